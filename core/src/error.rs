@@ -1,0 +1,52 @@
+//! Why a call could not be done.
+
+use core::fmt;
+
+/// Why a call could not be done. Recording never fails; everything that can returns one of these.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// An argument is outside its documented range.
+    InvalidArgument,
+    /// The allocator had no memory; nothing was changed.
+    OutOfMemory,
+    /// The caller's buffer is too small; nothing was written to it.
+    BufferTooSmall,
+    /// This mode, storage or build does not offer the operation.
+    Unsupported,
+    /// The layouts cannot be combined without loss.
+    Incompatible,
+    /// Encoded data is malformed.
+    Corrupt,
+    /// Nothing was recorded, so no percentile exists.
+    Empty,
+    /// Bounded retries ran out against competing resets; try again.
+    Busy,
+}
+
+impl Error {
+    /// One sentence for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Error::InvalidArgument => "an argument is outside its documented range",
+            Error::OutOfMemory => "out of memory",
+            Error::BufferTooSmall => "the buffer is too small",
+            Error::Unsupported => "not supported by this mode, storage, platform or build",
+            Error::Incompatible => "the layouts cannot be combined without loss",
+            Error::Corrupt => "the encoded data is malformed",
+            Error::Empty => "nothing was recorded",
+            Error::Busy => "competing resets kept the operation from finishing; try again",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// The result of a call that can fail.
+pub type Result<T> = core::result::Result<T, Error>;

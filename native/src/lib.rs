@@ -1,0 +1,1 @@
+//! Clocks and performance counters: all that touches the OS or the CPU.

@@ -135,7 +135,6 @@ impl Layout {
 
     /// Whether one unsigned comparison finds the index among the counters.
     #[inline(always)]
-    #[allow(dead_code)]
     pub(crate) const fn contains(&self, storage_index: u64) -> bool {
         storage_index < self.length
     }
@@ -169,7 +168,6 @@ impl Layout {
     }
 
     /// Whether the fields agree with each other, for layouts that come from memory others could write.
-    #[allow(dead_code)]
     pub(crate) const fn is_valid(&self) -> bool {
         match Layout::with_scale(self.scale, self.min_trackable, self.max_trackable) {
             Ok(layout) => layout.same_counters(self) && self.reserved == 0,

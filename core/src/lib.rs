@@ -9,11 +9,34 @@ extern crate alloc;
 extern crate std;
 
 mod bucket;
+mod corrected;
+mod counter;
 mod error;
+mod histogram;
+mod image;
 mod layout;
+#[cfg(feature = "alloc")]
+mod memory;
+mod options;
+mod percentile;
+mod record;
+mod shared;
+mod snapshot;
+mod source;
+mod stats;
 mod summary;
+mod version;
 
 pub use bucket::{Bucket, ValueSelection};
+pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};
 pub use error::{Error, Result};
+pub use histogram::Histogram;
+pub use image::Header;
 pub use layout::{Layout, MAX_SCALE};
+pub use options::{Mode, Options, Storage};
+pub use record::Record;
+pub use shared::SharedHistogram;
+pub use snapshot::{Counts, Since, Snapshot};
+pub use source::Source;
+pub use stats::Moments;
 pub use summary::{Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary};

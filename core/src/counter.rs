@@ -1,0 +1,180 @@
+//! The cells that count, and the ways to add to them.
+//!
+//! A cell counts modulo `2^BITS` and is only ever added to; readers subtract. All accesses are relaxed atomics, so that
+//! reading beside a writer is defined behaviour; on the targets in use they compile to plain loads and stores.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for core::sync::atomic::AtomicU32 {}
+    impl Sealed for core::sync::atomic::AtomicU64 {}
+    impl Sealed for super::SingleWriter {}
+}
+
+/// A storage cell: [`AtomicU32`] or [`AtomicU64`].
+pub trait Counter: sealed::Sealed + Send + Sync + 'static {
+    /// Width of the cell: it counts modulo `2^BITS`.
+    const BITS: u32;
+    /// A cell that has counted nothing.
+    const ZERO: Self;
+
+    /// The count, modulo `2^BITS`.
+    fn load(&self) -> u64;
+    /// Replaces the count, modulo `2^BITS`. For cells that no one else writes: baselines and new histograms.
+    fn store(&self, count: u64);
+    /// Adds as the only writer. Returns how often the cell wrapped around.
+    fn add_alone(&self, count: u64) -> u64;
+}
+
+impl Counter for AtomicU64 {
+    const BITS: u32 = 64;
+    const ZERO: Self = AtomicU64::new(0);
+
+    #[inline(always)]
+    fn load(&self) -> u64 {
+        AtomicU64::load(self, Relaxed)
+    }
+
+    #[inline(always)]
+    fn store(&self, count: u64) {
+        AtomicU64::store(self, count, Relaxed);
+    }
+
+    #[inline(always)]
+    fn add_alone(&self, count: u64) -> u64 {
+        // 2^64 events take centuries: not checked.
+        AtomicU64::store(self, AtomicU64::load(self, Relaxed).wrapping_add(count), Relaxed);
+        0
+    }
+}
+
+impl Counter for AtomicU32 {
+    const BITS: u32 = 32;
+    const ZERO: Self = AtomicU32::new(0);
+
+    #[inline(always)]
+    fn load(&self) -> u64 {
+        AtomicU32::load(self, Relaxed) as u64
+    }
+
+    #[inline(always)]
+    fn store(&self, count: u64) {
+        AtomicU32::store(self, count as u32, Relaxed);
+    }
+
+    #[inline(always)]
+    fn add_alone(&self, count: u64) -> u64 {
+        let old = AtomicU32::load(self, Relaxed);
+        AtomicU32::store(self, old.wrapping_add(count as u32), Relaxed);
+        wraps_of_32_bits(old, count)
+    }
+}
+
+/// How often a 32-bit cell wraps when `count` is added to `old`.
+#[inline(always)]
+fn wraps_of_32_bits(old: u32, count: u64) -> u64 {
+    (count >> 32) + ((old as u64 + (count & 0xffff_ffff)) >> 32)
+}
+
+/// How writers add to the cells of a histogram.
+pub trait WriteMode: sealed::Sealed + Send + Sync + 'static {
+    /// The mode as an option.
+    const MODE: crate::Mode;
+
+    /// Adds to a cell of the histogram. Returns how often the cell wrapped around.
+    fn add<C: Counter>(cell: &C, count: u64) -> u64;
+}
+
+/// One thread writes, any number of threads read. A second writer is memory-safe, but counts get lost.
+#[derive(Clone, Copy, Debug)]
+pub struct SingleWriter;
+
+impl WriteMode for SingleWriter {
+    const MODE: crate::Mode = crate::Mode::SingleWriter;
+
+    #[inline(always)]
+    fn add<C: Counter>(cell: &C, count: u64) -> u64 {
+        cell.add_alone(count)
+    }
+}
+
+/// Events counted beside the buckets, as seen at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TallyCounts {
+    /// Values below the range.
+    pub underflow: u64,
+    /// Values above the range.
+    pub overflow: u64,
+    /// How often a 32-bit cell wrapped around, each time leaving `2^32` events behind.
+    pub wraps: u64,
+    /// Events that had no cell to go to.
+    pub lost: u64,
+}
+
+/// Events counted beside the buckets: on a cache line of their own, away from what records read.
+#[derive(Default)]
+#[repr(C, align(64))]
+pub struct Tallies {
+    pub(crate) underflow: AtomicU64,
+    pub(crate) overflow: AtomicU64,
+    pub(crate) wraps: AtomicU64,
+    pub(crate) lost: AtomicU64,
+}
+
+impl Tallies {
+    pub(crate) const ZERO: Tallies = Tallies {
+        underflow: AtomicU64::new(0),
+        overflow: AtomicU64::new(0),
+        wraps: AtomicU64::new(0),
+        lost: AtomicU64::new(0),
+    };
+
+    /// Reads all. The wraps are to be read before the cells, see [`crate::Snapshot::update`].
+    pub(crate) fn load(&self) -> TallyCounts {
+        TallyCounts {
+            // Acquire, paired with the release in `add_wraps`: a wrap that is seen here is seen in its cell.
+            wraps: self.wraps.load(core::sync::atomic::Ordering::Acquire),
+            underflow: self.underflow.load(Relaxed),
+            overflow: self.overflow.load(Relaxed),
+            lost: self.lost.load(Relaxed),
+        }
+    }
+
+    pub(crate) fn store(&self, counts: TallyCounts) {
+        self.wraps.store(counts.wraps, Relaxed);
+        self.underflow.store(counts.underflow, Relaxed);
+        self.overflow.store(counts.overflow, Relaxed);
+        self.lost.store(counts.lost, Relaxed);
+    }
+
+    /// Counts wraps after the cell has wrapped, whoever wrote the cell.
+    #[cold]
+    pub(crate) fn add_wraps(&self, wraps: u64) {
+        self.wraps.fetch_add(wraps, core::sync::atomic::Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_cell_and_its_wraps_lose_nothing(
+            first in prop_oneof![any::<u64>(), 0xffff_fff0u64..0x1_0000_0010], second in any::<u64>(), n in 0u64..5
+        ) {
+            let (narrow, wide) = (AtomicU32::new(0), AtomicU64::new(0));
+            let mut wraps = 0u128;
+            let mut truth = 0u128;
+            for count in [first, n, second, n] {
+                wraps += narrow.add_alone(count) as u128;
+                prop_assert_eq!(wide.add_alone(count), 0);
+                truth += count as u128;
+            }
+            prop_assert_eq!((wraps << 32) + Counter::load(&narrow) as u128, truth);
+            prop_assert_eq!(Counter::load(&wide), truth as u64);
+        }
+    }
+}

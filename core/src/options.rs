@@ -1,0 +1,98 @@
+//! What a histogram can be asked to be at run time.
+
+use crate::{Error, Layout, Result};
+
+/// Who may write, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Mode {
+    /// One writing thread, any number of readers: a plain add.
+    #[default]
+    SingleWriter = 0,
+    /// Several writers at modest rates, signal and interrupt handlers: one atomic add.
+    Interlocked = 1,
+    /// Many hot writers: a plain add into the thread's own shard.
+    ThreadLocal = 2,
+    /// Many writers, little memory, approximate counts.
+    Scalable = 3,
+}
+
+/// When cells are allocated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Storage {
+    /// All at once.
+    #[default]
+    Dense = 0,
+    /// In small chunks, on first touch.
+    Sparse = 1,
+}
+
+impl TryFrom<u32> for Mode {
+    type Error = Error;
+
+    fn try_from(code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(Mode::SingleWriter),
+            1 => Ok(Mode::Interlocked),
+            2 => Ok(Mode::ThreadLocal),
+            3 => Ok(Mode::Scalable),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}
+
+impl TryFrom<u32> for Storage {
+    type Error = Error;
+
+    fn try_from(code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(Storage::Dense),
+            1 => Ok(Storage::Sparse),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}
+
+/// What a [`crate::SharedHistogram`] is made from. Zero means the default everywhere.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Options {
+    /// Who may write.
+    pub mode: Mode,
+    /// When cells are allocated.
+    pub storage: Storage,
+    /// 32 or 64; 0 means 64.
+    pub counter_bits: u32,
+    /// Largest distance of a value to its bucket's midpoint, in proportion: 0 means 0.001; clamped to 1e-6 ..= 0.1.
+    pub relative_error: f64,
+    /// 1 ..= 5 for the buckets of an HdrHistogram with that many digits; overrides `relative_error`. 0: unused.
+    pub significant_digits: u32,
+    /// Leave out the room for a baseline: half the memory, and reset is unsupported.
+    pub no_live_reset: bool,
+    /// Smallest value to track.
+    pub min_trackable: u64,
+    /// Largest value to track; 0 means `u64::MAX`.
+    pub max_trackable: u64,
+    /// Sparse storage: limit in bytes, 0 for none.
+    pub max_bytes: u64,
+}
+
+impl Options {
+    /// The layout asked for.
+    pub fn layout(&self) -> Result<Layout> {
+        let max = if self.max_trackable == 0 { u64::MAX } else { self.max_trackable };
+        match self.significant_digits {
+            0 => Layout::try_new(self.relative_error, self.min_trackable, max),
+            digits => Layout::with_significant_digits(digits, self.min_trackable, max),
+        }
+    }
+
+    /// The width of a cell, with the default filled in.
+    pub(crate) fn resolved_counter_bits(&self) -> Result<u32> {
+        match self.counter_bits {
+            0 | 64 => Ok(64),
+            32 => Ok(32),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}

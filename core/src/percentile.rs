@@ -1,0 +1,214 @@
+//! Percentiles, in one pass over the counts for many ranks.
+
+use crate::{Bucket, Error, Percentile, Result, Snapshot, ValueSelection};
+
+/// Ranks have a resolution of 1e-9 percent: the count to reach is decided in integers.
+const RANK_UNITS: f64 = 1e9;
+const HUNDRED_PERCENT: u128 = 100_000_000_000;
+
+/// Ranks that are not in ascending order are sorted in groups of this many, each taking a pass.
+const GROUP: usize = 64;
+
+/// Counts are skipped in runs of this many.
+const RUN: usize = 64;
+
+/// The nearest rank: `max(1, ceil(rank / 100 * total))`, exact for ranks with up to nine decimals.
+/// [`Error::InvalidArgument`] for NaN and ranks outside 0 ..= 100.
+pub(crate) fn target_count(rank: f64, total: u64) -> Result<u64> {
+    if !(0.0..=100.0).contains(&rank) {
+        return Err(Error::InvalidArgument);
+    }
+    let units = libm::round(rank * RANK_UNITS) as u128;
+    // At most 100 %, so at most `total`.
+    Ok(((units * total as u128).div_ceil(HUNDRED_PERCENT) as u64).max(1))
+}
+
+/// Finds, for ascending targets, the buckets where the cumulative count reaches them.
+struct Cursor<'a> {
+    snapshot: &'a Snapshot,
+    index: usize,
+    /// Counts before `index`.
+    before: u64,
+    run: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(snapshot: &'a Snapshot) -> Self {
+        // Where the total saturates, so must every sum on the way.
+        let run = if snapshot.counts().total == u64::MAX { 1 } else { RUN };
+        Cursor { snapshot, index: 0, before: 0, run }
+    }
+
+    /// The index of the bucket that holds the observation number `target`, 1 ..= total.
+    fn find(&mut self, target: u64) -> usize {
+        let (raw, base) = self.snapshot.raw_and_base();
+        let mut run = self.run;
+        while self.index < raw.len() {
+            let end = (self.index + run).min(raw.len());
+            let counts = raw[self.index..end].iter().zip(&base[self.index..end]);
+            let sum = counts.fold(0u64, |sum, (raw, base)| sum.wrapping_add(raw.wrapping_sub(*base)));
+            let reached = self.before.saturating_add(sum);
+            if reached < target {
+                (self.index, self.before) = (end, reached);
+            } else if run == 1 {
+                break;
+            } else {
+                // In this run: look at its counts one by one.
+                run = 1;
+            }
+        }
+        self.index
+    }
+}
+
+impl Snapshot {
+    /// The percentile at one rank. See [`Snapshot::percentiles`].
+    pub fn percentile(&self, rank: f64, selection: ValueSelection) -> Result<Percentile> {
+        let mut out = [Percentile::default()];
+        self.percentiles(&[rank], selection, &mut out)?;
+        Ok(out[0])
+    }
+
+    /// The percentiles at ranks 0 ..= 100, in any order: for each the first bucket whose cumulative count reaches
+    /// `max(1, ceil(rank / 100 * total))`. Underflow, overflow and lost counts are not part of it.
+    ///
+    /// One pass over the counts for ascending ranks, one for every 64 ranks otherwise.
+    ///
+    /// [`Error::InvalidArgument`] for a rank out of range, [`Error::Empty`] when nothing was recorded,
+    /// [`Error::BufferTooSmall`] when `out` is shorter than `ranks`; nothing is written then.
+    pub fn percentiles(
+        &self,
+        ranks: &[f64],
+        selection: ValueSelection,
+        out: &mut [Percentile],
+    ) -> Result<()> {
+        self.for_each_percentile(ranks, selection, out.len(), |at, percentile| out[at] = percentile)
+    }
+
+    /// The values of [`Snapshot::percentiles`] alone.
+    pub fn percentile_values(&self, ranks: &[f64], selection: ValueSelection, out: &mut [u64]) -> Result<()> {
+        self.for_each_percentile(ranks, selection, out.len(), |at, percentile| out[at] = percentile.value)
+    }
+
+    fn for_each_percentile(
+        &self,
+        ranks: &[f64],
+        selection: ValueSelection,
+        capacity: usize,
+        mut write: impl FnMut(usize, Percentile),
+    ) -> Result<()> {
+        let total = self.counts().total;
+        let mut ascending = true;
+        let mut last = 0;
+        for &rank in ranks {
+            let target = target_count(rank, total)?;
+            ascending &= target >= last;
+            last = target;
+        }
+        if ranks.len() > capacity {
+            return Err(Error::BufferTooSmall);
+        }
+        if total == 0 {
+            return if ranks.is_empty() { Ok(()) } else { Err(Error::Empty) };
+        }
+        let mut emit = |cursor: &mut Cursor, at: usize, target_count: u64| {
+            let bucket = self.bucket_at(cursor.find(target_count));
+            let value = bucket.equivalent_value(selection);
+            write(at, Percentile { rank: ranks[at], value, target_count, bucket });
+        };
+        if ascending {
+            let mut cursor = Cursor::new(self);
+            for (at, &rank) in ranks.iter().enumerate() {
+                emit(&mut cursor, at, target_count(rank, total)?);
+            }
+            return Ok(());
+        }
+        for (group, ranks) in ranks.chunks(GROUP).enumerate() {
+            let mut order = [(0u64, 0usize); GROUP];
+            let order = &mut order[..ranks.len()];
+            for (at, &rank) in ranks.iter().enumerate() {
+                order[at] = (target_count(rank, total)?, group * GROUP + at);
+            }
+            order.sort_unstable();
+            let mut cursor = Cursor::new(self);
+            for &mut (target, at) in order {
+                emit(&mut cursor, at, target);
+            }
+        }
+        Ok(())
+    }
+
+    /// The percentage of observations at or below a value: those in buckets up to and including its own, or, with
+    /// `interpolate`, with that bucket's share in proportion to where the value lies in it. 0 below the range, 100 above.
+    /// [`Error::Empty`] when nothing was recorded.
+    pub fn rank_of_value(&self, value: u64, interpolate: bool) -> Result<f64> {
+        let total = self.counts().total;
+        if total == 0 {
+            return Err(Error::Empty);
+        }
+        let Some(bucket) = self.bucket_of(value) else {
+            return Ok(if self.layout().is_below(value) { 0.0 } else { 100.0 });
+        };
+        let before = self.count_before(bucket.storage_index as usize) as f64;
+        let share =
+            if interpolate { ((value - bucket.lower) as f64 + 1.0) / bucket.step as f64 } else { 1.0 };
+        Ok(((before + bucket.count as f64 * share) / total as f64 * 100.0).min(100.0))
+    }
+
+    /// The rank at the middle of a bucket of this snapshot: `(before + count / 2) / total * 100`. NaN when nothing was
+    /// recorded. One pass over the counts below it; to list many buckets use [`Snapshot::bucket_percentiles`].
+    pub fn bucket_percentile(&self, bucket: &Bucket) -> f64 {
+        middle_rank(self.count_before(bucket.storage_index as usize), bucket.count, self.counts().total)
+    }
+
+    /// The buckets that have counts (or all), in ascending order, each with the rank at its middle.
+    pub fn bucket_percentiles(&self, recorded_only: bool) -> impl Iterator<Item = (f64, Bucket)> + '_ {
+        let mut before = 0u64;
+        self.buckets().filter(move |bucket| !recorded_only || bucket.count != 0).map(move |bucket| {
+            let rank = middle_rank(before, bucket.count, self.counts().total);
+            before = before.saturating_add(bucket.count);
+            (rank, bucket)
+        })
+    }
+
+    fn count_before(&self, index: usize) -> u64 {
+        let (raw, base) = self.raw_and_base();
+        let counts = raw.iter().zip(base).take(index).map(|(raw, base)| raw.wrapping_sub(*base));
+        counts.fold(0u64, u64::saturating_add)
+    }
+}
+
+fn middle_rank(before: u64, count: u64, total: u64) -> f64 {
+    (before as f64 + count as f64 / 2.0) / total as f64 * 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn targets_are_exact() {
+        assert_eq!(target_count(99.9, 1_000_000), Ok(999_000), "one too high in floating point");
+        assert_eq!(target_count(99.999, 99_940), Ok(99_940));
+        assert_eq!(target_count(99.9999999999, 1_000_000), Ok(1_000_000));
+        assert_eq!((target_count(0.0, 5), target_count(-0.0, 5)), (Ok(1), Ok(1)));
+        assert_eq!(target_count(100.0, u64::MAX), Ok(u64::MAX));
+        for rank in [f64::NAN, -1e-9, 100.000_000_001, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(target_count(rank, 5), Err(Error::InvalidArgument), "{rank}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn targets_of_decimal_ranks(nanos in 0u64..=100_000_000_000, total in 1u64..) {
+            // The rank as a user would write it, with nine decimals.
+            let text = std::format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
+            let rank: f64 = text.parse().unwrap();
+            let product = nanos as u128 * total as u128;
+            let mut expected = product / 100_000_000_000;
+            if !product.is_multiple_of(100_000_000_000) { expected += 1 }
+            prop_assert_eq!(target_count(rank, total).unwrap() as u128, expected.max(1));
+        }
+    }
+}

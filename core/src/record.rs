@@ -1,0 +1,69 @@
+//! What everything that counts values can do, whatever its mode and storage.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use crate::counter::Tallies;
+use crate::{Error, Layout, Result, Snapshot};
+
+/// Something that counts values.
+pub trait Record {
+    /// The rule that maps values to counters.
+    fn layout(&self) -> &Layout;
+
+    /// Counts one value `count` times.
+    fn record_n(&self, value: u64, count: u64);
+
+    /// Where events go that have no bucket.
+    #[doc(hidden)]
+    fn tallies(&self) -> &Tallies;
+
+    /// Counts a value only when it lies between exact bounds, which may be tighter than the buckets at the ends of the
+    /// range. Outside it is counted as underflow or overflow, with [`Error::InvalidArgument`].
+    fn record_in_range(&self, value: u64, min: u64, max: u64) -> Result<()> {
+        let tally = if value < min {
+            &self.tallies().underflow
+        } else if value > max {
+            &self.tallies().overflow
+        } else {
+            self.record_n(value, 1);
+            return if self.layout().bucket_of(value).is_some() {
+                Ok(())
+            } else {
+                Err(Error::InvalidArgument)
+            };
+        };
+        tally.fetch_add(1, Relaxed);
+        Err(Error::InvalidArgument)
+    }
+
+    /// Adds all counts of a snapshot, of any layout. Each bucket's count goes to the bucket of its midpoint: exact for
+    /// the same buckets and for coarser ones here; a finer layout here gets each count in one of its buckets, within the
+    /// error of the coarser. What lies outside the range here is counted as underflow or overflow.
+    fn add_snapshot(&self, other: &Snapshot) {
+        for bucket in other.recorded_buckets() {
+            self.record_n(bucket.equivalent_value(crate::ValueSelection::Midpoint), bucket.count);
+        }
+        let counts = other.counts();
+        let tallies = self.tallies();
+        for (tally, count) in [
+            (&tallies.underflow, counts.underflow),
+            (&tallies.overflow, counts.overflow),
+            (&tallies.lost, counts.lost),
+        ] {
+            if count != 0 {
+                tally.fetch_add(count, Relaxed);
+            }
+        }
+    }
+
+    /// Counts a value, and, when it is longer than the interval at which values were expected, also those that a stalled
+    /// caller did not send meanwhile: `value - interval`, `value - 2 * interval`, … down to the interval (correction for
+    /// coordinated omission). An interval of zero adds nothing. The work is bounded by the number of counters, however
+    /// large `value / interval` is.
+    fn record_corrected(&self, value: u64, expected_interval: u64) {
+        self.record_n(value, 1);
+        crate::corrected::missing_values(self.layout(), value, expected_interval, 1, |value, count| {
+            self.record_n(value, count);
+        });
+    }
+}

@@ -1,0 +1,369 @@
+//! Frozen counts: what everything that reads works on.
+//!
+//! A snapshot holds two copies of a histogram's cumulative counts and reports their difference. The later one, *raw*, is
+//! also where the next delta starts from. The earlier one, *base*, is the baseline of the last reset, or the raw copy of
+//! the previous update. So nothing that a reset does disturbs a delta, and repeated reads since one reset copy the counts
+//! alone.
+
+use core::mem::{MaybeUninit, align_of, size_of};
+use core::ptr;
+
+use crate::counter::TallyCounts;
+use crate::source::Source;
+use crate::{Bucket, Error, Layout, Result};
+
+/// What the counts of a snapshot are counted from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Since {
+    /// The last reset of the histogram, or its creation.
+    Reset,
+    /// The previous update of this snapshot, whatever was reset meanwhile. The first update counts since the reset.
+    PreviousUpdate,
+}
+
+/// Totals of a snapshot. They saturate at `u64::MAX`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Counts {
+    /// Observations in range.
+    pub total: u64,
+    /// Observations below the range.
+    pub underflow: u64,
+    /// Observations above the range.
+    pub overflow: u64,
+    /// Observations missing from the buckets: wrapped 32-bit cells, or no memory for a cell.
+    pub lost: u64,
+}
+
+/// All but the counts.
+#[derive(Debug)]
+#[repr(C)]
+struct Head {
+    layout: Layout,
+    counts: Counts,
+    raw_tallies: TallyCounts,
+    base_tallies: TallyCounts,
+    /// The version of the baseline that `base` holds, while it does.
+    baseline_version: Option<u32>,
+    /// Where the raw counts come from; a new source starts anew.
+    source: Option<(usize, u32)>,
+    timestamp_unix_nanos: u64,
+    approximate: bool,
+}
+
+/// Counts as they were at one moment, in words `S`: `[u64; N]` with `N` = [`Layout::snapshot_words`], or through any
+/// pointer `[u64]`.
+///
+/// Reading it costs one pass over the counts, whatever is asked, and allocates nothing.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Snapshot<S: ?Sized = [u64]> {
+    head: Head,
+    words: S,
+}
+
+/// Counts are brought in and added up in runs that stay in the first-level cache.
+const RUN: usize = 512;
+
+impl Layout {
+    /// Words of a snapshot: two for each counter.
+    pub const fn snapshot_words(&self) -> usize {
+        2 * self.length()
+    }
+}
+
+impl Head {
+    const fn new(layout: Layout) -> Head {
+        const NONE: TallyCounts = TallyCounts { underflow: 0, overflow: 0, wraps: 0, lost: 0 };
+        Head {
+            layout,
+            counts: Counts { total: 0, underflow: 0, overflow: 0, lost: 0 },
+            raw_tallies: NONE,
+            base_tallies: NONE,
+            baseline_version: None,
+            source: None,
+            timestamp_unix_nanos: 0,
+            approximate: false,
+        }
+    }
+}
+
+impl<const N: usize> Snapshot<[u64; N]> {
+    /// An empty snapshot, to be updated from a histogram of this layout.
+    ///
+    /// # Panics
+    /// When `N` is below [`Layout::snapshot_words`]; in a `const` that is a compile error.
+    pub const fn new(layout: Layout) -> Self {
+        assert!(N >= layout.snapshot_words(), "the array has too few words for the layout");
+        Snapshot { head: Head::new(layout), words: [0; N] }
+    }
+}
+
+impl<const N: usize> core::ops::Deref for Snapshot<[u64; N]> {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        self
+    }
+}
+
+impl<const N: usize> core::ops::DerefMut for Snapshot<[u64; N]> {
+    fn deref_mut(&mut self) -> &mut Snapshot {
+        self
+    }
+}
+
+impl Snapshot {
+    /// Alignment of the memory given to [`Snapshot::init_in`].
+    pub const ALIGNMENT: usize = align_of::<Head>();
+
+    /// Bytes that a snapshot of this layout takes. [`Error::OutOfMemory`] when no address space could hold it.
+    pub const fn required_size(layout: &Layout) -> Result<usize> {
+        match layout.snapshot_words().checked_mul(size_of::<u64>()) {
+            Some(bytes) if bytes < isize::MAX as usize - 2 * size_of::<Head>() => {
+                Ok((size_of::<Head>() + bytes).next_multiple_of(align_of::<Head>()))
+            }
+            _ => Err(Error::OutOfMemory),
+        }
+    }
+
+    /// An empty snapshot in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
+    /// [`Snapshot::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Snapshot::required_size`] bytes.
+    pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout) -> Result<&mut Snapshot> {
+        let size = Snapshot::required_size(&layout)?;
+        let base = memory.as_mut_ptr().cast::<u8>();
+        if !base.addr().is_multiple_of(Snapshot::ALIGNMENT) {
+            return Err(Error::InvalidArgument);
+        }
+        if memory.len() < size {
+            return Err(Error::BufferTooSmall);
+        }
+        // SAFETY: the memory is ours for the borrow, aligned and `size` bytes long as just checked, and zeroed before it
+        // is taken for words.
+        unsafe {
+            ptr::write_bytes(base, 0, size);
+            Ok(&mut *Snapshot::initialise(base, layout))
+        }
+    }
+
+    /// An empty snapshot on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room.
+    #[cfg(feature = "alloc")]
+    pub fn boxed(layout: Layout) -> Result<alloc::boxed::Box<Snapshot>> {
+        let size = Snapshot::required_size(&layout)?;
+        let base = crate::memory::allocate_zeroed(size, Snapshot::ALIGNMENT)?;
+        // SAFETY: the block is ours, zeroed, aligned, and of the size that the value has, which the box will free.
+        unsafe { Ok(alloc::boxed::Box::from_raw(Snapshot::initialise(base.as_ptr(), layout))) }
+    }
+
+    /// # Safety
+    /// `base` must be aligned and have `required_size` zeroed bytes.
+    unsafe fn initialise(base: *mut u8, layout: Layout) -> *mut Snapshot {
+        // SAFETY: room and alignment are the caller's promise.
+        unsafe { base.cast::<Head>().write(Head::new(layout)) };
+        ptr::slice_from_raw_parts_mut(base, layout.snapshot_words()) as *mut Snapshot
+    }
+
+    /// Takes the counts anew, of a histogram with the layout of this snapshot, while writers and other readers go on.
+    ///
+    /// Every update is where the next delta starts from: the deltas of one snapshot add up to all that was recorded,
+    /// resets or not. An update that overlaps a reset counts from one side of it, whole.
+    ///
+    /// [`Error::Incompatible`] for another layout; [`Error::Busy`] when competing resets kept the baseline from being
+    /// read ([`Since::Reset`] only): the snapshot is then empty, and the next delta starts where it would have anyway.
+    pub fn update<T: Source + ?Sized>(&mut self, source: &T, since: Since) -> Result<()> {
+        if !self.head.layout.same_counters(source.layout()) {
+            return Err(Error::Incompatible);
+        }
+        source.prepare()?;
+        let identity = source.identity();
+        let is_new = self.head.source != Some(identity);
+        if is_new {
+            self.forget();
+        }
+        let since_update = since == Since::PreviousUpdate && !is_new;
+        if since_update {
+            self.head.base_tallies = self.head.raw_tallies;
+            self.head.baseline_version = None;
+        } else if !self.head.baseline_version.is_some_and(|version| source.baseline_is(version)) {
+            self.take_baseline(source)?;
+        }
+        let raw_tallies = source.tallies();
+        let head = &mut self.head;
+        let (raw, base) = split(&mut self.words, head.layout.length());
+        let (mut total, mut wraps) = (0u128, 0u64);
+        for (run, (raw, base)) in raw.chunks_mut(RUN).zip(base.chunks_mut(RUN)).enumerate() {
+            if since_update {
+                base.copy_from_slice(raw);
+            }
+            source.copy_counts(run * RUN, raw);
+            if T::COUNTER_BITS < 64 {
+                wraps += unwrap_differences(raw, base);
+            }
+            let counts = raw.iter().zip(&*base).map(|(raw, base)| raw.wrapping_sub(*base));
+            total += counts.fold(0u128, |sum, count| sum + count as u128);
+        }
+        head.source = Some(identity);
+        head.layout = *source.layout();
+        head.approximate = T::APPROXIMATE;
+        head.raw_tallies = raw_tallies;
+        if wraps > 0 {
+            // The base was adjusted to these counts.
+            head.baseline_version = None;
+        }
+        head.count_totals(total, wraps);
+        Ok(())
+    }
+
+    fn take_baseline<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {
+        let (raw, base) = split(&mut self.words, self.head.layout.length());
+        match source.copy_baseline(base, &mut self.head.base_tallies) {
+            Ok(version) => {
+                self.head.baseline_version = Some(version);
+                Ok(())
+            }
+            Err(error) => {
+                base.copy_from_slice(raw);
+                self.head.base_tallies = self.head.raw_tallies;
+                self.head.baseline_version = None;
+                self.head.counts = Counts::default();
+                Err(error)
+            }
+        }
+    }
+
+    /// Empties the snapshot, and forgets where it came from.
+    pub(crate) fn forget(&mut self) {
+        self.words.fill(0);
+        self.head = Head::new(self.head.layout);
+    }
+
+    /// The rule that maps values to counters.
+    pub fn layout(&self) -> &Layout {
+        &self.head.layout
+    }
+
+    /// Totals.
+    pub fn counts(&self) -> Counts {
+        self.head.counts
+    }
+
+    /// Whether counts are estimates (scalable mode).
+    pub fn is_approximate(&self) -> bool {
+        self.head.approximate
+    }
+
+    /// When the counts were taken, as set by [`Snapshot::set_timestamp_unix_nanos`]; 0 where nobody did.
+    pub fn timestamp_unix_nanos(&self) -> u64 {
+        self.head.timestamp_unix_nanos
+    }
+
+    /// Notes when the counts were taken, in nanoseconds since 1970: there is no clock in here.
+    pub fn set_timestamp_unix_nanos(&mut self, nanos: u64) {
+        self.head.timestamp_unix_nanos = nanos;
+    }
+
+    /// The count at a storage index below [`Layout::length`].
+    pub(crate) fn count_at(&self, index: usize) -> u64 {
+        self.words[index].wrapping_sub(self.words[self.head.layout.length() + index])
+    }
+
+    /// The bucket at a storage index below [`Layout::length`], with its count.
+    pub(crate) fn bucket_at(&self, index: usize) -> Bucket {
+        Bucket { count: self.count_at(index), ..self.head.layout.bucket_at(index as u64) }
+    }
+
+    /// The bucket of a value, with its count; `None` when the value is out of range.
+    pub fn bucket_of(&self, value: u64) -> Option<Bucket> {
+        self.head.layout.bucket_of(value).map(|bucket| self.bucket_at(bucket.storage_index as usize))
+    }
+
+    /// All buckets in ascending order, empty ones too.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        (0..self.head.layout.length()).map(|index| self.bucket_at(index))
+    }
+
+    /// The buckets that have counts, in ascending order.
+    pub fn recorded_buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.recorded_counts().map(|(index, _)| self.bucket_at(index))
+    }
+
+    /// Storage indices and counts, where there are any.
+    pub(crate) fn recorded_counts(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let (raw, base) = self.raw_and_base();
+        raw.iter().zip(base).enumerate().filter_map(|(index, (raw, base))| {
+            if raw == base { None } else { Some((index, raw.wrapping_sub(*base))) }
+        })
+    }
+
+    /// The cumulative counts and what they are counted from.
+    pub(crate) fn raw_and_base(&self) -> (&[u64], &[u64]) {
+        let length = self.head.layout.length();
+        self.words[..2 * length].split_at(length)
+    }
+
+    /// Adds all counts of another snapshot, of any layout, by the rule of [`crate::Record::add_snapshot`]. What does not
+    /// fit into a bucket's 64 bits is counted as lost. The next update replaces what was merged.
+    pub fn merge(&mut self, other: &Snapshot) {
+        let length = self.head.layout.length();
+        for bucket in other.recorded_buckets() {
+            let value = bucket.equivalent_value(crate::ValueSelection::Midpoint);
+            let index = self.head.layout.storage_index(value);
+            if index < length as u64 {
+                let fits = bucket.count.min(u64::MAX - self.count_at(index as usize));
+                let base = &mut self.words[length + index as usize];
+                *base = base.wrapping_sub(fits);
+                self.head.counts.total = self.head.counts.total.saturating_add(fits);
+                self.head.counts.lost = self.head.counts.lost.saturating_add(bucket.count - fits);
+                continue;
+            }
+            let counts = &mut self.head.counts;
+            let tally =
+                if self.head.layout.is_below(value) { &mut counts.underflow } else { &mut counts.overflow };
+            *tally = tally.saturating_add(bucket.count);
+        }
+        let (counts, other_counts) = (&mut self.head.counts, other.counts());
+        counts.underflow = counts.underflow.saturating_add(other_counts.underflow);
+        counts.overflow = counts.overflow.saturating_add(other_counts.overflow);
+        counts.lost = counts.lost.saturating_add(other_counts.lost);
+        self.head.approximate |= other.head.approximate;
+        self.head.baseline_version = None;
+    }
+}
+
+impl Head {
+    /// Totals from the sum of the buckets, the tallies, and the wraps that the differences show.
+    fn count_totals(&mut self, total: u128, wraps_seen: u64) {
+        let (raw, base) = (&mut self.raw_tallies, &self.base_tallies);
+        // A wrap shows in its cell before it shows in the tally.
+        let known = base.wraps.wrapping_add(wraps_seen);
+        if (raw.wraps.wrapping_sub(known) as i64) < 0 {
+            raw.wraps = known;
+        }
+        let unseen = raw.wraps.wrapping_sub(known);
+        self.counts = Counts {
+            total: total.try_into().unwrap_or(u64::MAX),
+            underflow: raw.underflow.wrapping_sub(base.underflow),
+            overflow: raw.overflow.wrapping_sub(base.overflow),
+            lost: raw.lost.wrapping_sub(base.lost).saturating_add(unseen.saturating_mul(1 << 32)),
+        };
+    }
+}
+
+/// Where 32-bit cells wrapped, lowers the base so that the difference is what was counted, modulo `2^32`. Returns how
+/// many wraps that made up for.
+fn unwrap_differences(raw: &[u64], base: &mut [u64]) -> u64 {
+    let mut wraps = 0;
+    for (raw, base) in raw.iter().zip(base) {
+        let difference = raw.wrapping_sub(*base) as i64;
+        if difference < 0 {
+            let missing = difference.unsigned_abs().div_ceil(1 << 32);
+            *base = base.wrapping_sub(missing << 32);
+            wraps += missing;
+        }
+    }
+    wraps
+}
+
+fn split(words: &mut [u64], length: usize) -> (&mut [u64], &mut [u64]) {
+    words[..2 * length].split_at_mut(length)
+}

@@ -113,7 +113,6 @@ pub struct TallyCounts {
 }
 
 /// Events counted beside the buckets: on a cache line of their own, away from what records read.
-#[derive(Default)]
 #[repr(C, align(64))]
 pub struct Tallies {
     pub(crate) underflow: AtomicU64,
@@ -123,12 +122,14 @@ pub struct Tallies {
 }
 
 impl Tallies {
-    pub(crate) const ZERO: Tallies = Tallies {
-        underflow: AtomicU64::new(0),
-        overflow: AtomicU64::new(0),
-        wraps: AtomicU64::new(0),
-        lost: AtomicU64::new(0),
-    };
+    pub(crate) const fn new() -> Tallies {
+        Tallies {
+            underflow: AtomicU64::new(0),
+            overflow: AtomicU64::new(0),
+            wraps: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+        }
+    }
 
     /// Reads all. The wraps are to be read before the cells, see [`crate::Snapshot::update`].
     pub(crate) fn load(&self) -> TallyCounts {

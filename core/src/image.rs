@@ -48,8 +48,8 @@ impl Header {
             live_reset: live_reset as u8,
             in_callers_memory: 0,
             epoch: 0,
-            tallies: Tallies::ZERO,
-            baseline: Tallies::ZERO,
+            tallies: Tallies::new(),
+            baseline: Tallies::new(),
             version: Version::new(),
         }
     }

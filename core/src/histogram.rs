@@ -157,14 +157,21 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
 
     /// Counts every value of a slice.
     pub fn record_batch(&self, values: &[u64]) {
+        // A copy: the compiler keeps it in registers, while it must expect the header to change with every cell.
+        let layout = self.header.layout;
         for &value in values {
-            self.add(value, 1);
+            self.add_by(&layout, value, 1);
         }
     }
 
     #[inline(always)]
     fn add(&self, value: u64, count: u64) {
-        let layout = &self.header.layout;
+        self.add_by(&self.header.layout, value, count);
+    }
+
+    /// `layout` is that of the histogram, or a copy of it.
+    #[inline(always)]
+    fn add_by(&self, layout: &Layout, value: u64, count: u64) {
         let index = layout.storage_index(value);
         if layout.contains(index) {
             // SAFETY: every constructor makes at least `layout.length()` cells, and the layout never changes.

@@ -1,0 +1,506 @@
+//! Property tests: a naive model, which keeps every value, judges histograms and snapshots.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use picollo_core::{
+    Counter, Error, Histogram, Layout, MAX_SCALE, Options, Percentile, Record, SUMMARY_RANKS,
+    SharedHistogram, Since, Snapshot, ValueSelection,
+};
+use proptest::prelude::*;
+
+const SELECTIONS: [ValueSelection; 3] =
+    [ValueSelection::Midpoint, ValueSelection::Lower, ValueSelection::Upper];
+
+/// Values of every magnitude, equally likely.
+fn any_value() -> impl Strategy<Value = u64> {
+    (any::<u64>(), 0u32..64).prop_map(|(value, shift)| value >> shift)
+}
+
+/// Layouts of every scale whose counters fit into a test's memory.
+fn any_layout() -> impl Strategy<Value = Layout> {
+    (0..=MAX_SCALE, any_value(), any_value())
+        .prop_filter("an empty range", |(_, a, b)| a != b)
+        .prop_map(|(scale, a, b)| Layout::with_scale(scale, a.min(b), a.max(b)).unwrap())
+        .prop_filter("too large for a test", |layout| layout.length() <= 1 << 20)
+}
+
+/// Where a value belongs, worked out without any arithmetic on indices: blocks of equal steps, one after the other.
+fn naive_bucket(scale: u32, value: u64) -> (u64, u64) {
+    let block = 1u128 << scale;
+    let (mut start, mut step) = (0u128, 1u128);
+    loop {
+        // Blocks 0 and 1 have step 1 and begin at 0; each later one begins where the one before ends.
+        let end = if start == 0 { 2 * block } else { start + block * step };
+        if u128::from(value) < end {
+            let lower = start + (u128::from(value) - start) / step * step;
+            return (lower as u64, (lower + (step - 1)) as u64);
+        }
+        (start, step) = (end, step * 2);
+    }
+}
+
+/// The values in range, sorted, each as its bucket's ends.
+struct Oracle {
+    sorted: Vec<(u64, u64)>,
+    underflow: u64,
+    overflow: u64,
+}
+
+impl Oracle {
+    fn new(layout: &Layout, values: &[u64]) -> Oracle {
+        let bottom = naive_bucket(layout.scale(), layout.min_trackable()).0;
+        let top = naive_bucket(layout.scale(), layout.max_trackable()).1;
+        let mut sorted: Vec<_> = values
+            .iter()
+            .filter(|&&value| value >= bottom && value <= top)
+            .map(|&value| naive_bucket(layout.scale(), value))
+            .collect();
+        sorted.sort_unstable();
+        let count =
+            |wanted: &dyn Fn(u64) -> bool| values.iter().filter(|&&value| wanted(value)).count() as u64;
+        Oracle { sorted, underflow: count(&|value| value < bottom), overflow: count(&|value| value > top) }
+    }
+
+    /// The bucket at a rank of so many millionths of a percent.
+    fn bucket_at(&self, micros: u64) -> (u64, u64, u64) {
+        let total = self.sorted.len() as u128;
+        let mut target = 1;
+        while target * 100_000_000 < u128::from(micros) * total {
+            target += 1;
+        }
+        let (lower, upper) = self.sorted[target as usize - 1];
+        (lower, upper, target as u64)
+    }
+}
+
+fn value_of((lower, upper): (u64, u64), selection: ValueSelection) -> u64 {
+    match selection {
+        ValueSelection::Lower => lower,
+        ValueSelection::Upper => upper,
+        ValueSelection::Midpoint => {
+            (u128::from(lower) + (u128::from(upper) - u128::from(lower) + 1) / 2) as u64
+        }
+    }
+}
+
+fn filled<C: Counter>(layout: Layout, values: &[u64]) -> Box<Histogram<[C]>> {
+    let histogram = Histogram::<[C]>::boxed(layout, true).unwrap();
+    histogram.record_batch(values);
+    histogram
+}
+
+fn snapshot_of<C: Counter>(histogram: &Histogram<[C]>) -> Box<Snapshot> {
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+    snapshot.update(histogram, Since::Reset).unwrap();
+    snapshot
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn layouts_agree_with_blocks_counted_out(scale in 0..=MAX_SCALE, value in any_value()) {
+        let layout = Layout::with_scale(scale, 0, u64::MAX).unwrap();
+        let bucket = layout.bucket_of(value).unwrap();
+        prop_assert_eq!((bucket.lower, bucket.upper), naive_bucket(scale, value));
+        prop_assert_eq!(bucket.step, bucket.upper - bucket.lower + 1);
+    }
+
+    #[test]
+    fn percentiles_in_any_order(
+        layout in any_layout(),
+        spread in 0u32..64,
+        offsets in prop::collection::vec(any_value(), 1..300),
+        micros in prop::collection::vec(0u64..=100_000_000, 0..150),
+        narrow in any::<bool>(),
+    ) {
+        // Values about the range: most inside, some on either side.
+        let values: Vec<u64> = offsets.iter().map(|o| layout.min_trackable().wrapping_add(o >> spread)).collect();
+        let oracle = Oracle::new(&layout, &values);
+        let snapshot = if narrow {
+            snapshot_of(&filled::<AtomicU32>(layout, &values))
+        } else {
+            snapshot_of(&filled::<AtomicU64>(layout, &values))
+        };
+        let counts = snapshot.counts();
+        prop_assert_eq!(
+            (counts.total, counts.underflow, counts.overflow, counts.lost),
+            (oracle.sorted.len() as u64, oracle.underflow, oracle.overflow, 0)
+        );
+        let ranks: Vec<f64> = micros.iter().map(|&micros| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000).parse().unwrap()).collect();
+        for selection in SELECTIONS {
+            let mut percentiles = vec![Percentile::default(); ranks.len()];
+            let mut only_values = vec![0; ranks.len()];
+            let result = snapshot.percentiles(&ranks, selection, &mut percentiles);
+            if oracle.sorted.is_empty() && !ranks.is_empty() {
+                prop_assert_eq!(result, Err(Error::Empty));
+                continue;
+            }
+            result.unwrap();
+            snapshot.percentile_values(&ranks, selection, &mut only_values).unwrap();
+            for (at, percentile) in percentiles.iter().enumerate() {
+                let (lower, upper, target) = oracle.bucket_at(micros[at]);
+                prop_assert_eq!(percentile.rank, ranks[at]);
+                prop_assert_eq!((percentile.bucket.lower, percentile.bucket.upper), (lower, upper));
+                prop_assert_eq!(percentile.target_count, target);
+                prop_assert_eq!(percentile.value, value_of((lower, upper), selection));
+                prop_assert_eq!(only_values[at], percentile.value);
+                let same = oracle.sorted.iter().filter(|&&bucket| bucket == (lower, upper)).count();
+                prop_assert_eq!(percentile.bucket.count, same as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn summaries_and_buckets(layout in any_layout(), offsets in prop::collection::vec(any_value(), 0..300)) {
+        let values: Vec<u64> = offsets.iter().map(|o| layout.min_trackable().wrapping_add(o >> 8)).collect();
+        let oracle = Oracle::new(&layout, &values);
+        let snapshot = snapshot_of(&filled::<AtomicU64>(layout, &values));
+        let summary = snapshot.summary(ValueSelection::Midpoint);
+        let middles: Vec<f64> = oracle.sorted.iter().map(|&b| value_of(b, ValueSelection::Midpoint) as f64).collect();
+        let number = middles.len() as f64;
+        let mean = middles.iter().map(|m| m / number).sum::<f64>();
+        let variance = middles.iter().map(|m| (m - mean) * (m - mean) / number).sum::<f64>();
+        if middles.is_empty() {
+            prop_assert!(summary.mean.is_nan() && summary.stddev.is_nan());
+            prop_assert!(summary.percentiles.iter().all(|p| p.target_count == 0));
+        } else {
+            prop_assert!((summary.mean - mean).abs() <= 1e-12 * mean.abs(), "{} {}", summary.mean, mean);
+            prop_assert!((summary.stddev - variance.sqrt()).abs() <= 1e-7 * mean.abs(), "{} {}", summary.stddev, variance.sqrt());
+        }
+        prop_assert_eq!(summary.percentiles.map(|p| p.rank), SUMMARY_RANKS);
+        let mut distinct = oracle.sorted.clone();
+        distinct.dedup();
+        let listed: Vec<_> = snapshot.recorded_buckets().map(|b| (b.lower, b.upper)).collect();
+        prop_assert_eq!(&listed, &distinct);
+        prop_assert_eq!(snapshot.buckets().count(), layout.length());
+        for (rank, bucket) in snapshot.bucket_percentiles(true) {
+            let before = oracle.sorted.iter().filter(|b| b.1 < bucket.lower).count() as f64;
+            prop_assert_eq!(rank, (before + bucket.count as f64 / 2.0) / number * 100.0);
+            prop_assert_eq!(snapshot.bucket_percentile(&bucket), rank);
+        }
+    }
+
+    #[test]
+    fn ranks_of_values(layout in any_layout(), offsets in prop::collection::vec(any_value(), 1..100), probe in any_value()) {
+        let values: Vec<u64> = offsets.iter().map(|o| layout.min_trackable().wrapping_add(o >> 8)).collect();
+        let oracle = Oracle::new(&layout, &values);
+        let snapshot = snapshot_of(&filled::<AtomicU64>(layout, &values));
+        for value in [probe, values[0], layout.min_trackable(), layout.max_trackable()] {
+            if oracle.sorted.is_empty() {
+                prop_assert_eq!(snapshot.rank_of_value(value, false), Err(Error::Empty));
+                continue;
+            }
+            let total = oracle.sorted.len() as f64;
+            let up_to = oracle.sorted.iter().filter(|b| b.0 <= value).count() as f64;
+            let rank = snapshot.rank_of_value(value, false).unwrap();
+            prop_assert!((rank - up_to / total * 100.0).abs() < 1e-9, "{rank}");
+            let below = oracle.sorted.iter().filter(|b| b.1 < value).count() as f64;
+            let inside = snapshot.rank_of_value(value, true).unwrap();
+            prop_assert!(inside >= below / total * 100.0 - 1e-9 && inside <= rank + 1e-9, "{inside}");
+            let (_, upper) = naive_bucket(layout.scale(), value);
+            if layout.bucket_of(value).is_some() {
+                prop_assert_eq!(snapshot.rank_of_value(upper, true).unwrap(), snapshot.rank_of_value(upper, false).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn corrected_recording_equals_the_loop(layout in any_layout(), value in any_value(), interval in any_value()) {
+        prop_assume!(interval == 0 || value / interval < 200_000);
+        let fast = filled::<AtomicU64>(layout, &[]);
+        fast.record_corrected(value, interval);
+        let naive = filled::<AtomicU64>(layout, &[value]);
+        let mut missing = value;
+        while interval > 0 && value > interval && missing - interval >= interval {
+            missing -= interval;
+            naive.record(missing);
+        }
+        let (fast, naive) = (snapshot_of(&fast), snapshot_of(&naive));
+        prop_assert_eq!(fast.counts(), naive.counts());
+        prop_assert!(fast.buckets().eq(naive.buckets()));
+    }
+
+    #[test]
+    fn merging_follows_the_midpoint(
+        into in any_layout(), from in any_layout(), values in prop::collection::vec(any_value(), 0..100),
+    ) {
+        let source = snapshot_of(&filled::<AtomicU64>(from, &values));
+        let expected = filled::<AtomicU64>(into, &[]);
+        for value in &values {
+            if let Some(bucket) = from.bucket_of(*value) {
+                expected.record(bucket.equivalent_value(ValueSelection::Midpoint));
+            }
+        }
+        let mut expected = snapshot_of(&expected);
+        let (added, merged) = (filled::<AtomicU64>(into, &[]), filled::<AtomicU64>(into, &[]));
+        added.add_snapshot(&source);
+        let added = snapshot_of(&added);
+        let mut merged = snapshot_of(&merged);
+        merged.merge(&source);
+        prop_assert_eq!(merged.counts(), added.counts());
+        prop_assert!(merged.buckets().eq(added.buckets()));
+        prop_assert!(merged.buckets().eq(expected.buckets()));
+        let (outside, counts) = (source.counts(), expected.counts());
+        prop_assert_eq!(merged.counts().underflow, counts.underflow + outside.underflow);
+        prop_assert_eq!(merged.counts().overflow, counts.overflow + outside.overflow);
+        // The same buckets: exact.
+        expected.merge(&expected_copy(&merged));
+        prop_assert_eq!(expected.counts().total, 2 * merged.counts().total);
+    }
+}
+
+/// A snapshot with the counts of another, and no histogram behind it.
+fn expected_copy(snapshot: &Snapshot) -> Box<Snapshot> {
+    let mut copy = Snapshot::boxed(*snapshot.layout()).unwrap();
+    copy.merge(snapshot);
+    copy
+}
+
+/// What is done to a histogram in the test of deltas.
+#[derive(Clone, Debug)]
+enum Step {
+    Record(u64, u64),
+    Reset,
+    Read(usize, Since),
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    // Counts near the width of a 32-bit cell, so that cells wrap.
+    let count = prop_oneof![4 => 0u64..5, 1 => 0xffff_ff00u64..0x1_0000_0100, 1 => (1u64 << 32)..(1 << 36)];
+    prop_oneof![
+        6 => (0u64..20, count).prop_map(|(value, count)| Step::Record(value, count)),
+        1 => Just(Step::Reset),
+        3 => (0usize..3, any::<bool>())
+            .prop_map(|(reader, delta)| Step::Read(reader, if delta { Since::PreviousUpdate } else { Since::Reset })),
+    ]
+}
+
+/// Runs the steps on a histogram of values 2 ..= 15 and checks every read against all that was recorded.
+fn check_steps<C: Counter>(steps: &[Step]) -> Result<(), TestCaseError> {
+    const LOW: usize = 2;
+    const HIGH: usize = 15;
+    let layout = Layout::with_scale(8, LOW as u64, HIGH as u64).unwrap();
+    let histogram = Histogram::<[C]>::boxed(layout, true).unwrap();
+    let mut recorded = [0u64; 20];
+    let mut at_reset = [0u64; 20];
+    let mut readers: Vec<_> =
+        (0..3).map(|_| (Snapshot::boxed(layout).unwrap(), Option::<[u64; 20]>::None)).collect();
+    for step in steps {
+        match *step {
+            Step::Record(value, count) => {
+                histogram.record_n(value, count);
+                recorded[value as usize] += count;
+            }
+            Step::Reset => {
+                histogram.reset().unwrap();
+                at_reset = recorded;
+            }
+            Step::Read(reader, since) => {
+                let (snapshot, previous) = &mut readers[reader];
+                snapshot.update(&*histogram, since).unwrap();
+                let from = match (since, &previous) {
+                    (Since::PreviousUpdate, Some(previous)) => *previous,
+                    _ => at_reset,
+                };
+                *previous = Some(recorded);
+                let expected: Vec<u64> = recorded.iter().zip(from).map(|(now, then)| now - then).collect();
+                let counts = snapshot.counts();
+                prop_assert_eq!(counts.underflow, expected[..LOW].iter().sum::<u64>());
+                prop_assert_eq!(counts.overflow, expected[HIGH + 1..].iter().sum::<u64>());
+                let in_range = &expected[LOW..=HIGH];
+                prop_assert_eq!(counts.total + counts.lost, in_range.iter().sum::<u64>());
+                let mask = if C::BITS == 32 { 0xffff_ffff } else { u64::MAX };
+                let seen: Vec<u64> = snapshot.buckets().map(|bucket| bucket.count).collect();
+                let visible: Vec<u64> = in_range.iter().map(|count| count & mask).collect();
+                prop_assert_eq!(&seen, &visible);
+                prop_assert_eq!(counts.total, visible.iter().sum::<u64>());
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn deltas_and_resets_add_up(steps in prop::collection::vec(any_step(), 1..60)) {
+        check_steps::<AtomicU64>(&steps)?;
+        check_steps::<AtomicU32>(&steps)?;
+    }
+}
+
+#[test]
+fn a_full_histogram_saturates_and_still_answers() {
+    let layout = Layout::new(0.1, 0, 100);
+    let histogram = filled::<AtomicU64>(layout, &[]);
+    for value in 0..10 {
+        histogram.record_n(value, u64::MAX);
+    }
+    let snapshot = snapshot_of(&histogram);
+    assert_eq!(snapshot.counts().total, u64::MAX);
+    let summary = snapshot.summary(ValueSelection::Upper);
+    assert_eq!(summary.percentiles[0].value, 0);
+    assert_eq!(summary.percentiles[15].value, 0, "all that the total can count lies in the first bucket");
+    assert_eq!(summary.mean, 4.5);
+}
+
+#[test]
+fn moments_of_the_largest_values() {
+    let layout = Layout::new(0.001, 0, u64::MAX);
+    let histogram = filled::<AtomicU64>(layout, &[1 << 63; 1000]);
+    let bucket = layout.bucket_of(1 << 63).unwrap();
+    let summary = snapshot_of(&histogram).summary(ValueSelection::Midpoint);
+    assert_eq!(summary.mean, (bucket.lower + bucket.step / 2) as f64);
+    assert_eq!(summary.stddev, 0.0);
+}
+
+#[test]
+fn bad_input_is_refused_and_nothing_is_written() {
+    let layout = Layout::new(0.01, 0, 1000);
+    let snapshot = snapshot_of(&filled::<AtomicU64>(layout, &[1, 2, 3]));
+    let mut out = [Percentile { rank: -7.0, ..Percentile::default() }; 3];
+    for ranks in [[0.0, f64::NAN, 100.0], [0.0, 50.0, 100.1], [-0.1, 50.0, 100.0], [0.0, f64::INFINITY, 1.0]]
+    {
+        assert_eq!(
+            snapshot.percentiles(&ranks, ValueSelection::Midpoint, &mut out),
+            Err(Error::InvalidArgument)
+        );
+    }
+    assert_eq!(
+        snapshot.percentiles(&[1.0; 4], ValueSelection::Midpoint, &mut out),
+        Err(Error::BufferTooSmall)
+    );
+    assert!(out.iter().all(|p| p.rank == -7.0));
+    let empty = snapshot_of(&filled::<AtomicU64>(layout, &[]));
+    assert_eq!(empty.percentile(50.0, ValueSelection::Midpoint), Err(Error::Empty));
+    assert_eq!(empty.percentiles(&[], ValueSelection::Midpoint, &mut []), Ok(()));
+    let mut other = Snapshot::boxed(Layout::new(0.001, 0, 1000)).unwrap();
+    assert_eq!(other.update(&*filled::<AtomicU64>(layout, &[]), Since::Reset), Err(Error::Incompatible));
+}
+
+#[test]
+fn exact_bounds_inside_the_buckets() {
+    let histogram = filled::<AtomicU64>(Layout::new(0.01, 2_000, 12_000), &[]);
+    assert_eq!(histogram.record_in_range(12_001, 2_005, 12_000), Err(Error::InvalidArgument));
+    assert_eq!(histogram.record_in_range(2_004, 2_005, 12_000), Err(Error::InvalidArgument));
+    assert_eq!(histogram.record_in_range(20_000, 0, u64::MAX), Err(Error::InvalidArgument));
+    assert_eq!(histogram.record_in_range(2_005, 2_005, 12_000), Ok(()));
+    let counts = snapshot_of(&histogram).counts();
+    assert_eq!((counts.total, counts.underflow, counts.overflow), (1, 1, 2));
+}
+
+#[test]
+fn histograms_in_borrowed_memory() {
+    let layout = Layout::new(0.01, 0, 1000);
+    let size = Histogram::<[AtomicU64]>::required_size(&layout, true).unwrap();
+    let align = Histogram::<[AtomicU64]>::ALIGNMENT;
+    let mut memory = vec![MaybeUninit::<u8>::uninit(); size + align + 1];
+    let start = memory.as_ptr().align_offset(align);
+    let misaligned = &mut memory[start + 1..];
+    assert_eq!(
+        Histogram::<[AtomicU64]>::init_in(misaligned, layout, true).map(|_| ()),
+        Err(Error::InvalidArgument)
+    );
+    let short = &mut memory[start..start + size - 1];
+    assert_eq!(
+        Histogram::<[AtomicU64]>::init_in(short, layout, true).map(|_| ()),
+        Err(Error::BufferTooSmall)
+    );
+    let histogram =
+        Histogram::<[AtomicU64]>::init_in(&mut memory[start..start + size], layout, true).unwrap();
+    assert_eq!(histogram.footprint(), size);
+    histogram.record(7);
+    assert_eq!(snapshot_of(histogram).counts().total, 1);
+    histogram.reset().unwrap();
+    assert_eq!(snapshot_of(histogram).counts().total, 0);
+
+    let size = Snapshot::required_size(&layout).unwrap();
+    let mut words = vec![MaybeUninit::<u8>::uninit(); size + 8];
+    let start = words.as_ptr().align_offset(Snapshot::ALIGNMENT);
+    let snapshot = Snapshot::init_in(&mut words[start..start + size], layout).unwrap();
+    snapshot.update(histogram, Since::Reset).unwrap();
+    assert_eq!(size_of_val(snapshot), size);
+}
+
+#[test]
+fn clearing_starts_everything_anew() {
+    let mut histogram = filled::<AtomicU64>(Layout::new(0.01, 0, 1000), &[1, 2, 3, 4_000]);
+    let mut snapshot = snapshot_of(&histogram);
+    histogram.reset().unwrap();
+    histogram.clear();
+    histogram.record(5);
+    snapshot.update(&*histogram, Since::PreviousUpdate).unwrap();
+    assert_eq!((snapshot.counts().total, snapshot.counts().overflow), (1, 0));
+}
+
+#[test]
+fn without_live_reset() {
+    let layout = Layout::new(0.01, 0, 1000);
+    let histogram = Histogram::<[AtomicU64]>::boxed(layout, false).unwrap();
+    histogram.record_batch(&[1, 2]);
+    assert_eq!(histogram.reset(), Err(Error::Unsupported));
+    assert_eq!(snapshot_of(&histogram).counts().total, 2);
+    assert!(histogram.footprint() < filled::<AtomicU64>(layout, &[]).footprint() * 6 / 10);
+}
+
+#[test]
+fn shared_histograms_are_counted() {
+    let options = Options { relative_error: 0.01, max_trackable: 1000, ..Options::default() };
+    for counter_bits in [0, 32, 64] {
+        let histogram = SharedHistogram::create(&Options { counter_bits, ..options }).unwrap();
+        let clone = histogram.clone();
+        drop(histogram);
+        clone.record(5);
+        clone.record_n(5, 2);
+        clone.record_batch(&[5, 6]);
+        let mut snapshot = Snapshot::boxed(*clone.layout()).unwrap();
+        clone.update(&mut snapshot, Since::Reset).unwrap();
+        assert_eq!(snapshot.counts().total, 5);
+        assert_eq!(clone.counter_bits(), if counter_bits == 32 { 32 } else { 64 });
+    }
+    for counter_bits in [1, 8, 33, u32::MAX] {
+        let refused = SharedHistogram::create(&Options { counter_bits, ..options });
+        assert_eq!(refused.map(|_| ()), Err(Error::InvalidArgument));
+    }
+}
+
+#[test]
+fn images_attach_only_when_they_are_whole() {
+    let options = Options { relative_error: 0.01, max_trackable: 1000, ..Options::default() };
+    let size = SharedHistogram::required_size(&options).unwrap();
+    let mut memory = vec![0u64; size / 8 + 8];
+    let start = memory.as_ptr().cast::<u8>().align_offset(SharedHistogram::ALIGNMENT) / 8;
+    let base = memory[start..].as_mut_ptr().cast::<u8>();
+    // SAFETY: `base` has `size` bytes, used for these histograms only, which do not outlive the test.
+    unsafe {
+        assert_eq!(SharedHistogram::attach(base, size).map(|_| ()), Err(Error::Corrupt), "zeros");
+        let histogram = SharedHistogram::init_in(base, size, &options).unwrap();
+        histogram.record(7);
+        let attached = SharedHistogram::attach(base, size).unwrap();
+        attached.record(8);
+        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        histogram.update(&mut snapshot, Since::Reset).unwrap();
+        assert_eq!(snapshot.counts().total, 2);
+        attached.reset().unwrap();
+        histogram.update(&mut snapshot, Since::Reset).unwrap();
+        assert_eq!(snapshot.counts().total, 0);
+        assert_eq!(SharedHistogram::attach(base, size - 1).map(|_| ()), Err(Error::BufferTooSmall));
+        assert_eq!(SharedHistogram::attach(base.add(8), size).map(|_| ()), Err(Error::InvalidArgument));
+        // Every bit of the first cache line matters: length, index, scale, range, magic, kind, version, word size.
+        for bit in 0..64 * 8 {
+            let byte = base.add(bit / 8);
+            byte.write(byte.read() ^ (1 << (bit % 8)));
+            let refused = SharedHistogram::attach(base, size).map(|_| ());
+            // A guaranteed range that ends elsewhere in the same buckets is an image too, and one without a baseline.
+            assert!(
+                matches!(refused, Err(Error::Corrupt | Error::Incompatible | Error::BufferTooSmall))
+                    || (refused.is_ok() && ((16..32).contains(&(bit / 8)) || bit / 8 == 55)),
+                "bit {bit}: {refused:?}"
+            );
+            byte.write(byte.read() ^ (1 << (bit % 8)));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+# The commands of the project. Each does its own set-up; `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+STAGE := target/stage
+export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
+
+help:            ## list the commands
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: [^#]*## /\t/' | expand -t 18
+
+demo: stage      ## build everything and run the demos in C and Python
+	ci/demo.sh
+
+test: lint       ## all tests: Rust, C, C++, Python
+	ci/test.sh
+
+lint: setup      ## formatting, clippy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy -p picollo-core --no-default-features --quiet -- -D warnings
+
+stage: setup     ## the library, its headers and picollo.pc, under target/stage
+	ci/stage.sh
+
+bench: setup     ## the side-by-side benchmarks
+	cargo run --release --quiet -p picollo-benches --bin record
+
+setup:           ## install what is missing on a Debian machine
+	@ci/setup.sh
+
+clean:           ## remove what was built
+	rm -rf target
+
+.PHONY: help demo test lint stage bench setup clean

@@ -25,6 +25,7 @@ mod snapshot;
 mod source;
 mod stats;
 mod summary;
+pub mod text;
 mod version;
 
 pub use bucket::{Bucket, ValueSelection};

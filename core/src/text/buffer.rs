@@ -1,0 +1,136 @@
+//! Text into memory of a fixed size.
+
+use core::fmt::{self, Write};
+
+/// Writes into bytes of a fixed size and goes on counting when they are full.
+///
+/// It takes each piece of text whole or not at all, and nothing after the first piece that did not fit, so what it holds
+/// is always the valid beginning of the text. Writing never fails. Over an empty slice it only counts:
+///
+/// ```
+/// use core::fmt::Write;
+/// use picollo_core::text::BufferWriter;
+///
+/// let mut counter = BufferWriter::new(&mut []);
+/// write!(counter, "{}", 12_345).unwrap();
+/// assert_eq!(counter.needed(), 5);
+/// assert!(!counter.fits());
+/// ```
+#[derive(Debug)]
+pub struct BufferWriter<'a> {
+    buffer: &'a mut [u8],
+    written: usize,
+    needed: usize,
+}
+
+impl<'a> BufferWriter<'a> {
+    /// A writer that fills `buffer` from its beginning. No byte is reserved for a NUL.
+    pub fn new(buffer: &'a mut [u8]) -> BufferWriter<'a> {
+        BufferWriter { buffer, written: 0, needed: 0 }
+    }
+
+    /// The length of the whole text in bytes, whether it fits or not; saturates at `usize::MAX`.
+    pub const fn needed(&self) -> usize {
+        self.needed
+    }
+
+    /// Whether the buffer holds the whole text.
+    pub const fn fits(&self) -> bool {
+        self.written == self.needed
+    }
+
+    /// What was written: the whole text, or its beginning when it does not fit.
+    pub fn as_str(&self) -> &str {
+        self.buffer.get(..self.written).and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+}
+
+impl Write for BufferWriter<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.fits()
+            && let Some(room) =
+                self.buffer.get_mut(self.written..).and_then(|rest| rest.get_mut(..text.len()))
+        {
+            room.copy_from_slice(text.as_bytes());
+            self.written += text.len();
+        }
+        self.needed = self.needed.saturating_add(text.len());
+        Ok(())
+    }
+}
+
+/// What [`write_c_string`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// The length of the text in bytes, without the NUL.
+    pub length: usize,
+    /// Whether the text and its NUL are in the buffer.
+    pub fits: bool,
+}
+
+/// Writes a text and a NUL into `buffer` as the C interface promises: where they do not fit, only the first byte is
+/// written (0, an empty text) if there is one.
+///
+/// `write` is called twice, once to count, and has to produce the same text again; should it fail, the text ends there.
+/// NULs inside the text are the caller's affair.
+pub fn write_c_string(buffer: &mut [u8], write: &dyn Fn(&mut dyn Write) -> fmt::Result) -> Written {
+    let mut counter = BufferWriter::new(&mut []);
+    // The counter does not fail, so an error is the producer's decision to end its text.
+    let _ = write(&mut counter);
+    let length = counter.needed();
+    if length >= buffer.len() {
+        if let Some(first) = buffer.first_mut() {
+            *first = 0;
+        }
+        return Written { length, fits: false };
+    }
+    let mut writer = BufferWriter::new(buffer);
+    let _ = write(&mut writer);
+    let _ = writer.write_str("\0");
+    let fits = writer.fits();
+    if let (false, Some(first)) = (fits, buffer.first_mut()) {
+        // The second text was longer, against the contract: what is there has no end.
+        *first = 0;
+    }
+    Written { length, fits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_whole_and_in_order() {
+        let mut bytes = [0xee; 7];
+        let mut writer = BufferWriter::new(&mut bytes);
+        for piece in ["abc", "", "äö"] {
+            writer.write_str(piece).unwrap();
+        }
+        assert!(writer.fits());
+        assert_eq!((writer.as_str(), writer.needed()), ("abcäö", 7));
+        writer.write_str("").unwrap();
+        assert!(writer.fits());
+
+        let mut writer = BufferWriter::new(&mut bytes[..6]);
+        for piece in ["abc", "äö", "d"] {
+            writer.write_str(piece).unwrap();
+        }
+        assert!(!writer.fits());
+        assert_eq!((writer.as_str(), writer.needed()), ("abc", 8), "nothing after the gap");
+    }
+
+    #[test]
+    fn c_strings() {
+        let write: &dyn Fn(&mut dyn Write) -> fmt::Result = &|out| write!(out, "{}-{}", 12, 34);
+        for capacity in 0..=8 {
+            let mut bytes = [0xeeu8; 8];
+            let filled = write_c_string(&mut bytes[..capacity], write);
+            assert_eq!(filled, Written { length: 5, fits: capacity > 5 });
+            match capacity {
+                0 => assert_eq!(bytes, [0xee; 8]),
+                1..=5 => assert_eq!(bytes, *b"\0\xee\xee\xee\xee\xee\xee\xee", "only the first byte"),
+                _ => assert_eq!(bytes, *b"12-34\0\xee\xee"),
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Summaries and their differences on a single line, for logs.
+
+use core::fmt::{self, Display, Write};
+
+use super::change::{Change, cohens_d};
+use super::escape::{Line, trim};
+use super::number::{Fixed, Grouped, Maybe};
+use super::{counts_are, mean, names, value};
+use crate::Summary;
+
+/// Positions in the summary's percentiles: 0, 25, 50, 90, 95, 99, 99.9 and 100.
+const SHOWN: [usize; 8] = [0, 4, 5, 7, 9, 11, 12, 15];
+
+/// `P25`, but `P999` for rank 99.9: the established shorthand leaves the point out behind 99.
+struct Label(f64);
+
+impl Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Up to "99.999999"; anything longer is no rank near 99 and is written as it is.
+        let mut bytes = [0; 9];
+        let mut text = super::BufferWriter::new(&mut bytes);
+        write!(text, "{}", Fixed::rank(self.0))?;
+        match text.as_str().strip_prefix("99.") {
+            Some(decimals) if text.fits() => write!(f, "P99{decimals}"),
+            _ => write!(f, "P{}", Fixed::rank(self.0)),
+        }
+    }
+}
+
+pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt::Result {
+    if !trim(title).is_empty() {
+        write!(out, "{}: ", Line(title))?;
+    }
+    write!(out, "Total={}", Grouped::from(summary.total_count))?;
+    if summary.is_approximate() {
+        write!(out, ", Counts={}", counts_are(summary))?;
+    }
+    if summary.underflow_count != 0 {
+        write!(out, ", Underflow={}", Grouped::from(summary.underflow_count))?;
+    }
+    write!(out, ", Overflow={}", Grouped::from(summary.overflow_count))?;
+    if summary.lost_count != 0 {
+        write!(out, ", Lost={}", Grouped::from(summary.lost_count))?;
+    }
+    write!(out, ", Mean={}", Fixed::new(mean(summary), 1))?;
+    for percentile in SHOWN.iter().filter_map(|&position| summary.percentiles.get(position)) {
+        write!(out, ", {}={}", Label(percentile.rank), Maybe(value(summary, percentile)))?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_diff(
+    out: &mut dyn Write,
+    a: &Summary,
+    b: &Summary,
+    title: &str,
+    name_a: &str,
+    name_b: &str,
+) -> fmt::Result {
+    if !trim(title).is_empty() {
+        write!(out, "{}: ", Line(title))?;
+    }
+    let (name_a, name_b) = names(name_a, name_b);
+    write!(out, "{} -> {}: Total=", Line(name_a), Line(name_b))?;
+    write_integers(out, Some(a.total_count), Some(b.total_count))?;
+    if a.is_approximate() || b.is_approximate() {
+        write!(out, ", Counts={} -> {}", counts_are(a), counts_are(b))?;
+    }
+    for (label, of_a, of_b, always) in [
+        ("Underflow", a.underflow_count, b.underflow_count, false),
+        ("Overflow", a.overflow_count, b.overflow_count, true),
+        ("Lost", a.lost_count, b.lost_count, false),
+    ] {
+        if always || (of_a, of_b) != (0, 0) {
+            write!(out, ", {label}=")?;
+            write_integers(out, Some(of_a), Some(of_b))?;
+        }
+    }
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let change = Change::of_floats(mean_a, mean_b);
+    write!(out, ", Mean={} -> {} ({change})", Fixed::new(mean_a, 1), Fixed::new(mean_b, 1))?;
+    for position in SHOWN {
+        if let (Some(of_a), Some(of_b)) = (a.percentiles.get(position), b.percentiles.get(position)) {
+            write!(out, ", {}=", Label(of_a.rank))?;
+            write_integers(out, value(a, of_a), value(b, of_b))?;
+        }
+    }
+    write!(out, ", D={}", Fixed::new(cohens_d(a, b), 2))
+}
+
+fn write_integers(out: &mut dyn Write, a: Option<u64>, b: Option<u64>) -> fmt::Result {
+    write!(out, "{} -> {} ({})", Maybe(a), Maybe(b), Change::of_integers(a, b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SUMMARY_APPROXIMATE;
+    use crate::text::{Format, example};
+    use std::string::{String, ToString};
+
+    fn line(summary: &Summary, title: &str) -> String {
+        let mut text = String::new();
+        summary.write(&mut text, title, Format::Line).unwrap();
+        text
+    }
+
+    #[test]
+    fn worked_example() {
+        assert_eq!(
+            line(&example::first(), "Example"),
+            "Example: Total=99,940, Underflow=60, Overflow=0, Mean=4,332.9, P0=2,008, P25=2,928, P50=3,600, \
+             P90=7,456, P95=8,256, P99=9,152, P999=9,664, P100=9,792"
+        );
+    }
+
+    #[test]
+    fn optional_parts() {
+        assert_eq!(
+            line(&example::empty(), " \n"),
+            "Total=0, Overflow=0, Mean=n/a, P0=n/a, P25=n/a, P50=n/a, P90=n/a, P95=n/a, P99=n/a, P999=n/a, P100=n/a"
+        );
+        let odd = Summary {
+            flags: SUMMARY_APPROXIMATE,
+            overflow_count: 1_000,
+            lost_count: 1,
+            underflow_count: 0,
+            ..example::first()
+        };
+        let start = "two lines: Total=99,940, Counts=approximate, Overflow=1,000, Lost=1, Mean=";
+        assert!(line(&odd, "two\nlines").starts_with(start));
+    }
+
+    #[test]
+    fn labels() {
+        for (rank, label) in [
+            (99.9, "P999"),
+            (99.99, "P9999"),
+            (99.0, "P99"),
+            (97.5, "P97.5"),
+            (0.0, "P0"),
+            (99.999_999, "P99999999"),
+            (f64::NAN, "Pn/a"),
+            (1e300, "P1e300"),
+        ] {
+            assert_eq!(Label(rank).to_string(), label);
+        }
+    }
+
+    #[test]
+    fn diff() {
+        let mut text = String::new();
+        let (a, b) = (example::first(), example::second());
+        a.write_diff(&b, &mut text, "Example diff", "Before", "", Format::Line).unwrap();
+        let start =
+            "Example diff: Before -> After: Total=99,940 -> 145,798 (+45.9%), Underflow=60 -> 4,202 (";
+        assert!(text.starts_with(start), "{text}");
+        assert!(text.contains(
+            "), Overflow=0 -> 0 (0.0%), Mean=4,332.9 -> 4,488.5 (+3.6%), P0=2,008 -> 2,008 (0.0%)"
+        ));
+        assert!(
+            text.ends_with(", P999=9,664 -> 10,304 (+6.6%), P100=9,792 -> 10,432 (+6.5%), D=0.08"),
+            "{text}"
+        );
+    }
+}

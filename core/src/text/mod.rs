@@ -13,7 +13,7 @@
 //!
 //! Rounded decimals are rounded half away from zero on the exact value. Titles and names are escaped for their format.
 //!
-//! Cost: some microseconds for a line, tens of microseconds for a table (which is formatted twice, to find the widths
+//! Cost: some microseconds for a line or JSON, 15 to 20 for CSV or a table (which is formatted twice, to find the widths
 //! of its columns).
 
 mod bucket;

@@ -205,6 +205,15 @@ mod tests {
         format!("{sign}{}{point}{fraction}", naive_grouping(integer))
     }
 
+    /// The value, or one that is written in full in its stead.
+    fn below_2_to_128(value: f64) -> f64 {
+        match value.abs() {
+            magnitude if magnitude < u128::MAX as f64 => value,
+            magnitude if magnitude.is_finite() => 1.0 / value,
+            _ => 0.5,
+        }
+    }
+
     #[test]
     fn integers() {
         for (value, text) in [
@@ -287,11 +296,10 @@ mod tests {
                 -1e6f64..1e6,
                 // Many ties: a few bits after the point.
                 (-4_000_000_000i64..4_000_000_000, 0u32..8).prop_map(|(m, e)| m as f64 / f64::from(1 << e)),
-                any::<u64>().prop_map(f64::from_bits),
+                any::<u64>().prop_map(|bits| below_2_to_128(f64::from_bits(bits))),
             ],
             decimals in 0usize..=6,
         ) {
-            prop_assume!(value.abs() < 340_282_366_920_938_463_463_374_607_431_768_211_456.0);
             prop_assert_eq!(Fixed::new(value, decimals as u32).to_string(), naive_decimals(value, decimals));
         }
     }

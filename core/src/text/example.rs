@@ -6,7 +6,7 @@ use std::vec::Vec;
 use crate::{Bucket, Layout, Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary, ValueSelection};
 
 /// The layout of both examples.
-fn layout() -> Layout {
+pub(crate) const fn layout() -> Layout {
     Layout::new(0.01, 2_000, 12_000)
 }
 
@@ -19,7 +19,8 @@ fn values(seed: u64, length: usize, base: u64, spread: u64, divisor: u64) -> Vec
     (0..length).map(|_| next()).collect()
 }
 
-fn first_values() -> Vec<u64> {
+/// The values behind [`first`], in the order of recording.
+pub(crate) fn first_values() -> Vec<u64> {
     values(1, 100_000, 1_990, 1_500, 40)
 }
 

@@ -4,10 +4,11 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::format;
 use std::string::{String, ToString};
+use std::sync::atomic::AtomicU64;
 use std::vec::Vec;
 
 use super::*;
-use crate::{Bucket, SUMMARY_PERCENTILES};
+use crate::{Bucket, Histogram, Layout, SUMMARY_PERCENTILES, Since, Snapshot};
 
 const FORMATS: [Format; 4] = [Format::Markdown, Format::Line, Format::Json, Format::Csv];
 
@@ -26,6 +27,23 @@ fn display() {
     let summary = example::first();
     assert!(summary.to_string().starts_with("Total=99,940, Underflow=60, "));
     assert!(format!("{summary:#}").starts_with("| Percentile |    Value |"));
+}
+
+#[test]
+fn a_recorded_histogram_reads_like_the_naive_summary() {
+    const LAYOUT: Layout = example::layout();
+    let histogram: Histogram<[AtomicU64; LAYOUT.cells()]> = Histogram::new(LAYOUT);
+    histogram.record_batch(&example::first_values());
+    let mut snapshot: Snapshot<[u64; LAYOUT.snapshot_words()]> = Snapshot::new(LAYOUT);
+    snapshot.update(&*histogram, Since::Reset).unwrap();
+    let recorded = snapshot.summary(ValueSelection::Midpoint);
+    for format in [Format::Markdown, Format::Line] {
+        let [of_recorded, _] = texts(&recorded, &recorded, "Example", ("", ""), format);
+        let [of_naive, _] = texts(&example::first(), &recorded, "Example", ("", ""), format);
+        assert_eq!(of_recorded, of_naive);
+    }
+    let listed = snapshot.recorded_buckets().next();
+    assert_eq!(listed, example::first_buckets().0.first().copied());
 }
 
 #[test]

@@ -7,11 +7,15 @@ use picollo_core::{Histogram, Layout, SharedHistogram};
 
 /// Three significant digits at most one bit apart: the same block size, 1024.
 const ERROR: f64 = 0.0005;
-const MAX: u64 = 7_716_549_600;
-
 fn main() {
-    let values = skewed_values(100_000, MAX);
-    let layout = Layout::new(ERROR, 0, MAX);
+    for max in [30_000, 1_000_000_000, 7_716_549_600, i64::MAX as u64] {
+        record_up_to(max);
+    }
+}
+
+fn record_up_to(max: u64) {
+    let values = skewed_values(100_000, max);
+    let layout = Layout::new(ERROR, 0, max);
     assert_eq!(layout.block_size(), 1024);
     let indices: Vec<u32> = values.iter().map(|&value| layout.storage_index(value) as u32).collect();
     let mut counts = vec![0u64; layout.length()];
@@ -20,12 +24,12 @@ fn main() {
     let narrow = Histogram::<[AtomicU32]>::boxed(layout, true).unwrap();
     let shared = SharedHistogram::create(&picollo_core::Options {
         relative_error: ERROR,
-        max_trackable: MAX,
+        max_trackable: max,
         ..Default::default()
     })
     .unwrap();
-    let mut hdr_wide = hdrhistogram::Histogram::<u64>::new_with_bounds(1, MAX, 3).unwrap();
-    let mut hdr_narrow = hdrhistogram::Histogram::<u32>::new_with_bounds(1, MAX, 3).unwrap();
+    let mut hdr_wide = hdrhistogram::Histogram::<u64>::new_with_bounds(1, max, 3).unwrap();
+    let mut hdr_narrow = hdrhistogram::Histogram::<u32>::new_with_bounds(1, max, 3).unwrap();
 
     let values = &values;
     let mut contenders = [
@@ -63,5 +67,6 @@ fn main() {
         }),
     ];
     let medians = medians(&mut contenders, values.len(), 41);
-    print_table("Recording skewed values up to 7 716 549 600, block size 1024", &contenders, &medians, 6);
+    let title = format!("Recording skewed values up to {max}, block size 1024");
+    print_table(&title, &contenders, &medians, 6);
 }

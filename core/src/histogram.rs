@@ -157,23 +157,20 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
 
     /// Counts every value of a slice.
     pub fn record_batch(&self, values: &[u64]) {
-        // A copy: the compiler keeps it in registers, while it must expect the header to change with every cell.
-        let layout = self.header.layout;
-        for &value in values {
-            self.add_by(&layout, value, 1);
-        }
+        crate::batch::for_each_index(&self.header.layout, values, |index, value, count| {
+            self.add_at(index, value, count);
+        });
     }
 
     #[inline(always)]
     fn add(&self, value: u64, count: u64) {
-        self.add_by(&self.header.layout, value, count);
+        self.add_at(self.header.layout.storage_index(value), value, count);
     }
 
-    /// `layout` is that of the histogram, or a copy of it.
+    /// Adds at the storage index of a value.
     #[inline(always)]
-    fn add_by(&self, layout: &Layout, value: u64, count: u64) {
-        let index = layout.storage_index(value);
-        if layout.contains(index) {
+    fn add_at(&self, index: u64, value: u64, count: u64) {
+        if self.header.layout.contains(index) {
             // SAFETY: every constructor makes at least `layout.length()` cells, and the layout never changes.
             let cell = unsafe { self.cells.get_unchecked(index as usize) };
             let wraps = M::add(cell, count);

@@ -1,1 +1,60 @@
-//! The stable C ABI.
+//! Picollo: histograms and performance counters.
+//!
+//! A histogram records 64-bit values in about a nanosecond each and answers percentiles with a bounded relative error. A
+//! session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event into a
+//! histogram of its own.
+//!
+//!     #include <stdio.h>
+//!     #include <picollo.h>
+//!
+//!     int main(void) {
+//!         picollo_histogram *histogram;
+//!         picollo_summary summary;
+//!         char text[4096];
+//!         size_t length;
+//!         if (picollo_histogram_create(NULL, &histogram) != PICOLLO_OK) return 1;
+//!         for (uint64_t value = 1; value <= 100000; value++) picollo_histogram_record(histogram, value);
+//!         picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
+//!         picollo_summary_format(&summary, "Squares", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
+//!         fputs(text, stdout);
+//!         picollo_histogram_free(histogram);
+//!     }
+//!
+//! What holds for every function, unless it says otherwise:
+//!
+//! - Names are picollo_<thing>_<verb>. Parameters come in the order: the thing itself, inputs, outputs, error detail.
+//! - Errors: calls that can fail return a picollo_status, PICOLLO_OK or a negative number. Recording cannot fail.
+//! - Outputs are written only on success. Exceptions are the lengths of text and lists, which are also told when the
+//!   buffer is too small, and picollo_error, which is written only on failure.
+//! - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
+//!   functions that do not check say so. Pointers must be aligned for their type.
+//! - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too. What is
+//!   made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever the caller's
+//!   to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in and _attach.
+//! - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
+//!   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
+//! - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
+//!   this header work: a struct_size below that of the first version is PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field
+//!   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
+//! - Text is UTF-8 and NUL-terminated. It goes into the caller's buffer.
+//! - Ranges are closed: both ends belong to them.
+//! - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe; in single-writer mode a
+//!   handler must not interrupt a record into the same histogram.
+
+// Types and functions carry their C names, so that this reads like the header that is generated from it.
+#![allow(non_camel_case_types)]
+// The header says it under "Requires" and "Ownership".
+#![allow(clippy::missing_safety_doc)]
+
+mod argument;
+mod failure;
+mod guard;
+mod histogram;
+mod layout;
+mod memory;
+mod options;
+mod recorder;
+mod snapshot;
+mod status;
+mod summary;
+mod version;

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Builds the release library and stages it as it would be installed: headers, shared and static library, picollo.pc.
+#
+#   ci/stage.sh [DIRECTORY]      default: target/stage
+#
+# Programs find it through pkg-config, wherever the tree is moved to:
+#   PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo
+set -eu
+cd "$(dirname "$0")/.."
+
+stage=${1:-target/stage}
+target=${CARGO_TARGET_DIR:-target}
+cargo build --release --quiet -p picollo-ffi
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+
+mkdir -p "$stage/include" "$stage/lib/pkgconfig"
+cp include/*.h "$stage/include/"
+for header in include/*.hpp; do
+    if [ -e "$header" ]; then cp "$header" "$stage/include/"; fi
+done
+
+# The name that programs look for at run time is the one with the ABI's number.
+install -m 755 "$target/release/libpicollo.so" "$stage/lib/libpicollo.so.$version"
+ln -sf "libpicollo.so.$version" "$stage/lib/libpicollo.so.0"
+ln -sf libpicollo.so.0 "$stage/lib/libpicollo.so"
+install -m 644 "$target/release/libpicollo.a" "$stage/lib/libpicollo.a"
+
+# Relative to the file itself, so that the tree can be moved.
+cat >"$stage/lib/pkgconfig/picollo.pc" <<END
+prefix=\${pcfiledir}/../..
+includedir=\${prefix}/include
+libdir=\${prefix}/lib
+
+Name: picollo
+Description: Histograms and performance counters
+Version: $version
+Cflags: -I\${includedir}
+Libs: -L\${libdir} -lpicollo
+Libs.private: -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
+END

@@ -1,0 +1,129 @@
+//! What comes through pointers: checked before it is used.
+//!
+//! NULL and misaligned pointers are found out here. That a pointer leads to what it should is the caller's promise,
+//! which every exported function makes part of its contract; the functions here pass it on.
+
+use core::ffi::{CStr, c_char};
+use core::ptr::NonNull;
+
+use crate::failure::{Failure, Outcome};
+
+fn checked<T>(pointer: *const T) -> Outcome<NonNull<T>> {
+    let pointer = NonNull::new(pointer.cast_mut()).ok_or(Failure::NULL_POINTER)?;
+    if pointer.is_aligned() { Ok(pointer) } else { Err(Failure::INVALID_ARGUMENT) }
+}
+
+/// Something to read.
+///
+/// # Safety
+/// If not NULL, `pointer` must be valid for reads of a `T` that nobody changes during the call.
+pub unsafe fn input<'a, T>(pointer: *const T) -> Outcome<&'a T> {
+    // SAFETY: not NULL and aligned; the rest is the caller's promise.
+    checked(pointer).map(|pointer| unsafe { pointer.as_ref() })
+}
+
+/// Something to read and change.
+///
+/// # Safety
+/// If not NULL, `pointer` must be valid for reads and writes of a `T` that nobody else touches during the call.
+pub unsafe fn exclusive<'a, T>(pointer: *mut T) -> Outcome<&'a mut T> {
+    // SAFETY: not NULL and aligned; the rest is the caller's promise.
+    checked(pointer).map(|mut pointer| unsafe { pointer.as_mut() })
+}
+
+/// Where a result goes. It is written at once or not at all, and never read: C may hand us memory that holds nothing.
+pub struct Output<T>(NonNull<T>);
+
+/// # Safety
+/// If not NULL, `pointer` must be valid for writes of a `T` during the call.
+pub unsafe fn output<T>(pointer: *mut T) -> Outcome<Output<T>> {
+    checked(pointer).map(Output)
+}
+
+impl<T> Output<T> {
+    pub fn set(self, value: T) {
+        // SAFETY: aligned; valid for writes, as the caller of `output` promised.
+        unsafe { self.0.write(value) }
+    }
+}
+
+fn checked_slice<T>(pointer: *const T, length: usize) -> Outcome<NonNull<T>> {
+    if length == 0 {
+        return Ok(NonNull::dangling());
+    }
+    if length > isize::MAX as usize / size_of::<T>().max(1) {
+        return Err(Failure::INVALID_ARGUMENT);
+    }
+    checked(pointer)
+}
+
+/// Many things to read; the pointer may be NULL when there are none.
+///
+/// # Safety
+/// `pointer` must be valid for reads of `length` of `T` that nobody changes during the call.
+pub unsafe fn slice<'a, T>(pointer: *const T, length: usize) -> Outcome<&'a [T]> {
+    let pointer = checked_slice(pointer, length)?;
+    // SAFETY: aligned, not NULL, no longer than half the address space; the rest is the caller's promise.
+    Ok(unsafe { core::slice::from_raw_parts(pointer.as_ptr(), length) })
+}
+
+/// Many things to write; the pointer may be NULL when there are none.
+///
+/// # Safety
+/// `pointer` must be valid for reads and writes of `length` of `T`, any bit pattern of which is valid, that nobody else
+/// touches during the call.
+pub unsafe fn slice_mut<'a, T>(pointer: *mut T, length: usize) -> Outcome<&'a mut [T]> {
+    let pointer = checked_slice(pointer, length)?;
+    // SAFETY: as in `slice`, and exclusive, as the caller promises.
+    Ok(unsafe { core::slice::from_raw_parts_mut(pointer.as_ptr(), length) })
+}
+
+/// A C string that must be UTF-8; NULL is the empty one.
+///
+/// # Safety
+/// If not NULL, `pointer` must lead to a NUL-terminated string that nobody changes during the call.
+pub unsafe fn text<'a>(pointer: *const c_char) -> Outcome<&'a str> {
+    if pointer.is_null() {
+        return Ok("");
+    }
+    // SAFETY: not NULL; the rest is the caller's promise.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| Failure::INVALID_ARGUMENT)
+}
+
+/// 0 or 1. Other numbers are kept for later versions.
+pub fn flag(number: u32) -> Outcome<bool> {
+    match number {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Failure::INVALID_ARGUMENT),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::ptr::{null, null_mut};
+
+    #[test]
+    fn bad_pointers_are_found_out() {
+        let word = 7u64;
+        let odd = (&raw const word).cast::<u8>().wrapping_add(1).cast::<u64>();
+        // SAFETY: the good pointers are to live locals; the bad ones are refused before they are used.
+        unsafe {
+            assert_eq!(input::<u64>(null()), Err(Failure::NULL_POINTER));
+            assert_eq!(input(odd), Err(Failure::INVALID_ARGUMENT));
+            assert_eq!(input(&word), Ok(&7));
+            assert!(output::<u64>(null_mut()).is_err_and(|failure| failure == Failure::NULL_POINTER));
+            assert_eq!(slice::<u64>(null(), 0), Ok(&[][..]));
+            assert_eq!(slice::<u64>(null(), 1), Err(Failure::NULL_POINTER));
+            assert_eq!(slice(odd, 1), Err(Failure::INVALID_ARGUMENT));
+            assert_eq!(slice(&word, usize::MAX / 8), Err(Failure::INVALID_ARGUMENT));
+            assert_eq!(slice_mut::<u64>(null_mut(), 1), Err(Failure::NULL_POINTER));
+            assert_eq!(text(null()), Ok(""));
+            assert_eq!(text(c"\xff".as_ptr()), Err(Failure::INVALID_ARGUMENT));
+            assert_eq!(text(c"P\xc3\xa9".as_ptr()), Ok("Pé"));
+        }
+        assert_eq!((flag(0), flag(1), flag(2)), (Ok(false), Ok(true), Err(Failure::INVALID_ARGUMENT)));
+    }
+}

@@ -1,0 +1,420 @@
+//! Histograms.
+//!
+//! A histogram counts 64-bit values in buckets whose width grows with the value, so that every value is known with a
+//! bounded relative error. Recording takes about a nanosecond; it never fails, waits, or loses anything silently: values
+//! out of range are counted apart, as underflow and overflow.
+//!
+//! Counts are only ever added to. A reset notes the counts of its moment, and readers subtract them. So any number of
+//! threads may read and reset while one records.
+//!
+//!     picollo_histogram *latency;
+//!     picollo_histogram_options options = { sizeof options };
+//!     options.relative_error = 0.01;
+//!     options.max_trackable = 1000000000;
+//!     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
+//!     picollo_histogram_record(latency, 1234);
+//!
+//! To read a histogram, take a picollo_snapshot, or a picollo_summary straight away.
+
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+
+use picollo_core::{Mode, Options, SharedHistogram, Storage};
+
+use crate::argument::{input, output, slice};
+use crate::failure::{Failure, Outcome};
+use crate::guard::{guard, guard_void};
+use crate::options;
+use crate::snapshot::{self, picollo_snapshot};
+use crate::status::picollo_status;
+
+/// A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such as
+/// a snapshot, holds a reference of its own, so that things may be freed in any order.
+pub struct picollo_histogram {
+    _opaque: [u8; 0],
+}
+
+/// One thread records at a time, any number of threads read: a plain addition. The default.
+pub const PICOLLO_MODE_SINGLE_WRITER: u32 = 0;
+/// Several threads at modest rates, signal handlers: an atomic addition.
+pub const PICOLLO_MODE_INTERLOCKED: u32 = 1;
+/// Many threads at high rates: a plain addition into the thread's own shard.
+pub const PICOLLO_MODE_THREAD_LOCAL: u32 = 2;
+/// Many threads, little memory, approximate counts.
+pub const PICOLLO_MODE_SCALABLE: u32 = 3;
+
+/// All counters are allocated at once. The default.
+pub const PICOLLO_STORAGE_DENSE: u32 = 0;
+/// Counters are allocated in small chunks on first touch.
+pub const PICOLLO_STORAGE_SPARSE: u32 = 1;
+
+const _: () = assert!(
+    PICOLLO_MODE_SINGLE_WRITER == Mode::SingleWriter as u32
+        && PICOLLO_MODE_INTERLOCKED == Mode::Interlocked as u32
+        && PICOLLO_MODE_THREAD_LOCAL == Mode::ThreadLocal as u32
+        && PICOLLO_MODE_SCALABLE == Mode::Scalable as u32
+        && PICOLLO_STORAGE_DENSE == Storage::Dense as u32
+        && PICOLLO_STORAGE_SPARSE == Storage::Sparse as u32
+);
+
+/// Leave out the room for a reset: half the memory; picollo_histogram_reset is PICOLLO_ERR_UNSUPPORTED.
+pub const PICOLLO_HISTOGRAM_NO_LIVE_RESET: u32 = 1 << 0;
+
+/// What a histogram is made from. Set struct_size, zero the rest, and change what should not be the default.
+///
+/// A range whose values lie far above zero, or a larger error, takes less memory: 28,672 counters for all 64-bit values
+/// at 0.001, 104 for 10,000 to 30,000 at 0.01.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_histogram_options {
+    /// sizeof(picollo_histogram_options).
+    pub struct_size: u32,
+    /// PICOLLO_MODE_...: who may record, and how.
+    pub mode: u32,
+    /// PICOLLO_STORAGE_...: when memory is allocated.
+    pub storage: u32,
+    /// Width of a counter: 32 or 64; 0 means 64. A 32-bit counter that wraps is told of as a lost count.
+    pub counter_bits: u32,
+    /// Largest distance between a value and the midpoint of its bucket, in proportion. 0, negative or NaN: 0.001; clamped
+    /// to 1e-6 ..= 0.1. The block size is the smallest power of two that is at least 0.5 / relative_error.
+    pub relative_error: f64,
+    /// 1 ..= 5: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says. 0: unused.
+    pub significant_digits: u32,
+    /// PICOLLO_HISTOGRAM_NO_LIVE_RESET or 0.
+    pub flags: u32,
+    /// Smallest value to count; smaller ones are underflow. Below max_trackable.
+    pub min_trackable: u64,
+    /// Largest value to count; larger ones are overflow. 0: UINT64_MAX. Both ends include the whole bucket they are in.
+    pub max_trackable: u64,
+    /// Sparse storage: limit on its memory, 0 for none. What does not fit is counted as lost.
+    pub max_bytes: u64,
+}
+
+// SAFETY: plain numbers in naturally aligned order (asserted in layout.rs), the size first.
+unsafe impl options::Options for picollo_histogram_options {
+    const FIRST_SIZE: usize = 56;
+}
+
+/// What the caller asks for, as the core understands it.
+///
+/// # Safety
+/// As for [`options::read`].
+unsafe fn read_options(options: *const picollo_histogram_options) -> Outcome<Options> {
+    // SAFETY: passed on.
+    let Some(asked) = (unsafe { options::read(options) })? else { return Ok(Options::default()) };
+    if asked.flags & !PICOLLO_HISTOGRAM_NO_LIVE_RESET != 0 {
+        return Err(Failure::UNSUPPORTED);
+    }
+    Ok(Options {
+        mode: Mode::try_from(asked.mode)?,
+        storage: Storage::try_from(asked.storage)?,
+        counter_bits: asked.counter_bits,
+        relative_error: asked.relative_error,
+        significant_digits: asked.significant_digits,
+        no_live_reset: asked.flags & PICOLLO_HISTOGRAM_NO_LIVE_RESET != 0,
+        min_trackable: asked.min_trackable,
+        max_trackable: asked.max_trackable,
+        max_bytes: asked.max_bytes,
+    })
+}
+
+/// The reference behind a handle, borrowed: the handle keeps it.
+///
+/// # Safety
+/// `histogram` must be a handle that is not freed during the borrow; not NULL.
+#[inline(always)]
+pub unsafe fn borrow_unchecked(histogram: *const picollo_histogram) -> ManuallyDrop<SharedHistogram> {
+    // SAFETY: not NULL and from `into_raw`, as the caller promises; never dropped here.
+    unsafe {
+        ManuallyDrop::new(SharedHistogram::from_raw(NonNull::new_unchecked(histogram.cast_mut().cast())))
+    }
+}
+
+/// As [`borrow_unchecked`], but NULL is found out.
+///
+/// # Safety
+/// If not NULL, as for [`borrow_unchecked`].
+pub unsafe fn borrow(histogram: *const picollo_histogram) -> Outcome<ManuallyDrop<SharedHistogram>> {
+    if histogram.is_null() {
+        return Err(Failure::NULL_POINTER);
+    }
+    // SAFETY: just checked; the rest is passed on.
+    Ok(unsafe { borrow_unchecked(histogram) })
+}
+
+/// Gives a reference to the caller.
+pub fn into_handle(histogram: SharedHistogram) -> *mut picollo_histogram {
+    histogram.into_raw().as_ptr().cast()
+}
+
+/// Makes an empty histogram on the heap.
+///
+/// Requires: options is NULL, for all defaults, or leads to options with struct_size set.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT for struct_size below the first
+///   version's, min_trackable not below max_trackable, an unknown mode, storage or width, more than 5 digits;
+///   PICOLLO_ERR_UNSUPPORTED for what this version does not offer, unknown flags and fields among it;
+///   PICOLLO_ERR_OUT_OF_MEMORY.
+/// Ownership: *out is the caller's, for picollo_histogram_free.
+/// Threads: any thread.
+/// Cost: allocates and zeroes 16 bytes a counter (64-bit; half of that for 32-bit, and half without live reset).
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_create(
+    options: *const picollo_histogram_options,
+    out: *mut *mut picollo_histogram,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (out, options) = unsafe { (output(out)?, read_options(options)?) };
+        out.set(into_handle(SharedHistogram::create(&options)?));
+        Ok(())
+    })
+}
+
+/// Tells how much memory picollo_histogram_init_in needs for the same options.
+///
+/// Requires: options as for picollo_histogram_create.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_size, out_align); otherwise as picollo_histogram_create, with
+///   PICOLLO_ERR_UNSUPPORTED also for what cannot live in the caller's memory.
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_required_size(
+    options: *const picollo_histogram_options,
+    out_size: *mut usize,
+    out_align: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (out_size, out_align, options) =
+            unsafe { (output(out_size)?, output(out_align)?, read_options(options)?) };
+        out_size.set(SharedHistogram::required_size(&options)?);
+        out_align.set(SharedHistogram::ALIGNMENT);
+        Ok(())
+    })
+}
+
+/// Makes an empty histogram in the caller's memory: static, on a stack, from another allocator, or shared between
+/// processes, where the others use picollo_histogram_attach. Dense histograms with one writer or interlocked ones.
+///
+/// Requires: memory has size bytes, is aligned as picollo_histogram_required_size says, and is used for nothing else
+///   until the histogram and everything made from it are freed.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, out); PICOLLO_ERR_INVALID_ARGUMENT also for memory that is not
+///   aligned; PICOLLO_ERR_BUFFER_TOO_SMALL; otherwise as picollo_histogram_create.
+/// Ownership: the memory stays the caller's. References to such a histogram are not counted: picollo_histogram_free does
+///   nothing to it, and the memory has to outlive its snapshots, recorders and scopes.
+/// Threads: any thread.
+/// Cost: zeroes the memory it needs; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_init_in(
+    memory: *mut core::ffi::c_void,
+    size: usize,
+    options: *const picollo_histogram_options,
+    out: *mut *mut picollo_histogram,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (out, options) = unsafe { (output(out)?, read_options(options)?) };
+        if memory.is_null() {
+            return Err(Failure::NULL_POINTER);
+        }
+        // SAFETY: the memory is the histogram's from now on, as the caller promises.
+        out.set(into_handle(unsafe { SharedHistogram::init_in(memory.cast(), size, &options) }?));
+        Ok(())
+    })
+}
+
+/// Opens a histogram that picollo_histogram_init_in made in this memory, in this process or another one. The memory may
+/// be at another address in each process.
+///
+/// Requires: as for picollo_histogram_init_in; whoever else can write to the memory is trusted to do so through this
+///   library only.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, out); PICOLLO_ERR_INVALID_ARGUMENT for memory that is not
+///   aligned; PICOLLO_ERR_BUFFER_TOO_SMALL for memory that ends inside the histogram; PICOLLO_ERR_CORRUPT when there is
+///   no histogram, or a damaged one; PICOLLO_ERR_INCOMPATIBLE when another version or word size made it.
+/// Ownership: as for picollo_histogram_init_in.
+/// Threads: any thread. In single-writer mode there is one writer among all processes.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_attach(
+    memory: *mut core::ffi::c_void,
+    size: usize,
+    out: *mut *mut picollo_histogram,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let out = unsafe { output(out)? };
+        if memory.is_null() {
+            return Err(Failure::NULL_POINTER);
+        }
+        // SAFETY: the caller's promise, passed on.
+        out.set(into_handle(unsafe { SharedHistogram::attach(memory.cast(), size) }?));
+        Ok(())
+    })
+}
+
+/// Gives back one reference. The memory goes with the last one: snapshots, recorders and sessions hold theirs. NULL is
+/// allowed and does nothing.
+///
+/// Requires: histogram is not used any more by whoever gives it back.
+/// Threads: any thread.
+/// Cost: frees the memory when it was the last reference.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_free(histogram: *mut picollo_histogram) {
+    guard_void(|| {
+        if let Some(header) = NonNull::new(histogram.cast()) {
+            // SAFETY: a handle stands for one reference, which the caller gives up.
+            drop(unsafe { SharedHistogram::from_raw(header) });
+        }
+    });
+}
+
+/// Counts one value. Values out of range are counted as underflow or overflow.
+///
+/// This is the call that is meant to be made millions of times a second; to save even the call, see picollo_recorder and
+/// picollo_histogram_record_batch.
+///
+/// Requires: histogram is not NULL; this is not checked.
+/// Threads: as the mode says; in single-writer mode one thread at a time. Beside any number of readers and resets.
+/// Cost: about that of calling an empty function: a dozen instructions, no call, lock, allocation or system call.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histogram, value: u64) {
+    // SAFETY: not NULL and not freed, as the caller promises.
+    unsafe { borrow_unchecked(histogram) }.record(value);
+}
+
+/// Counts one value count times. A count of 0 does nothing.
+///
+/// Requires: histogram is not NULL; this is not checked.
+/// Threads: as picollo_histogram_record.
+/// Cost: as picollo_histogram_record.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_record_n(
+    histogram: *mut picollo_histogram,
+    value: u64,
+    count: u64,
+) {
+    // SAFETY: not NULL and not freed, as the caller promises.
+    unsafe { borrow_unchecked(histogram) }.record_n(value, count);
+}
+
+/// Counts every value of an array. Same counts as calling picollo_histogram_record for each, in less time. Does nothing
+/// when histogram or values is NULL.
+///
+/// Requires: values leads to length values, aligned, which nobody changes meanwhile.
+/// Threads: as picollo_histogram_record.
+/// Cost: about a nanosecond a value.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_record_batch(
+    histogram: *mut picollo_histogram,
+    values: *const u64,
+    length: usize,
+) {
+    // SAFETY: the caller's promises, passed on.
+    if let (Ok(histogram), Ok(values)) = unsafe { (borrow(histogram), slice(values, length)) } {
+        histogram.record_batch(values);
+    }
+}
+
+/// Counts a value and, when it is longer than the interval at which values were expected, also those that a stalled
+/// caller did not send meanwhile: value - interval, value - 2 * interval, ... down to the interval (the correction for
+/// coordinated omission). An expected_interval of 0 adds nothing. Does nothing when histogram is NULL.
+///
+/// Threads: as picollo_histogram_record.
+/// Cost: one record for each value added, at most one for each counter.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_record_corrected(
+    histogram: *mut picollo_histogram,
+    value: u64,
+    expected_interval: u64,
+) {
+    guard_void(|| {
+        // SAFETY: the caller's promise, passed on.
+        if let Ok(histogram) = unsafe { borrow(histogram) } {
+            histogram.record_corrected(value, expected_interval);
+        }
+    });
+}
+
+/// Counts a value when it lies between exact bounds, which may be tighter than the buckets at the ends of the range.
+/// Otherwise it is counted as underflow or overflow, and the caller is told.
+///
+/// Returns: PICOLLO_OK when it was counted in a bucket; PICOLLO_ERR_INVALID_ARGUMENT when it was counted as underflow or
+///   overflow; PICOLLO_ERR_NULL_POINTER (histogram).
+/// Threads: as picollo_histogram_record.
+/// Cost: somewhat more than picollo_histogram_record.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_record_in_range(
+    histogram: *mut picollo_histogram,
+    value: u64,
+    min: u64,
+    max: u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        Ok(unsafe { borrow(histogram)? }.record_in_range(value, min, max)?)
+    })
+}
+
+/// Starts counting anew: later reads count from here. Writers are not disturbed, and each event is on exactly one side
+/// of the reset. What snapshots report as deltas is not affected.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram); PICOLLO_ERR_UNSUPPORTED for a histogram made with
+///   PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY against competing resets.
+/// Threads: any thread, at any time.
+/// Cost: copies all counters.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_reset(histogram: *mut picollo_histogram) -> picollo_status {
+    // SAFETY: the caller's promise, passed on.
+    guard(|| Ok(unsafe { borrow(histogram)? }.reset()?))
+}
+
+/// Tells how much memory the histogram takes now, in bytes, without its snapshots.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out_bytes).
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_footprint(
+    histogram: *const picollo_histogram,
+    out_bytes: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (histogram, out_bytes) = unsafe { (borrow(histogram)?, output(out_bytes)?) };
+        out_bytes.set(histogram.footprint());
+        Ok(())
+    })
+}
+
+/// Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
+/// finer here, each count goes to the bucket that holds the midpoint of its own. What lies outside the range here is
+/// counted as underflow or overflow; underflow, overflow and lost counts are added to theirs.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
+/// Threads: as picollo_histogram_record, which it is a kind of.
+/// Cost: one pass over the counters of the snapshot.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_add(
+    histogram: *mut picollo_histogram,
+    other: *const picollo_snapshot,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (histogram, other) = unsafe { (borrow(histogram)?, input(other.cast::<snapshot::Block>())?) };
+        histogram.add_snapshot(other.counts());
+        Ok(())
+    })
+}

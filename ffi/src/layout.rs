@@ -1,0 +1,30 @@
+//! The sizes and offsets that other languages rely on.
+
+use core::mem::offset_of;
+
+use crate::histogram::picollo_histogram_options;
+use crate::recorder::picollo_recorder;
+use crate::snapshot::{picollo_bucket, picollo_counts, picollo_percentile};
+use crate::summary::picollo_summary;
+
+/// Asserts the offset of each field, and the size of the whole.
+macro_rules! layout {
+    ($type:ty, $size:expr, $($field:ident $offset:expr),+) => {
+        const _: () = assert!(size_of::<$type>() == $size);
+        $(const _: () = assert!(offset_of!($type, $field) == $offset);)+
+    };
+}
+
+/// Of a pointer: the last fields of structs.
+const P: usize = size_of::<*const u8>();
+
+layout!(picollo_histogram_options, 56, struct_size 0, mode 4, storage 8, counter_bits 12, relative_error 16,
+    significant_digits 24, flags 28, min_trackable 32, max_trackable 40, max_bytes 48);
+layout!(picollo_recorder, 24 + 4 * P, length 0, first_index 8, block_scale 16, counter_bits 20, counters 24,
+    histogram 24 + P, owner 24 + 2 * P, reserved 24 + 3 * P);
+layout!(picollo_bucket, 48, lower 0, upper 8, step 16, count 24, storage_index 32, logical_index 40);
+layout!(picollo_percentile, 72, rank 0, value 8, target_count 16, bucket 24);
+layout!(picollo_counts, 32, total 0, underflow 8, overflow 16, lost 24);
+layout!(picollo_summary, 88 + 16 * 72, total_count 0, underflow_count 8, overflow_count 16, lost_count 24, mean 32,
+    stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72, value_selection 80,
+    flags 84, percentiles 88);

@@ -1,0 +1,113 @@
+//! Recording without a call.
+//!
+//! A recorder holds what a record needs, so that the compiler can inline it: include picollo_inline.h and use
+//! picollo_recorder_record. Bindings to other languages may do the same; the rule is this, for a value v:
+//!
+//!     e     = 63 - block_scale - leading_zeros(v | (1 << block_scale))
+//!     index = (e << block_scale) + (v >> e) - first_index              (modulo 2^64)
+//!
+//! If index < length, add one to cell number index (of counter_bits bits) by a relaxed atomic load and store. Otherwise, and
+//! when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are the same.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use crate::argument::{exclusive, output};
+use crate::failure::Failure;
+use crate::guard::{guard, guard_void};
+use crate::histogram::{borrow, into_handle, picollo_histogram, picollo_histogram_free};
+use crate::status::picollo_status;
+
+/// Version of the rule above and of picollo_recorder.
+pub const PICOLLO_INLINE_VERSION: u32 = 1;
+
+/// What recording without a call needs. One thread at a time may record through it, alone or by turns with
+/// picollo_histogram_record on the same histogram.
+///
+/// Do not change it. Copies are fine while the one that was filled in is not released.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_recorder {
+    /// Number of cells.
+    pub length: u64,
+    /// Logical index of the first cell.
+    pub first_index: u64,
+    /// Binary logarithm of the block size.
+    pub block_scale: u32,
+    /// Width of a cell, 32 or 64.
+    pub counter_bits: u32,
+    /// The cells: uint32_t or uint64_t, by counter_bits.
+    pub counters: *mut c_void,
+    /// Takes what the cells cannot.
+    pub histogram: *mut picollo_histogram,
+    /// Private.
+    pub owner: *mut c_void,
+    /// NULL.
+    pub reserved: *mut c_void,
+}
+
+/// Fills in a recorder for a histogram. Dense histograms with one writer have one.
+///
+/// Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version,
+///   and for a mode or storage that has no recorder.
+/// Ownership: the recorder holds a reference to the histogram until picollo_recorder_release.
+/// Threads: any thread; see picollo_recorder for its use.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_recorder(
+    histogram: *mut picollo_histogram,
+    inline_version: u32,
+    out: *mut picollo_recorder,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (histogram, out) = unsafe { (borrow(histogram)?, output(out)?) };
+        if inline_version != PICOLLO_INLINE_VERSION {
+            return Err(Failure::UNSUPPORTED);
+        }
+        let layout = histogram.layout();
+        let counters = histogram.counters().cast_mut().cast();
+        let own = into_handle((*histogram).clone());
+        out.set(picollo_recorder {
+            length: layout.length() as u64,
+            first_index: layout.first_index(),
+            block_scale: layout.scale(),
+            counter_bits: histogram.counter_bits(),
+            counters,
+            histogram: own,
+            owner: own.cast(),
+            reserved: ptr::null_mut(),
+        });
+        Ok(())
+    })
+}
+
+/// Gives back what the recorder holds, and clears it. NULL is allowed, and so is a recorder that was released; both do
+/// nothing.
+///
+/// Requires: neither the recorder nor a copy of it is used to record any more.
+/// Threads: any thread, once.
+/// Cost: as picollo_histogram_free.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_recorder_release(recorder: *mut picollo_recorder) {
+    guard_void(|| {
+        // SAFETY: the caller's promise, passed on.
+        let Ok(recorder) = (unsafe { exclusive(recorder) }) else { return };
+        let owner = recorder.owner;
+        *recorder = picollo_recorder {
+            length: 0,
+            first_index: 0,
+            block_scale: 0,
+            counter_bits: 0,
+            counters: ptr::null_mut(),
+            histogram: ptr::null_mut(),
+            owner: ptr::null_mut(),
+            reserved: ptr::null_mut(),
+        };
+        // SAFETY: NULL, or the reference taken when the recorder was filled in, which is given back once.
+        unsafe { picollo_histogram_free(owner.cast()) };
+    });
+}

@@ -1,0 +1,205 @@
+//! `include/picollo.h` is generated from the documentation and the signatures in `src`.
+//!
+//! The test fails when the committed header differs from what would be generated. To write it anew:
+//! `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi --test header`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemType, Language, Style};
+
+/// One section of the header per concept: the module whose documentation introduces it and whose items it holds, other
+/// files that define its structs, and those structs, by their names in Rust.
+const SECTIONS: &[Section] = &[
+    Section { module: "version", structs: &[] },
+    Section { module: "status", structs: &[] },
+    Section { module: "histogram", structs: &[] },
+    Section { module: "recorder", structs: &[] },
+    Section {
+        module: "snapshot",
+        structs: &[
+            ("core", "bucket", "Bucket"),
+            ("core", "summary", "Percentile"),
+            ("core", "snapshot", "Counts"),
+        ],
+    },
+    Section { module: "summary", structs: &[("core", "summary", "Summary")] },
+];
+
+/// Structs of other packages, and their names in C.
+const NAMES: &[(&str, &str)] = &[
+    ("Bucket", "picollo_bucket"),
+    ("Percentile", "picollo_percentile"),
+    ("Counts", "picollo_counts"),
+    ("Summary", "picollo_summary"),
+];
+
+/// What the documentation of other packages calls things, and what C does.
+const WORDS: &[(&str, &str)] = &[
+    ("[`SUMMARY_APPROXIMATE`]", "PICOLLO_SUMMARY_APPROXIMATE"),
+    ("A [`ValueSelection`] code", "PICOLLO_VALUE_..."),
+    ("At [`SUMMARY_RANKS`]", "At the ranks of PICOLLO_SUMMARY_PERCENTILES, ascending"),
+    ("`u64::MAX`", "UINT64_MAX"),
+    ("[SUMMARY_PERCENTILES]", "[PICOLLO_SUMMARY_PERCENTILES]"),
+];
+
+struct Section {
+    module: &'static str,
+    structs: &'static [(&'static str, &'static str, &'static str)],
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn source(package: &str, module: &str) -> PathBuf {
+    root().join(package).join("src").join(module).with_extension("rs")
+}
+
+/// The `//!` lines a file begins with, as a C comment.
+fn introduction(file: &str, bar: &str) -> String {
+    let lines = file.lines().take_while(|line| line.starts_with("//!"));
+    let mut comment = format!("/*{bar}\n");
+    for line in lines {
+        let line = line.trim_start_matches("//!");
+        writeln!(comment, " *{}", if line.is_empty() { "" } else { line }).unwrap();
+    }
+    comment + " */\n"
+}
+
+fn config() -> Config {
+    let mut config = Config {
+        language: Language::C,
+        cpp_compat: false,
+        no_includes: true,
+        usize_is_size_t: true,
+        style: Style::Both,
+        documentation_style: DocumentationStyle::Doxy,
+        documentation_length: DocumentationLength::Full,
+        line_length: 110,
+        tab_width: 4,
+        ..Config::default()
+    };
+    config.export.item_types = vec![
+        ItemType::Constants,
+        ItemType::Structs,
+        ItemType::OpaqueItems,
+        ItemType::Typedefs,
+        ItemType::Functions,
+    ];
+    config.export.rename = NAMES.iter().map(|&(rust, c)| (rust.to_string(), c.to_string())).collect();
+    config
+}
+
+/// The definition of a struct, with its documentation, cut out of a file that as a whole is too much for cbindgen.
+fn definition(file: &str, name: &str) -> String {
+    let lines: Vec<&str> = file.lines().collect();
+    let at = lines.iter().position(|line| line.starts_with(&format!("pub struct {name} {{")));
+    let at = at.unwrap_or_else(|| panic!("no struct {name}"));
+    let belongs = |line: &&str| line.starts_with("///") || line.starts_with("#[");
+    let first = at - lines[..at].iter().rev().take_while(|line| belongs(line)).count();
+    let length = lines[first..].iter().position(|line| *line == "}").expect("an end");
+    lines[first..=first + length].join("\n") + "\n"
+}
+
+fn section(section: &Section) -> String {
+    let module = read(&source("ffi", section.module));
+    let structs = section.structs.iter();
+    let mut code: String =
+        structs.map(|(package, file, name)| definition(&read(&source(package, file)), name)).collect();
+    code.extend(module.lines().skip_while(|line| line.starts_with("//!")).map(|line| format!("{line}\n")));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(section.module).with_extension("rs");
+    std::fs::write(&path, code).unwrap();
+    let mut config = config();
+    config.export.include = section.structs.iter().map(|(_, _, name)| name.to_string()).collect();
+    let bindings = Builder::new().with_config(config).with_src(&path).generate();
+    let bindings = bindings.unwrap_or_else(|error| panic!("{}: {error}", section.module));
+    let mut text = Vec::new();
+    bindings.write(&mut text);
+    let text = tidy(&String::from_utf8(text).unwrap());
+    format!("{}\n{}\n", introduction(&module, &format!(" {}", "-".repeat(106))), text.trim())
+}
+
+/// What cbindgen writes, made shorter to read.
+fn tidy(text: &str) -> String {
+    let mut tidied: Vec<String> = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        if line.trim() == "/**" {
+            let mut comment = Vec::new();
+            while let Some(line) = lines.next_if(|line| line.trim() != "*/") {
+                comment.push(line.trim().trim_start_matches('*').trim_end());
+            }
+            lines.next();
+            // Comments on one line where they fit.
+            match comment[..] {
+                [only] => tidied.push(format!("{indent}/**{only} */")),
+                _ => {
+                    tidied.push(line.to_string());
+                    tidied.extend(comment.iter().map(|line| format!("{indent} *{line}")));
+                    tidied.push(format!("{indent} */"));
+                }
+            }
+            continue;
+        }
+        let line = match line.strip_prefix("#define ").and_then(|define| define.split_once(" -")) {
+            Some((name, number)) => format!("#define {name} (-{number})"),
+            None if line.contains("typedef") => line.to_string(),
+            None => line.replace("struct picollo_", "picollo_"),
+        };
+        tidied.push(line);
+    }
+    // Constants stand close together: no blank line between one and the next, unless their comments are long.
+    let mut text = String::new();
+    for (at, line) in tidied.iter().enumerate() {
+        let next = tidied.get(at + 1).map_or("", |line| line.as_str());
+        let is_define = |at: usize| tidied.get(at).is_some_and(|line| line.starts_with("#define "));
+        let between = at > 0 && is_define(at - 1) && next.ends_with(" */") && is_define(at + 2);
+        if line.is_empty() && (next.is_empty() || between) {
+            continue;
+        }
+        text += line;
+        text += "\n";
+    }
+    text
+}
+
+fn generate() -> String {
+    let opening = introduction(&read(&source("ffi", "lib")), "");
+    let sections: Vec<String> = SECTIONS.iter().map(section).collect();
+    let mut header = format!(
+        "/* Generated from ffi/src by `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi`; change it there. */\n\
+         {opening}\
+         #ifndef PICOLLO_H\n#define PICOLLO_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n\
+         #ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n\
+         {}\
+         #ifdef __cplusplus\n}}\n#endif\n\n#endif /* PICOLLO_H */\n",
+        sections.join("\n"),
+    );
+    for (rust, c) in WORDS {
+        header = header.replace(rust, c);
+    }
+    header
+}
+
+#[test]
+fn the_header_is_fresh() {
+    let path = root().join("include/picollo.h");
+    let generated = generate();
+    if std::env::var_os("PICOLLO_WRITE_HEADER").is_some_and(|value| value == "1") {
+        std::fs::write(&path, &generated).unwrap();
+        return;
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = committed.lines().zip(generated.lines()).position(|(old, new)| old != new);
+    assert!(
+        committed == generated,
+        "include/picollo.h is stale from line {} on: run PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi",
+        differs.map_or(committed.lines().count(), |line| line) + 1
+    );
+}

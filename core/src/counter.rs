@@ -3,13 +3,14 @@
 //! A cell counts modulo `2^BITS` and is only ever added to; readers subtract. All accesses are relaxed atomics, so that
 //! reading beside a writer is defined behaviour; on the targets in use they compile to plain loads and stores.
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use crate::sync::{AtomicU32, AtomicU64, Ordering::*, const_unless_loom};
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for core::sync::atomic::AtomicU32 {}
-    impl Sealed for core::sync::atomic::AtomicU64 {}
+    impl Sealed for crate::sync::AtomicU32 {}
+    impl Sealed for crate::sync::AtomicU64 {}
     impl Sealed for super::SingleWriter {}
+    impl Sealed for crate::interlocked::Interlocked {}
 }
 
 /// A storage cell: [`AtomicU32`] or [`AtomicU64`].
@@ -17,7 +18,11 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     /// Width of the cell: it counts modulo `2^BITS`.
     const BITS: u32;
     /// A cell that has counted nothing.
+    #[cfg(not(loom))]
     const ZERO: Self;
+
+    /// A cell that has counted nothing.
+    fn zero() -> Self;
 
     /// The count, modulo `2^BITS`.
     fn load(&self) -> u64;
@@ -25,11 +30,18 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     fn store(&self, count: u64);
     /// Adds as the only writer. Returns how often the cell wrapped around.
     fn add_alone(&self, count: u64) -> u64;
+    /// Adds as one of many writers. Returns how often the cell wrapped around.
+    fn add_shared(&self, count: u64) -> u64;
 }
 
 impl Counter for AtomicU64 {
     const BITS: u32 = 64;
+    #[cfg(not(loom))]
     const ZERO: Self = AtomicU64::new(0);
+
+    fn zero() -> Self {
+        AtomicU64::new(0)
+    }
 
     #[inline(always)]
     fn load(&self) -> u64 {
@@ -47,11 +59,22 @@ impl Counter for AtomicU64 {
         AtomicU64::store(self, AtomicU64::load(self, Relaxed).wrapping_add(count), Relaxed);
         0
     }
+
+    #[inline(always)]
+    fn add_shared(&self, count: u64) -> u64 {
+        self.fetch_add(count, Relaxed);
+        0
+    }
 }
 
 impl Counter for AtomicU32 {
     const BITS: u32 = 32;
+    #[cfg(not(loom))]
     const ZERO: Self = AtomicU32::new(0);
+
+    fn zero() -> Self {
+        AtomicU32::new(0)
+    }
 
     #[inline(always)]
     fn load(&self) -> u64 {
@@ -68,6 +91,11 @@ impl Counter for AtomicU32 {
         let old = AtomicU32::load(self, Relaxed);
         AtomicU32::store(self, old.wrapping_add(count as u32), Relaxed);
         wraps_of_32_bits(old, count)
+    }
+
+    #[inline(always)]
+    fn add_shared(&self, count: u64) -> u64 {
+        wraps_of_32_bits(self.fetch_add(count as u32, Relaxed), count)
     }
 }
 
@@ -112,6 +140,22 @@ pub struct TallyCounts {
     pub lost: u64,
 }
 
+impl TallyCounts {
+    /// Notes how many wraps there were at least, as the cells show. A wrap shows in its cell before it is tallied.
+    pub(crate) fn know_wraps(&mut self, known: u64) {
+        if (self.wraps.wrapping_sub(known) as i64) < 0 {
+            self.wraps = known;
+        }
+    }
+}
+
+/// How often a cell of 32 bits, or a sum of them, must have wrapped between two looks at it.
+#[inline(always)]
+pub(crate) fn wraps_between(earlier: u64, later: u64) -> u64 {
+    let difference = later.wrapping_sub(earlier) as i64;
+    if difference < 0 { difference.unsigned_abs().div_ceil(1 << 32) } else { 0 }
+}
+
 /// Events counted beside the buckets: on a cache line of their own, away from what records read.
 #[repr(C, align(64))]
 pub struct Tallies {
@@ -122,12 +166,14 @@ pub struct Tallies {
 }
 
 impl Tallies {
-    pub(crate) const fn new() -> Tallies {
-        Tallies {
-            underflow: AtomicU64::new(0),
-            overflow: AtomicU64::new(0),
-            wraps: AtomicU64::new(0),
-            lost: AtomicU64::new(0),
+    const_unless_loom! {
+        pub(crate) const fn new() -> Tallies {
+            Tallies {
+                underflow: AtomicU64::new(0),
+                overflow: AtomicU64::new(0),
+                wraps: AtomicU64::new(0),
+                lost: AtomicU64::new(0),
+            }
         }
     }
 
@@ -135,7 +181,7 @@ impl Tallies {
     pub(crate) fn load(&self) -> TallyCounts {
         TallyCounts {
             // Acquire, paired with the release in `add_wraps`: a wrap that is seen here is seen in its cell.
-            wraps: self.wraps.load(core::sync::atomic::Ordering::Acquire),
+            wraps: self.wraps.load(Acquire),
             underflow: self.underflow.load(Relaxed),
             overflow: self.overflow.load(Relaxed),
             lost: self.lost.load(Relaxed),
@@ -152,7 +198,7 @@ impl Tallies {
     /// Counts wraps after the cell has wrapped, whoever wrote the cell.
     #[cold]
     pub(crate) fn add_wraps(&self, wraps: u64) {
-        self.wraps.fetch_add(wraps, core::sync::atomic::Ordering::Release);
+        self.wraps.fetch_add(wraps, Release);
     }
 }
 
@@ -169,9 +215,14 @@ mod tests {
             let (narrow, wide) = (AtomicU32::new(0), AtomicU64::new(0));
             let mut wraps = 0u128;
             let mut truth = 0u128;
-            for count in [first, n, second, n] {
-                wraps += narrow.add_alone(count) as u128;
-                prop_assert_eq!(wide.add_alone(count), 0);
+            for (turn, count) in [first, n, second, n, first, second].into_iter().enumerate() {
+                if turn % 2 == 0 {
+                    wraps += narrow.add_alone(count) as u128;
+                    prop_assert_eq!(wide.add_alone(count), 0);
+                } else {
+                    wraps += narrow.add_shared(count) as u128;
+                    prop_assert_eq!(wide.add_shared(count), 0);
+                }
                 truth += count as u128;
             }
             prop_assert_eq!((wraps << 32) + Counter::load(&narrow) as u128, truth);

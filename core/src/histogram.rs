@@ -3,12 +3,12 @@
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr;
-use core::sync::atomic::AtomicU64;
 
-use crate::counter::{Counter, SingleWriter, TallyCounts, WriteMode};
+use crate::counter::{Counter, SingleWriter, TallyCounts, WriteMode, wraps_between};
 use crate::image::{Header, kind};
 use crate::record::Record;
 use crate::source::Source;
+use crate::sync::AtomicU64;
 use crate::{Error, Layout, Result, Storage};
 
 /// A dense histogram over cells `S`: `[AtomicU64; N]` or `[AtomicU32; N]` in a static or on the stack, and, through
@@ -17,8 +17,7 @@ use crate::{Error, Layout, Result, Storage};
 /// `N` is [`Layout::cells`] for a histogram with live reset, [`Layout::length`] for one without.
 ///
 /// ```
-/// use core::sync::atomic::AtomicU64;
-/// use picollo_core::{Histogram, Layout};
+/// use picollo_core::{AtomicU64, Histogram, Layout};
 ///
 /// const LAYOUT: Layout = Layout::new(0.01, 0, 1_000_000);
 /// static LATENCY: Histogram<[AtomicU64; LAYOUT.cells()]> = Histogram::new(LAYOUT);
@@ -28,7 +27,8 @@ use crate::{Error, Layout, Result, Storage};
 ///
 /// Recording costs a load, an add and a store of one cell. It never fails, waits or allocates; values out of range are
 /// counted apart, as underflow and overflow. In the default mode one thread records, and any number of threads read;
-/// recording from two threads at once is memory-safe but loses counts.
+/// recording from two threads at once is memory-safe but loses counts. In the mode [`crate::Interlocked`] any number of
+/// threads record, each by one atomic add.
 #[repr(C)]
 pub struct Histogram<S: ?Sized = [AtomicU64], M = SingleWriter> {
     header: Header,
@@ -48,12 +48,23 @@ impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
     ///
     /// # Panics
     /// When `N` is below [`Layout::length`]; for a static that is a compile error.
+    #[cfg(not(loom))]
     pub const fn new(layout: Layout) -> Self {
         assert!(N >= layout.length(), "the array has too few cells for the layout");
         Histogram {
             header: Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), N >= layout.cells()),
             mode: PhantomData,
             cells: [const { C::ZERO }; N],
+        }
+    }
+
+    /// An empty histogram; loom's cells cannot be made at compile time.
+    #[cfg(loom)]
+    pub fn new(layout: Layout) -> Self {
+        Histogram {
+            header: Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), N >= layout.cells()),
+            mode: PhantomData,
+            cells: core::array::from_fn(|_| C::zero()),
         }
     }
 }
@@ -94,7 +105,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         if memory.len() < size {
             return Err(Error::BufferTooSmall);
         }
-        let header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), live_reset);
+        let header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), live_reset).with_new_epoch();
         // SAFETY: the memory is ours for the borrow, aligned and `size` bytes long as just checked. All-zero bytes are
         // valid cells, and the header is written before the reference is made.
         unsafe {
@@ -109,7 +120,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     pub fn boxed(layout: Layout, live_reset: bool) -> Result<alloc::boxed::Box<Self>> {
         let size = Self::required_size(&layout, live_reset)?;
         let base = crate::memory::allocate_zeroed(size, Self::ALIGNMENT)?;
-        let header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), live_reset);
+        let header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), live_reset).with_new_epoch();
         // SAFETY: the block is ours, zeroed (valid cells), aligned, and of the size that the value of this length has,
         // which is what the box will free.
         unsafe {
@@ -199,10 +210,17 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     pub fn reset(&self) -> Result<()> {
         let baseline = self.baseline().ok_or(Error::Unsupported)?;
         self.header.version.change(|| {
-            self.header.baseline.store(self.header.tallies.load());
+            let mut tallies = self.header.tallies.load();
+            let mut wraps = self.header.baseline.load().wraps;
             for (base, counter) in baseline.iter().zip(self.counters()) {
-                base.store(counter.load());
+                let count = counter.load();
+                if C::BITS < 64 {
+                    wraps += wraps_between(base.load(), count);
+                }
+                base.store(count);
             }
+            tallies.know_wraps(wraps);
+            self.header.baseline.store(tallies);
         })
     }
 
@@ -243,7 +261,7 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
         self.layout()
     }
 
-    fn identity(&self) -> (usize, u32) {
+    fn identity(&self) -> (usize, u64) {
         ((&raw const self.header).addr(), self.header.epoch)
     }
 

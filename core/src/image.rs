@@ -7,11 +7,15 @@
 use core::mem::size_of;
 
 use crate::counter::Tallies;
+use crate::sync::{AtomicU64, Ordering::Relaxed, const_unless_loom};
 use crate::version::Version;
 use crate::{Error, Layout, Mode, Result, Storage};
 
-const MAGIC: u64 = u64::from_ne_bytes(*b"Picollo\x01");
+const MAGIC: u32 = u32::from_ne_bytes(*b"Pico");
 const IMAGE_VERSION: u16 = 1;
+
+const LIVE_RESET: u8 = 1;
+const IN_CALLERS_MEMORY: u8 = 2;
 
 /// Mode, storage and cell width in one word, so that a record tells them apart by one comparison.
 pub(crate) const fn kind(mode: Mode, storage: Storage, counter_bits: u32) -> u32 {
@@ -22,54 +26,76 @@ pub(crate) const fn kind(mode: Mode, storage: Storage, counter_bits: u32) -> u32
 #[repr(C, align(64))]
 pub struct Header {
     pub(crate) layout: Layout,
-    magic: u64,
     pub(crate) kind: u32,
+    /// Thread-local mode: where a thread's table has its shard of this histogram.
+    pub(crate) table_index: u32,
+    /// Told apart by snapshots and threads: no other histogram made here had it, nor this one before it was cleared.
+    pub(crate) epoch: u64,
+    magic: u32,
     image_version: u16,
     word_bytes: u8,
-    live_reset: u8,
-    in_callers_memory: u32,
-    /// Told apart by snapshots: their next delta does not reach back beyond a clear.
-    pub(crate) epoch: u32,
+    flags: u8,
     pub(crate) tallies: Tallies,
     pub(crate) baseline: Tallies,
     pub(crate) version: Version,
 }
 
+#[cfg(not(loom))]
 const _: () = assert!(size_of::<Header>() == 256 && core::mem::offset_of!(Header, tallies) == 64);
 
+/// Leaves room for the epochs of a histogram that is cleared again and again.
+const EPOCHS: u64 = 1 << 16;
+
+/// An epoch that nothing had before.
+pub(crate) fn new_epoch() -> u64 {
+    #[cfg(loom)]
+    loom::lazy_static! { static ref NEXT: AtomicU64 = AtomicU64::new(EPOCHS); }
+    #[cfg(not(loom))]
+    static NEXT: AtomicU64 = AtomicU64::new(EPOCHS);
+    NEXT.fetch_add(EPOCHS, Relaxed)
+}
+
 impl Header {
-    pub(crate) const fn new(layout: Layout, kind: u32, live_reset: bool) -> Header {
-        Header {
-            layout,
-            magic: MAGIC,
-            kind,
-            image_version: IMAGE_VERSION,
-            word_bytes: size_of::<usize>() as u8,
-            live_reset: live_reset as u8,
-            in_callers_memory: 0,
-            epoch: 0,
-            tallies: Tallies::new(),
-            baseline: Tallies::new(),
-            version: Version::new(),
+    const_unless_loom! {
+        pub(crate) const fn new(layout: Layout, kind: u32, live_reset: bool) -> Header {
+            Header {
+                layout,
+                kind,
+                table_index: 0,
+                epoch: 0,
+                magic: MAGIC,
+                image_version: IMAGE_VERSION,
+                word_bytes: size_of::<usize>() as u8,
+                flags: if live_reset { LIVE_RESET } else { 0 },
+                tallies: Tallies::new(),
+                baseline: Tallies::new(),
+                version: Version::new(),
+            }
         }
     }
 
-    pub(crate) const fn placed_in_callers_memory(mut self) -> Header {
-        self.in_callers_memory = 1;
+    pub(crate) fn with_new_epoch(mut self) -> Header {
+        self.epoch = new_epoch();
         self
     }
 
-    pub(crate) fn is_in_callers_memory(&self) -> bool {
-        self.in_callers_memory != 0
+    pub(crate) const fn placed_in_callers_memory(mut self) -> Header {
+        self.flags |= IN_CALLERS_MEMORY;
+        self
+    }
+
+    pub(crate) const fn is_in_callers_memory(&self) -> bool {
+        self.flags & IN_CALLERS_MEMORY != 0
     }
 
     pub(crate) const fn has_baseline(&self) -> bool {
-        self.live_reset != 0
+        self.flags & LIVE_RESET != 0
     }
 
-    /// How many cells follow the header: counters, and as many for the baseline.
+    /// How many cells follow the header of a single-writer or interlocked histogram: counters, and as many for the
+    /// baseline.
     pub(crate) const fn cells(&self) -> usize {
-        self.layout.length() << self.live_reset
+        self.layout.length() << self.has_baseline() as u32
     }
 
     /// Whether this is an image that this build can use. [`Error::Corrupt`] when it is none, or a broken one;
@@ -81,7 +107,7 @@ impl Header {
         if self.image_version != IMAGE_VERSION || self.word_bytes as usize != size_of::<usize>() {
             return Err(Error::Incompatible);
         }
-        if self.live_reset > 1 || self.in_callers_memory != 1 || !self.layout.is_valid() {
+        if self.flags & !LIVE_RESET != IN_CALLERS_MEMORY || !self.layout.is_valid() {
             return Err(Error::Corrupt);
         }
         Ok(())

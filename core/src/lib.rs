@@ -15,6 +15,7 @@ mod counter;
 mod error;
 mod histogram;
 mod image;
+mod interlocked;
 mod layout;
 #[cfg(feature = "alloc")]
 mod memory;
@@ -26,6 +27,7 @@ mod snapshot;
 mod source;
 mod stats;
 mod summary;
+mod sync;
 pub mod text;
 mod version;
 
@@ -34,6 +36,7 @@ pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};
 pub use error::{Error, Result};
 pub use histogram::Histogram;
 pub use image::Header;
+pub use interlocked::Interlocked;
 pub use layout::{Layout, MAX_SCALE};
 pub use options::{Mode, Options, Storage};
 pub use record::Record;
@@ -42,3 +45,4 @@ pub use snapshot::{Counts, Since, Snapshot};
 pub use source::Source;
 pub use stats::Moments;
 pub use summary::{Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary};
+pub use sync::{AtomicU32, AtomicU64};

@@ -61,7 +61,7 @@ pub struct Options {
     pub mode: Mode,
     /// When cells are allocated.
     pub storage: Storage,
-    /// 32 or 64; 0 means 64.
+    /// 32 or 64; 0 means 64, or 32 on targets without 64-bit atomics.
     pub counter_bits: u32,
     /// Largest distance of a value to its bucket's midpoint, in proportion: 0 means 0.001; clamped to 1e-6 ..= 0.1.
     pub relative_error: f64,
@@ -90,6 +90,7 @@ impl Options {
     /// The width of a cell, with the default filled in.
     pub(crate) fn resolved_counter_bits(&self) -> Result<u32> {
         match self.counter_bits {
+            0 if !crate::sync::HAS_ATOMIC_64 => Ok(32),
             0 | 64 => Ok(64),
             32 => Ok(32),
             _ => Err(Error::InvalidArgument),

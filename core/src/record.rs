@@ -1,8 +1,7 @@
 //! What everything that counts values can do, whatever its mode and storage.
 
-use core::sync::atomic::Ordering::Relaxed;
-
 use crate::counter::Tallies;
+use crate::sync::Ordering::Relaxed;
 use crate::{Error, Layout, Result, Snapshot};
 
 /// Something that counts values.

@@ -5,14 +5,21 @@
 
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 use crate::counter::SingleWriter;
 use crate::image::{Header, kind};
+use crate::interlocked::Interlocked;
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::{Error, Histogram, Layout, Mode, Options, Record, Result, Since, Snapshot, Storage};
 
 const SINGLE_64: u32 = kind(Mode::SingleWriter, Storage::Dense, 64);
 const SINGLE_32: u32 = kind(Mode::SingleWriter, Storage::Dense, 32);
+const INTERLOCKED_64: u32 = kind(Mode::Interlocked, Storage::Dense, 64);
+const INTERLOCKED_32: u32 = kind(Mode::Interlocked, Storage::Dense, 32);
+
+/// What the kinds are.
+type Single<C> = Histogram<[C], SingleWriter>;
+type Atomic<C> = Histogram<[C], Interlocked>;
 
 /// In front of the header of a histogram on the heap; a whole cache line, so that the header stays aligned.
 #[repr(C, align(64))]
@@ -35,23 +42,44 @@ unsafe impl Send for SharedHistogram {}
 // SAFETY: as above.
 unsafe impl Sync for SharedHistogram {}
 
+/// Runs an expression with the type that a kind stands for, or another for an unknown kind.
+macro_rules! with_type_of {
+    ($kind:expr, $type:ident => $body:expr, _ => $unknown:expr) => {
+        match $kind {
+            SINGLE_64 => {
+                type $type = Single<AtomicU64>;
+                $body
+            }
+            SINGLE_32 => {
+                type $type = Single<AtomicU32>;
+                $body
+            }
+            INTERLOCKED_64 => {
+                type $type = Atomic<AtomicU64>;
+                $body
+            }
+            INTERLOCKED_32 => {
+                type $type = Atomic<AtomicU32>;
+                $body
+            }
+            _ => $unknown,
+        }
+    };
+}
+
 /// Runs an expression on the histogram as what it is.
 macro_rules! as_what_it_is {
     ($shared:expr, $histogram:ident => $body:expr) => {{
         let header: *const Header = $shared.0.as_ptr();
         // SAFETY: a reference keeps the histogram alive, and its kind was written with it.
-        match unsafe { (*header).kind } {
-            SINGLE_64 => {
-                // SAFETY: of this kind.
-                let $histogram = unsafe { &*Histogram::<[AtomicU64], SingleWriter>::from_header(header) };
-                $body
-            }
-            _ => {
-                // SAFETY: the only other kind.
-                let $histogram = unsafe { &*Histogram::<[AtomicU32], SingleWriter>::from_header(header) };
-                $body
-            }
-        }
+        with_type_of!(unsafe { (*header).kind }, Kind => {
+            // SAFETY: of this kind.
+            let $histogram = unsafe { &*Kind::from_header(header) };
+            $body
+        }, _ => {
+            // SAFETY: constructors make no other kinds, and `attach` refuses them.
+            unsafe { core::hint::unreachable_unchecked() }
+        })
     }};
 }
 
@@ -76,7 +104,7 @@ impl SharedHistogram {
         unsafe {
             block.cast::<Prefix>().write(Prefix { references: AtomicUsize::new(1), size });
             let header = block.add(PREFIX).cast::<Header>();
-            header.write(Header::new(plan.layout, plan.kind, plan.live_reset));
+            header.write(Header::new(plan.layout, plan.kind, plan.live_reset).with_new_epoch());
             Ok(SharedHistogram(header))
         }
     }
@@ -103,14 +131,9 @@ impl SharedHistogram {
         // SAFETY: valid for writes, as the caller promises; uninitialised bytes are allowed here.
         let memory = unsafe { core::slice::from_raw_parts_mut(memory.cast::<MaybeUninit<u8>>(), size) };
         let base = memory.as_mut_ptr().cast::<Header>();
-        match plan.kind {
-            SINGLE_64 => {
-                Histogram::<[AtomicU64], SingleWriter>::init_in(memory, plan.layout, plan.live_reset)?;
-            }
-            _ => {
-                Histogram::<[AtomicU32], SingleWriter>::init_in(memory, plan.layout, plan.live_reset)?;
-            }
-        }
+        with_type_of!(plan.kind, Kind => {
+            Kind::init_in(memory, plan.layout, plan.live_reset)?;
+        }, _ => return Err(Error::Unsupported));
         NonNull::new(base).map(SharedHistogram).ok_or(Error::InvalidArgument)
     }
 
@@ -133,15 +156,11 @@ impl SharedHistogram {
         // SAFETY: aligned, long enough and readable; every bit pattern is a header, if perhaps a broken one.
         let image = unsafe { header.as_ref() };
         image.check()?;
-        let needed = match image.kind {
-            SINGLE_64 => {
-                Histogram::<[AtomicU64], SingleWriter>::required_size(&image.layout, image.has_baseline())
-            }
-            SINGLE_32 => {
-                Histogram::<[AtomicU32], SingleWriter>::required_size(&image.layout, image.has_baseline())
-            }
-            _ => return Err(Error::Corrupt),
-        };
+        let needed = with_type_of!(
+            image.kind,
+            Kind => Kind::required_size(&image.layout, image.has_baseline()),
+            _ => return Err(Error::Corrupt)
+        );
         if size < needed? {
             return Err(Error::BufferTooSmall);
         }
@@ -293,11 +312,11 @@ impl Plan {
         let bits = options.resolved_counter_bits()?;
         let live_reset = !options.no_live_reset;
         let kind = kind(options.mode, options.storage, bits);
-        let size = match kind {
-            SINGLE_64 => Histogram::<[AtomicU64], SingleWriter>::required_size(&layout, live_reset)?,
-            SINGLE_32 => Histogram::<[AtomicU32], SingleWriter>::required_size(&layout, live_reset)?,
-            _ => return Err(Error::Unsupported),
-        };
+        let size = with_type_of!(
+            kind,
+            Kind => Kind::required_size(&layout, live_reset)?,
+            _ => return Err(Error::Unsupported)
+        );
         Ok(Plan { layout, kind, live_reset, size })
     }
 }

@@ -8,7 +8,7 @@
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr;
 
-use crate::counter::TallyCounts;
+use crate::counter::{TallyCounts, wraps_between};
 use crate::source::Source;
 use crate::{Bucket, Error, Layout, Result};
 
@@ -46,7 +46,7 @@ struct Head {
     /// The version of the baseline that `base` holds, while it does.
     baseline_version: Option<u32>,
     /// Where the raw counts come from; a new source starts anew.
-    source: Option<(usize, u32)>,
+    source: Option<(usize, u64)>,
     timestamp_unix_nanos: u64,
     approximate: bool,
 }
@@ -334,11 +334,8 @@ impl Head {
     /// Totals from the sum of the buckets, the tallies, and the wraps that the differences show.
     fn count_totals(&mut self, total: u128, wraps_seen: u64) {
         let (raw, base) = (&mut self.raw_tallies, &self.base_tallies);
-        // A wrap shows in its cell before it shows in the tally.
         let known = base.wraps.wrapping_add(wraps_seen);
-        if (raw.wraps.wrapping_sub(known) as i64) < 0 {
-            raw.wraps = known;
-        }
+        raw.know_wraps(known);
         let unseen = raw.wraps.wrapping_sub(known);
         self.counts = Counts {
             total: total.try_into().unwrap_or(u64::MAX),
@@ -354,9 +351,8 @@ impl Head {
 fn unwrap_differences(raw: &[u64], base: &mut [u64]) -> u64 {
     let mut wraps = 0;
     for (raw, base) in raw.iter().zip(base) {
-        let difference = raw.wrapping_sub(*base) as i64;
-        if difference < 0 {
-            let missing = difference.unsigned_abs().div_ceil(1 << 32);
+        let missing = wraps_between(*base, *raw);
+        if missing != 0 {
             *base = base.wrapping_sub(missing << 32);
             wraps += missing;
         }

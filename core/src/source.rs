@@ -17,7 +17,7 @@ pub trait Source {
     fn layout(&self) -> &Layout;
 
     /// Tells sources apart, and one source before and after it was cleared.
-    fn identity(&self) -> (usize, u32);
+    fn identity(&self) -> (usize, u64);
 
     /// Prepares for reading the counts; nothing has been changed when it fails.
     fn prepare(&self) -> Result<()> {

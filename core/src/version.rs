@@ -2,19 +2,20 @@
 //!
 //! A sequence lock between resets and readers. Writers of the histogram never look at it.
 
-use core::sync::atomic::{AtomicU32, Ordering::*, fence};
-
+use crate::sync::{AtomicU32, Ordering::*, const_unless_loom, fence, pause};
 use crate::{Error, Result};
 
 /// How often readers and competing resets look again before they answer [`Error::Busy`].
-const RETRIES: u32 = 1000;
+const RETRIES: u32 = if cfg!(loom) { 3 } else { 1000 };
 
 /// Even: the baseline stands. Odd: a reset is writing it.
 pub(crate) struct Version(AtomicU32);
 
 impl Version {
-    pub(crate) const fn new() -> Version {
-        Version(AtomicU32::new(0))
+    const_unless_loom! {
+        pub(crate) const fn new() -> Version {
+            Version(AtomicU32::new(0))
+        }
     }
 
     /// Runs `change` with the version odd, keeping other changes out.
@@ -58,18 +59,7 @@ impl Version {
     }
 }
 
-/// Waits a little: on the core at first, then, where there is a scheduler, by letting others run.
-fn pause(attempt: u32) {
-    #[cfg(feature = "std")]
-    if attempt >= 64 {
-        std::thread::yield_now();
-        return;
-    }
-    let _ = attempt;
-    core::hint::spin_loop();
-}
-
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

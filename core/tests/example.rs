@@ -1,8 +1,6 @@
 //! The worked example of the manual: two generated distributions and what is read from them.
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
-
-use picollo_core::{Histogram, Layout, Since, Snapshot, ValueSelection};
+use picollo_core::{AtomicU32, AtomicU64, Histogram, Layout, Since, Snapshot, ValueSelection};
 
 const LAYOUT: Layout = Layout::new(0.01, 2_000, 12_000);
 

@@ -1,0 +1,17 @@
+//! Several writers: one atomic add.
+
+use crate::counter::{Counter, WriteMode};
+
+/// Any number of threads, signal handlers and interrupt handlers write: one relaxed atomic add of one cell. A 32-bit cell
+/// that wraps takes a second one; nothing else does. Without the atomics a target needs, a critical section stands in.
+#[derive(Clone, Copy, Debug)]
+pub struct Interlocked;
+
+impl WriteMode for Interlocked {
+    const MODE: crate::Mode = crate::Mode::Interlocked;
+
+    #[inline(always)]
+    fn add<C: Counter>(cell: &C, count: u64) -> u64 {
+        cell.add_shared(count)
+    }
+}

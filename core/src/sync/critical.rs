@@ -1,0 +1,123 @@
+//! Atomics for targets that lack them: each access that the hardware cannot do in one step is a critical section.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::Ordering;
+
+#[cfg(not(feature = "critical-section"))]
+compile_error!(
+    "this target lacks atomics that Picollo needs: enable its feature `critical-section`, and link an implementation"
+);
+#[cfg(feature = "critical-section")]
+use critical_section::with;
+#[cfg(not(feature = "critical-section"))]
+fn with<R>(_: impl FnOnce(()) -> R) -> R {
+    unreachable!("the build fails above")
+}
+
+/// 64 bits, for targets that cannot load or store them in one step.
+#[repr(C, align(8))]
+#[derive(Debug, Default)]
+pub struct AtomicU64(UnsafeCell<u64>);
+
+// SAFETY: every access is inside a critical section.
+unsafe impl Sync for AtomicU64 {}
+
+impl AtomicU64 {
+    /// A new word.
+    pub const fn new(value: u64) -> AtomicU64 {
+        AtomicU64(UnsafeCell::new(value))
+    }
+
+    fn update(&self, change: impl FnOnce(u64) -> u64) -> u64 {
+        // SAFETY: critical sections exclude each other, and this is the only place that touches the word.
+        with(|_| unsafe {
+            let old = *self.0.get();
+            *self.0.get() = change(old);
+            old
+        })
+    }
+
+    pub(crate) fn load(&self, _: Ordering) -> u64 {
+        self.update(|value| value)
+    }
+
+    pub(crate) fn store(&self, value: u64, _: Ordering) {
+        self.update(|_| value);
+    }
+
+    pub(crate) fn swap(&self, value: u64, _: Ordering) -> u64 {
+        self.update(|_| value)
+    }
+
+    pub(crate) fn fetch_add(&self, value: u64, _: Ordering) -> u64 {
+        self.update(|old| old.wrapping_add(value))
+    }
+}
+
+#[cfg(not(all(target_has_atomic = "32", not(picollo_no_cas))))]
+/// A word that the hardware loads and stores in one step, but cannot change in one.
+macro_rules! without_compare_and_swap {
+    ($(#[$attribute:meta])* $name:ident, $native:path, $word:ty) => {
+        $(#[$attribute])*
+        #[repr(transparent)]
+        #[derive(Debug, Default)]
+        pub struct $name($native);
+
+        #[allow(dead_code, reason = "each word is used for some of these")]
+        impl $name {
+            /// A new word.
+            pub const fn new(value: $word) -> $name {
+                $name(<$native>::new(value))
+            }
+
+            #[inline(always)]
+            pub(crate) fn load(&self, ordering: Ordering) -> $word {
+                self.0.load(ordering)
+            }
+
+            #[inline(always)]
+            pub(crate) fn store(&self, value: $word, ordering: Ordering) {
+                self.0.store(value, ordering);
+            }
+
+            fn update(&self, change: impl FnOnce($word) -> $word) -> $word {
+                // Acquire and release, the strongest that a load and a store of their own can be.
+                with(|_| {
+                    let old = self.0.load(Ordering::Acquire);
+                    self.0.store(change(old), Ordering::Release);
+                    old
+                })
+            }
+
+            pub(crate) fn swap(&self, value: $word, _: Ordering) -> $word {
+                self.update(|_| value)
+            }
+
+            pub(crate) fn fetch_add(&self, value: $word, _: Ordering) -> $word {
+                self.update(|old| old.wrapping_add(value))
+            }
+
+            pub(crate) fn fetch_sub(&self, value: $word, _: Ordering) -> $word {
+                self.update(|old| old.wrapping_sub(value))
+            }
+
+            pub(crate) fn compare_exchange(
+                &self, current: $word, new: $word, _: Ordering, _: Ordering,
+            ) -> Result<$word, $word> {
+                let old = self.update(|old| if old == current { new } else { old });
+                if old == current { Ok(old) } else { Err(old) }
+            }
+        }
+    };
+}
+
+#[cfg(not(all(target_has_atomic = "32", not(picollo_no_cas))))]
+without_compare_and_swap!(
+    /// 32 bits, for targets without compare-and-swap.
+    AtomicU32, core::sync::atomic::AtomicU32, u32
+);
+#[cfg(not(all(target_has_atomic = "32", not(picollo_no_cas))))]
+without_compare_and_swap!(
+    /// A word, for targets without compare-and-swap.
+    AtomicUsize, core::sync::atomic::AtomicUsize, usize
+);

@@ -57,4 +57,5 @@ mod recorder;
 mod snapshot;
 mod status;
 mod summary;
+mod text;
 mod version;

@@ -24,6 +24,7 @@ const SECTIONS: &[Section] = &[
         ],
     },
     Section { module: "summary", structs: &[("core", "summary", "Summary")] },
+    Section { module: "text", structs: &[] },
 ];
 
 /// Structs of other packages, and their names in C.

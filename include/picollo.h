@@ -141,6 +141,26 @@ typedef int32_t picollo_status;
 const char *picollo_status_str(picollo_status status);
 
 /* ----------------------------------------------------------------------------------------------------------
+ * Handles.
+ *
+ * What is behind them is private. They are made by _create and the like, and given back by _free.
+ */
+
+/**
+ * A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such as
+ * a snapshot, holds a reference of its own, so that things may be freed in any order.
+ */
+typedef struct picollo_histogram picollo_histogram;
+
+/**
+ * Frozen counts with their totals. Holds a reference to its histogram.
+ *
+ * Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge (into
+ * it) and picollo_snapshot_free must be alone with it.
+ */
+typedef struct picollo_snapshot picollo_snapshot;
+
+/* ----------------------------------------------------------------------------------------------------------
  * Histograms.
  *
  * A histogram counts 64-bit values in buckets whose width grows with the value, so that every value is known with a
@@ -151,7 +171,8 @@ const char *picollo_status_str(picollo_status status);
  * threads may read and reset while one records.
  *
  *     picollo_histogram *latency;
- *     picollo_histogram_options options = { sizeof options };
+ *     picollo_histogram_options options = {0};            (C++: {})
+ *     options.struct_size = sizeof options;
  *     options.relative_error = 0.01;
  *     options.max_trackable = 1000000000;
  *     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
@@ -174,12 +195,6 @@ const char *picollo_status_str(picollo_status status);
 #define PICOLLO_STORAGE_SPARSE 1
 /** Leave out the room for a reset: half the memory; picollo_histogram_reset is PICOLLO_ERR_UNSUPPORTED. */
 #define PICOLLO_HISTOGRAM_NO_LIVE_RESET (1 << 0)
-
-/**
- * A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such as
- * a snapshot, holds a reference of its own, so that things may be freed in any order.
- */
-typedef struct picollo_histogram picollo_histogram;
 
 /**
  * What a histogram is made from. Set struct_size, zero the rest, and change what should not be the default.
@@ -484,14 +499,6 @@ void picollo_recorder_release(picollo_recorder *recorder);
 #define PICOLLO_VALUE_LOWER 1
 /** A bucket reports the largest value in it. */
 #define PICOLLO_VALUE_UPPER 2
-
-/**
- * Frozen counts with their totals. Holds a reference to its histogram.
- *
- * Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge (into
- * it) and picollo_snapshot_free must be alone with it.
- */
-typedef struct picollo_snapshot picollo_snapshot;
 
 /** A run of values that share one count. */
 typedef struct picollo_bucket {

@@ -49,6 +49,7 @@
 mod argument;
 mod failure;
 mod guard;
+mod handles;
 mod histogram;
 mod layout;
 mod memory;

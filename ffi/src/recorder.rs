@@ -15,7 +15,8 @@ use core::ptr;
 use crate::argument::{exclusive, output};
 use crate::failure::Failure;
 use crate::guard::{guard, guard_void};
-use crate::histogram::{borrow, into_handle, picollo_histogram, picollo_histogram_free};
+use crate::handles::picollo_histogram;
+use crate::histogram::{borrow, into_handle, picollo_histogram_free};
 use crate::status::picollo_status;
 
 /// Version of the rule above and of picollo_recorder.

@@ -21,7 +21,8 @@ use picollo_core::{Snapshot, ValueSelection};
 use crate::argument::{flag, input, output, slice_mut, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
-use crate::snapshot::{self, picollo_percentile, picollo_snapshot};
+use crate::handles::picollo_snapshot;
+use crate::snapshot::{self, picollo_percentile};
 use crate::status::picollo_status;
 use crate::summary::picollo_summary;
 

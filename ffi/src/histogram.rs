@@ -216,6 +216,8 @@ pub unsafe extern "C" fn picollo_histogram_init_in(
         if memory.is_null() {
             return Err(Failure::NULL_POINTER);
         }
+        // No slice is longer than half the address space.
+        let size = size.min(isize::MAX as usize);
         // SAFETY: the memory is the histogram's from now on, as the caller promises.
         out.set(into_handle(unsafe { SharedHistogram::init_in(memory.cast(), size, &options) }?));
         Ok(())

@@ -69,7 +69,7 @@ pub unsafe extern "C" fn picollo_histogram_recorder(
             return Err(Failure::UNSUPPORTED);
         }
         let layout = histogram.layout();
-        let counters = histogram.counters().cast_mut().cast();
+        let counters = histogram.counters()?.cast_mut().cast();
         let own = into_handle((*histogram).clone());
         out.set(picollo_recorder {
             length: layout.length() as u64,

@@ -81,6 +81,8 @@ impl Block {
         if size < Self::required_size(histogram)? {
             return Err(Failure::BUFFER_TOO_SMALL);
         }
+        // No slice is longer than half the address space.
+        let size = size.min(isize::MAX as usize);
         // SAFETY: inside the block, which has at least the size just asked for.
         let behind = unsafe {
             let behind = memory.add(size_of::<Block>()).cast::<MaybeUninit<u8>>();

@@ -141,6 +141,26 @@ typedef int32_t picollo_status;
 const char *picollo_status_str(picollo_status status);
 
 /* ----------------------------------------------------------------------------------------------------------
+ * Handles.
+ *
+ * What is behind them is private. They are made by _create and the like, and given back by _free.
+ */
+
+/**
+ * A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such as
+ * a snapshot, holds a reference of its own, so that things may be freed in any order.
+ */
+typedef struct picollo_histogram picollo_histogram;
+
+/**
+ * Frozen counts with their totals. Holds a reference to its histogram.
+ *
+ * Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge (into
+ * it) and picollo_snapshot_free must be alone with it.
+ */
+typedef struct picollo_snapshot picollo_snapshot;
+
+/* ----------------------------------------------------------------------------------------------------------
  * Histograms.
  *
  * A histogram counts 64-bit values in buckets whose width grows with the value, so that every value is known with a
@@ -151,7 +171,8 @@ const char *picollo_status_str(picollo_status status);
  * threads may read and reset while one records.
  *
  *     picollo_histogram *latency;
- *     picollo_histogram_options options = { sizeof options };
+ *     picollo_histogram_options options = {0};            (C++: {})
+ *     options.struct_size = sizeof options;
  *     options.relative_error = 0.01;
  *     options.max_trackable = 1000000000;
  *     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
@@ -174,12 +195,6 @@ const char *picollo_status_str(picollo_status status);
 #define PICOLLO_STORAGE_SPARSE 1
 /** Leave out the room for a reset: half the memory; picollo_histogram_reset is PICOLLO_ERR_UNSUPPORTED. */
 #define PICOLLO_HISTOGRAM_NO_LIVE_RESET (1 << 0)
-
-/**
- * A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such as
- * a snapshot, holds a reference of its own, so that things may be freed in any order.
- */
-typedef struct picollo_histogram picollo_histogram;
 
 /**
  * What a histogram is made from. Set struct_size, zero the rest, and change what should not be the default.
@@ -485,14 +500,6 @@ void picollo_recorder_release(picollo_recorder *recorder);
 /** A bucket reports the largest value in it. */
 #define PICOLLO_VALUE_UPPER 2
 
-/**
- * Frozen counts with their totals. Holds a reference to its histogram.
- *
- * Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge (into
- * it) and picollo_snapshot_free must be alone with it.
- */
-typedef struct picollo_snapshot picollo_snapshot;
-
 /** A run of values that share one count. */
 typedef struct picollo_bucket {
     /** Smallest value of the bucket. */
@@ -765,6 +772,104 @@ picollo_status picollo_snapshot_summary(const picollo_snapshot *snapshot,
 picollo_status picollo_histogram_summary(picollo_histogram *histogram,
                                          uint32_t value_selection,
                                          picollo_summary *out);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Text.
+ *
+ * Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the NUL. When
+ * buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the buffer only
+ * buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have room for sure:
+ *
+ *     size_t length = 0;
+ *     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
+ *     char *text = malloc(length + 1);
+ *     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, text, length + 1, &length);
+ *
+ * 4096 bytes are enough for the Markdown of any summary with a short title. Titles and names are NUL-terminated UTF-8;
+ * NULL is the same as "". They are escaped for the format, and column widths count Unicode scalar values.
+ */
+
+/** A heading and a table, for reports and terminals. Numbers are grouped and rounded. */
+#define PICOLLO_TEXT_MARKDOWN 0
+/** One line without a line break, for logs. Numbers are grouped and rounded. */
+#define PICOLLO_TEXT_LINE 1
+/** One JSON object, for programs. Numbers are exact; what does not exist is null. */
+#define PICOLLO_TEXT_JSON 2
+/** A header and one row for each percentile, as in RFC 4180. Numbers are exact; what does not exist is an empty field. */
+#define PICOLLO_TEXT_CSV 3
+
+/**
+ * Writes a summary as text.
+ *
+ * Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (summary, out_length, and buffer with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title that is not UTF-8 and for an unknown format.
+ * Threads: any thread.
+ * Cost: microseconds for a line, tens of microseconds for a table; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_summary_format(const picollo_summary *summary,
+                                      const char *title,
+                                      uint32_t format,
+                                      char *buffer,
+                                      size_t capacity,
+                                      size_t *out_length);
+
+/**
+ * Writes what changed from summary a, the older, to summary b, the newer, as text: both their numbers, the changes in per
+ * cent, and the D-value (Cohen's d: the difference of the means over the pooled standard deviation).
+ *
+ * Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes. Empty names read "Before" and "After" in Markdown and in
+ *   a line.
+ * Returns: as picollo_summary_format, for a, b, title and names.
+ * Threads: any thread.
+ * Cost: as picollo_summary_format.
+ * Since: 0.1
+ */
+picollo_status picollo_summary_format_diff(const picollo_summary *a,
+                                           const picollo_summary *b,
+                                           const char *title,
+                                           const char *name_a,
+                                           const char *name_b,
+                                           uint32_t format,
+                                           char *buffer,
+                                           size_t capacity,
+                                           size_t *out_length);
+
+/**
+ * Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. That is rank and value; storage and logical index
+ * of the bucket; its range, half open; its count. With a target_count of 0 it is P99=n/a.
+ *
+ * Requires: buffer has capacity bytes; 192 are always enough.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (percentile, out_length, and buffer with a
+ *   capacity above 0).
+ * Threads: any thread.
+ * Cost: a microsecond; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_percentile_format(const picollo_percentile *percentile,
+                                         char *buffer,
+                                         size_t capacity,
+                                         size_t *out_length);
+
+/**
+ * Writes the buckets as text, each on a line of its own: P0.073=2,008 [0 / 381]: [2,000, 2,016) 146. As
+ * picollo_percentile_format, with the rank at the middle of the bucket, (before + count / 2) / total * 100.
+ *
+ * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...; buffer has
+ *   capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only, value_selection).
+ * Threads: any thread.
+ * Cost: a microsecond for each bucket listed; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
+                                               uint32_t non_empty_only,
+                                               uint32_t value_selection,
+                                               char *buffer,
+                                               size_t capacity,
+                                               size_t *out_length);
 #ifdef __cplusplus
 }
 #endif

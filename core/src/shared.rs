@@ -195,14 +195,34 @@ impl SharedHistogram {
         unsafe { (*self.0.as_ptr()).kind >> 16 }
     }
 
-    /// The cells, for recording without a call into here; each is of [`SharedHistogram::counter_bits`].
-    pub fn counters(&self) -> *const u8 {
-        as_what_it_is!(self, histogram => histogram.counters().as_ptr().cast())
+    /// The cells, for recording without a call into here, each of [`SharedHistogram::counter_bits`].
+    /// [`Error::Unsupported`] where a plain addition would not do: only dense histograms with one writer have them.
+    pub fn counters(&self) -> Result<*const u8> {
+        // SAFETY: as for `layout`.
+        match unsafe { (*self.0.as_ptr()).kind } {
+            SINGLE_64 | SINGLE_32 => {
+                Ok(as_what_it_is!(self, histogram => histogram.counters().as_ptr().cast()))
+            }
+            _ => Err(Error::Unsupported),
+        }
     }
 
     /// Counts one value.
     #[inline(always)]
     pub fn record(&self, value: u64) {
+        let header: *const Header = self.0.as_ptr();
+        // SAFETY: a reference keeps the histogram alive, and its kind was written with it.
+        if unsafe { (*header).kind } == SINGLE_64 {
+            // SAFETY: of this kind.
+            unsafe { &*Single::<AtomicU64>::from_header(header) }.record(value);
+        } else {
+            self.record_as_another_kind(value);
+        }
+    }
+
+    /// Apart from the default kind, which is then told by one comparison whatever others there are.
+    #[inline(never)]
+    fn record_as_another_kind(&self, value: u64) {
         as_what_it_is!(self, histogram => histogram.record(value));
     }
 

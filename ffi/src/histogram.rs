@@ -8,7 +8,8 @@
 //! threads may read and reset while one records.
 //!
 //!     picollo_histogram *latency;
-//!     picollo_histogram_options options = { sizeof options };
+//!     picollo_histogram_options options = {0};            (C++: {})
+//!     options.struct_size = sizeof options;
 //!     options.relative_error = 0.01;
 //!     options.max_trackable = 1000000000;
 //!     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
@@ -24,15 +25,10 @@ use picollo_core::{Mode, Options, SharedHistogram, Storage};
 use crate::argument::{input, output, slice};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
+use crate::handles::{picollo_histogram, picollo_snapshot};
 use crate::options;
-use crate::snapshot::{self, picollo_snapshot};
+use crate::snapshot;
 use crate::status::picollo_status;
-
-/// A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such as
-/// a snapshot, holds a reference of its own, so that things may be freed in any order.
-pub struct picollo_histogram {
-    _opaque: [u8; 0],
-}
 
 /// One thread records at a time, any number of threads read: a plain addition. The default.
 pub const PICOLLO_MODE_SINGLE_WRITER: u32 = 0;
@@ -220,6 +216,8 @@ pub unsafe extern "C" fn picollo_histogram_init_in(
         if memory.is_null() {
             return Err(Failure::NULL_POINTER);
         }
+        // No slice is longer than half the address space.
+        let size = size.min(isize::MAX as usize);
         // SAFETY: the memory is the histogram's from now on, as the caller promises.
         out.set(into_handle(unsafe { SharedHistogram::init_in(memory.cast(), size, &options) }?));
         Ok(())

@@ -49,6 +49,7 @@
 mod argument;
 mod failure;
 mod guard;
+mod handles;
 mod histogram;
 mod layout;
 mod memory;
@@ -57,4 +58,5 @@ mod recorder;
 mod snapshot;
 mod status;
 mod summary;
+mod text;
 mod version;

@@ -15,7 +15,8 @@ use core::ptr;
 use crate::argument::{exclusive, output};
 use crate::failure::Failure;
 use crate::guard::{guard, guard_void};
-use crate::histogram::{borrow, into_handle, picollo_histogram, picollo_histogram_free};
+use crate::handles::picollo_histogram;
+use crate::histogram::{borrow, into_handle, picollo_histogram_free};
 use crate::status::picollo_status;
 
 /// Version of the rule above and of picollo_recorder.
@@ -68,7 +69,7 @@ pub unsafe extern "C" fn picollo_histogram_recorder(
             return Err(Failure::UNSUPPORTED);
         }
         let layout = histogram.layout();
-        let counters = histogram.counters().cast_mut().cast();
+        let counters = histogram.counters()?.cast_mut().cast();
         let own = into_handle((*histogram).clone());
         out.set(picollo_recorder {
             length: layout.length() as u64,

@@ -28,17 +28,10 @@ use picollo_core::{SharedHistogram, Since, Snapshot, ValueSelection};
 use crate::argument::{exclusive, flag, input, output, slice, slice_mut};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
-use crate::histogram::{borrow, picollo_histogram};
+use crate::handles::{picollo_histogram, picollo_snapshot};
+use crate::histogram::borrow;
 use crate::memory;
 use crate::status::picollo_status;
-
-/// Frozen counts with their totals. Holds a reference to its histogram.
-///
-/// Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge (into
-/// it) and picollo_snapshot_free must be alone with it.
-pub struct picollo_snapshot {
-    _opaque: [u8; 0],
-}
 
 /// A bucket reports lower + step / 2: at most step / 2 from every value in it, exact where step is 1.
 pub const PICOLLO_VALUE_MIDPOINT: u32 = 0;
@@ -88,6 +81,8 @@ impl Block {
         if size < Self::required_size(histogram)? {
             return Err(Failure::BUFFER_TOO_SMALL);
         }
+        // No slice is longer than half the address space.
+        let size = size.min(isize::MAX as usize);
         // SAFETY: inside the block, which has at least the size just asked for.
         let behind = unsafe {
             let behind = memory.add(size_of::<Block>()).cast::<MaybeUninit<u8>>();

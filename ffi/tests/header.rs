@@ -13,6 +13,7 @@ use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemTyp
 const SECTIONS: &[Section] = &[
     Section { module: "version", structs: &[] },
     Section { module: "status", structs: &[] },
+    Section { module: "handles", structs: &[] },
     Section { module: "histogram", structs: &[] },
     Section { module: "recorder", structs: &[] },
     Section {
@@ -24,6 +25,7 @@ const SECTIONS: &[Section] = &[
         ],
     },
     Section { module: "summary", structs: &[("core", "summary", "Summary")] },
+    Section { module: "text", structs: &[] },
 ];
 
 /// Structs of other packages, and their names in C.
@@ -116,6 +118,9 @@ fn section(section: &Section) -> String {
     std::fs::write(&path, code).unwrap();
     let mut config = config();
     config.export.include = section.structs.iter().map(|(_, _, name)| name.to_string()).collect();
+    // Also those that no function of this section uses.
+    let own = module.lines().filter_map(|line| line.strip_prefix("pub struct picollo_")?.split(' ').next());
+    config.export.include.extend(own.map(|name| format!("picollo_{name}")));
     let bindings = Builder::new().with_config(config).with_src(&path).generate();
     let bindings = bindings.unwrap_or_else(|error| panic!("{}: {error}", section.module));
     let mut text = Vec::new();

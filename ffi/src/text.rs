@@ -1,0 +1,188 @@
+//! Text.
+//!
+//! Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the NUL. When
+//! buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the buffer only
+//! buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have room for sure:
+//!
+//!     size_t length = 0;
+//!     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
+//!     char *text = malloc(length + 1);
+//!     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, text, length + 1, &length);
+//!
+//! 4096 bytes are enough for the Markdown of any summary with a short title. Titles and names are NUL-terminated UTF-8;
+//! NULL is the same as "". They are escaped for the format, and column widths count Unicode scalar values.
+
+use core::ffi::c_char;
+use core::fmt::{self, Write};
+
+use picollo_core::text::{Format, ListedBucket, write_c_string};
+use picollo_core::{Snapshot, ValueSelection};
+
+use crate::argument::{flag, input, output, slice_mut, text};
+use crate::failure::{Failure, Outcome};
+use crate::guard::guard;
+use crate::handles::picollo_snapshot;
+use crate::snapshot::{self, picollo_percentile};
+use crate::status::picollo_status;
+use crate::summary::picollo_summary;
+
+/// A heading and a table, for reports and terminals. Numbers are grouped and rounded.
+pub const PICOLLO_TEXT_MARKDOWN: u32 = 0;
+/// One line without a line break, for logs. Numbers are grouped and rounded.
+pub const PICOLLO_TEXT_LINE: u32 = 1;
+/// One JSON object, for programs. Numbers are exact; what does not exist is null.
+pub const PICOLLO_TEXT_JSON: u32 = 2;
+/// A header and one row for each percentile, as in RFC 4180. Numbers are exact; what does not exist is an empty field.
+pub const PICOLLO_TEXT_CSV: u32 = 3;
+
+const _: () = assert!(
+    PICOLLO_TEXT_MARKDOWN == Format::Markdown as u32
+        && PICOLLO_TEXT_LINE == Format::Line as u32
+        && PICOLLO_TEXT_JSON == Format::Json as u32
+        && PICOLLO_TEXT_CSV == Format::Csv as u32
+);
+
+/// Writes a text into the caller's buffer.
+///
+/// # Safety
+/// `buffer` must be valid for writes of `capacity` bytes, and `out_length` for a write, during the call.
+unsafe fn write_text(
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+    write: &dyn Fn(&mut dyn Write) -> fmt::Result,
+) -> Outcome {
+    // SAFETY: the caller's promises, passed on.
+    let (buffer, out_length) = unsafe { (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?) };
+    let written = write_c_string(buffer, write);
+    out_length.set(written.length);
+    if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
+}
+
+/// Writes a summary as text.
+///
+/// Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (summary, out_length, and buffer with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title that is not UTF-8 and for an unknown format.
+/// Threads: any thread.
+/// Cost: microseconds for a line, tens of microseconds for a table; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_summary_format(
+    summary: *const picollo_summary,
+    title: *const c_char,
+    format: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (summary, title) = unsafe { (input(summary)?, text(title)?) };
+        let format = Format::try_from(format)?;
+        // SAFETY: the caller's promises, passed on.
+        unsafe { write_text(buffer, capacity, out_length, &|out| summary.write(out, title, format)) }
+    })
+}
+
+/// Writes what changed from summary a, the older, to summary b, the newer, as text: both their numbers, the changes in per
+/// cent, and the D-value (Cohen's d: the difference of the means over the pooled standard deviation).
+///
+/// Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes. Empty names read "Before" and "After" in Markdown and in
+///   a line.
+/// Returns: as picollo_summary_format, for a, b, title and names.
+/// Threads: any thread.
+/// Cost: as picollo_summary_format.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_summary_format_diff(
+    a: *const picollo_summary,
+    b: *const picollo_summary,
+    title: *const c_char,
+    name_a: *const c_char,
+    name_b: *const c_char,
+    format: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (a, b) = unsafe { (input(a)?, input(b)?) };
+        // SAFETY: as above.
+        let (title, name_a, name_b) = unsafe { (text(title)?, text(name_a)?, text(name_b)?) };
+        let format = Format::try_from(format)?;
+        // SAFETY: as above.
+        unsafe {
+            write_text(buffer, capacity, out_length, &|out| {
+                a.write_diff(b, out, title, name_a, name_b, format)
+            })
+        }
+    })
+}
+
+/// Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. That is rank and value; storage and logical index
+/// of the bucket; its range, half open; its count. With a target_count of 0 it is P99=n/a.
+///
+/// Requires: buffer has capacity bytes; 192 are always enough.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (percentile, out_length, and buffer with a
+///   capacity above 0).
+/// Threads: any thread.
+/// Cost: a microsecond; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_percentile_format(
+    percentile: *const picollo_percentile,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let percentile = input(percentile)?;
+            write_text(buffer, capacity, out_length, &|out| write!(out, "{percentile}"))
+        }
+    })
+}
+
+/// Writes the buckets as text, each on a line of its own: P0.073=2,008 [0 / 381]: [2,000, 2,016) 146. As
+/// picollo_percentile_format, with the rank at the middle of the bucket, (before + count / 2) / total * 100.
+///
+/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...; buffer has
+///   capacity bytes.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only, value_selection).
+/// Threads: any thread.
+/// Cost: a microsecond for each bucket listed; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_format_buckets(
+    snapshot: *const picollo_snapshot,
+    non_empty_only: u32,
+    value_selection: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let snapshot = unsafe { snapshot::read(snapshot)? };
+        let (non_empty_only, selection) = (flag(non_empty_only)?, ValueSelection::try_from(value_selection)?);
+        let write = |out: &mut dyn Write| write_buckets(out, snapshot, non_empty_only, selection);
+        // SAFETY: the caller's promises, passed on.
+        unsafe { write_text(buffer, capacity, out_length, &write) }
+    })
+}
+
+fn write_buckets(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    non_empty_only: bool,
+    selection: ValueSelection,
+) -> fmt::Result {
+    for (percentile, bucket) in snapshot.bucket_percentiles(non_empty_only) {
+        writeln!(out, "{}", ListedBucket { bucket, percentile, selection })?;
+    }
+    Ok(())
+}

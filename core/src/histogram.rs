@@ -227,18 +227,8 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
                 self.header.tallies.add_wraps(wraps);
             }
         } else {
-            self.add_out_of_range(value, count);
+            add_out_of_range::<M>(&self.header, value, count);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn add_out_of_range(&self, value: u64, count: u64) {
-        let tallies = &self.header.tallies;
-        M::add(
-            if self.header.layout.is_below(value) { &tallies.underflow } else { &tallies.overflow },
-            count,
-        );
     }
 
     /// Starts counting anew for all later reads, whatever writers do meanwhile: the present counts become the baseline
@@ -276,6 +266,14 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     pub fn footprint(&self) -> usize {
         size_of_val(self)
     }
+}
+
+/// A function of the header alone, so that a record need not know where the cells end.
+#[cold]
+#[inline(never)]
+fn add_out_of_range<M: WriteMode>(header: &Header, value: u64, count: u64) {
+    let tallies = &header.tallies;
+    M::add(if header.layout.is_below(value) { &tallies.underflow } else { &tallies.overflow }, count);
 }
 
 impl<C: Counter, M: WriteMode> Record for Histogram<[C], M> {

@@ -41,7 +41,8 @@ pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
         while living.get(index).is_some_and(Option::is_some) {
             index += 1;
         }
-        let code = u32::try_from(index).map_err(|_| Error::OutOfMemory)?;
+        // The offset in tables is to fit into 32 bits, too.
+        let code = u32::try_from(index).ok().filter(|&code| code < 1 << 28).ok_or(Error::OutOfMemory)?;
         if index == living.len() {
             living.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
             living.push(None);

@@ -143,7 +143,8 @@ impl<C: Counter> Sharded<C> {
             for index in 0..base.as_ref().cells() {
                 shards.add(1).cast::<AtomicU64>().add(index).write(AtomicU64::new(0));
             }
-            (*base.as_ptr()).table_index = registry::enter(epoch, shards)?;
+            let index = registry::enter(epoch, shards)?;
+            (*base.as_ptr()).table_offset = thread::entry_offset(index) as u32;
         }
         Ok(())
     }
@@ -155,7 +156,7 @@ impl<C: Counter> Sharded<C> {
     pub(crate) unsafe fn dispose(header: NonNull<Header>) {
         // SAFETY: initialised, and alive so far.
         let this = unsafe { &*Self::from_header(header.as_ptr()) };
-        registry::leave(this.header.table_index);
+        registry::leave(this.header.table_offset / thread::entry_offset(1) as u32);
         // From here on no thread finds the shards: those that end do not find the histogram in the registry, and entries
         // that are left in tables have an epoch that no histogram will have again.
         let size = Self::shard_size(&this.header.layout).unwrap_or(0);
@@ -247,7 +248,7 @@ impl<C: Counter> Sharded<C> {
     /// The shard of the calling thread, if it has one.
     #[inline(always)]
     fn present_shard(&self) -> Option<NonNull<ShardHead>> {
-        thread::shard(self.header.table_index, self.header.epoch).map(NonNull::cast)
+        thread::shard(self.header.table_offset as usize, self.header.epoch).map(NonNull::cast)
     }
 
     /// The shard of the calling thread, which it gets now if it has none. `None` where the shared counters stand in.
@@ -255,10 +256,9 @@ impl<C: Counter> Sharded<C> {
         if let Some(shard) = self.present_shard() {
             return Some(shard);
         }
-        let (index, epoch) = (self.header.table_index, self.header.epoch);
+        let (offset, epoch) = (self.header.table_offset as usize, self.header.epoch);
         thread::with_tables(|tables| {
-            tables.make_room(index)?;
-            let entry = tables.entry(index);
+            let entry = tables.entry(offset)?;
             // A signal handler may have been here first.
             if entry.get().epoch != epoch {
                 let shard = self.take_shard().ok()?;
@@ -285,7 +285,8 @@ impl<C: Counter> Sharded<C> {
                 unsafe { shard.as_ref() }.tallies.add_wraps(wraps);
             }
         } else {
-            self.record_cold(value, count);
+            // SAFETY: our own header, with all that is behind it.
+            unsafe { Self::record_cold(ptr::from_ref(self).cast(), value, count) };
         }
     }
 
@@ -295,24 +296,32 @@ impl<C: Counter> Sharded<C> {
     }
 
     /// The first record of a thread, values out of range, and threads that cannot have a shard.
+    ///
+    /// With the ABI of C, under which nothing unwinds, so that the call from a hot path is its last instruction; and by a
+    /// thin pointer, so that a hot path need not know where the words end.
+    ///
+    /// # Safety
+    /// As for [`Sharded::from_header`].
     #[cold]
     #[inline(never)]
-    fn record_cold(&self, value: u64, count: u64) {
-        let layout = &self.header.layout;
+    unsafe extern "C" fn record_cold(header: *const Header, value: u64, count: u64) {
+        // SAFETY: the caller's promise.
+        let this = unsafe { &*Self::from_header(header) };
+        let layout = &this.header.layout;
         let index = layout.storage_index(value);
-        let shard = self.own_shard();
+        let shard = this.own_shard();
         // SAFETY: alive as long as the histogram.
-        let tallies = shard.map_or(&self.header.tallies, |shard| unsafe { &(*shard.as_ptr()).tallies });
+        let tallies = shard.map_or(&this.header.tallies, |shard| unsafe { &(*shard.as_ptr()).tallies });
         let tally = if layout.contains(index) {
             match shard {
                 Some(shard) => {
-                    let wraps = self.cells_of(shard)[index as usize].add_alone(count);
+                    let wraps = this.cells_of(shard)[index as usize].add_alone(count);
                     if wraps != 0 {
                         tallies.add_wraps(wraps);
                     }
                     return;
                 }
-                None => &self.words[index as usize],
+                None => &this.words[index as usize],
             }
         } else if layout.is_below(value) {
             &tallies.underflow
@@ -330,7 +339,7 @@ impl<C: Counter> Sharded<C> {
         // A copy: the compiler keeps it in registers, while it must expect the header to change with every cell.
         let layout = self.header.layout;
         let Some(shard) = self.own_shard() else {
-            return values.iter().for_each(|&value| self.record_cold(value, 1));
+            return values.iter().for_each(|&value| self.record(value));
         };
         let cells = self.cells_of(shard);
         for &value in values {
@@ -343,7 +352,7 @@ impl<C: Counter> Sharded<C> {
                     unsafe { shard.as_ref() }.tallies.add_wraps(wraps);
                 }
             } else {
-                self.record_cold(value, 1);
+                self.record(value);
             }
         }
     }

@@ -13,62 +13,64 @@ use core::ptr;
 use crate::memory;
 use crate::sync::Ordering::Relaxed;
 
-/// One thread's shards, by the table index of their histograms. Only that thread looks into it.
-#[repr(C, align(16))]
+/// One thread's shards: a power of two of entries. Only that thread looks into it.
+///
+/// The entry of a histogram lies at its table index, modulo the number of entries: a table that is too small leads to
+/// some other entry, and its epoch tells. So the hot path needs one comparison, and offsets in bytes no shift.
+#[repr(C, align(32))]
 pub(crate) struct Table {
-    length: usize,
-    /// State of the thread's generator; 0 in the tables without entries.
+    /// Offset of the last entry.
+    mask: usize,
+    /// State of the thread's generator; 0 in the shared tables.
     random: Cell<u64>,
     /// The smaller table that this one replaced. Kept until the thread ends, since a signal handler may have replaced it
     /// under a record; together they are no larger than the last.
     previous: *mut Table,
-    /// So that tables are the same size on all targets.
-    _reserved: usize,
+    /// The first of the entries.
+    first: Cell<Entry>,
 }
 
-// SAFETY: the shared tables have no entries and are never written.
-unsafe impl Sync for Table {}
-
 /// A shard, while the epoch is that of the histogram.
-#[repr(C)]
+#[repr(C, align(16))]
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
+    /// Never 0, but where there is no shard.
     pub(crate) epoch: u64,
     pub(crate) shard: *mut u8,
 }
 
-const fn table_without_entries() -> Table {
-    Table { length: 0, random: Cell::new(0), previous: ptr::null_mut(), _reserved: 0 }
+const NONE: Entry = Entry { epoch: 0, shard: ptr::null_mut() };
+
+// SAFETY: the shared tables are never written.
+unsafe impl Sync for Table {}
+
+const fn table_without_shards() -> Table {
+    Table { mask: 0, random: Cell::new(0), previous: ptr::null_mut(), first: Cell::new(NONE) }
 }
 
 /// Before a thread's first cold path.
-static EMPTY: Table = table_without_entries();
+static EMPTY: Table = table_without_shards();
 /// While a cold path is under way. A record that interrupts it, from a signal handler or the allocator, must not wait for
 /// its locks.
-static BUSY: Table = table_without_entries();
+static BUSY: Table = table_without_shards();
 /// After the destructors of the thread.
-static ENDED: Table = table_without_entries();
+static ENDED: Table = table_without_shards();
 
-/// The shard of the calling thread at a table index, if it is that of the histogram with this epoch.
-#[inline(always)]
-pub(crate) fn shard(index: u32, epoch: u64) -> Option<ptr::NonNull<u8>> {
-    // SAFETY: the slot leads to one of the static tables or to the newest table of this thread, which stays until the
-    // thread's destructors point the slot elsewhere.
-    unsafe {
-        let table = slot::get();
-        if (index as usize) < (*table).length {
-            let entry = entries(table).add(index as usize);
-            if (*entry).epoch == epoch {
-                return Some(ptr::NonNull::new_unchecked((*entry).shard));
-            }
-        }
-        None
-    }
+/// Where a table has the entry for a table index.
+pub(crate) const fn entry_offset(index: u32) -> usize {
+    index as usize * size_of::<Entry>()
 }
 
-/// Entries lie behind their table.
-fn entries(table: *const Table) -> *mut Entry {
-    table.wrapping_add(1).cast::<Entry>().cast_mut()
+/// The shard of the calling thread at an offset, if it is that of the histogram with this epoch.
+#[inline(always)]
+pub(crate) fn shard(offset: usize, epoch: u64) -> Option<ptr::NonNull<u8>> {
+    // SAFETY: the slot leads to one of the static tables or to the newest table of this thread, which stays until the
+    // thread's destructors point the slot elsewhere. The masked offset is that of an entry.
+    unsafe {
+        let table = slot::get();
+        let entry = (&raw const (*table).first).byte_add(offset & (*table).mask).cast::<Entry>();
+        if (*entry).epoch == epoch { Some(ptr::NonNull::new_unchecked((*entry).shard)) } else { None }
+    }
 }
 
 /// The next number of the calling thread's generator, never 0 (xorshift, Marsaglia 2003). Each thread is seeded
@@ -139,43 +141,51 @@ pub(crate) fn with_tables<R>(work: impl FnOnce(&Tables) -> R) -> Option<R> {
 }
 
 impl Tables {
-    /// The entry at `index`, after [`Tables::make_room`] for it.
-    pub(crate) fn entry(&self, index: u32) -> &Cell<Entry> {
+    /// The entry at an offset, in a table that has it. `None` when memory is out.
+    pub(crate) fn entry(&self, offset: usize) -> Option<&Cell<Entry>> {
+        self.make_room(offset)?;
         let table = self.table.get();
-        // SAFETY: the table is ours and has room, as asserted; a cell has the layout of its content.
-        unsafe {
-            assert!((index as usize) < (*table).length);
-            &*entries(table).add(index as usize).cast::<Cell<Entry>>()
-        }
+        // SAFETY: the table is ours and has the entry; a cell has the layout of its content.
+        unsafe { Some(&*(&raw const (*table).first).byte_add(offset)) }
     }
 
-    /// Makes sure of a table with an entry for `index`, or `None` when memory is out.
-    pub(crate) fn make_room(&self, index: u32) -> Option<()> {
+    fn make_room(&self, offset: usize) -> Option<()> {
         let old = self.table.get();
         // SAFETY: a table that is there is ours.
-        let (old_length, random) = match unsafe { old.as_ref() } {
-            Some(old) => (old.length, old.random.get()),
-            None => (0, new_seed()),
+        let (old_entries, random) = match unsafe { old.as_ref() } {
+            Some(old) if offset <= old.mask => return Some(()),
+            Some(old) => (old.entries(), old.random.get()),
+            None => (&[][..], new_seed()),
         };
-        if (index as usize) < old_length {
-            return Some(());
-        }
-        let length = (index as usize + 1).next_power_of_two().max(4);
+        let length = (offset / size_of::<Entry>()).checked_add(1)?.checked_next_power_of_two()?.max(4);
         let block = memory::allocate_zeroed(Self::size(length)?, align_of::<Table>()).ok()?;
         let table = block.cast::<Table>().as_ptr();
-        // SAFETY: the block has room for the table and `length` entries, zeroed: epochs that no histogram has.
+        // SAFETY: the block has room for a table of `length` entries, which are zero: without shards.
         unsafe {
-            table.write(Table { length, random: Cell::new(random), previous: old, _reserved: 0 });
-            if !old.is_null() {
-                ptr::copy_nonoverlapping(entries(old), entries(table), old_length);
-            }
+            table.write(Table {
+                mask: entry_offset(length as u32 - 1),
+                random: Cell::new(random),
+                previous: old,
+                first: Cell::new(NONE),
+            });
+            let first = (&raw mut (*table).first).cast::<Entry>();
+            ptr::copy_nonoverlapping(old_entries.as_ptr(), first, old_entries.len());
         }
         self.table.set(table);
         Some(())
     }
 
+    /// Bytes of a table.
     fn size(length: usize) -> Option<usize> {
-        length.checked_mul(size_of::<Entry>())?.checked_add(size_of::<Table>())
+        (length - 1).checked_mul(size_of::<Entry>())?.checked_add(size_of::<Table>())
+    }
+}
+
+impl Table {
+    fn entries(&self) -> &[Entry] {
+        let first = (&raw const self.first).cast::<Entry>();
+        // SAFETY: there are as many entries as the mask says, and nobody writes them while we look.
+        unsafe { core::slice::from_raw_parts(first, self.mask / size_of::<Entry>() + 1) }
     }
 }
 
@@ -183,19 +193,15 @@ impl Drop for Tables {
     fn drop(&mut self) {
         slot::set(&ENDED);
         let mut table = self.table.get();
-        if table.is_null() {
-            return;
-        }
         // SAFETY: the tables are ours, of the size they were allocated with, and nothing leads to them any more.
         unsafe {
-            let entries = core::slice::from_raw_parts(entries(table), (*table).length);
-            crate::registry::take_back(entries);
-            while !table.is_null() {
-                let (previous, length) = ((*table).previous, (*table).length);
-                if let (Some(block), Some(size)) = (ptr::NonNull::new(table), Self::size(length)) {
-                    memory::free(block.cast(), size, align_of::<Table>());
-                }
-                table = previous;
+            if let Some(table) = table.as_ref() {
+                crate::registry::take_back(table.entries());
+            }
+            while let Some(block) = ptr::NonNull::new(table) {
+                let length = block.as_ref().entries().len();
+                table = block.as_ref().previous;
+                memory::free(block.cast(), Self::size(length).unwrap_or(0), align_of::<Table>());
             }
         }
     }

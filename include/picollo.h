@@ -448,14 +448,15 @@ typedef struct picollo_recorder {
 } picollo_recorder;
 
 /**
- * Fills in a recorder for a histogram. Dense histograms with one writer have one.
+ * Fills in a recorder for a dense histogram with one writer, or for a thread-local one, where the recorder owns a shard
+ * until it is released, whatever happens to the thread.
  *
  * Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version,
- *   and for a mode or storage that has no recorder.
+ *   and for a mode or storage that has no recorder; PICOLLO_ERR_OUT_OF_MEMORY where there is no room for a shard.
  * Ownership: the recorder holds a reference to the histogram until picollo_recorder_release.
  * Threads: any thread; see picollo_recorder for its use.
- * Cost: none to speak of.
+ * Cost: none to speak of; in thread-local mode it may allocate a shard.
  * Since: 0.1
  */
 picollo_status picollo_histogram_recorder(picollo_histogram *histogram,

@@ -141,6 +141,15 @@ pub struct TallyCounts {
 }
 
 impl TallyCounts {
+    /// Adds what another set of tallies has seen.
+    #[cfg(feature = "std")]
+    pub(crate) fn add(&mut self, other: TallyCounts) {
+        self.underflow = self.underflow.wrapping_add(other.underflow);
+        self.overflow = self.overflow.wrapping_add(other.overflow);
+        self.wraps = self.wraps.wrapping_add(other.wraps);
+        self.lost = self.lost.wrapping_add(other.lost);
+    }
+
     /// Notes how many wraps there were at least, as the cells show. A wrap shows in its cell before it is tallied.
     pub(crate) fn know_wraps(&mut self, known: u64) {
         if (self.wraps.wrapping_sub(known) as i64) < 0 {

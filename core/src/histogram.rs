@@ -1,5 +1,6 @@
 //! The dense histogram: one header, one cell per bucket.
 
+use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr;
@@ -8,7 +9,7 @@ use crate::counter::{Counter, SingleWriter, TallyCounts, WriteMode, wraps_betwee
 use crate::image::{Header, kind};
 use crate::record::Record;
 use crate::source::Source;
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU64, HAS_ATOMIC_64};
 use crate::{Error, Layout, Result, Storage};
 
 /// A dense histogram over cells `S`: `[AtomicU64; N]` or `[AtomicU32; N]` in a static or on the stack, and, through
@@ -144,6 +145,43 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         &self.cells[..self.header.layout.length()]
     }
 
+    /// Makes a histogram of zeroed memory.
+    ///
+    /// # Safety
+    /// `base` must have [`Histogram::required_size`] zeroed bytes, aligned like the header.
+    #[cfg(feature = "alloc")]
+    pub(crate) unsafe fn initialise(base: ptr::NonNull<Header>, header: Header) -> Result<()> {
+        // SAFETY: room and alignment are the caller's promise.
+        unsafe {
+            base.write(header);
+            #[cfg(loom)]
+            for index in 0..base.as_ref().cells() {
+                base.add(1).cast::<C>().add(index).write(C::zero());
+            }
+        }
+        Ok(())
+    }
+
+    /// What is to be done before the memory is freed: nothing.
+    #[cfg(feature = "alloc")]
+    pub(crate) unsafe fn dispose(_: ptr::NonNull<Header>) {}
+
+    /// Cells for a recorder, and their owner: the one writer of a histogram owns nothing besides.
+    pub(crate) fn lend_cells(&self) -> Result<(ptr::NonNull<u8>, *mut c_void)> {
+        let one_step = C::BITS < 64 || HAS_ATOMIC_64;
+        if M::MODE != crate::Mode::SingleWriter || !one_step {
+            return Err(Error::Unsupported);
+        }
+        Ok((self.lent_cells(ptr::null_mut()), ptr::null_mut()))
+    }
+
+    pub(crate) fn lent_cells(&self, _: *mut c_void) -> ptr::NonNull<u8> {
+        ptr::NonNull::from(self.counters()).cast()
+    }
+
+    /// Takes back what was lent: nothing. Unsafe like its sibling of the thread-local histogram.
+    pub(crate) unsafe fn give_back(&self, _: *mut c_void) {}
+
     fn baseline(&self) -> Option<&[C]> {
         let length = self.header.layout.length();
         if self.header.has_baseline() { self.cells.get(length..2 * length) } else { None }
@@ -189,18 +227,8 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
                 self.header.tallies.add_wraps(wraps);
             }
         } else {
-            self.add_out_of_range(value, count);
+            add_out_of_range::<M>(&self.header, value, count);
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn add_out_of_range(&self, value: u64, count: u64) {
-        let tallies = &self.header.tallies;
-        M::add(
-            if self.header.layout.is_below(value) { &tallies.underflow } else { &tallies.overflow },
-            count,
-        );
     }
 
     /// Starts counting anew for all later reads, whatever writers do meanwhile: the present counts become the baseline
@@ -238,6 +266,14 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     pub fn footprint(&self) -> usize {
         size_of_val(self)
     }
+}
+
+/// A function of the header alone, so that a record need not know where the cells end.
+#[cold]
+#[inline(never)]
+fn add_out_of_range<M: WriteMode>(header: &Header, value: u64, count: u64) {
+    let tallies = &header.tallies;
+    M::add(if header.layout.is_below(value) { &tallies.underflow } else { &tallies.overflow }, count);
 }
 
 impl<C: Counter, M: WriteMode> Record for Histogram<[C], M> {

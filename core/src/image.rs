@@ -27,8 +27,8 @@ pub(crate) const fn kind(mode: Mode, storage: Storage, counter_bits: u32) -> u32
 pub struct Header {
     pub(crate) layout: Layout,
     pub(crate) kind: u32,
-    /// Thread-local mode: where a thread's table has its shard of this histogram.
-    pub(crate) table_index: u32,
+    /// Thread-local mode: where a thread's table has its shard of this histogram, in bytes.
+    pub(crate) table_offset: u32,
     /// Told apart by snapshots and threads: no other histogram made here had it, nor this one before it was cleared.
     pub(crate) epoch: u64,
     magic: u32,
@@ -61,7 +61,7 @@ impl Header {
             Header {
                 layout,
                 kind,
-                table_index: 0,
+                table_offset: 0,
                 epoch: 0,
                 magic: MAGIC,
                 image_version: IMAGE_VERSION,

@@ -22,6 +22,11 @@ mod memory;
 mod options;
 mod percentile;
 mod record;
+mod recorder;
+#[cfg(feature = "std")]
+mod registry;
+#[cfg(feature = "std")]
+mod sharded;
 mod shared;
 mod snapshot;
 mod source;
@@ -29,6 +34,8 @@ mod stats;
 mod summary;
 mod sync;
 pub mod text;
+#[cfg(feature = "std")]
+mod thread;
 mod version;
 
 pub use bucket::{Bucket, ValueSelection};
@@ -40,6 +47,7 @@ pub use interlocked::Interlocked;
 pub use layout::{Layout, MAX_SCALE};
 pub use options::{Mode, Options, Storage};
 pub use record::Record;
+pub use recorder::Recorder;
 pub use shared::SharedHistogram;
 pub use snapshot::{Counts, Since, Snapshot};
 pub use source::Source;

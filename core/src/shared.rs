@@ -3,12 +3,16 @@
 //! This is what a language binding holds. The pointer leads to the [`Header`] that every kind begins with, so that a
 //! record needs one comparison and no second pointer.
 
+use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crate::counter::SingleWriter;
 use crate::image::{Header, kind};
 use crate::interlocked::Interlocked;
+use crate::recorder::Recorder;
+#[cfg(feature = "std")]
+use crate::sharded::Sharded;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::{Error, Histogram, Layout, Mode, Options, Record, Result, Since, Snapshot, Storage};
 
@@ -16,6 +20,10 @@ const SINGLE_64: u32 = kind(Mode::SingleWriter, Storage::Dense, 64);
 const SINGLE_32: u32 = kind(Mode::SingleWriter, Storage::Dense, 32);
 const INTERLOCKED_64: u32 = kind(Mode::Interlocked, Storage::Dense, 64);
 const INTERLOCKED_32: u32 = kind(Mode::Interlocked, Storage::Dense, 32);
+#[cfg(feature = "std")]
+const THREAD_LOCAL_64: u32 = kind(Mode::ThreadLocal, Storage::Dense, 64);
+#[cfg(feature = "std")]
+const THREAD_LOCAL_32: u32 = kind(Mode::ThreadLocal, Storage::Dense, 32);
 
 /// What the kinds are.
 type Single<C> = Histogram<[C], SingleWriter>;
@@ -42,8 +50,9 @@ unsafe impl Send for SharedHistogram {}
 // SAFETY: as above.
 unsafe impl Sync for SharedHistogram {}
 
-/// Runs an expression with the type that a kind stands for, or another for an unknown kind.
-macro_rules! with_type_of {
+/// Runs an expression with the type that a kind stands for, or another for a kind that cannot live in the caller's
+/// memory.
+macro_rules! with_dense_type_of {
     ($kind:expr, $type:ident => $body:expr, _ => $unknown:expr) => {
         match $kind {
             SINGLE_64 => {
@@ -63,6 +72,25 @@ macro_rules! with_type_of {
                 $body
             }
             _ => $unknown,
+        }
+    };
+}
+
+/// Runs an expression with the type that a kind stands for, or another for an unknown kind.
+macro_rules! with_type_of {
+    ($kind:expr, $type:ident => $body:expr, _ => $unknown:expr) => {
+        match $kind {
+            #[cfg(feature = "std")]
+            THREAD_LOCAL_64 => {
+                type $type = Sharded<AtomicU64>;
+                $body
+            }
+            #[cfg(feature = "std")]
+            THREAD_LOCAL_32 => {
+                type $type = Sharded<AtomicU32>;
+                $body
+            }
+            kind => with_dense_type_of!(kind, $type => $body, _ => $unknown),
         }
     };
 }
@@ -100,12 +128,19 @@ impl SharedHistogram {
     fn allocate(plan: &Plan) -> Result<SharedHistogram> {
         let size = plan.size.checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
         let block = crate::memory::allocate_zeroed(size, align_of::<Prefix>())?;
+        let header = Header::new(plan.layout, plan.kind, plan.live_reset).with_new_epoch();
         // SAFETY: the block has room for the prefix and the histogram behind it, whose cells are zero already.
         unsafe {
             block.cast::<Prefix>().write(Prefix { references: AtomicUsize::new(1), size });
-            let header = block.add(PREFIX).cast::<Header>();
-            header.write(Header::new(plan.layout, plan.kind, plan.live_reset).with_new_epoch());
-            Ok(SharedHistogram(header))
+            let base = block.add(PREFIX).cast::<Header>();
+            let made = with_type_of!(plan.kind, Kind => Kind::initialise(base, header), _ => Err(Error::Unsupported));
+            match made {
+                Ok(()) => Ok(SharedHistogram(base)),
+                Err(error) => {
+                    crate::memory::free(block, size, align_of::<Prefix>());
+                    Err(error)
+                }
+            }
         }
     }
 
@@ -131,7 +166,7 @@ impl SharedHistogram {
         // SAFETY: valid for writes, as the caller promises; uninitialised bytes are allowed here.
         let memory = unsafe { core::slice::from_raw_parts_mut(memory.cast::<MaybeUninit<u8>>(), size) };
         let base = memory.as_mut_ptr().cast::<Header>();
-        with_type_of!(plan.kind, Kind => {
+        with_dense_type_of!(plan.kind, Kind => {
             Kind::init_in(memory, plan.layout, plan.live_reset)?;
         }, _ => return Err(Error::Unsupported));
         NonNull::new(base).map(SharedHistogram).ok_or(Error::InvalidArgument)
@@ -156,7 +191,7 @@ impl SharedHistogram {
         // SAFETY: aligned, long enough and readable; every bit pattern is a header, if perhaps a broken one.
         let image = unsafe { header.as_ref() };
         image.check()?;
-        let needed = with_type_of!(
+        let needed = with_dense_type_of!(
             image.kind,
             Kind => Kind::required_size(&image.layout, image.has_baseline()),
             _ => return Err(Error::Corrupt)
@@ -195,16 +230,33 @@ impl SharedHistogram {
         unsafe { (*self.0.as_ptr()).kind >> 16 }
     }
 
-    /// The cells, for recording without a call into here, each of [`SharedHistogram::counter_bits`].
-    /// [`Error::Unsupported`] where a plain addition would not do: only dense histograms with one writer have them.
-    pub fn counters(&self) -> Result<*const u8> {
-        // SAFETY: as for `layout`.
-        match unsafe { (*self.0.as_ptr()).kind } {
-            SINGLE_64 | SINGLE_32 => {
-                Ok(as_what_it_is!(self, histogram => histogram.counters().as_ptr().cast()))
-            }
-            _ => Err(Error::Unsupported),
-        }
+    /// A direct handle for recording. [`Error::Unsupported`] for modes that have none, and for cells that the target
+    /// cannot load and store in one step; [`Error::OutOfMemory`] where there is no room for a shard.
+    pub fn recorder(&self) -> Result<Recorder> {
+        let (counters, owner) = as_what_it_is!(self, histogram => histogram.lend_cells()?);
+        Ok(Recorder::new(self.clone(), counters, owner))
+    }
+
+    /// The cells of a single-writer histogram; each is of [`SharedHistogram::counter_bits`].
+    pub fn counters(&self) -> *const u8 {
+        self.counters_of(core::ptr::null_mut()).as_ptr()
+    }
+
+    /// The cells that [`Recorder`] records into.
+    pub(crate) fn counters_of(&self, owner: *mut c_void) -> NonNull<u8> {
+        as_what_it_is!(self, histogram => histogram.lent_cells(owner))
+    }
+
+    /// # Safety
+    /// `owner` must be that of a recorder which is not used any more.
+    pub(crate) unsafe fn give_back(&self, owner: *mut c_void) {
+        // SAFETY: the caller's promise.
+        as_what_it_is!(self, histogram => unsafe { histogram.give_back(owner) });
+    }
+
+    /// The pointer that stands for this reference, which stays the caller's.
+    pub(crate) fn as_raw(&self) -> NonNull<Header> {
+        self.0
     }
 
     /// Counts one value.
@@ -302,6 +354,7 @@ impl Drop for SharedHistogram {
             #[cfg(feature = "alloc")]
             // SAFETY: the last reference is gone, and the block was allocated with this size and alignment.
             unsafe {
+                with_type_of!(self.0.as_ref().kind, Kind => Kind::dispose(self.0), _ => ());
                 crate::memory::free(prefix.cast(), size, align_of::<Prefix>());
             }
             let _ = size;

@@ -27,14 +27,19 @@ mod chosen {
     pub use core::sync::atomic::AtomicU64;
 
     pub(crate) use core::sync::atomic::{Ordering, fence};
+    #[cfg(feature = "std")]
+    pub(crate) use {core::sync::atomic::AtomicPtr, std::sync::Mutex};
 }
 
 #[cfg(loom)]
 mod chosen {
+    pub(crate) use loom::sync::Mutex;
+    pub(crate) use loom::sync::atomic::{AtomicPtr, Ordering, fence};
     pub use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
-    pub(crate) use loom::sync::atomic::{Ordering, fence};
 }
 
+#[cfg(feature = "std")]
+pub(crate) use chosen::{AtomicPtr, Mutex};
 pub use chosen::{AtomicU32, AtomicU64};
 pub(crate) use chosen::{AtomicUsize, Ordering, fence};
 

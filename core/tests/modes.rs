@@ -149,6 +149,15 @@ proptest! {
     }
 }
 
+#[cfg(feature = "std")]
+proptest! {
+    #[test]
+    fn thread_local(steps in steps()) {
+        run(Mode::ThreadLocal, 64, &steps);
+        run(Mode::ThreadLocal, 32, &steps);
+    }
+}
+
 /// The default width, and what follows from what the target can do.
 #[test]
 fn the_default_width_suits_the_target() {

@@ -10,13 +10,15 @@
 //! when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are the same.
 
 use core::ffi::c_void;
-use core::ptr;
+use core::ptr::{self, NonNull};
+
+use picollo_core::Recorder;
 
 use crate::argument::{exclusive, output};
 use crate::failure::Failure;
 use crate::guard::{guard, guard_void};
 use crate::handles::picollo_histogram;
-use crate::histogram::{borrow, into_handle, picollo_histogram_free};
+use crate::histogram::borrow;
 use crate::status::picollo_status;
 
 /// Version of the rule above and of picollo_recorder.
@@ -47,14 +49,15 @@ pub struct picollo_recorder {
     pub reserved: *mut c_void,
 }
 
-/// Fills in a recorder for a histogram. Dense histograms with one writer have one.
+/// Fills in a recorder for a dense histogram with one writer, or for a thread-local one, where the recorder owns a shard
+/// until it is released, whatever happens to the thread.
 ///
 /// Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version,
-///   and for a mode or storage that has no recorder.
+///   and for a mode or storage that has no recorder; PICOLLO_ERR_OUT_OF_MEMORY where there is no room for a shard.
 /// Ownership: the recorder holds a reference to the histogram until picollo_recorder_release.
 /// Threads: any thread; see picollo_recorder for its use.
-/// Cost: none to speak of.
+/// Cost: none to speak of; in thread-local mode it may allocate a shard.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_recorder(
@@ -69,16 +72,17 @@ pub unsafe extern "C" fn picollo_histogram_recorder(
             return Err(Failure::UNSUPPORTED);
         }
         let layout = histogram.layout();
-        let counters = histogram.counters()?.cast_mut().cast();
-        let own = into_handle((*histogram).clone());
+        let recorder = histogram.recorder()?;
+        let counters = recorder.counters().as_ptr().cast();
+        let (own, owner) = recorder.into_raw();
         out.set(picollo_recorder {
             length: layout.length() as u64,
             first_index: layout.first_index(),
             block_scale: layout.scale(),
             counter_bits: histogram.counter_bits(),
             counters,
-            histogram: own,
-            owner: own.cast(),
+            histogram: own.as_ptr().cast(),
+            owner,
             reserved: ptr::null_mut(),
         });
         Ok(())
@@ -97,7 +101,7 @@ pub unsafe extern "C" fn picollo_recorder_release(recorder: *mut picollo_recorde
     guard_void(|| {
         // SAFETY: the caller's promise, passed on.
         let Ok(recorder) = (unsafe { exclusive(recorder) }) else { return };
-        let owner = recorder.owner;
+        let (histogram, owner) = (recorder.histogram, recorder.owner);
         *recorder = picollo_recorder {
             length: 0,
             first_index: 0,
@@ -108,7 +112,9 @@ pub unsafe extern "C" fn picollo_recorder_release(recorder: *mut picollo_recorde
             owner: ptr::null_mut(),
             reserved: ptr::null_mut(),
         };
-        // SAFETY: NULL, or the reference taken when the recorder was filled in, which is given back once.
-        unsafe { picollo_histogram_free(owner.cast()) };
+        if let Some(histogram) = NonNull::new(histogram) {
+            // SAFETY: the parts taken when the recorder was filled in, which are given back once.
+            drop(unsafe { Recorder::from_raw(histogram.cast(), owner) });
+        }
     });
 }

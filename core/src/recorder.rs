@@ -1,0 +1,89 @@
+//! Recording without looking anything up.
+
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+use crate::SharedHistogram;
+use crate::counter::Counter;
+use crate::image::Header;
+use crate::sync::{AtomicU32, AtomicU64};
+
+/// A direct handle for recording into a single-writer or thread-local histogram, by one thread at a time. It keeps the
+/// histogram alive. For a thread-local histogram it owns a shard until it is dropped, whatever happens to threads.
+///
+/// Whoever records by other means than [`Recorder::record`] (a binding, inlined C) does what that does: with
+/// `index = layout.storage_index(value)`, if `index < length`, adds one to the cell by a relaxed load and store. For an index
+/// out of range, and a 32-bit cell that is all ones, it calls [`SharedHistogram::record`] instead.
+#[derive(Debug)]
+pub struct Recorder {
+    histogram: SharedHistogram,
+    counters: NonNull<u8>,
+    /// What goes back when the recorder does; NULL in single-writer mode.
+    owner: *mut c_void,
+}
+
+// SAFETY: the cells are atomic and alive as long as the histogram, which is counted; the owner is given back once.
+unsafe impl Send for Recorder {}
+
+impl Recorder {
+    pub(crate) fn new(histogram: SharedHistogram, counters: NonNull<u8>, owner: *mut c_void) -> Recorder {
+        Recorder { histogram, counters, owner }
+    }
+
+    /// The histogram.
+    pub fn histogram(&self) -> &SharedHistogram {
+        &self.histogram
+    }
+
+    /// The cells, [`crate::Layout::length`] of [`SharedHistogram::counter_bits`] each.
+    pub fn counters(&self) -> NonNull<u8> {
+        self.counters
+    }
+
+    /// Counts one value.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        let layout = self.histogram.layout();
+        let index = layout.storage_index(value);
+        if layout.contains(index) {
+            // SAFETY: there are as many cells, of this width, and we are their one writer.
+            unsafe {
+                if self.histogram.counter_bits() == 64 {
+                    self.counters.cast::<AtomicU64>().add(index as usize).as_ref().add_alone(1);
+                    return;
+                }
+                let cell = self.counters.cast::<AtomicU32>().add(index as usize).as_ref();
+                if Counter::load(cell) != u32::MAX as u64 {
+                    cell.add_alone(1);
+                    return;
+                }
+            }
+        }
+        self.histogram.record(value);
+    }
+
+    /// The parts that stand for this recorder, which is given up to them: the histogram and the owner.
+    pub fn into_raw(self) -> (NonNull<Header>, *mut c_void) {
+        let parts = (self.histogram.as_raw(), self.owner);
+        core::mem::forget(self);
+        parts
+    }
+
+    /// The recorder that its parts stand for.
+    ///
+    /// # Safety
+    /// The parts must come from [`Recorder::into_raw`], once for each call.
+    pub unsafe fn from_raw(histogram: NonNull<Header>, owner: *mut c_void) -> Recorder {
+        // SAFETY: the caller's promise; the reference that was given up is taken up again.
+        let histogram = unsafe { SharedHistogram::from_raw(histogram) };
+        let counters = histogram.counters_of(owner);
+        Recorder { histogram, counters, owner }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        // SAFETY: taken with the recorder, and not used any more.
+        unsafe { self.histogram.give_back(self.owner) };
+    }
+}

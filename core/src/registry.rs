@@ -1,0 +1,80 @@
+//! The thread-local histograms that live now: a thread that ends asks here which of its shards still have one.
+
+use alloc::vec::Vec;
+use core::ptr::NonNull;
+
+use crate::sharded::{ShardHead, Shards};
+use crate::sync::Mutex;
+use crate::thread::Entry;
+use crate::{Error, Result};
+
+/// The index of a histogram in every thread's table is its index here. Indices are used again, epochs never, so that an
+/// entry of an earlier histogram is told apart.
+struct Registry {
+    living: Vec<Option<(u64, NonNull<Shards>)>>,
+    /// No index below this one is free.
+    lowest_free: usize,
+}
+
+const NONE: Registry = Registry { living: Vec::new(), lowest_free: 0 };
+
+// SAFETY: the pointers are followed only while the histograms are registered, and what they lead to is thread-safe.
+unsafe impl Send for Registry {}
+
+#[cfg(not(loom))]
+static REGISTRY: Mutex<Registry> = Mutex::new(NONE);
+#[cfg(loom)]
+loom::lazy_static! {
+    static ref REGISTRY: Mutex<Registry> = Mutex::new(NONE);
+}
+
+fn with<R>(work: impl FnOnce(&mut Registry) -> R) -> R {
+    // No code under the lock panics, so what a poisoned lock protects is still good.
+    work(&mut REGISTRY.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+}
+
+/// Enters a histogram. Returns its table index.
+pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
+    with(|registry| {
+        let living = &mut registry.living;
+        let mut index = registry.lowest_free;
+        while living.get(index).is_some_and(Option::is_some) {
+            index += 1;
+        }
+        // The offset in tables is to fit into 32 bits, too.
+        let code = u32::try_from(index).ok().filter(|&code| code < 1 << 28).ok_or(Error::OutOfMemory)?;
+        if index == living.len() {
+            living.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
+            living.push(None);
+        }
+        living[index] = Some((epoch, shards));
+        registry.lowest_free = index + 1;
+        Ok(code)
+    })
+}
+
+/// Takes a histogram out: from now on, threads that end leave its shards alone.
+pub(crate) fn leave(index: u32) {
+    with(|registry| {
+        if let Some(entry) = registry.living.get_mut(index as usize) {
+            *entry = None;
+            registry.lowest_free = registry.lowest_free.min(index as usize);
+        }
+    });
+}
+
+/// Takes back the shards of a thread that ends, for the histograms that still live.
+pub(crate) fn take_back(entries: &[Entry]) {
+    with(|registry| {
+        for (entry, living) in entries.iter().zip(&registry.living) {
+            if let Some((epoch, shards)) = living
+                && *epoch == entry.epoch
+                && let Some(shard) = NonNull::new(entry.shard.cast::<ShardHead>())
+            {
+                // SAFETY: the histogram cannot leave while we hold the lock, and the shard is one of its own, since the
+                // epoch is. The thread will not use it any more.
+                unsafe { shards.as_ref().give_back(shard) };
+            }
+        }
+    });
+}

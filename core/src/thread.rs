@@ -1,0 +1,220 @@
+//! What the library keeps for each thread: a table of its shards, one for each thread-local histogram it recorded into,
+//! and its random generator.
+//!
+//! The slot that leads to the table costs a record two loads, and no call. It points to one of three tables without
+//! entries while there is no table to use: before the thread's first, while a cold path works on it, and after the
+//! thread's destructors ran. A record that finds no entry takes the cold path, so the hot path has no other test.
+
+mod slot;
+
+use core::cell::Cell;
+use core::ptr;
+
+use crate::memory;
+use crate::sync::Ordering::Relaxed;
+
+/// One thread's shards: a power of two of entries. Only that thread looks into it.
+///
+/// The entry of a histogram lies at its table index, modulo the number of entries: a table that is too small leads to
+/// some other entry, and its epoch tells. So the hot path needs one comparison, and offsets in bytes no shift.
+#[repr(C, align(32))]
+pub(crate) struct Table {
+    /// Offset of the last entry.
+    mask: usize,
+    /// State of the thread's generator; 0 in the shared tables.
+    random: Cell<u64>,
+    /// The smaller table that this one replaced. Kept until the thread ends, since a signal handler may have replaced it
+    /// under a record; together they are no larger than the last.
+    previous: *mut Table,
+    /// The first of the entries.
+    first: Cell<Entry>,
+}
+
+/// A shard, while the epoch is that of the histogram.
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    /// Never 0, but where there is no shard.
+    pub(crate) epoch: u64,
+    pub(crate) shard: *mut u8,
+}
+
+const NONE: Entry = Entry { epoch: 0, shard: ptr::null_mut() };
+
+// SAFETY: the shared tables are never written.
+unsafe impl Sync for Table {}
+
+const fn table_without_shards() -> Table {
+    Table { mask: 0, random: Cell::new(0), previous: ptr::null_mut(), first: Cell::new(NONE) }
+}
+
+/// Before a thread's first cold path.
+static EMPTY: Table = table_without_shards();
+/// While a cold path is under way. A record that interrupts it, from a signal handler or the allocator, must not wait for
+/// its locks.
+static BUSY: Table = table_without_shards();
+/// After the destructors of the thread.
+static ENDED: Table = table_without_shards();
+
+/// Where a table has the entry for a table index.
+pub(crate) const fn entry_offset(index: u32) -> usize {
+    index as usize * size_of::<Entry>()
+}
+
+/// The shard of the calling thread at an offset, if it is that of the histogram with this epoch.
+#[inline(always)]
+pub(crate) fn shard(offset: usize, epoch: u64) -> Option<ptr::NonNull<u8>> {
+    // SAFETY: the slot leads to one of the static tables or to the newest table of this thread, which stays until the
+    // thread's destructors point the slot elsewhere. The masked offset is that of an entry.
+    unsafe {
+        let table = slot::get();
+        let entry = (&raw const (*table).first).byte_add(offset & (*table).mask).cast::<Entry>();
+        if (*entry).epoch == epoch { Some(ptr::NonNull::new_unchecked((*entry).shard)) } else { None }
+    }
+}
+
+/// The next number of the calling thread's generator, never 0 (xorshift, Marsaglia 2003). Each thread is seeded
+/// differently. `None` where there is no thread to keep it.
+#[inline]
+pub(crate) fn random() -> Option<u64> {
+    // SAFETY: as for `shard`.
+    let random = unsafe { &(*slot::get()).random };
+    if random.get() == 0 {
+        return seed();
+    }
+    random.set(xorshift(random.get()));
+    Some(random.get())
+}
+
+#[inline(always)]
+pub(crate) const fn xorshift(mut state: u64) -> u64 {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^ (state << 17)
+}
+
+#[cold]
+#[inline(never)]
+fn seed() -> Option<u64> {
+    with_tables(|thread| {
+        thread.make_room(0)?;
+        // SAFETY: there is a table now, and it is ours.
+        Some(unsafe { (*thread.table.get()).random.get() })
+    })
+    .flatten()
+}
+
+/// The owner of a thread's tables.
+pub(crate) struct Tables {
+    table: Cell<*mut Table>,
+}
+
+#[cfg(not(loom))]
+std::thread_local! {
+    static TABLES: Tables = const { Tables { table: Cell::new(ptr::null_mut()) } };
+}
+#[cfg(loom)]
+loom::thread_local! {
+    static TABLES: Tables = Tables { table: Cell::new(ptr::null_mut()) };
+}
+
+/// Runs the cold path `work` on the tables of the calling thread. `None`, without running it, inside another cold path
+/// and after the thread's destructors.
+pub(crate) fn with_tables<R>(work: impl FnOnce(&Tables) -> R) -> Option<R> {
+    let current = slot::get();
+    if ptr::eq(current, &BUSY) || ptr::eq(current, &ENDED) {
+        return None;
+    }
+    // A signal handler may come between; then it has finished its own cold path, and left its table in `TABLES`.
+    slot::set(&BUSY);
+    // The first access registers the destructor, which may allocate.
+    let result = TABLES.try_with(|tables| {
+        let result = work(tables);
+        let table = tables.table.get();
+        slot::set(if table.is_null() { &EMPTY } else { table });
+        result
+    });
+    if result.is_err() {
+        slot::set(&ENDED);
+    }
+    result.ok()
+}
+
+impl Tables {
+    /// The entry at an offset, in a table that has it. `None` when memory is out.
+    pub(crate) fn entry(&self, offset: usize) -> Option<&Cell<Entry>> {
+        self.make_room(offset)?;
+        let table = self.table.get();
+        // SAFETY: the table is ours and has the entry; a cell has the layout of its content.
+        unsafe { Some(&*(&raw const (*table).first).byte_add(offset)) }
+    }
+
+    fn make_room(&self, offset: usize) -> Option<()> {
+        let old = self.table.get();
+        // SAFETY: a table that is there is ours.
+        let (old_entries, random) = match unsafe { old.as_ref() } {
+            Some(old) if offset <= old.mask => return Some(()),
+            Some(old) => (old.entries(), old.random.get()),
+            None => (&[][..], new_seed()),
+        };
+        let length = (offset / size_of::<Entry>()).checked_add(1)?.checked_next_power_of_two()?.max(4);
+        let block = memory::allocate_zeroed(Self::size(length)?, align_of::<Table>()).ok()?;
+        let table = block.cast::<Table>().as_ptr();
+        // SAFETY: the block has room for a table of `length` entries, which are zero: without shards.
+        unsafe {
+            table.write(Table {
+                mask: entry_offset(length as u32 - 1),
+                random: Cell::new(random),
+                previous: old,
+                first: Cell::new(NONE),
+            });
+            let first = (&raw mut (*table).first).cast::<Entry>();
+            ptr::copy_nonoverlapping(old_entries.as_ptr(), first, old_entries.len());
+        }
+        self.table.set(table);
+        Some(())
+    }
+
+    /// Bytes of a table.
+    fn size(length: usize) -> Option<usize> {
+        (length - 1).checked_mul(size_of::<Entry>())?.checked_add(size_of::<Table>())
+    }
+}
+
+impl Table {
+    fn entries(&self) -> &[Entry] {
+        let first = (&raw const self.first).cast::<Entry>();
+        // SAFETY: there are as many entries as the mask says, and nobody writes them while we look.
+        unsafe { core::slice::from_raw_parts(first, self.mask / size_of::<Entry>() + 1) }
+    }
+}
+
+impl Drop for Tables {
+    fn drop(&mut self) {
+        slot::set(&ENDED);
+        let mut table = self.table.get();
+        // SAFETY: the tables are ours, of the size they were allocated with, and nothing leads to them any more.
+        unsafe {
+            if let Some(table) = table.as_ref() {
+                crate::registry::take_back(table.entries());
+            }
+            while let Some(block) = ptr::NonNull::new(table) {
+                let length = block.as_ref().entries().len();
+                table = block.as_ref().previous;
+                memory::free(block.cast(), Self::size(length).unwrap_or(0), align_of::<Table>());
+            }
+        }
+    }
+}
+
+/// A seed that no other thread got (a Weyl sequence through the finaliser of splitmix64, which maps only 0 to 0).
+fn new_seed() -> u64 {
+    #[cfg(loom)]
+    loom::lazy_static! { static ref NEXT: crate::AtomicU64 = crate::AtomicU64::new(1); }
+    #[cfg(not(loom))]
+    static NEXT: crate::AtomicU64 = crate::AtomicU64::new(1);
+    let mut seed = NEXT.fetch_add(1, Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    seed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    seed = (seed ^ (seed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    seed ^ (seed >> 31)
+}

@@ -41,6 +41,9 @@ class _PyBuffer(ctypes.Structure):
     ]
 
 
+#: PyBUF_ANY_CONTIGUOUS: rows or columns first, the order of values makes no difference.
+_ANY_CONTIGUOUS = 0x98
+
 _get_buffer: Any = None
 _release_buffer: Any = None
 if sys.implementation.name == "cpython":
@@ -52,15 +55,15 @@ if sys.implementation.name == "cpython":
     _release_buffer.restype = None
 
 
-class _ReadOnlyExport:
-    """A buffer held open through the C API, as ctypes only takes the address of writable ones."""
+class _Export:
+    """A buffer held open through the C API, as ctypes takes the address of writable C-contiguous ones alone."""
 
     __slots__ = ("_release", "_view", "address")
 
     def __init__(self, view: memoryview) -> None:
         self._release: Any = None
         self._view = _PyBuffer()
-        _get_buffer(view, self._view, 0)  # raises by itself
+        _get_buffer(view, self._view, _ANY_CONTIGUOUS)  # raises by itself
         self._release = _release_buffer
         self.address: int = self._view.buf or 0
 
@@ -71,12 +74,12 @@ class _ReadOnlyExport:
 
 def _export(view: memoryview) -> tuple[int, Any]:
     """The address of a contiguous, non-empty view, and what keeps it valid."""
-    if not view.readonly:
+    if view.c_contiguous and not view.readonly:
         first = ctypes.c_char.from_buffer(view)
         return ctypes.addressof(first), first
     if _get_buffer is None:  # not CPython: there is no other way to the address
         return _copy(view)
-    export = _ReadOnlyExport(view)
+    export = _Export(view)
     return export.address, export
 
 
@@ -95,6 +98,11 @@ def batch_of(values: Any, name: str = "values") -> Batch:
         view = memoryview(values)
     except TypeError:
         return _converted(values, name)
+    except ValueError as error:
+        if not hasattr(values, "dtype"):
+            raise
+        # numpy's dates and durations
+        raise TypeError(f"{name} must be a buffer of 64-bit integers: {error}; use {name}.view('i8')") from None
     code = _format_code(view)
     if code is None:
         raise TypeError(_wrong_type(view, name))
@@ -107,7 +115,7 @@ def batch_of(values: Any, name: str = "values") -> Batch:
     if length == 0:
         return Batch(0, 0, None)
     if code in _SIGNED:
-        _refuse_negative(values, view, name)
+        _refuse_negative(view, name)
     address, owner = _export(view)
     if address % _SIZE:
         address, owner = _copy(view)
@@ -136,19 +144,15 @@ def _wrong_type(view: memoryview, name: str) -> str:
     return what + f"use {name}.astype(numpy.uint64), or array.array('Q', {name})"
 
 
-def _refuse_negative(values: Any, view: memoryview, name: str) -> None:
+def _refuse_negative(view: memoryview, name: str) -> None:
     """Signed integers may be read as unsigned ones where none is negative."""
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        flat = numpy.frombuffer(view, dtype="i8")
-        smallest = int(flat.min())
-        position = int(flat.argmin()) if smallest < 0 else -1
+        smallest = int(numpy.asarray(view).min())
     else:
-        flat = view if view.ndim == 1 else array.array("q", view.tobytes())
-        smallest = min(flat)
-        position = list(flat).index(smallest) if smallest < 0 else -1
+        smallest = min(array.array("q", view.tobytes()))
     if smallest < 0:
-        raise ValueError(f"{name} must not be negative: item {position} is {smallest}")
+        raise ValueError(f"{name} must not be negative: the smallest is {smallest}")
 
 
 def _converted(values: Any, name: str) -> Batch:

@@ -8,7 +8,6 @@ be in them at once, so single-writer histograms stay single-writer. ``released``
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 import sys
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
@@ -19,6 +18,8 @@ from . import _structs as structs
 
 #: Overrides every other place that is searched.
 ENVIRONMENT_VARIABLE = "PICOLLO_LIBRARY"
+
+_SONAME_VERSION = 0
 
 
 class LibraryError(ImportError):
@@ -70,6 +71,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
         c_int32,
         [_OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
     ),
+    "percentile_format": (c_int32, [_OUT, c_void_p, c_size_t, _SIZE_OUT]),
     # time
     "clock_init": (c_int32, []),
     "clock_ticks": (c_uint64, [c_uint32]),
@@ -133,9 +135,8 @@ def candidates(package: Path) -> list[tuple[str, str]]:
     repository = package.parent.parent
     for part in ("target/stage/lib", "target/release"):
         found.append((str(repository / part / name), "the repository's build"))
-    system = ctypes.util.find_library("picollo")
-    if system is not None:
-        found.append((system, "the system's loader"))
+    if sys.platform == "linux":  # where the name without a version comes with the headers only
+        found.append((f"{name}.{_SONAME_VERSION}", "the system's loader"))
     found.append((name, "the system's loader"))
     return found
 

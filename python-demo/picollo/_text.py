@@ -1,10 +1,9 @@
-"""Text out of and into the library, and numbers as its texts write them."""
+"""Text out of and into the library."""
 
 from __future__ import annotations
 
 import ctypes
 from ctypes import byref
-from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Callable
 
 from .errors import BufferTooSmallError, check
@@ -38,16 +37,3 @@ def c_text(text: str, what: str) -> bytes:
 def c_name(raw: bytes) -> str:
     """A fixed-size text field of a struct."""
     return raw.decode("utf-8", "replace")
-
-
-def trimmed(value: float, decimals: int) -> str:
-    """Up to so many decimals, rounded half away from zero on the exact value, without trailing zeros."""
-    if not -1e15 < value < 1e15:  # NaN too
-        return "n/a"
-    with localcontext() as context:
-        context.prec = 40
-        rounded = Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
-    text = f"{rounded:,f}"
-    if "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text

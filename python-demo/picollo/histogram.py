@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from ctypes import ArgumentError, byref, c_size_t, c_void_p
-from typing import Any, Iterable, Literal, Optional, Union
+from typing import Any, Iterable, Literal, Optional, Sequence, Union
 
 from . import _structs as structs
 from ._buffers import batch_of
@@ -26,6 +26,10 @@ _MODES: dict[str, int] = {"single_writer": 0, "interlocked": 1, "thread_local": 
 _STORAGES: dict[str, int] = {"dense": 0, "sparse": 1}
 
 _MAX = 0xFFFF_FFFF_FFFF_FFFF
+
+#: From this many values on, other threads may run while a batch is recorded, if the mode allows it. Fewer take less time
+#: than getting the GIL back.
+_LONG_BATCH = 10_000
 
 
 class Histogram:
@@ -54,7 +58,7 @@ class Histogram:
     :param name: default title of summaries and heading in diffs.
     """
 
-    __slots__ = ("__weakref__", "_name", "_pointer", "_record", "_relative_error")
+    __slots__ = ("__weakref__", "_many_writers", "_name", "_pointer", "_record", "_relative_error")
 
     _pointer: Any
 
@@ -72,16 +76,23 @@ class Histogram:
         max_bytes: int = 0,
         name: str = "",
     ) -> None:
+        lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
+        if lowest >= highest:
+            raise ValueError(f"min must be below max: {lowest} and {highest}")
         options = structs.HistogramOptions(
             struct_size=ctypes.sizeof(structs.HistogramOptions),
             mode=_choice(mode, _MODES, "mode"),
             storage=_choice(storage, _STORAGES, "storage"),
-            counter_bits=_small(counter_bits, "counter_bits"),
+            counter_bits=_one_of(counter_bits, (32, 64), "counter_bits"),
             relative_error=_error(relative_error),
-            significant_digits=0 if significant_digits is None else _digits(significant_digits),
+            significant_digits=(
+                0
+                if significant_digits is None
+                else _one_of(significant_digits, range(1, 6), "significant_digits")
+            ),
             flags=0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET,
-            min_trackable=u64(min, "min"),
-            max_trackable=0 if max is None else _maximum(max),
+            min_trackable=lowest,
+            max_trackable=highest,
             max_bytes=u64(max_bytes, "max_bytes"),
         )
         self._pointer = _Closed("the histogram could not be created")
@@ -89,19 +100,20 @@ class Histogram:
         # Zeroing hundreds of megabytes takes a while: let others run.
         status = released.histogram_create(byref(options), byref(pointer))
         check(status, f"histogram ({_described(options)})")
-        self._take(pointer, name)
+        self._take(pointer, name, mode != "single_writer")
 
-    def _take(self, pointer: c_void_p, name: str) -> None:
+    def _take(self, pointer: c_void_p, name: str, many_writers: bool) -> None:
         self._pointer = own(pointer, held.histogram_free)
         self._record = held.histogram_record
         self._name = name
+        self._many_writers = many_writers
         self._relative_error: Optional[float] = None
 
     @classmethod
     def _adopt(cls, pointer: c_void_p, name: str) -> Histogram:
-        """A histogram that the library made, whose reference becomes ours."""
+        """A single-writer histogram that the library made, whose reference becomes ours."""
         histogram = cls.__new__(cls)
-        histogram._take(pointer, name)
+        histogram._take(pointer, name, many_writers=False)
         return histogram
 
     # ── recording ──────────────────────────────────────────────────────────────────────────────────────
@@ -139,8 +151,9 @@ class Histogram:
         batch = batch_of(values)
         pointer = self._handle()
         if batch.length:
-            # The GIL stays held: it is what keeps other threads from recording into a single-writer histogram meanwhile.
-            held.histogram_record_batch(pointer, batch.address, batch.length)
+            # In single-writer mode the GIL is what keeps other threads from recording meanwhile.
+            functions = released if self._many_writers and batch.length >= _LONG_BATCH else held
+            functions.histogram_record_batch(pointer, batch.address, batch.length)
 
     def record_corrected(self, value: int, expected_interval: int) -> None:
         """Counts one value and, where it is larger than the interval at which values were expected, those that it held up:
@@ -322,10 +335,10 @@ def _choice(value: str, choices: dict[str, int], name: str) -> int:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}") from None
 
 
-def _small(value: int, name: str) -> int:
+def _one_of(value: int, choices: Sequence[int], name: str) -> int:
     number = u64(value, name)
-    if number > 0xFFFF_FFFF:
-        raise ValueError(f"{name} must be within 0 .. 2**32 - 1, not {number}")
+    if number not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(str, choices))}, not {number}")
     return number
 
 
@@ -337,31 +350,15 @@ def _error(value: float) -> float:
     return number
 
 
-def _digits(value: int) -> int:
-    number = _small(value, "significant_digits")
-    if number == 0:
-        raise ValueError("significant_digits must be within 1 .. 5, not 0")
-    return number
-
-
-def _maximum(value: int) -> int:
-    """Zero means "every value" to the library."""
-    number = u64(value, "max")
-    if number == 0:
-        raise ValueError("max must be above min")
-    return number
-
-
 def _described(options: structs.HistogramOptions) -> str:
     precision = (
         f"significant_digits={options.significant_digits}"
         if options.significant_digits
         else f"relative_error={options.relative_error:g}"
     )
-    maximum = options.max_trackable or _MAX
     modes = {code: mode for mode, code in _MODES.items()}
     storages = {code: storage for storage, code in _STORAGES.items()}
     return (
-        f"{precision}, min={options.min_trackable}, max={maximum}, mode={modes[options.mode]}, "
+        f"{precision}, min={options.min_trackable}, max={options.max_trackable}, mode={modes[options.mode]}, "
         f"storage={storages[options.storage]}, counter_bits={options.counter_bits}"
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from ctypes import byref
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal, NamedTuple
 
 from . import _structs as structs
-from ._text import trimmed
+from ._library import held
+from ._text import read_text
 
 #: Which value of its bucket a percentile reports.
 ValueSelection = Literal["midpoint", "lower", "upper"]
@@ -37,7 +40,7 @@ class Bucket(NamedTuple):
     #: How many values share the count: ``upper - lower + 1``.
     step: int
     #: How many observations fell into it.
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
     #: Index among the counters of its histogram.
     storage_index: int
     #: Index among the counters of a histogram of the full range.
@@ -70,7 +73,7 @@ class Percentile(NamedTuple):
     bucket: Bucket
 
     def __str__(self) -> str:
-        return _line(trimmed(self.rank, 6), self.value, self.bucket)
+        return _line(self.rank, self.value, self.bucket)
 
 
 class BucketPercentile(NamedTuple):
@@ -87,13 +90,15 @@ class BucketPercentile(NamedTuple):
     bucket: Bucket
 
     def __str__(self) -> str:
-        return _line(trimmed(self.rank, 4), self.value, self.bucket)
+        # The library writes ranks with up to 6 decimals; here it is 4, rounded half away from zero like all its decimals.
+        rank = Decimal(self.rank).quantize(Decimal("0.0001"), ROUND_HALF_UP)
+        return _line(float(rank), self.value, self.bucket)
 
 
-def _line(rank: str, value: int, bucket: Bucket) -> str:
-    return (
-        f"P{rank}={value:,} [{bucket.storage_index:,} / {bucket.logical_index:,}]: "
-        f"[{bucket.lower:,}, {bucket.upper + 1:,}) {bucket.count:,}"
+def _line(rank: float, value: int, bucket: Bucket) -> str:
+    raw = byref(structs.Percentile(rank, value, 1, structs.Bucket(*bucket)))
+    return read_text(
+        lambda buffer, capacity, length: held.percentile_format(raw, buffer, capacity, length), "percentile"
     )
 
 

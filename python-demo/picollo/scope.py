@@ -16,7 +16,7 @@ class Scope:
     in the result. A scope can be kept and entered again, one use at a time; recursion and other threads need one each.
     """
 
-    __slots__ = ("_arguments", "_elapsed", "_raw", "_reference")
+    __slots__ = ("_active", "_arguments", "_elapsed", "_raw", "_reference")
 
     def __init__(self, histogram: c_void_p, clock: c_uint32, unit: c_uint32) -> None:
         """Not for callers: see ``Histogram.nano_scope`` and its siblings."""
@@ -25,6 +25,7 @@ class Scope:
         # The first of these keeps the histogram alive.
         self._arguments = (histogram, clock, unit, self._reference)
         self._elapsed: Optional[int] = None
+        self._active = False
 
     @property
     def elapsed(self) -> int:
@@ -37,14 +38,15 @@ class Scope:
         return self._elapsed
 
     def __enter__(self) -> Scope:
-        if self._raw.histogram is not None:
+        if self._active:
             raise RuntimeError("the scope is already active: nested and concurrent uses need a scope each")
         self._elapsed = None
+        self._active = True
         held.scope_begin(*self._arguments)
         return self
 
     def __exit__(self, *exception: Any) -> None:
+        if not self._active:
+            raise RuntimeError("the scope is not active")
         self._elapsed = held.scope_end(self._reference)
-        self._raw.histogram = None
-
-
+        self._active = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from ctypes import byref, c_size_t, c_uint32, c_void_p
 from typing import Any, Iterable, Iterator, Literal, NamedTuple, Optional, Union
 
@@ -12,6 +13,7 @@ from ._text import c_name
 from .errors import ClosedError, check, check_detail, from_status, status_text
 from .event import Event, EventInfo
 from .histogram import Histogram
+from .snapshot import HAS_GIL
 
 #: How counters are read: the fastest way that is correct, or through the kernel.
 How = Literal["auto", "syscall"]
@@ -106,6 +108,7 @@ class Session:
         "_error_reference",
         "_events",
         "_histograms",
+        "_lock",
         "_pointer",
         "_specs",
     )
@@ -132,6 +135,8 @@ class Session:
         parsed = [event if isinstance(event, Event) else Event.parse(event) for event in events]
         self._specs = tuple(event.spec for event in parsed)
         self._histograms: dict[int, Histogram] = {}
+        # What the GIL keeps apart needs no lock.
+        self._lock = None if HAS_GIL else threading.RLock()
         self._error = structs.Error()
         self._error_reference = byref(self._error)
         flags = {
@@ -161,7 +166,7 @@ class Session:
 
     def _event(self, index: int, spec: str) -> Event:
         raw = structs.Event()
-        check(held.session_event(self._handle(), index, byref(raw)), "session event")
+        check(self._call(held.session_event, index, byref(raw)), "session event")
         return Event(raw, spec)
 
     # ── what is counted ────────────────────────────────────────────────────────────────────────────────
@@ -178,7 +183,7 @@ class Session:
 
     def _info(self, index: int) -> EventInfo:
         raw = structs.EventInfo()
-        check(held.session_event_info(self._handle(), index, byref(raw)), "session event info")
+        check(self._call(held.session_event_info, index, byref(raw)), "session event info")
         message = c_name(raw.message)
         return EventInfo(
             self._specs[index],
@@ -235,7 +240,16 @@ class Session:
         self._controlled(held.session_calibrate)
 
     def _controlled(self, function: Any) -> None:
-        check_detail(function(self._handle(), self._error_reference), self._error, self._specs)
+        check_detail(self._call(function, self._error_reference), self._error, self._specs)
+
+    def _call(self, function: Any, *arguments: Any) -> int:
+        pointer = self._handle()
+        if self._lock is None:
+            status: int = function(pointer, *arguments)
+        else:
+            with self._lock:
+                status = function(pointer, *arguments)
+        return status
 
     # ── measuring ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -249,7 +263,7 @@ class Session:
         except (KeyError, TypeError):
             raise ValueError(f"how must be one of {', '.join(_HOW)}, not {how!r}") from None
         # With the GIL: without it, getting it back would be part of what is measured.
-        status = held.session_read(self._handle(), code, self._error_reference)
+        status = self._call(held.session_read, code, self._error_reference)
         if status != 0:
             check_detail(status, self._error, self._specs)
 
@@ -260,12 +274,12 @@ class Session:
 
         :raises EmptyError: when nothing was read since the last call.
         """
-        check(held.session_record(self._handle(), bool(deltas)), "session record")
+        check(self._call(held.session_record, bool(deltas)), "session record")
 
     def readings(self, deltas: bool = True) -> tuple[Reading, ...]:
         """What each event counted between the last two readings, or since the base."""
         found = (structs.Reading * len(self))()
-        status = held.session_readings(self._handle(), bool(deltas), found, len(self))
+        status = self._call(held.session_readings, bool(deltas), found, len(self))
         check(status, "session readings")
         return tuple(
             Reading(
@@ -300,7 +314,7 @@ class Session:
         if known is not None and not known.closed:
             return known
         pointer = c_void_p()
-        status = held.session_histogram(self._handle(), position, byref(pointer))
+        status = self._call(held.session_histogram, position, byref(pointer))
         if status != 0:
             info = self._info(position)
             raise from_status(status, info.message, info.errno, info.spec)

@@ -12,7 +12,7 @@ from typing import Any, ContextManager, Iterable, NamedTuple, Optional
 
 from . import _structs as structs
 from ._library import Functions, held, own, released
-from .errors import ClosedError, check
+from .errors import ClosedError, InvalidArgumentError, check
 from .percentile import (
     Bucket,
     BucketPercentile,
@@ -27,7 +27,8 @@ from .summary import Summary
 #: Histograms up to this footprint are read under the GIL: that takes less time than getting the GIL back.
 HELD_BYTES = 1 << 20
 
-_HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
+#: False on free-threaded builds.
+HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 class Counts(NamedTuple):
@@ -59,7 +60,7 @@ class Snapshot:
         # What the GIL does not keep apart, a lock must. (Not always a lock: one that another thread holds during a fork would
         # stay locked in the child.)
         self._lock: ContextManager[Any] = (
-            contextlib.nullcontext() if is_small and _HAS_GIL else threading.RLock()
+            contextlib.nullcontext() if is_small and HAS_GIL else threading.RLock()
         )
         self._name = name
         self._pointer: Optional[c_void_p] = None
@@ -121,7 +122,7 @@ class Snapshot:
         code = selection_code(values)
         with self._lock:
             status = self._functions.snapshot_percentiles(self._handle(), asked, len(asked), code, found)
-        check(status, f"percentiles at {_shown(asked)}")
+        _check_ranks(status, asked)
         return [percentile_from(raw) for raw in found]
 
     def percentile_values(self, ranks: Iterable[float], values: ValueSelection = "midpoint") -> list[int]:
@@ -133,7 +134,7 @@ class Snapshot:
             status = self._functions.snapshot_percentile_values(
                 self._handle(), asked, len(asked), code, found
             )
-        check(status, f"percentiles at {_shown(asked)}")
+        _check_ranks(status, asked)
         return list(found)
 
     def rank_of_value(self, value: int, interpolate: bool = False) -> float:
@@ -160,6 +161,8 @@ class Snapshot:
         value = u64(value, "value")
         with self._lock:
             status = self._functions.snapshot_bucket_of(self._handle(), value, byref(raw))
+        if status == InvalidArgumentError.STATUS:
+            raise InvalidArgumentError(message=f"value {value} is outside the range of the histogram")
         check(status, f"bucket of {value}")
         return bucket_from(raw)
 
@@ -199,6 +202,8 @@ class Snapshot:
         """Adds all counts of another snapshot, of any layout. The next update replaces what was merged."""
         if not isinstance(other, Snapshot):
             raise TypeError(f"a snapshot merges snapshots, not {type(other).__name__}")
+        if other is self:
+            raise ValueError("a snapshot cannot be merged into itself")
         # One lock after the other has a risk of deadlock (a.merge(b) while b.merge(a)): so in one order for all.
         first, second = sorted((self, other), key=id)
         with first._lock, second._lock:
@@ -254,6 +259,8 @@ def _doubles(ranks: Iterable[float]) -> ctypes.Array[c_double]:
     return (c_double * len(listed))(*listed)
 
 
-def _shown(ranks: ctypes.Array[c_double]) -> str:
-    shown = ", ".join(f"{rank:g}" for rank in ranks[:8])
-    return shown + (", ..." if len(ranks) > 8 else "")
+def _check_ranks(status: int, ranks: ctypes.Array[c_double]) -> None:
+    if status == InvalidArgumentError.STATUS:
+        wrong = [rank for rank in ranks if not 0 <= rank <= 100]
+        raise InvalidArgumentError(message=f"ranks must be within 0 .. 100, not {', '.join(map(repr, wrong))}")
+    check(status, "percentiles")

@@ -1,0 +1,107 @@
+"""Measures code with cycle-level precision: histograms with a bounded relative error, clocks, and performance counters.
+
+::
+
+    import picollo
+
+    latency = picollo.Histogram(relative_error=0.01, name="latency")
+    with latency.nano_scope():
+        work()
+    latency.record_many(array_of_uint64)
+    print(latency.summary())
+
+    with picollo.Session(["cycles", "branch-misses"], skip_unavailable=True) as session:
+        with session.measure():
+            work()
+        print(session)
+
+The package calls the shared library ``libpicollo`` through ctypes. It looks for it at the path in the environment variable
+``PICOLLO_LIBRARY``, else inside the package, in the build of the repository that the package lies in, and where the system's
+loader looks. ``picollo.library_path`` tells which one it took.
+"""
+
+from __future__ import annotations
+
+from . import clock, work
+from ._library import held as _held
+from ._library import path as library_path
+from .clock import calibrate, convert, frequency, ticks
+from .errors import (
+    BufferTooSmallError,
+    BusyError,
+    ClosedError,
+    CorruptError,
+    EmptyError,
+    ForkedError,
+    IncompatibleError,
+    InternalError,
+    InvalidArgumentError,
+    LibraryError,
+    NoSuchEventError,
+    NotCountedError,
+    NullPointerError,
+    OutOfMemoryError,
+    PermissionDeniedError,
+    PicolloError,
+    SystemCallError,
+    UnsupportedError,
+    WrongThreadError,
+)
+from .event import Event, EventInfo, PerfInfo, perf_probe
+from .histogram import Histogram
+from .percentile import Bucket, BucketPercentile, Percentile
+from .scope import Scope
+from .session import Measurement, Reading, Session
+from .snapshot import Counts, Snapshot
+from .summary import Summary, SummaryDiff
+
+__version__ = "0.1.0"
+
+#: Version of the library in use.
+library_version: str = _held.version().decode("ascii")
+
+__all__ = [
+    "Bucket",
+    "BucketPercentile",
+    "BufferTooSmallError",
+    "BusyError",
+    "ClosedError",
+    "CorruptError",
+    "Counts",
+    "EmptyError",
+    "Event",
+    "EventInfo",
+    "ForkedError",
+    "Histogram",
+    "IncompatibleError",
+    "InternalError",
+    "InvalidArgumentError",
+    "LibraryError",
+    "Measurement",
+    "NoSuchEventError",
+    "NotCountedError",
+    "NullPointerError",
+    "OutOfMemoryError",
+    "Percentile",
+    "PerfInfo",
+    "PermissionDeniedError",
+    "PicolloError",
+    "Reading",
+    "Scope",
+    "Session",
+    "Snapshot",
+    "Summary",
+    "SummaryDiff",
+    "SystemCallError",
+    "UnsupportedError",
+    "WrongThreadError",
+    "calibrate",
+    "clock",
+    "convert",
+    "frequency",
+    "library_path",
+    "library_version",
+    "perf_probe",
+    "ticks",
+    "work",
+]

@@ -1,0 +1,230 @@
+"""The structs of ``include/picollo.h``, field for field.
+
+Field order is the ABI. ``tests/test_layout.py`` holds every size and offset against a C program compiled from the header.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_char, c_double, c_int32, c_uint32, c_uint64, c_void_p
+
+ABI_VERSION = 1
+SUMMARY_PERCENTILES = 16
+
+CLOCK_MONOTONIC, CLOCK_TSC = 0, 1
+UNIT_TICKS, UNIT_NANOS, UNIT_MICROS, UNIT_MILLIS, UNIT_PICOS = 0, 1, 2, 3, 4
+
+HISTOGRAM_NO_LIVE_RESET = 1 << 0
+SUMMARY_APPROXIMATE = 1 << 0
+
+TEXT_MARKDOWN, TEXT_LINE, TEXT_JSON, TEXT_CSV = 0, 1, 2, 3
+
+SESSION_PINNED = 1 << 0
+SESSION_KERNEL = 1 << 1
+SESSION_DISABLED = 1 << 2
+SESSION_INHERIT = 1 << 3
+SESSION_SKIP_UNAVAILABLE = 1 << 4
+SESSION_ORDERED = 1 << 5
+SESSION_ON_CPU = 1 << 6
+SESSION_SUBTRACT = 1 << 7
+
+READ_AUTO, READ_SYSCALL = 0, 1
+
+READING_FAST = 1 << 0
+READING_CLEAN = 1 << 1
+READING_SCALED = 1 << 2
+READING_RESYNC = 1 << 3
+READING_TIMES_STALE = 1 << 4
+
+EVENT_INFO_USER_ONLY = 1 << 0
+EVENT_INFO_UNPINNED = 1 << 1
+EVENT_INFO_SUBSTITUTED = 1 << 2
+EVENT_INFO_FAST = 1 << 3
+EVENT_INFO_SILENT = 1 << 4
+
+
+class Error(ctypes.Structure):
+    """``picollo_error``"""
+
+    _fields_ = [
+        ("status", c_int32),
+        ("os_errno", c_int32),
+        ("event_index", c_int32),
+        ("reserved", c_uint32),
+        ("message", c_char * 496),
+    ]
+
+
+class HistogramOptions(ctypes.Structure):
+    """``picollo_histogram_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("mode", c_uint32),
+        ("storage", c_uint32),
+        ("counter_bits", c_uint32),
+        ("relative_error", c_double),
+        ("significant_digits", c_uint32),
+        ("flags", c_uint32),
+        ("min_trackable", c_uint64),
+        ("max_trackable", c_uint64),
+        ("max_bytes", c_uint64),
+    ]
+
+
+class Bucket(ctypes.Structure):
+    """``picollo_bucket``"""
+
+    _fields_ = [
+        ("lower", c_uint64),
+        ("upper", c_uint64),
+        ("step", c_uint64),
+        ("count", c_uint64),
+        ("storage_index", c_uint64),
+        ("logical_index", c_uint64),
+    ]
+
+
+class Percentile(ctypes.Structure):
+    """``picollo_percentile``"""
+
+    _fields_ = [
+        ("rank", c_double),
+        ("value", c_uint64),
+        ("target_count", c_uint64),
+        ("bucket", Bucket),
+    ]
+
+
+class Counts(ctypes.Structure):
+    """``picollo_counts``"""
+
+    _fields_ = [
+        ("total", c_uint64),
+        ("underflow", c_uint64),
+        ("overflow", c_uint64),
+        ("lost", c_uint64),
+    ]
+
+
+class Summary(ctypes.Structure):
+    """``picollo_summary``"""
+
+    _fields_ = [
+        ("total_count", c_uint64),
+        ("underflow_count", c_uint64),
+        ("overflow_count", c_uint64),
+        ("lost_count", c_uint64),
+        ("mean", c_double),
+        ("stddev", c_double),
+        ("relative_error", c_double),
+        ("min_trackable", c_uint64),
+        ("max_trackable", c_uint64),
+        ("timestamp_unix_nanos", c_uint64),
+        ("value_selection", c_uint32),
+        ("flags", c_uint32),
+        ("percentiles", Percentile * SUMMARY_PERCENTILES),
+    ]
+
+
+class Scope(ctypes.Structure):
+    """``picollo_scope``"""
+
+    _fields_ = [
+        ("start", c_uint64),
+        ("clock", c_uint32),
+        ("unit", c_uint32),
+        ("histogram", c_void_p),
+        ("reserved", c_void_p),
+    ]
+
+
+class Event(ctypes.Structure):
+    """``picollo_event``"""
+
+    _fields_ = [
+        ("config", c_uint64),
+        ("config1", c_uint64),
+        ("config2", c_uint64),
+        ("config3", c_uint64),
+        ("scale", c_double),
+        ("type", c_uint32),
+        ("bp_type", c_uint32),
+        ("modifiers", c_uint32),
+        ("reserved", c_uint32),
+        ("unit", c_char * 16),
+        ("name", c_char * 128),
+    ]
+
+
+class PerfInfo(ctypes.Structure):
+    """``picollo_perf_info``"""
+
+    _fields_ = [
+        ("pmu_available", c_uint32),
+        ("user_read_available", c_uint32),
+        ("fixed_counters", c_uint32),
+        ("programmable_counters", c_uint32),
+        ("paranoid", c_int32),
+        ("hypervisor", c_uint32),
+        ("explanation", c_char * 480),
+    ]
+
+
+class SessionOptions(ctypes.Structure):
+    """``picollo_session_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("relative_error", c_double),
+        ("thread", c_int32),
+        ("cpu", c_int32),
+        ("counter_bits", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class Reading(ctypes.Structure):
+    """``picollo_reading``"""
+
+    _fields_ = [
+        ("value", c_uint64),
+        ("raw", c_uint64),
+        ("time_enabled", c_uint64),
+        ("time_running", c_uint64),
+        ("flags", c_uint32),
+        ("status", c_int32),
+    ]
+
+
+class EventInfo(ctypes.Structure):
+    """``picollo_event_info``"""
+
+    _fields_ = [
+        ("not_counted_count", c_uint64),
+        ("overhead_fast", c_uint64),
+        ("overhead_syscall", c_uint64),
+        ("status", c_int32),
+        ("os_errno", c_int32),
+        ("group", c_uint32),
+        ("flags", c_uint32),
+        ("message", c_char * 248),
+    ]
+
+
+#: Every struct with its name in C.
+BY_C_NAME: dict[str, type[ctypes.Structure]] = {
+    "picollo_error": Error,
+    "picollo_histogram_options": HistogramOptions,
+    "picollo_bucket": Bucket,
+    "picollo_percentile": Percentile,
+    "picollo_counts": Counts,
+    "picollo_summary": Summary,
+    "picollo_scope": Scope,
+    "picollo_event": Event,
+    "picollo_perf_info": PerfInfo,
+    "picollo_session_options": SessionOptions,
+    "picollo_reading": Reading,
+    "picollo_event_info": EventInfo,
+}

@@ -1,0 +1,75 @@
+"""Clocks: ticks, their frequency, and exact conversion to units of time.
+
+``tsc`` is the processor's time-stamp counter, calibrated against the system's clock at first use (about 20 ms); where it
+cannot be trusted the library falls back to ``monotonic``, so that ticks, frequency and conversions still fit together.
+"""
+
+from __future__ import annotations
+
+from ctypes import byref, c_uint32, c_uint64
+from typing import Literal
+
+from . import _structs as structs
+from ._library import held, released
+from .errors import check
+
+#: Which clock.
+Clock = Literal["tsc", "monotonic"]
+#: What a conversion or a scope gives.
+Unit = Literal["ticks", "nanos", "micros", "millis", "picos"]
+
+# ctypes passes an instance of exactly the declared type without converting it.
+_CLOCKS: dict[str, c_uint32] = {
+    "tsc": c_uint32(structs.CLOCK_TSC),
+    "monotonic": c_uint32(structs.CLOCK_MONOTONIC),
+}
+_UNITS: dict[str, c_uint32] = {
+    "ticks": c_uint32(structs.UNIT_TICKS),
+    "nanos": c_uint32(structs.UNIT_NANOS),
+    "micros": c_uint32(structs.UNIT_MICROS),
+    "millis": c_uint32(structs.UNIT_MILLIS),
+    "picos": c_uint32(structs.UNIT_PICOS),
+}
+
+
+def clock_code(clock: str) -> c_uint32:
+    """The library's number for a clock."""
+    try:
+        return _CLOCKS[clock]
+    except (KeyError, TypeError):
+        raise ValueError(f"clock must be one of {', '.join(_CLOCKS)}, not {clock!r}") from None
+
+
+def unit_code(unit: str) -> c_uint32:
+    """The library's number for a unit."""
+    try:
+        return _UNITS[unit]
+    except (KeyError, TypeError):
+        raise ValueError(f"unit must be one of {', '.join(_UNITS)}, not {unit!r}") from None
+
+
+def calibrate() -> None:
+    """Calibrates the clocks now rather than at first use."""
+    check(released.clock_init(), "clock calibration")
+
+
+def ticks(clock: Clock = "tsc") -> int:
+    """The clock's current count. Differences of two counts convert to time with :func:`convert`."""
+    return int(held.clock_ticks(clock_code(clock)))
+
+
+def frequency(clock: Clock = "tsc") -> int:
+    """Ticks in a second."""
+    hertz = c_uint64()
+    check(released.clock_frequency(clock_code(clock), byref(hertz)), "clock frequency")
+    return hertz.value
+
+
+def convert(ticks: int, unit: Unit = "nanos", clock: Clock = "tsc") -> int:
+    """Ticks in another unit: ``floor(ticks * units / hertz)``, exact, at most 2**64 - 1.
+
+    :raises ValueError: for a negative number of ticks.
+    """
+    if not 0 <= ticks <= 0xFFFF_FFFF_FFFF_FFFF:
+        raise ValueError(f"ticks must be within 0 .. 2**64 - 1, not {ticks}")
+    return int(held.clock_convert(clock_code(clock), ticks, unit_code(unit)))

@@ -1,0 +1,364 @@
+"""Histograms: record 64-bit values, read their distribution."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from ctypes import ArgumentError, byref, c_size_t, c_void_p
+from typing import Any, Iterable, Literal, Optional, Sequence, Union
+
+from . import _structs as structs
+from ._buffers import batch_of
+from ._library import held, own, released
+from .clock import Clock, clock_code, unit_code
+from .errors import ClosedError, InvalidArgumentError, check
+from .percentile import Percentile, ValueSelection, selection_code
+from .scope import Scope
+from .snapshot import HELD_BYTES, Counts, Snapshot, u64
+from .summary import Summary, SummaryDiff
+
+#: How a histogram is written to.
+Mode = Literal["single_writer", "interlocked", "thread_local", "scalable"]
+#: How its counters are stored.
+Storage = Literal["dense", "sparse"]
+
+_MODES: dict[str, int] = {"single_writer": 0, "interlocked": 1, "thread_local": 2, "scalable": 3}
+_STORAGES: dict[str, int] = {"dense": 0, "sparse": 1}
+
+_MAX = 0xFFFF_FFFF_FFFF_FFFF
+
+#: From this many values on, other threads may run while a batch is recorded, if the mode allows it. Fewer take less time
+#: than getting the GIL back.
+_LONG_BATCH = 10_000
+
+
+class Histogram:
+    """Counts 64-bit values in buckets of bounded relative width.
+
+    ::
+
+        with Histogram(relative_error=0.01, name="request") as latency:
+            for request in requests:
+                with latency.micro_scope():
+                    serve(request)
+            print(latency.summary())
+
+    :param relative_error: the largest relative error of a reported midpoint, 1e-6 to 0.1 (others are clamped). The buckets are
+        as narrow as the next power of two makes them; :attr:`relative_error` tells.
+    :param min: smallest value to track. What is below is counted as underflow, apart from everything else.
+    :param max: largest value to track (default: every value of 64 bits). What is above is counted as overflow.
+    :param mode: ``"single_writer"``: one thread records at a time, any number read. Python's GIL keeps recording calls apart, so
+        any number of threads may record there; on a free-threaded build recording concurrently loses counts (nothing worse).
+        Other modes: ``"interlocked"``, ``"thread_local"``, ``"scalable"``.
+    :param storage: ``"dense"`` or ``"sparse"``.
+    :param counter_bits: 32 or 64 bits a bucket. 32 halve the memory; a bucket that wraps is told by ``lost_count``.
+    :param significant_digits: 1 to 5: buckets identical to HdrHistogram's with so many digits, instead of a relative error.
+    :param live_reset: keep room for :meth:`reset`, which doubles the memory.
+    :param max_bytes: limit of sparse storage, 0 for none. What does not fit is told by ``lost_count``.
+    :param name: default title of summaries and heading in diffs.
+    """
+
+    __slots__ = ("__weakref__", "_many_writers", "_name", "_pointer", "_record", "_relative_error")
+
+    _pointer: Any
+
+    def __init__(
+        self,
+        relative_error: float = 0.001,
+        min: int = 0,
+        max: Optional[int] = None,
+        mode: Mode = "single_writer",
+        storage: Storage = "dense",
+        counter_bits: int = 64,
+        significant_digits: Optional[int] = None,
+        live_reset: bool = True,
+        *,
+        max_bytes: int = 0,
+        name: str = "",
+    ) -> None:
+        lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
+        if lowest >= highest:
+            raise ValueError(f"min must be below max: {lowest} and {highest}")
+        options = structs.HistogramOptions(
+            struct_size=ctypes.sizeof(structs.HistogramOptions),
+            mode=_choice(mode, _MODES, "mode"),
+            storage=_choice(storage, _STORAGES, "storage"),
+            counter_bits=_one_of(counter_bits, (32, 64), "counter_bits"),
+            relative_error=_error(relative_error),
+            significant_digits=(
+                0
+                if significant_digits is None
+                else _one_of(significant_digits, range(1, 6), "significant_digits")
+            ),
+            flags=0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET,
+            min_trackable=lowest,
+            max_trackable=highest,
+            max_bytes=u64(max_bytes, "max_bytes"),
+        )
+        self._pointer = _Closed("the histogram could not be created")
+        pointer = c_void_p()
+        # Zeroing hundreds of megabytes takes a while: let others run.
+        status = released.histogram_create(byref(options), byref(pointer))
+        check(status, f"histogram ({_described(options)})")
+        self._take(pointer, name, mode != "single_writer")
+
+    def _take(self, pointer: c_void_p, name: str, many_writers: bool) -> None:
+        self._pointer = own(pointer, held.histogram_free)
+        self._record = held.histogram_record
+        self._name = name
+        self._many_writers = many_writers
+        self._relative_error: Optional[float] = None
+
+    @classmethod
+    def _adopt(cls, pointer: c_void_p, name: str) -> Histogram:
+        """A single-writer histogram that the library made, whose reference becomes ours."""
+        histogram = cls.__new__(cls)
+        histogram._take(pointer, name, many_writers=False)
+        return histogram
+
+    # ── recording ──────────────────────────────────────────────────────────────────────────────────────
+
+    def record(self, value: int) -> None:
+        """Counts one value.
+
+        :raises ValueError: for an integer that does not fit 64 bits, negative ones included; nothing is counted then. A value
+            outside ``min`` .. ``max`` is no error: it is counted as underflow or overflow.
+        """
+        # ctypes cuts integers to size without a word, hence the comparison. A closed histogram and anything that is not an int
+        # end up in the slow path, which knows what to say. (The histogram must not be looked up there again before the call.)
+        try:
+            if 0 <= value <= 0xFFFF_FFFF_FFFF_FFFF:
+                self._record(self._pointer, value)
+                return
+        except (ArgumentError, TypeError):
+            pass
+        held.histogram_record(self._handle(), u64(value, "value"))
+
+    def record_n(self, value: int, count: int) -> None:
+        """Counts one value so many times."""
+        held.histogram_record_n(self._handle(), u64(value, "value"), u64(count, "count"))
+
+    def record_many(self, values: Union[Iterable[int], Any]) -> None:
+        """Counts many values, at a nanosecond or so each instead of a few hundred.
+
+        Buffers of 64-bit integers are read where they are, without a copy: ``array.array("Q")``, numpy ``uint64``, memory views
+        of format ``"Q"``, of any shape as long as they are contiguous. Signed ones (numpy ``int64``) are searched for negative
+        values first. Lists, tuples, ranges, generators and series are converted. Nothing is counted when this raises.
+
+        :raises TypeError: for buffers of other types; the message says how to convert.
+        :raises ValueError: for negative values, and for strided views.
+        """
+        batch = batch_of(values)
+        pointer = self._handle()
+        if batch.length:
+            # In single-writer mode the GIL is what keeps other threads from recording meanwhile.
+            functions = released if self._many_writers and batch.length >= _LONG_BATCH else held
+            functions.histogram_record_batch(pointer, batch.address, batch.length)
+
+    def record_corrected(self, value: int, expected_interval: int) -> None:
+        """Counts one value and, where it is larger than the interval at which values were expected, those that it held up:
+        ``value - interval``, ``value - 2 * interval``, ... while at least ``interval`` (coordinated omission)."""
+        held.histogram_record_corrected(
+            self._handle(), u64(value, "value"), u64(expected_interval, "expected_interval")
+        )
+
+    def record_in_range(self, value: int, min: int, max: int, *, strict: bool = False) -> bool:
+        """Counts one value if it is within ``min`` .. ``max``, else as underflow or overflow. Returns whether it was within.
+
+        :param strict: raise :class:`InvalidArgumentError` for a value outside (which is counted all the same).
+        """
+        value, min, max = u64(value, "value"), u64(min, "min"), u64(max, "max")
+        if min > max:
+            raise InvalidArgumentError(message=f"min must not be above max: {min} > {max}")
+        status = held.histogram_record_in_range(self._handle(), value, min, max)
+        if status == InvalidArgumentError.STATUS:
+            if strict:
+                raise InvalidArgumentError(message=f"value {value} is outside {min} .. {max}")
+            return False
+        check(status, "record_in_range")
+        return True
+
+    def add(self, other: Union[Snapshot, Histogram]) -> None:
+        """Adds all counts of a snapshot, of any layout. Given a histogram, adds a snapshot of it."""
+        if isinstance(other, Histogram):
+            other = other.snapshot()
+        if not isinstance(other, Snapshot):
+            raise TypeError(f"a histogram adds snapshots and histograms, not {type(other).__name__}")
+        with other._lock:
+            check(held.histogram_add(self._handle(), other._handle()), "add")
+
+    def reset(self) -> None:
+        """Counts from zero again, at any time and from any thread. Snapshots that read deltas are not disturbed.
+
+        :raises UnsupportedError: with ``live_reset=False``.
+        """
+        check(held.histogram_reset(self._handle()), "reset")
+
+    # ── timing ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def nano_scope(self, clock: Clock = "tsc") -> Scope:
+        """``with histogram.nano_scope(): ...`` records how many nanoseconds the block took."""
+        return Scope(self._handle(), clock_code(clock), unit_code("nanos"))
+
+    def micro_scope(self, clock: Clock = "tsc") -> Scope:
+        """Like :meth:`nano_scope`, in microseconds."""
+        return Scope(self._handle(), clock_code(clock), unit_code("micros"))
+
+    def milli_scope(self, clock: Clock = "tsc") -> Scope:
+        """Like :meth:`nano_scope`, in milliseconds."""
+        return Scope(self._handle(), clock_code(clock), unit_code("millis"))
+
+    def tick_scope(self, clock: Clock = "tsc") -> Scope:
+        """Like :meth:`nano_scope`, in ticks of the clock."""
+        return Scope(self._handle(), clock_code(clock), unit_code("ticks"))
+
+    # ── reading ────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def name(self) -> str:
+        """Default title of summaries and heading in diffs."""
+        return self._name
+
+    def snapshot(self) -> Snapshot:
+        """The counts as they are now, since the last reset."""
+        return Snapshot(self._handle(), self.footprint, self._name)
+
+    def summary(self, values: ValueSelection = "midpoint") -> Summary:
+        """Totals, mean, deviation and sixteen percentiles as of now."""
+        raw = structs.Summary()
+        functions = held if self.footprint <= HELD_BYTES else released
+        check(functions.histogram_summary(self._handle(), selection_code(values), byref(raw)), "summary")
+        return Summary(raw, self._name)
+
+    def percentile(self, rank: float, values: ValueSelection = "midpoint") -> Percentile:
+        """The percentile at a rank from 0 to 100, as of now. See :meth:`Snapshot.percentile`."""
+        return self.snapshot().percentile(rank, values)
+
+    def percentiles(self, ranks: Iterable[float], values: ValueSelection = "midpoint") -> list[Percentile]:
+        """The percentiles at many ranks, as of now. See :meth:`Snapshot.percentiles`."""
+        return self.snapshot().percentiles(ranks, values)
+
+    @property
+    def counts(self) -> Counts:
+        """The totals as of now."""
+        return self.snapshot().counts
+
+    @property
+    def total_count(self) -> int:
+        """Observations in range, as of now."""
+        return self.counts.total
+
+    def diff(
+        self,
+        other: Union[Histogram, Summary],
+        title: str = "",
+        name: Optional[str] = None,
+        other_name: Optional[str] = None,
+    ) -> SummaryDiff:
+        """What changed from this histogram to the other: ``print(before.diff(after))``. See :meth:`Summary.diff`."""
+        if isinstance(other, Histogram):
+            other = other.summary()
+        return self.summary().diff(other, title, name, other_name)
+
+    @property
+    def footprint(self) -> int:
+        """Bytes of memory in use."""
+        size = c_size_t()
+        check(held.histogram_footprint(self._handle(), byref(size)), "footprint")
+        return size.value
+
+    @property
+    def relative_error(self) -> float:
+        """The largest relative error of a reported midpoint: at most what was asked for."""
+        if self._relative_error is None:
+            self._relative_error = self.summary().relative_error
+        return self._relative_error
+
+    # ── life ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def close(self) -> None:
+        """Lets go of the memory now rather than when nothing refers to the histogram any more. May be called again.
+
+        Snapshots and scopes of it stay usable.
+        """
+        if not isinstance(self._pointer, _Closed):
+            self._pointer = _Closed("the histogram is closed")
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return isinstance(self._pointer, _Closed)
+
+    def _handle(self) -> c_void_p:
+        pointer = self._pointer
+        if isinstance(pointer, _Closed):
+            raise ClosedError(pointer.message)
+        assert isinstance(pointer, c_void_p)
+        return pointer
+
+    def __enter__(self) -> Histogram:
+        self._handle()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        if self.closed:
+            return f"<picollo.Histogram{name} closed>"
+        return f"<picollo.Histogram{name} {self.summary().line('')}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a histogram cannot be pickled: record in each process, and add up what they send")
+
+
+class _Closed:
+    """Takes the place of a handle, and is nothing that ctypes would take for one."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
+def _choice(value: str, choices: dict[str, int], name: str) -> int:
+    try:
+        return choices[value]
+    except (KeyError, TypeError):
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}") from None
+
+
+def _one_of(value: int, choices: Sequence[int], name: str) -> int:
+    number = u64(value, name)
+    if number not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(str, choices))}, not {number}")
+    return number
+
+
+def _error(value: float) -> float:
+    """Zero and NaN mean the default to the library; whoever writes them here means something else."""
+    number = float(value)
+    if not number > 0 or math.isinf(number):
+        raise ValueError(f"relative_error must be positive and finite, not {value!r}")
+    return number
+
+
+def _described(options: structs.HistogramOptions) -> str:
+    precision = (
+        f"significant_digits={options.significant_digits}"
+        if options.significant_digits
+        else f"relative_error={options.relative_error:g}"
+    )
+    modes = {code: mode for mode, code in _MODES.items()}
+    storages = {code: storage for storage, code in _STORAGES.items()}
+    return (
+        f"{precision}, min={options.min_trackable}, max={options.max_trackable}, mode={modes[options.mode]}, "
+        f"storage={storages[options.storage]}, counter_bits={options.counter_bits}"
+    )

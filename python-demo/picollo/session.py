@@ -1,0 +1,407 @@
+"""Sessions: performance counters of a thread or a processor, each with a histogram."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from ctypes import byref, c_size_t, c_uint32, c_void_p
+from typing import Any, Iterable, Iterator, Literal, NamedTuple, Optional, Union
+
+from . import _structs as structs
+from ._library import held, own
+from ._text import c_name
+from .errors import ClosedError, check, check_detail, from_status, status_text
+from .event import Event, EventInfo
+from .histogram import Histogram
+from .snapshot import HAS_GIL
+
+#: How counters are read: the fastest way that is correct, or through the kernel.
+How = Literal["auto", "syscall"]
+
+_HOW: dict[str, c_uint32] = {
+    "auto": c_uint32(structs.READ_AUTO),
+    "syscall": c_uint32(structs.READ_SYSCALL),
+}
+
+
+class Reading(NamedTuple):
+    """What one event counted, in total or between two readings."""
+
+    #: Extrapolated where the event was counted part of the time only; without overhead where the session subtracts it.
+    #: ``None`` when it was not counted at all, which is not zero.
+    value: Optional[int]
+    #: As counted.
+    raw: int
+    #: Nanoseconds for which the event was to be counted.
+    time_enabled: int
+    #: Nanoseconds for which it was counted.
+    time_running: int
+    flags: int
+    #: 0, or why there is no value.
+    status: int
+
+    @property
+    def fast(self) -> bool:
+        """Read in user space, at both ends of a delta."""
+        return bool(self.flags & structs.READING_FAST)
+
+    @property
+    def clean(self) -> bool:
+        """The thread provably ran without interruption since the previous reading."""
+        return bool(self.flags & structs.READING_CLEAN)
+
+    @property
+    def scaled(self) -> bool:
+        """The value is extrapolated, as the event shared its counter with others."""
+        return bool(self.flags & structs.READING_SCALED)
+
+    @property
+    def resync(self) -> bool:
+        """Someone else reset the counter, so the delta starts anew."""
+        return bool(self.flags & structs.READING_RESYNC)
+
+    @property
+    def times_stale(self) -> bool:
+        """The times are those of the last time that the kernel updated them."""
+        return bool(self.flags & structs.READING_TIMES_STALE)
+
+    @property
+    def coverage(self) -> Optional[float]:
+        """Which share of the time the event was counted, 0 to 1; ``None`` when no time passed."""
+        return self.time_running / self.time_enabled if self.time_enabled else None
+
+
+class Session:
+    """Counts events, reads them together, and records what they counted.
+
+    ::
+
+        with Session(["cycles", "branch-misses"], skip_unavailable=True) as session:
+            for _ in range(1000):
+                with session.measure():
+                    work()
+            print(session)
+
+    It counts the calling thread unless told otherwise. Reading belongs on that thread; closing may be done on any. A session
+    does not survive ``fork``: in the child everything but :meth:`close` raises :class:`ForkedError`.
+
+    :param events: names, or :class:`Event`. They keep their order; duplicates are fine.
+    :param kernel: count what the kernel does on the thread's behalf as well.
+    :param pinned: keep the events on counters all the time, or report an error instead of sharing counters.
+    :param enabled: start counting at once; else :meth:`enable` does.
+    :param inherit: count threads that this one starts from now on as well (they are read through the kernel).
+    :param skip_unavailable: keep what cannot be opened as an entry that is never counted, with the reason in :attr:`info`,
+        instead of raising.
+    :param ordered: wait for earlier instructions around each read, for the exact measurement of short pieces of code.
+    :param subtract: subtract the overhead that :meth:`calibrate` found.
+    :param thread: another thread's id (as of :func:`threading.get_native_id`) to count instead; 0 is this one.
+    :param cpu: count on this processor only; with ``thread=-1`` everything that runs there.
+    :param relative_error: of the histograms.
+    :param counter_bits: of the histograms.
+    :raises NoSuchEventError: when the machine cannot count an event; the message explains why and what to do.
+    :raises PermissionDeniedError: when it may not be counted.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_error",
+        "_error_reference",
+        "_events",
+        "_histograms",
+        "_lock",
+        "_pointer",
+        "_specs",
+    )
+
+    def __init__(
+        self,
+        events: Iterable[Union[str, Event]],
+        *,
+        kernel: bool = False,
+        pinned: bool = False,
+        enabled: bool = True,
+        inherit: bool = False,
+        skip_unavailable: bool = False,
+        ordered: bool = False,
+        subtract: bool = False,
+        thread: int = 0,
+        cpu: Optional[int] = None,
+        relative_error: float = 0.001,
+        counter_bits: int = 64,
+    ) -> None:
+        self._pointer: Optional[c_void_p] = None
+        if isinstance(events, (str, Event)):
+            raise TypeError("events must be a list of events, even of one")
+        parsed = [event if isinstance(event, Event) else Event.parse(event) for event in events]
+        self._specs = tuple(event.spec for event in parsed)
+        self._histograms: dict[int, Histogram] = {}
+        # What the GIL keeps apart needs no lock.
+        self._lock = None if HAS_GIL else threading.RLock()
+        self._error = structs.Error()
+        self._error_reference = byref(self._error)
+        flags = {
+            structs.SESSION_KERNEL: kernel,
+            structs.SESSION_PINNED: pinned,
+            structs.SESSION_DISABLED: not enabled,
+            structs.SESSION_INHERIT: inherit,
+            structs.SESSION_SKIP_UNAVAILABLE: skip_unavailable,
+            structs.SESSION_ORDERED: ordered,
+            structs.SESSION_ON_CPU: cpu is not None,
+            structs.SESSION_SUBTRACT: subtract,
+        }
+        options = structs.SessionOptions(
+            struct_size=ctypes.sizeof(structs.SessionOptions),
+            flags=sum(flag for flag, is_set in flags.items() if is_set),
+            relative_error=relative_error,
+            thread=_i32(thread, "thread"),
+            cpu=0 if cpu is None else _i32(cpu, "cpu"),
+            counter_bits=counter_bits,
+        )
+        raw = (structs.Event * len(parsed))(*(event._raw for event in parsed))
+        pointer = c_void_p()
+        status = held.session_create(byref(options), raw, len(parsed), byref(pointer), self._error_reference)
+        check_detail(status, self._error, self._specs)
+        self._pointer = own(pointer, held.session_free)
+        self._events = tuple(self._event(index, spec) for index, spec in enumerate(self._specs))
+
+    def _event(self, index: int, spec: str) -> Event:
+        raw = structs.Event()
+        check(self._call(held.session_event, index, byref(raw)), "session event")
+        return Event(raw, spec)
+
+    # ── what is counted ────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events, in the order given."""
+        return self._events
+
+    @property
+    def info(self) -> tuple[EventInfo, ...]:
+        """How each event is counted, or why it is not."""
+        return tuple(self._info(index) for index in range(len(self._specs)))
+
+    def _info(self, index: int) -> EventInfo:
+        raw = structs.EventInfo()
+        check(self._call(held.session_event_info, index, byref(raw)), "session event info")
+        message = c_name(raw.message)
+        return EventInfo(
+            self._specs[index],
+            self._events[index].name,
+            raw.status,
+            raw.os_errno or None,
+            message if message or raw.status == 0 else status_text(raw.status),
+            raw.group,
+            raw.not_counted_count,
+            raw.overhead_fast,
+            raw.overhead_syscall,
+            raw.flags,
+        )
+
+    @property
+    def missing(self) -> tuple[EventInfo, ...]:
+        """The events that are not counted, with the reasons. Only with ``skip_unavailable``."""
+        return tuple(info for info in self.info if not info.available)
+
+    def __len__(self) -> int:
+        return len(self._specs)
+
+    def index(self, event: Union[int, str, Event]) -> int:
+        """The position of an event, given by position, as it was given to the session, or by its full name."""
+        if isinstance(event, int):
+            position = event if event >= 0 else event + len(self)
+            if not 0 <= position < len(self):
+                raise IndexError(f"the session has {len(self)} events, none at {event}")
+            return position
+        spec = event.spec if isinstance(event, Event) else event
+        if spec in self._specs:
+            return self._specs.index(spec)
+        names = [known.name for known in self._events]
+        if spec in names:
+            return names.index(spec)
+        raise KeyError(f"the session has no event {spec!r}; it has {', '.join(self._specs)}")
+
+    # ── control ────────────────────────────────────────────────────────────────────────────────────────
+
+    def enable(self) -> None:
+        """Starts counting, from a new base."""
+        self._controlled(held.session_enable)
+
+    def disable(self) -> None:
+        """Stops counting."""
+        self._controlled(held.session_disable)
+
+    def reset(self) -> None:
+        """Counts from a new base, with empty histograms."""
+        self._controlled(held.session_reset)
+
+    def calibrate(self) -> None:
+        """Measures the overhead of a pair of reads, to be found in :attr:`info` and subtracted with ``subtract``."""
+        self._controlled(held.session_calibrate)
+
+    def _controlled(self, function: Any) -> None:
+        check_detail(self._call(function, self._error_reference), self._error, self._specs)
+
+    def _call(self, function: Any, *arguments: Any) -> int:
+        pointer = self._handle()
+        if self._lock is None:
+            status: int = function(pointer, *arguments)
+        else:
+            with self._lock:
+                status = function(pointer, *arguments)
+        return status
+
+    # ── measuring ──────────────────────────────────────────────────────────────────────────────────────
+
+    def read(self, how: How = "auto") -> None:
+        """Takes a reading of all events. See :meth:`readings` and :meth:`record`.
+
+        :raises WrongThreadError: on another thread than the one that opened the session, unless through the kernel.
+        """
+        try:
+            code = _HOW[how]
+        except (KeyError, TypeError):
+            raise ValueError(f"how must be one of {', '.join(_HOW)}, not {how!r}") from None
+        # With the GIL: without it, getting it back would be part of what is measured.
+        status = self._call(held.session_read, code, self._error_reference)
+        if status != 0:
+            check_detail(status, self._error, self._specs)
+
+    def record(self, deltas: bool = True) -> None:
+        """Records into the histograms what was counted between the last two readings, or since the base.
+
+        An event that was not counted records nothing, and its :attr:`info` says how often.
+
+        :raises EmptyError: when nothing was read since the last call.
+        """
+        check(self._call(held.session_record, bool(deltas)), "session record")
+
+    def readings(self, deltas: bool = True) -> tuple[Reading, ...]:
+        """What each event counted between the last two readings, or since the base."""
+        found = (structs.Reading * len(self))()
+        status = self._call(held.session_readings, bool(deltas), found, len(self))
+        check(status, "session readings")
+        return tuple(
+            Reading(
+                raw.value if raw.status == 0 else None,
+                raw.raw,
+                raw.time_enabled,
+                raw.time_running,
+                raw.flags,
+                raw.status,
+            )
+            for raw in found
+        )
+
+    def measure(self, how: How = "auto") -> Measurement:
+        """``with session.measure(): ...`` reads before and after the block, and records what was counted in between.
+
+        A microsecond or so of Python's own work is counted with it; :attr:`Measurement.readings` are the deltas.
+        """
+        if how not in _HOW:
+            raise ValueError(f"how must be one of {', '.join(_HOW)}, not {how!r}")
+        return Measurement(self, how)
+
+    # ── results ────────────────────────────────────────────────────────────────────────────────────────
+
+    def histogram(self, event: Union[int, str, Event]) -> Histogram:
+        """The histogram of an event. It outlives the session.
+
+        :raises PicolloError: where the event is not counted, with the reason.
+        """
+        position = self.index(event)
+        known = self._histograms.get(position)
+        if known is not None and not known.closed:
+            return known
+        pointer = c_void_p()
+        status = self._call(held.session_histogram, position, byref(pointer))
+        if status != 0:
+            info = self._info(position)
+            raise from_status(status, info.message, info.errno, info.spec)
+        histogram = Histogram._adopt(pointer, self._specs[position])
+        self._histograms[position] = histogram
+        return histogram
+
+    @property
+    def histograms(self) -> dict[str, Histogram]:
+        """The histograms of all events that are counted, under the names that the events were given by."""
+        return {
+            info.spec: self.histogram(position) for position, info in enumerate(self.info) if info.available
+        }
+
+    def markdown(self) -> str:
+        """A table for each event that is counted, and the reason for each that is not."""
+        return "\n".join(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        for histogram in self.histograms.values():
+            yield histogram.summary().markdown()
+        for info in self.missing:
+            yield f"{info.spec} is not counted: {info.message}\n"
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        state = " closed" if self.closed else ""
+        return f"<picollo.Session [{', '.join(self._specs)}]{state}>"
+
+    # ── life ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def close(self) -> None:
+        """Stops counting and closes the counters. Its histograms stay. May be called again."""
+        self._pointer = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._pointer is None
+
+    def _handle(self) -> c_void_p:
+        pointer = self._pointer
+        if pointer is None:
+            raise ClosedError("the session is closed")
+        return pointer
+
+    def __enter__(self) -> Session:
+        self._handle()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a session cannot be pickled: it counts one thread of one process")
+
+
+class Measurement:
+    """One use, or many one after the other, of :meth:`Session.measure`. Records also when the block raises."""
+
+    __slots__ = ("_how", "_session")
+
+    def __init__(self, session: Session, how: How) -> None:
+        """Not for callers: see :meth:`Session.measure`."""
+        self._session = session
+        self._how = how
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """What each event counted in the block, until the session is read again."""
+        return self._session.readings(deltas=True)
+
+    def __enter__(self) -> Measurement:
+        self._session.read(self._how)
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._session.read(self._how)
+        self._session.record(deltas=True)
+
+
+def _i32(value: int, name: str) -> int:
+    if not -(2**31) <= value < 2**31:
+        raise ValueError(f"{name} must be a 32-bit integer, not {value}")
+    return int(value)

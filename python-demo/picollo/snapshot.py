@@ -1,0 +1,266 @@
+"""Snapshots: frozen counts, and every question one can ask of them."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import operator
+import sys
+import threading
+from ctypes import byref, c_double, c_size_t, c_void_p
+from typing import Any, ContextManager, Iterable, NamedTuple, Optional
+
+from . import _structs as structs
+from ._library import Functions, held, own, released
+from .errors import ClosedError, InvalidArgumentError, check
+from .percentile import (
+    Bucket,
+    BucketPercentile,
+    Percentile,
+    ValueSelection,
+    bucket_from,
+    percentile_from,
+    selection_code,
+)
+from .summary import Summary
+
+#: Histograms up to this footprint are read under the GIL: that takes less time than getting the GIL back.
+HELD_BYTES = 1 << 20
+
+#: False on free-threaded builds.
+HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+class Counts(NamedTuple):
+    """The totals of a snapshot."""
+
+    #: Observations in range.
+    total: int
+    #: Observations below the range.
+    underflow: int
+    #: Observations above the range.
+    overflow: int
+    #: Observations that were recorded but are missing from the buckets.
+    lost: int
+
+
+class Snapshot:
+    """Counts as they were at one moment. Writers go on meanwhile, undisturbed.
+
+    :meth:`update` takes the counts anew, since the last reset or since the previous update: the deltas of one snapshot add up
+    to everything that was recorded, whatever is reset meanwhile. A snapshot keeps what it needs of its histogram alive.
+
+    Any thread may use a snapshot; calls on one snapshot follow one another.
+    """
+
+    def __init__(self, histogram: c_void_p, footprint: int, name: str = "") -> None:
+        """Not for callers: see ``Histogram.snapshot``."""
+        is_small = footprint <= HELD_BYTES
+        self._functions: Functions = held if is_small else released
+        # What the GIL does not keep apart, a lock must. (Not always a lock: one that another thread holds during a fork would
+        # stay locked in the child.)
+        self._lock: ContextManager[Any] = (
+            contextlib.nullcontext() if is_small and HAS_GIL else threading.RLock()
+        )
+        self._name = name
+        self._pointer: Optional[c_void_p] = None
+        pointer = c_void_p()
+        check(self._functions.snapshot_create(histogram, byref(pointer)), "snapshot")
+        self._pointer = own(pointer, held.snapshot_free)
+
+    @property
+    def name(self) -> str:
+        """Name of the histogram, or ``""``."""
+        return self._name
+
+    def update(self, deltas: bool = False) -> Snapshot:
+        """Takes the counts anew and returns the snapshot itself.
+
+        :param deltas: count since the previous update instead of since the last reset.
+        """
+        with self._lock:
+            check(self._functions.snapshot_update(self._handle(), bool(deltas)), "snapshot update")
+        return self
+
+    @property
+    def counts(self) -> Counts:
+        """The totals."""
+        raw = structs.Counts()
+        with self._lock:
+            check(self._functions.snapshot_counts(self._handle(), byref(raw)), "counts")
+        return Counts(raw.total, raw.underflow, raw.overflow, raw.lost)
+
+    @property
+    def total_count(self) -> int:
+        """Observations in range."""
+        return self.counts.total
+
+    def summary(self, values: ValueSelection = "midpoint") -> Summary:
+        """Totals, mean, deviation and sixteen percentiles; of nothing, too."""
+        raw = structs.Summary()
+        code = selection_code(values)
+        with self._lock:
+            check(self._functions.snapshot_summary(self._handle(), code, byref(raw)), "summary")
+        return Summary(raw, self._name)
+
+    def percentile(self, rank: float, values: ValueSelection = "midpoint") -> Percentile:
+        """The percentile at a rank from 0 to 100.
+
+        :raises InvalidArgumentError: for a rank out of range, and NaN.
+        :raises EmptyError: when nothing was recorded.
+        """
+        return self.percentiles((rank,), values)[0]
+
+    def percentiles(self, ranks: Iterable[float], values: ValueSelection = "midpoint") -> list[Percentile]:
+        """The percentiles at many ranks, in the order asked, for the price of about one.
+
+        :raises InvalidArgumentError: for a rank out of range, and NaN.
+        :raises EmptyError: when nothing was recorded.
+        """
+        asked = _doubles(ranks)
+        found = (structs.Percentile * len(asked))()
+        code = selection_code(values)
+        with self._lock:
+            status = self._functions.snapshot_percentiles(self._handle(), asked, len(asked), code, found)
+        _check_ranks(status, asked)
+        return [percentile_from(raw) for raw in found]
+
+    def percentile_values(self, ranks: Iterable[float], values: ValueSelection = "midpoint") -> list[int]:
+        """The values of :meth:`percentiles` alone."""
+        asked = _doubles(ranks)
+        found = (ctypes.c_uint64 * len(asked))()
+        code = selection_code(values)
+        with self._lock:
+            status = self._functions.snapshot_percentile_values(
+                self._handle(), asked, len(asked), code, found
+            )
+        _check_ranks(status, asked)
+        return list(found)
+
+    def rank_of_value(self, value: int, interpolate: bool = False) -> float:
+        """Which percentage of the observations is at or below a value.
+
+        :param interpolate: count the value's own bucket in proportion to where the value lies in it, instead of whole.
+        :raises EmptyError: when nothing was recorded.
+        """
+        rank = c_double()
+        value = u64(value, "value")
+        with self._lock:
+            status = self._functions.snapshot_rank_of_value(
+                self._handle(), value, bool(interpolate), byref(rank)
+            )
+        check(status, f"rank of {value}")
+        return rank.value
+
+    def bucket_of(self, value: int) -> Bucket:
+        """The bucket of a value, with its count.
+
+        :raises InvalidArgumentError: when the value is out of the histogram's range.
+        """
+        raw = structs.Bucket()
+        value = u64(value, "value")
+        with self._lock:
+            status = self._functions.snapshot_bucket_of(self._handle(), value, byref(raw))
+        if status == InvalidArgumentError.STATUS:
+            raise InvalidArgumentError(message=f"value {value} is outside the range of the histogram")
+        check(status, f"bucket of {value}")
+        return bucket_from(raw)
+
+    def buckets(self, non_empty: bool = True) -> list[Bucket]:
+        """The buckets in ascending order: those that have counts, or all."""
+        return [bucket_from(raw) for raw in self._raw_buckets(non_empty)]
+
+    def bucket_percentiles(
+        self, non_empty: bool = True, values: ValueSelection = "midpoint"
+    ) -> list[BucketPercentile]:
+        """The buckets in ascending order, each with the rank at its middle; none when nothing was recorded."""
+        selection_code(values)
+        buckets = self.buckets(non_empty)
+        total = self.counts.total
+        if total == 0:
+            return []
+        listed = []
+        before = 0
+        for bucket in buckets:
+            rank = (before + bucket.count / 2) / total * 100
+            listed.append(BucketPercentile(rank, bucket.value(values), bucket))
+            before += bucket.count
+        return listed
+
+    def _raw_buckets(self, non_empty: bool) -> ctypes.Array[structs.Bucket]:
+        length = c_size_t()
+        what = "buckets"
+        with self._lock:
+            handle = self._handle()
+            function = self._functions.snapshot_buckets
+            check(function(handle, bool(non_empty), None, 0, byref(length)), what)
+            found = (structs.Bucket * length.value)()
+            check(function(handle, bool(non_empty), found, length.value, byref(length)), what)
+        return found
+
+    def merge(self, other: Snapshot) -> None:
+        """Adds all counts of another snapshot, of any layout. The next update replaces what was merged."""
+        if not isinstance(other, Snapshot):
+            raise TypeError(f"a snapshot merges snapshots, not {type(other).__name__}")
+        if other is self:
+            raise ValueError("a snapshot cannot be merged into itself")
+        # One lock after the other has a risk of deadlock (a.merge(b) while b.merge(a)): so in one order for all.
+        first, second = sorted((self, other), key=id)
+        with first._lock, second._lock:
+            check(self._functions.snapshot_merge(self._handle(), other._handle()), "merge")
+
+    def close(self) -> None:
+        """Frees the snapshot now rather than when nothing refers to it any more. May be called again."""
+        self._pointer = None
+
+    def _handle(self) -> c_void_p:
+        pointer = self._pointer
+        if pointer is None:
+            raise ClosedError("the snapshot is closed")
+        return pointer
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        if self._pointer is None:
+            return f"<picollo.Snapshot{name} closed>"
+        return f"<picollo.Snapshot{name} {self.counts}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a snapshot cannot be pickled; its summary can")
+
+
+def u64(value: Any, name: str) -> int:
+    """An integer argument of 64 bits, checked: ctypes would cut it to size."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}") from None
+    if not 0 <= number <= 0xFFFF_FFFF_FFFF_FFFF:
+        raise ValueError(f"{name} must be within 0 .. 2**64 - 1, not {number}")
+    return number
+
+
+def _doubles(ranks: Iterable[float]) -> ctypes.Array[c_double]:
+    if isinstance(ranks, (str, bytes)):
+        raise TypeError("ranks must be an iterable of numbers")
+    listed = [float(rank) for rank in ranks]
+    return (c_double * len(listed))(*listed)
+
+
+def _check_ranks(status: int, ranks: ctypes.Array[c_double]) -> None:
+    if status == InvalidArgumentError.STATUS:
+        wrong = [rank for rank in ranks if not 0 <= rank <= 100]
+        raise InvalidArgumentError(message=f"ranks must be within 0 .. 100, not {', '.join(map(repr, wrong))}")
+    check(status, "percentiles")

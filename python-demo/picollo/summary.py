@@ -1,0 +1,296 @@
+"""Summaries, what changed between two of them, and their texts."""
+
+from __future__ import annotations
+
+import ctypes
+import datetime
+from ctypes import byref
+from typing import Any, Optional, Union
+
+from . import _structs as structs
+from ._library import held
+from ._text import c_text, read_text
+from .errors import EmptyError
+from .percentile import Percentile, ValueSelection, percentile_from, selection_name
+
+#: The percentile ranks of a summary.
+RANKS = (0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 92.5, 95.0, 97.5, 99.0, 99.9, 99.99, 99.999, 100.0)
+
+
+class Summary:
+    """Totals, mean, deviation and sixteen percentiles of one snapshot.
+
+    Every text form comes from the library, so it is the same in every language. ``str(summary)`` is a Markdown table that is
+    also neat in a terminal; notebooks render it.
+    """
+
+    __slots__ = ("_name", "_percentiles", "_raw")
+
+    def __init__(self, raw: structs.Summary, name: str = "") -> None:
+        """Not for callers: summaries come from histograms and snapshots."""
+        self._raw = raw
+        self._name = name
+        self._percentiles: Optional[tuple[Percentile, ...]] = None
+
+    @property
+    def name(self) -> str:
+        """Name of the histogram, or ``""``. The default title and the default name in a diff."""
+        return self._name
+
+    @property
+    def total_count(self) -> int:
+        """Observations in range."""
+        return int(self._raw.total_count)
+
+    @property
+    def underflow_count(self) -> int:
+        """Observations below the range; they are part of no other number here."""
+        return int(self._raw.underflow_count)
+
+    @property
+    def overflow_count(self) -> int:
+        """Observations above the range; they are part of no other number here."""
+        return int(self._raw.overflow_count)
+
+    @property
+    def lost_count(self) -> int:
+        """Observations that were recorded but are missing from the buckets."""
+        return int(self._raw.lost_count)
+
+    @property
+    def mean(self) -> float:
+        """Mean of the buckets' midpoints; NaN when nothing was recorded."""
+        return float(self._raw.mean)
+
+    @property
+    def stddev(self) -> float:
+        """Population standard deviation of the buckets' midpoints; NaN when nothing was recorded."""
+        return float(self._raw.stddev)
+
+    @property
+    def relative_error(self) -> float:
+        """The largest relative error of a reported midpoint: half a step over the value."""
+        return float(self._raw.relative_error)
+
+    @property
+    def min_trackable(self) -> int:
+        """Smallest value of the guaranteed range."""
+        return int(self._raw.min_trackable)
+
+    @property
+    def max_trackable(self) -> int:
+        """Largest value of the guaranteed range."""
+        return int(self._raw.max_trackable)
+
+    @property
+    def timestamp_unix_nanos(self) -> int:
+        """When the counts were taken, in nanoseconds since 1970."""
+        return int(self._raw.timestamp_unix_nanos)
+
+    @property
+    def timestamp(self) -> datetime.datetime:
+        """When the counts were taken, in UTC, to the microsecond."""
+        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+        return epoch + datetime.timedelta(microseconds=self.timestamp_unix_nanos // 1000)
+
+    @property
+    def values(self) -> ValueSelection:
+        """Which value of its bucket each percentile reports."""
+        return selection_name(self._raw.value_selection)
+
+    @property
+    def approximate(self) -> bool:
+        """Whether counts are estimates (scalable mode)."""
+        return bool(self._raw.flags & structs.SUMMARY_APPROXIMATE)
+
+    @property
+    def percentiles(self) -> tuple[Percentile, ...]:
+        """The percentiles at :data:`RANKS`; none when nothing was recorded."""
+        if self._percentiles is None:
+            empty = self.total_count == 0
+            self._percentiles = () if empty else tuple(map(percentile_from, self._raw.percentiles))
+        return self._percentiles
+
+    def __getitem__(self, rank: float) -> int:
+        """The value at one of :data:`RANKS`: ``summary[99.9]``.
+
+        :raises KeyError: for another rank; ask the histogram or snapshot for it.
+        :raises EmptyError: when nothing was recorded.
+        """
+        try:
+            index = RANKS.index(rank)
+        except ValueError:
+            raise KeyError(f"a summary has no rank {rank!r}; it has {', '.join(f'{r:g}' for r in RANKS)}") from None
+        return self._value(index)
+
+    def _value(self, index: int) -> int:
+        if not self.percentiles:
+            raise EmptyError(message="nothing was recorded, so there is no percentile")
+        return self.percentiles[index].value
+
+    @property
+    def min(self) -> int:
+        """The lowest percentile, rank 0."""
+        return self._value(0)
+
+    @property
+    def p50(self) -> int:
+        """The median."""
+        return self._value(5)
+
+    @property
+    def p90(self) -> int:
+        """Rank 90."""
+        return self._value(7)
+
+    @property
+    def p95(self) -> int:
+        """Rank 95."""
+        return self._value(9)
+
+    @property
+    def p99(self) -> int:
+        """Rank 99."""
+        return self._value(11)
+
+    @property
+    def p999(self) -> int:
+        """Rank 99.9."""
+        return self._value(12)
+
+    @property
+    def max(self) -> int:
+        """The highest percentile, rank 100."""
+        return self._value(15)
+
+    def as_dict(self) -> dict[str, Union[int, float, None]]:
+        """Every number under a flat name (``p99.9``, ``mean``, ...), ready for a row of a table. ``None`` where there is none."""
+        row: dict[str, Union[int, float, None]] = {
+            "total_count": self.total_count,
+            "underflow_count": self.underflow_count,
+            "overflow_count": self.overflow_count,
+            "lost_count": self.lost_count,
+            "mean": None if self.total_count == 0 else self.mean,
+            "stddev": None if self.total_count == 0 else self.stddev,
+        }
+        for index, rank in enumerate(RANKS):
+            row[f"p{rank:g}"] = self.percentiles[index].value if self.percentiles else None
+        return row
+
+    def markdown(self, title: Optional[str] = None) -> str:
+        """A Markdown table under a heading, if there is a title (default: the histogram's name)."""
+        return self._format(structs.TEXT_MARKDOWN, title)
+
+    def line(self, title: Optional[str] = None) -> str:
+        """One line, for logs."""
+        return self._format(structs.TEXT_LINE, title)
+
+    def json(self, title: Optional[str] = None) -> str:
+        """A JSON object."""
+        return self._format(structs.TEXT_JSON, title)
+
+    def csv(self, title: Optional[str] = None) -> str:
+        """Comma-separated values."""
+        return self._format(structs.TEXT_CSV, title)
+
+    def _format(self, code: int, title: Optional[str]) -> str:
+        encoded = c_text(self._name if title is None else title, "title")
+        raw = byref(self._raw)
+        return read_text(
+            lambda buffer, capacity, length: held.summary_format(raw, encoded, code, buffer, capacity, length),
+            "summary",
+        )
+
+    def diff(
+        self,
+        other: Summary,
+        title: str = "",
+        name: Optional[str] = None,
+        other_name: Optional[str] = None,
+    ) -> SummaryDiff:
+        """What changed from this summary to the other: ``print(before.diff(after))``.
+
+        :param name: heading of this summary's column (default: the histogram's name, then ``Before``).
+        :param other_name: heading of the other's (default: its histogram's name, then ``After``).
+        """
+        if not isinstance(other, Summary):
+            raise TypeError(f"a summary is compared with a summary, not {type(other).__name__}")
+        return SummaryDiff(
+            self,
+            other,
+            title,
+            self._name if name is None else name,
+            other._name if other_name is None else other_name,
+        )
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<picollo.Summary {self.line()}>"
+
+    def __reduce__(self) -> Any:
+        return _summary_from_bytes, (bytes(self._raw), self._name)
+
+
+class SummaryDiff:
+    """Two summaries side by side, the change of every row, and the effect size. ``str()`` is a Markdown table."""
+
+    __slots__ = ("_title", "after", "after_name", "before", "before_name")
+
+    def __init__(self, before: Summary, after: Summary, title: str, before_name: str, after_name: str) -> None:
+        """Not for callers: see :meth:`Summary.diff`."""
+        self.before = before
+        self.after = after
+        self.before_name = before_name
+        self.after_name = after_name
+        self._title = title
+
+    def markdown(self, title: Optional[str] = None) -> str:
+        """A Markdown table under a heading, if there is a title."""
+        return self._format(structs.TEXT_MARKDOWN, title)
+
+    def line(self, title: Optional[str] = None) -> str:
+        """One line, for logs."""
+        return self._format(structs.TEXT_LINE, title)
+
+    def json(self, title: Optional[str] = None) -> str:
+        """A JSON object."""
+        return self._format(structs.TEXT_JSON, title)
+
+    def csv(self, title: Optional[str] = None) -> str:
+        """Comma-separated values."""
+        return self._format(structs.TEXT_CSV, title)
+
+    def _format(self, code: int, title: Optional[str]) -> str:
+        texts = (
+            c_text(self._title if title is None else title, "title"),
+            c_text(self.before_name, "name"),
+            c_text(self.after_name, "other_name"),
+        )
+        a, b = byref(self.before._raw), byref(self.after._raw)
+        return read_text(
+            lambda buffer, capacity, length: held.summary_format_diff(
+                a, b, *texts, code, buffer, capacity, length
+            ),
+            "diff",
+        )
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<picollo.SummaryDiff {self.line()}>"
+
+
+def _summary_from_bytes(raw: bytes, name: str) -> Summary:
+    """Unpickles."""
+    if len(raw) != ctypes.sizeof(structs.Summary):
+        raise ValueError("this summary was pickled by another version of picollo")
+    return Summary(structs.Summary.from_buffer_copy(raw), name)

@@ -1,0 +1,63 @@
+"""What tests share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Callable, Optional
+
+import pytest
+
+import picollo
+
+PACKAGE_ROOT = Path(__file__).resolve().parent.parent
+REPOSITORY = PACKAGE_ROOT.parent
+
+
+def pytest_report_header() -> list[str]:
+    info = picollo.perf_probe()
+    return [
+        f"picollo: {picollo.library_path} ({picollo.library_version})",
+        f"performance counters: {'yes' if info.pmu_available else info.explanation}",
+    ]
+
+
+def run_python(
+    code: str, *, environment: Optional[dict[str, Optional[str]]] = None, timeout: float = 60
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program in an interpreter of its own, with this package and this library."""
+    variables: dict[str, str] = {
+        **os.environ,
+        "PICOLLO_LIBRARY": picollo.library_path,
+        "PYTHONPATH": str(PACKAGE_ROOT),
+    }
+    for name, value in (environment or {}).items():
+        if value is None:
+            variables.pop(name, None)
+        else:
+            variables[name] = value
+    return subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        env=variables,
+        timeout=timeout,
+    )
+
+
+@pytest.fixture
+def python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """:func:`run_python`"""
+    return run_python
+
+
+@pytest.fixture(scope="session")
+def pmu() -> picollo.PerfInfo:
+    """Skips, saying why, on machines without hardware counters."""
+    info = picollo.perf_probe()
+    if not info.pmu_available:
+        pytest.skip(f"needs hardware counters: {info.explanation}")
+    return info

@@ -1,0 +1,221 @@
+"""Recording many values: what is taken in place, what is converted, what is refused."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import sys
+import tracemalloc
+from typing import Any, Callable
+
+import pytest
+from conftest import run_python
+from hypothesis import given
+from hypothesis import strategies as st
+
+from picollo import Histogram
+from picollo._buffers import batch_of
+
+numpy = pytest.importorskip("numpy")
+
+VALUES = [0, 1, 127, 128, 10**6, 10**6, 2**63 - 1]
+
+
+def recorded(values: Any) -> list[tuple[int, int]]:
+    histogram = Histogram(0.01)
+    histogram.record_many(values)
+    return [(bucket.lower, bucket.count) for bucket in histogram.snapshot().buckets()]
+
+
+def one_by_one(values: list[int]) -> list[tuple[int, int]]:
+    histogram = Histogram(0.01)
+    for value in values:
+        histogram.record(value)
+    return [(bucket.lower, bucket.count) for bucket in histogram.snapshot().buckets()]
+
+
+class Arraylike:
+    """Like a pandas Series: no buffer of its own, but an array to be had."""
+
+    def __array__(self) -> Any:
+        return numpy.array(VALUES, dtype="u8")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        array.array("Q", VALUES),
+        array.array("q", VALUES),
+        array.array("L", VALUES),
+        memoryview(array.array("Q", VALUES)),
+        memoryview(array.array("Q", VALUES)).toreadonly(),
+        memoryview(array.array("Q", VALUES).tobytes()).cast("Q"),
+        (ctypes.c_uint64 * len(VALUES))(*VALUES),
+        numpy.array(VALUES, dtype="u8"),
+        numpy.array(VALUES, dtype="i8"),
+        numpy.array(VALUES, dtype="<u8" if sys.byteorder == "little" else ">u8"),
+        VALUES,
+        tuple(VALUES),
+        iter(VALUES),
+        (value for value in VALUES),
+        Arraylike(),
+    ],
+    ids=lambda values: type(values).__name__,
+)
+def test_what_is_taken(values: Any) -> None:
+    assert recorded(values) == one_by_one(VALUES)
+
+
+@pytest.mark.parametrize("shape", [(), (2, 3), (2, 3, 4)])
+def test_any_shape(shape: tuple[int, ...]) -> None:
+    count = int(numpy.prod(shape))
+    for dtype in ("u8", "i8"):
+        rows_first = numpy.arange(count, dtype=dtype).reshape(shape)
+        assert recorded(rows_first) == one_by_one(list(range(count)))
+        assert recorded(numpy.asfortranarray(rows_first)) == one_by_one(list(range(count)))
+        rows_first.setflags(write=False)
+        assert recorded(rows_first) == one_by_one(list(range(count)))
+
+
+@pytest.mark.parametrize("values", [[], (), array.array("Q"), numpy.array([], dtype="u8"), numpy.zeros((0, 3), "i8")])
+def test_nothing(values: Any) -> None:
+    assert recorded(values) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "advice"),
+    [
+        (lambda: numpy.array([1.5]), "scale to a unit"),
+        (lambda: array.array("d", [1.5]), "scale to a unit"),
+        (lambda: numpy.array([1], dtype="u4"), r"astype\(numpy.uint64\)"),
+        (lambda: array.array("i", [1]), r"array.array\('Q', values\)"),
+        (lambda: numpy.array([1], dtype=">u8" if sys.byteorder == "little" else "<u8"), r"astype\(numpy.uint64\)"),
+        (lambda: b"12345678", r"memoryview\(values\).cast\('Q'\)"),
+        (lambda: bytearray(b"12345678"), r"memoryview\(values\).cast\('Q'\)"),
+        (lambda: numpy.array([True]), r"astype\(numpy.uint64\)"),
+        (lambda: numpy.array([1], dtype="m8[ns]"), r"values.view\('i8'\)"),
+        (lambda: numpy.array([(1, 2)], dtype=[("a", "u4"), ("b", "u4")]), "64-bit integers"),
+        (lambda: numpy.array([None]), "64-bit integers"),
+        (lambda: "12", "not str"),
+        (lambda: {1: 2}, "not dict"),
+        (lambda: 5, "iterable of ints"),
+        (lambda: None, "iterable of ints"),
+        (lambda: [1.5], "iterable of ints"),
+        (lambda: ["1"], "iterable of ints"),
+    ],
+)
+def test_other_types_say_what_to_do(make: Callable[[], Any], advice: str) -> None:
+    histogram = Histogram()
+    with pytest.raises(TypeError, match=advice):
+        histogram.record_many(make())
+    assert histogram.total_count == 0
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1, -1], [2**64], array.array("q", [5, -1]), numpy.array([3, -7, 5]), numpy.array([[1], [-(2**63)]])],
+)
+def test_negative_and_huge_values_are_refused_before_anything_is_counted(values: Any) -> None:
+    histogram = Histogram()
+    with pytest.raises(ValueError, match="must not be negative|must be within"):
+        histogram.record_many(values)
+    assert histogram.total_count == 0
+
+
+def test_strided_views_are_refused() -> None:
+    for values in (numpy.arange(10)[::2], memoryview(array.array("Q", range(10)))[::2], numpy.ones((4, 4), "u8")[:, 1]):
+        with pytest.raises(ValueError, match="contiguous"):
+            Histogram().record_many(values)
+
+
+def test_unaligned_memory_is_read_correctly() -> None:
+    raw = b"x" + array.array("Q", VALUES).tobytes()
+    unaligned = numpy.frombuffer(raw, dtype="u8", offset=1)
+    assert batch_of(unaligned).address % 8 == 0
+    assert recorded(unaligned) == one_by_one(VALUES)
+    writable = numpy.frombuffer(bytearray(raw), dtype="u8", offset=1)
+    assert recorded(writable) == one_by_one(VALUES)
+
+
+def test_buffers_are_read_where_they_are() -> None:
+    writable = array.array("Q", range(1000))
+    assert batch_of(writable).address == writable.buffer_info()[0]
+    for dtype in ("u8", "i8"):
+        ndarray = numpy.arange(1000, dtype=dtype)
+        address = ndarray.ctypes.data
+        assert batch_of(ndarray).address == address
+        assert batch_of(ndarray[10:]).address == address + 80
+        ndarray.setflags(write=False)
+        assert batch_of(ndarray).address == address
+        columns_first = numpy.asfortranarray(numpy.ones((5, 7), dtype))
+        assert batch_of(columns_first).address == columns_first.ctypes.data
+
+
+def test_nothing_is_copied() -> None:
+    million = numpy.arange(1_000_000, dtype="u8")
+    read_only = million[:]
+    read_only.setflags(write=False)
+    as_array = array.array("Q", range(1_000_000))
+    histogram = Histogram()
+    histogram.record_many(million)
+    tracemalloc.start()
+    try:
+        for values in (million, read_only, as_array):
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            histogram.record_many(values)
+            assert tracemalloc.get_traced_memory()[1] - before < 10_000
+    finally:
+        tracemalloc.stop()
+    assert histogram.total_count == 4_000_000
+
+
+def test_the_buffer_is_held_during_the_call_only() -> None:
+    values = array.array("Q", range(10))
+    batch = batch_of(values)
+    with pytest.raises(BufferError):
+        values.append(1)
+    del batch
+    values.append(1)
+    Histogram().record_many(values)
+    values.append(2)
+    data = bytearray(80)
+    view = memoryview(data).toreadonly().cast("Q")
+    Histogram().record_many(view)
+    view.release()
+    del view
+    data.append(1)
+
+
+def test_released_views_are_refused() -> None:
+    view = memoryview(array.array("Q", [1]))
+    view.release()
+    with pytest.raises(ValueError):
+        Histogram().record_many(view)
+
+
+def test_signed_values_without_numpy() -> None:
+    """The search for negative values must not need numpy, nor load it."""
+    result = run_python(
+        """
+        import array, sys
+        from picollo import Histogram
+        histogram = Histogram()
+        histogram.record_many(array.array("q", range(100)))
+        assert histogram.total_count == 100
+        try:
+            histogram.record_many(array.array("q", [1, -2]))
+        except ValueError as error:
+            assert "the smallest is -2" in str(error), error
+        else:
+            raise AssertionError("recorded a negative value")
+        assert histogram.total_count == 100
+        assert "numpy" not in sys.modules
+        """
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+@given(st.lists(st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 300))))
+def test_batches_count_like_single_values(values: list[int]) -> None:
+    assert recorded(array.array("Q", values)) == one_by_one(values)

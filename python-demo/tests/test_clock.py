@@ -1,0 +1,98 @@
+"""Clocks."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import picollo
+from picollo import Histogram, clock
+
+UNITS = {"nanos": 10**9, "micros": 10**6, "millis": 10**3, "picos": 10**12}
+CLOCKS = ["tsc", "monotonic"]
+
+
+@pytest.mark.parametrize("name", CLOCKS)
+def test_ticks_follow_time(name: clock.Clock) -> None:
+    picollo.calibrate()
+    begin, real_begin = picollo.ticks(name), time.perf_counter_ns()
+    time.sleep(0.05)
+    end, real_end = picollo.ticks(name), time.perf_counter_ns()
+    elapsed = picollo.convert(end - begin, "nanos", name)
+    assert elapsed == pytest.approx(real_end - real_begin, rel=0.01)
+
+
+@pytest.mark.parametrize("name", CLOCKS)
+def test_ticks_do_not_go_back(name: clock.Clock) -> None:
+    previous = picollo.ticks(name)
+    for _ in range(10_000):
+        now = picollo.ticks(name)
+        assert now >= previous
+        previous = now
+
+
+def test_frequencies() -> None:
+    assert picollo.frequency("monotonic") == 10**9
+    assert 10**6 < picollo.frequency() < 10**11
+    assert picollo.frequency("tsc") == picollo.frequency()
+
+
+@given(st.integers(0, 2**64 - 1), st.sampled_from(list(UNITS)), st.sampled_from(CLOCKS))
+def test_conversions_are_exact(ticks: int, unit: clock.Unit, name: clock.Clock) -> None:
+    expected = min(ticks * UNITS[unit] // picollo.frequency(name), 2**64 - 1)
+    assert picollo.convert(ticks, unit, name) == expected
+    assert picollo.convert(ticks, "ticks", name) == ticks
+
+
+@pytest.mark.parametrize("name", CLOCKS)
+def test_a_second_is_a_second(name: clock.Clock) -> None:
+    assert picollo.convert(picollo.frequency(name), "nanos", name) == 10**9
+
+
+def test_bad_arguments() -> None:
+    for call in (picollo.ticks, picollo.frequency):
+        with pytest.raises(ValueError, match="clock must be one of tsc, monotonic, not 'sundial'"):
+            call("sundial")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="unit must be one of ticks, nanos"):
+        picollo.convert(1, "fortnights")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="ticks must be within"):
+        picollo.convert(-1)
+    with pytest.raises(ValueError, match="ticks must be within"):
+        picollo.convert(2**64)
+
+
+@pytest.mark.parametrize("name", CLOCKS)
+def test_scopes_measure(name: clock.Clock) -> None:
+    histogram = Histogram(0.001)
+    with histogram.milli_scope(name) as millis, histogram.nano_scope(name) as nanos, histogram.tick_scope(name) as ticks:
+        begin = time.perf_counter_ns()
+        time.sleep(0.02)
+        elapsed = time.perf_counter_ns() - begin
+    assert nanos.elapsed == pytest.approx(elapsed, rel=0.05)
+    assert nanos.elapsed >= elapsed * 0.999
+    assert millis.elapsed in (nanos.elapsed // 10**6, nanos.elapsed // 10**6 + 1)
+    assert ticks.elapsed == pytest.approx(nanos.elapsed * picollo.frequency(name) / 10**9, rel=0.01)
+    assert histogram.total_count == 3
+
+
+def test_known_work_takes_known_time() -> None:
+    """256 dependent additions a repetition take at least a cycle each on any machine, so they grow with repetitions."""
+    histogram = Histogram()
+
+    def best(repetitions: int) -> int:
+        times = []
+        for _ in range(20):
+            with histogram.nano_scope() as scope:
+                picollo.work.add_chain_256(repetitions)
+            times.append(scope.elapsed)
+        return min(times)
+
+    one, ten = best(1_000), best(10_000)
+    assert 5 < ten / one < 20
+    assert 0.05 < ten / (10_000 * 256) < 10
+    with pytest.raises(ValueError):
+        picollo.work.add_chain_256(-1)
+    picollo.work.add_chain_256(0)

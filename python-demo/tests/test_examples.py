@@ -1,0 +1,100 @@
+"""The worked examples, byte for byte."""
+
+from __future__ import annotations
+
+import examples
+import pytest
+
+import picollo
+
+
+@pytest.fixture(scope="module")
+def first() -> picollo.Histogram:
+    return examples.first()
+
+
+@pytest.fixture(scope="module")
+def second() -> picollo.Histogram:
+    return examples.second()
+
+
+def test_summary(first: picollo.Histogram) -> None:
+    assert first.summary().markdown("Example") == examples.SUMMARY
+    assert first.snapshot().summary().markdown("Example") == examples.SUMMARY
+
+
+def test_diff(first: picollo.Histogram, second: picollo.Histogram) -> None:
+    text = str(first.diff(second, "Example diff"))
+    assert str(first.summary().diff(second.summary(), "Example diff")) == text
+    # The rows left out are one for each percentile.
+    parts = examples.DIFF.split("…\n")
+    assert text.startswith(parts[0])
+    assert text.endswith(parts[-1])
+    assert "\n" + parts[1] in text
+    assert text.count("\n") == 3 + 16 + 6
+    assert text.splitlines()[3 + 12].startswith("| 99.9  ")
+
+
+def test_line(first: picollo.Histogram) -> None:
+    assert first.summary().line("Example") == examples.LINE
+
+
+def test_one_percentile(first: picollo.Histogram) -> None:
+    assert str(first.percentile(99)) == examples.PERCENTILE
+    assert str(first.summary().percentiles[11]) == examples.PERCENTILE
+
+
+def test_listed_bucket(first: picollo.Histogram) -> None:
+    listed = first.snapshot().bucket_percentiles()[0]
+    assert str(listed) == examples.LISTED_BUCKET
+    lower = first.snapshot().bucket_percentiles(values="lower")[0]
+    assert str(lower) == "P0.073=2,000 [0 / 381]: [2,000, 2,016) 146"
+
+
+def test_the_name_is_the_default_title() -> None:
+    histogram = picollo.Histogram(relative_error=0.01, min=2000, max=12000, name="Example")
+    histogram.record_many(examples.values(1, 100_000, 1990, 1500, 40))
+    assert str(histogram) == examples.SUMMARY
+    assert str(histogram.summary()) == examples.SUMMARY
+    assert str(histogram.snapshot()) == examples.SUMMARY
+    assert histogram._repr_markdown_() == examples.SUMMARY
+    assert histogram.summary()._repr_markdown_() == examples.SUMMARY
+    assert histogram.summary().line() == examples.LINE
+    assert "##### Example" not in histogram.summary().markdown("")
+
+
+@pytest.mark.parametrize(
+    ("error", "low", "high", "first_index", "last_index", "count"),
+    [
+        (0.01, 10_000, 30_000, 526, 629, 104),
+        (0.001, 0, None, 0, 28_671, 28_672),
+        (0.0001, 100, 200, 100, 200, 101),
+        (0.01, 50, 100, 50, 100, 51),
+    ],
+)
+def test_layouts(error: float, low: int, high: int, first_index: int, last_index: int, count: int) -> None:
+    buckets = picollo.Histogram(error, low, high).snapshot().buckets(non_empty=False)
+    assert len(buckets) == count
+    assert [buckets[0].logical_index, buckets[-1].logical_index] == [first_index, last_index]
+    assert [bucket.storage_index for bucket in buckets] == list(range(count))
+
+
+def test_a_bucket() -> None:
+    histogram = picollo.Histogram(relative_error=0.01)
+    snapshot = histogram.snapshot()
+    bucket = snapshot.bucket_of(1_000_000)
+    assert bucket == (999_424, 1_007_615, 8192, 0, 954, 954)
+    assert (bucket.midpoint, bucket.value(), bucket.value("lower"), bucket.value("upper")) == (
+        1_003_520,
+        1_003_520,
+        999_424,
+        1_007_615,
+    )
+    assert [snapshot.bucket_of(value).logical_index for value in (127, 128, 129)] == [127, 128, 128]
+    assert snapshot.bucket_of(2**64 - 1).logical_index == 3775
+
+
+def test_the_top_bucket_prints_its_open_end() -> None:
+    histogram = picollo.Histogram(relative_error=0.01)
+    histogram.record(2**64 - 1)
+    assert str(histogram.percentile(100)).endswith(", 18,446,744,073,709,551,616) 1")

@@ -1,0 +1,417 @@
+"""Sessions, with events that every Linux machine has; those that need hardware counters say that they were skipped."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import gc
+import mmap
+import os
+import threading
+from typing import Any, Callable
+
+import pytest
+from conftest import run_python
+
+import picollo
+from picollo import Event, Session
+
+HARDWARE = ["cycles", "instructions", "branches", "branch-misses"]
+
+
+@pytest.fixture(autouse=True)
+def software_events() -> None:
+    """Skips, saying why, where not even software events may be counted (sandboxes)."""
+    try:
+        Session(["page-faults"]).close()
+    except picollo.PicolloError as error:
+        pytest.skip(f"this machine counts nothing at all: {error}")
+
+
+def touch(pages: int) -> None:
+    """Writes to so many new pages, which takes a page fault each."""
+    with mmap.mmap(-1, pages * mmap.PAGESIZE) as memory:
+        if hasattr(memory, "madvise"):
+            memory.madvise(mmap.MADV_NOHUGEPAGE if hasattr(mmap, "MADV_NOHUGEPAGE") else 15)
+        for page in range(pages):
+            memory[page * mmap.PAGESIZE] = 1
+
+
+def test_page_faults_are_counted() -> None:
+    with Session(["page-faults", "task-clock"]) as session:
+        touch(10)
+        for pages in (100, 200):
+            with session.measure() as measurement:
+                touch(pages)
+            faults, clock = measurement.readings
+            assert faults.status == clock.status == 0
+            assert faults.value == faults.raw
+            assert faults.value is not None and pages <= faults.value < pages + 50
+            assert clock.value is not None and clock.value > 0
+            assert faults.coverage == 1
+        histogram = session.histogram("page-faults")
+        assert histogram.total_count == 2
+        assert 100 <= histogram.summary().min < 150
+        assert 200 <= histogram.summary().max < 250
+        text = str(session)
+        assert "##### page-faults" in text
+        assert "##### task-clock" in text
+
+
+def test_breakpoints_count_exactly() -> None:
+    """A hardware breakpoint counts writes to one word: what is expected is known to the last one."""
+    word = ctypes.c_uint64()
+    try:
+        session = Session([f"mem:{ctypes.addressof(word):#x}/8:w"])
+    except picollo.PicolloError as error:
+        pytest.skip(f"this machine has no hardware breakpoints: {error}")
+    for writes in (0, 1, 1234):
+        with session.measure() as measurement:
+            for value in range(writes):
+                word.value = value
+        assert measurement.readings[0].value == writes
+    assert session.readings(deltas=False)[0].value == 1235
+    assert [(b.lower, b.count) for b in session.histogram(0).snapshot().buckets()][:2] == [(0, 1), (1, 1)]
+    session.reset()
+    assert session.histogram(0).total_count == 0
+    word.value = 1
+    session.read("syscall")
+    assert session.readings(deltas=True)[0].value == 1
+    assert session.readings(deltas=False)[0].value == 1
+
+
+def test_read_and_record_by_hand() -> None:
+    session = Session(["page-faults"])
+    with pytest.raises(picollo.EmptyError):
+        session.record()
+    session.read()
+    session.record()
+    with pytest.raises(picollo.EmptyError):
+        session.record()
+    touch(50)
+    session.read("auto")
+    session.record(deltas=False)
+    session.read("syscall")
+    session.record(deltas=True)
+    assert session.histogram(0).total_count == 3
+    with pytest.raises(ValueError, match="how must be one of auto, syscall"):
+        session.read("telepathy")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="how must be one of"):
+        session.measure("telepathy")  # type: ignore[arg-type]
+
+
+def test_a_measurement_records_when_its_block_raises() -> None:
+    session = Session(["page-faults"])
+    with pytest.raises(KeyError), session.measure():
+        raise KeyError
+    assert session.histogram(0).total_count == 1
+
+
+def test_enable_and_disable() -> None:
+    session = Session(["page-faults"], enabled=False)
+    session.read()
+    touch(100)
+    session.read()
+    assert session.readings()[0].value in (None, 0)
+    session.enable()
+    touch(100)
+    session.read()
+    value = session.readings(deltas=False)[0].value
+    assert value is not None and 100 <= value < 200
+    session.disable()
+    session.read()
+    touch(100)
+    session.read()
+    assert session.readings()[0].value in (None, 0)
+
+
+def test_events_keep_their_order() -> None:
+    specs = ["task-clock", "page-faults", "minor-faults", "page-faults"]
+    session = Session(specs)
+    assert len(session) == 4
+    assert [event.spec for event in session.events] == specs
+    assert [info.spec for info in session.info] == specs
+    assert all(info.available for info in session.info)
+    assert session.missing == ()
+    assert [session.index(spec) for spec in specs] == [0, 1, 2, 1]
+    assert session.index(session.events[0].name) == 0
+    assert session.index(session.events[2]) == 2
+    assert session.index(-1) == 3
+    assert session.histogram(1) is session.histogram("page-faults")
+    assert session.histogram(3) is not session.histogram(1)
+    for bad in (4, -5):
+        with pytest.raises(IndexError, match="the session has 4 events"):
+            session.histogram(bad)
+    with pytest.raises(KeyError, match="no event 'cycles'; it has task-clock"):
+        session.histogram("cycles")
+    with session.measure():
+        touch(10)
+    assert [r.value == session.readings()[1].value for r in session.readings()][1:] == [True] * 3
+
+
+def test_events() -> None:
+    event = Event.parse("page-faults")
+    assert event.spec == str(event) == "page-faults"
+    assert event.name
+    assert event.type == 1
+    assert event.config == 2
+    assert event == Event.parse("page-faults") != Event.parse("task-clock")
+    assert len({event, Event.parse("page-faults")}) == 1
+    assert "page-faults" in repr(event)
+    with Session([event]) as session:
+        assert session.events[0].name == event.name
+    assert Event.parse("r01c2").config == 0x1C2
+
+
+@pytest.mark.parametrize("spec", ["", "no-such-event", "cycles/", "r", "mem:", "mem:0x10/3:w", "x" * 5000, "nöt", ":::"])
+def test_events_that_there_are_not(spec: str) -> None:
+    with pytest.raises((picollo.NoSuchEventError, picollo.InvalidArgumentError)) as caught:
+        Event.parse(spec)
+    assert len(str(caught.value)) > 10
+    assert caught.value.event in (spec, None)
+    with pytest.raises((picollo.NoSuchEventError, picollo.InvalidArgumentError)):
+        Session(["page-faults", spec])
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ValueError, match="NUL"):
+        Event.parse("page\0faults")
+    with pytest.raises(TypeError, match="must be a str"):
+        Event.parse(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a list of events"):
+        Session("page-faults")
+    with pytest.raises(TypeError):
+        Session([5])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="thread must be"):
+        Session(["page-faults"], thread=2**31)
+    with pytest.raises(ValueError, match="cpu must be"):
+        Session(["page-faults"], cpu=-(2**31) - 1)
+    with pytest.raises(ValueError):
+        Session([])
+    with pytest.raises(ValueError, match="counter_bits"):
+        Session(["page-faults"], counter_bits=5)
+    with pytest.raises(ValueError, match="relative_error"):
+        Session(["page-faults"], relative_error=0)
+
+
+def test_what_is_missing_is_explained() -> None:
+    info = picollo.perf_probe()
+    if info.pmu_available:
+        pytest.skip("this machine has hardware counters: nothing is missing")
+    assert info.explanation
+    assert not info.user_read_available
+    with pytest.raises(picollo.PicolloError) as caught:
+        Session(["page-faults", "cycles"])
+    error = caught.value
+    assert error.event == "cycles"
+    assert error.errno is not None
+    assert errno.errorcode[error.errno] in ("ENOENT", "EACCES", "EPERM", "EOPNOTSUPP", "ENODEV")
+    assert len(str(error)) > 40
+    with Session(["cycles", "page-faults"], skip_unavailable=True) as session:
+        (missing,) = session.missing
+        assert (missing.spec, missing.status, missing.errno) == ("cycles", error.status, error.errno)
+        assert len(missing.message) > 40
+        with session.measure() as measurement:
+            touch(100)
+        cycles, faults = measurement.readings
+        assert cycles.value is None
+        assert cycles.status == error.status
+        assert faults.value is not None and faults.value >= 100
+        assert list(session.histograms) == ["page-faults"]
+        text = str(session)
+        assert "##### page-faults" in text
+        assert f"cycles is not counted: {missing.message}" in text
+        # A missing counter is never a zero.
+        try:
+            assert session.histogram("cycles").total_count == 0
+        except picollo.PicolloError as absent:
+            assert str(absent)
+
+
+def test_the_probe() -> None:
+    info = picollo.perf_probe()
+    assert info.paranoid is None or -1 <= info.paranoid <= 4
+    if info.pmu_available:
+        assert info.fixed_counters + info.programmable_counters > 0
+    else:
+        assert info.explanation
+
+
+def test_other_threads_may_not_read_in_user_space() -> None:
+    session = Session(["page-faults"])
+    caught: list[BaseException] = []
+
+    def read(how: Any) -> None:
+        try:
+            session.read(how)
+        except BaseException as error:
+            caught.append(error)
+
+    for how in ("auto", "syscall"):
+        thread = threading.Thread(target=read, args=(how,))
+        thread.start()
+        thread.join()
+    (error,) = caught
+    assert isinstance(error, picollo.WrongThreadError)
+    assert isinstance(error, RuntimeError)
+    session.record()
+    assert session.histogram(0).total_count == 1
+
+
+def test_counting_another_thread() -> None:
+    ready, go, done = threading.Event(), threading.Event(), threading.Event()
+    identity: list[int] = []
+
+    def work() -> None:
+        identity.append(threading.get_native_id())
+        ready.set()
+        go.wait()
+        touch(300)
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    ready.wait()
+    with Session(["page-faults"], thread=identity[0]) as session:
+        go.set()
+        done.wait()
+        session.read("syscall")
+        value = session.readings(deltas=False)[0].value
+        assert value is not None and 300 <= value < 400
+    thread.join()
+
+
+def test_use_after_close() -> None:
+    session = Session(["page-faults"])
+    measurement = session.measure()
+    with measurement:
+        pass
+    histogram = session.histogram(0)
+    session.close()
+    session.close()
+    assert session.closed
+    assert "closed" in repr(session)
+    calls: list[Callable[[], Any]] = [
+        lambda: session.read(),
+        lambda: session.record(),
+        lambda: session.readings(),
+        lambda: session.enable(),
+        lambda: session.disable(),
+        lambda: session.reset(),
+        lambda: session.calibrate(),
+        lambda: session.info,
+        lambda: session.missing,
+        lambda: session.histograms,
+        lambda: session.__enter__(),
+        lambda: measurement.__enter__(),
+        lambda: measurement.readings,
+        lambda: str(session),
+    ]
+    for call in calls:
+        with pytest.raises(picollo.ClosedError, match="the session is closed"):
+            call()
+    # The histograms stay.
+    assert histogram.total_count == 1
+    assert len(session.events) == 1
+
+
+def test_closing_gives_the_descriptors_back() -> None:
+    def open_files() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    before = open_files()
+    sessions = [Session(["page-faults", "task-clock"]) for _ in range(5)]
+    assert open_files() == before + 10
+    for session in sessions[:3]:
+        session.close()
+    del sessions, session
+    gc.collect()
+    assert open_files() == before
+    for _ in range(2000):
+        Session(["page-faults"])
+    assert open_files() == before
+
+
+def test_a_histogram_outlives_its_session() -> None:
+    session = Session(["page-faults"])
+    with session.measure():
+        pass
+    histogram = session.histogram(0)
+    snapshot = histogram.snapshot()
+    del session
+    gc.collect()
+    assert histogram.total_count == snapshot.total_count == 1
+    histogram.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_fork() -> None:
+    """A child gets an error that says so, may close, may open its own; the parent is not disturbed."""
+    result = run_python(
+        """
+        import gc, os, picollo
+        session = picollo.Session(["page-faults"])
+        session.read()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                for call in (session.read, session.enable, session.disable, session.reset, session.calibrate):
+                    try:
+                        call()
+                    except picollo.ForkedError as error:
+                        assert "fork" in str(error), error
+                    else:
+                        raise AssertionError(call)
+                session.close()
+                gc.collect()
+                with picollo.Session(["page-faults"]) as own:
+                    with own.measure():
+                        bytearray(1 << 20)
+                    assert own.histogram(0).total_count == 1
+                status = 0
+            except BaseException as error:
+                print("child:", repr(error), flush=True)
+            finally:
+                os._exit(status)
+        assert os.waitpid(child, 0)[1] == 0
+        keep = bytearray(1 << 22)
+        session.read()
+        assert session.readings()[0].value > 100
+        """
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_calibration() -> None:
+    with Session(["page-faults", "task-clock"]) as session:
+        session.calibrate()
+        assert all(info.overhead_syscall >= 0 for info in session.info)
+        assert session.info[1].overhead_syscall > 0
+
+
+@pytest.mark.parametrize(
+    "options", [{"kernel": True}, {"pinned": True}, {"ordered": True}, {"inherit": True}, {"subtract": True}, {"cpu": 0}]
+)
+def test_options(options: dict[str, Any]) -> None:
+    try:
+        session = Session(["page-faults"], **options)
+    except picollo.PermissionDeniedError as error:
+        pytest.skip(f"not permitted here: {error}")
+    except picollo.UnsupportedError as error:
+        pytest.skip(f"not offered here: {error}")
+    with session, session.measure("syscall"):
+        touch(10)
+    assert session.histogram(0).total_count == 1 if not session.closed else True
+
+
+def test_hardware_counters(pmu: picollo.PerfInfo) -> None:
+    with Session(HARDWARE, skip_unavailable=True) as session:
+        for _ in range(10):
+            with session.measure() as measurement:
+                picollo.work.add_chain_256(10_000)
+            for info, reading in zip(session.info, measurement.readings):
+                assert info.available == (reading.value is not None)
+        instructions = session.histogram("instructions").summary()
+        assert instructions.min >= 2_560_000
+        assert instructions.p50 < 2_560_000 * 1.5

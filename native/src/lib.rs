@@ -1,1 +1,24 @@
 //! Clocks and performance counters: all that touches the OS or the CPU.
+//!
+//! - [`Clock`] and [`Unit`]: the monotonic clock and the CPU's time stamp counter, with exact conversion.
+//! - [`Event`], [`Session`]: performance counters of the Linux kernel, opened together, read together, each feeding a
+//!   histogram of its own.
+//! - [`probe`]: what this machine can count, and what to change so that it can count more.
+//! - [`work`]: known work to check all of them against.
+
+// An error carries its explanation by value: the paths that build one must not allocate, and none of them is hot.
+#![allow(clippy::result_large_err)]
+
+mod clock;
+mod error;
+mod kernel;
+mod sys;
+mod text;
+mod tsc;
+pub mod work;
+
+pub use clock::{Clock, Scope, Unit, unix_nanos};
+pub use error::{Error, Result, Status};
+pub use kernel::{Attr, Page};
+pub use sys::{Errno, Kernel, Sys};
+pub use tsc::TscState;

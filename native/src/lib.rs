@@ -11,14 +11,21 @@
 
 mod clock;
 mod error;
+mod event;
 mod kernel;
+mod names;
 mod sys;
+mod sysfs;
 mod text;
 mod tsc;
 pub mod work;
 
 pub use clock::{Clock, Scope, Unit, unix_nanos};
 pub use error::{Error, Result, Status};
+pub use event::{
+    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
+    EVENT_PRECISE_MASK, EVENT_USER, Event,
+};
 pub use kernel::{Attr, Page};
 pub use sys::{Errno, Kernel, Sys};
 pub use tsc::TscState;

@@ -7,6 +7,7 @@
 
 __attribute__((visibility("hidden"))) uint64_t picollo_asm_tsc(void);
 __attribute__((visibility("hidden"))) uint64_t picollo_asm_tsc_ordered(void);
+__attribute__((visibility("hidden"))) void picollo_asm_fence(void);
 
 #if defined(__x86_64__) || defined(__i386__)
 
@@ -22,6 +23,8 @@ uint64_t picollo_asm_tsc_ordered(void) {
     return ((uint64_t)high << 32) | low;
 }
 
+void picollo_asm_fence(void) { __asm__ volatile("lfence" : : : "memory"); }
+
 #elif defined(__aarch64__)
 
 uint64_t picollo_asm_tsc(void) {
@@ -36,6 +39,8 @@ uint64_t picollo_asm_tsc_ordered(void) {
     return ticks;
 }
 
+void picollo_asm_fence(void) { __asm__ volatile("isb" : : : "memory"); }
+
 __attribute__((visibility("hidden"))) uint64_t picollo_asm_tsc_frequency(void);
 
 uint64_t picollo_asm_tsc_frequency(void) {
@@ -49,5 +54,6 @@ uint64_t picollo_asm_tsc_frequency(void) {
 /* No counter that user code can read: the caller stays on the monotonic clock and never asks. */
 uint64_t picollo_asm_tsc(void) { return 0; }
 uint64_t picollo_asm_tsc_ordered(void) { return 0; }
+void picollo_asm_fence(void) { __asm__ volatile("" : : : "memory"); }
 
 #endif

@@ -1,8 +1,8 @@
 //! What the kernel is asked for, and what is given up, in which order, when it refuses.
 
 use crate::event::{
-    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE, EVENT_PRECISE_MASK, EVENT_USER,
-    Event,
+    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
+    EVENT_PRECISE_MASK, EVENT_USER, Event,
 };
 use crate::kernel::{ATTR_SIZE_5, ATTR_SIZE_8, Attr, flag, format, kind};
 
@@ -115,7 +115,10 @@ mod tests {
     fn only_leaders_are_pinned_or_stopped() {
         let wish = Wish { pinned: true, inherit: true, ..PLAIN };
         let event = Event::new(kind::SOFTWARE, 1);
-        assert_eq!(request(&event, wish, true).flags & (flag::PINNED | flag::DISABLED), flag::PINNED | flag::DISABLED);
+        assert_eq!(
+            request(&event, wish, true).flags & (flag::PINNED | flag::DISABLED),
+            flag::PINNED | flag::DISABLED
+        );
         let member = request(&event, wish, false);
         assert_eq!(member.flags & (flag::PINNED | flag::DISABLED), 0);
         assert_ne!(member.flags & flag::INHERIT, 0);

@@ -81,19 +81,28 @@ impl Refusal<'_> {
                  65536, or RLIMIT_NOFILE, or LimitNOFILE= of the service"
             ),
             libc::ENFILE => {
-                write!(text, "the whole system is out of file descriptors (ENFILE). Raise it: sysctl fs.file-max=2097152")
+                write!(
+                    text,
+                    "the whole system is out of file descriptors (ENFILE). Raise it: sysctl fs.file-max=2097152"
+                )
             }
             libc::ENOSPC if self.attr.kind == kind::BREAKPOINT => write!(
                 text,
                 "all hardware breakpoints of the target are taken (ENOSPC): x86 has 4, shared with debuggers. Free one"
             ),
-            libc::ENOSPC => write!(text, "the PMU has no free counter for this (ENOSPC). Close another session"),
+            libc::ENOSPC => {
+                write!(text, "the PMU has no free counter for this (ENOSPC). Close another session")
+            }
             libc::E2BIG => write!(
                 text,
                 "this kernel is older than the event (E2BIG): it lacks the fields that the event needs, config3 most likely. \
                  Use a newer kernel or another event"
             ),
-            libc::ESRCH => write!(text, "there is no thread {} (ESRCH): it has ended, or the id is wrong", self.target.pid),
+            libc::ESRCH => write!(
+                text,
+                "there is no thread {} (ESRCH): it has ended, or the id is wrong",
+                self.target.pid
+            ),
             libc::EBADF => write!(text, "the group's leader was closed by someone else (EBADF)"),
             libc::ENOMEM => write!(text, "the kernel has no memory for it (ENOMEM)"),
             libc::EINTR | libc::EAGAIN => write!(text, "the kernel kept asking to try again. Try later"),
@@ -160,7 +169,11 @@ impl Refusal<'_> {
             );
         }
         if self.counts_kernel() && machine.paranoid.is_none_or(|level| level >= 2) {
-            let why = if self.attr.kind > kind::BREAKPOINT { ", and this PMU cannot leave the kernel out" } else { "" };
+            let why = if self.attr.kind > kind::BREAKPOINT {
+                ", and this PMU cannot leave the kernel out"
+            } else {
+                ""
+            };
             return write!(
                 text,
                 "counting in the kernel needs CAP_PERFMON or kernel.perf_event_paranoid of 1 or less (EACCES; it is {level}{why}): \
@@ -226,10 +239,14 @@ impl Refusal<'_> {
             return write!(text, "everything on every CPU cannot be counted at once (EINVAL): name a CPU");
         }
         if let Some(offender) = self.offender(sys) {
-            return write!(text, "the kernel refuses it together with {offender} (EINVAL), and takes it without");
+            return write!(
+                text,
+                "the kernel refuses it together with {offender} (EINVAL), and takes it without"
+            );
         }
         if self.attr.kind == kind::BREAKPOINT {
-            let read_only = if self.attr.bp_type == 1 { " x86 has no read-only breakpoints: use rw." } else { "" };
+            let read_only =
+                if self.attr.bp_type == 1 { " x86 has no read-only breakpoints: use rw." } else { "" };
             return write!(
                 text,
                 "the CPU cannot watch this place (EINVAL).{read_only} The address must be a multiple of the length; for execution \
@@ -257,7 +274,10 @@ impl Refusal<'_> {
             (flag::EXCLUDE_IDLE, "the modifier I (not while idle)"),
             (flag::EXCLUDE_HOST | flag::EXCLUDE_GUEST, "the modifiers H and G (host, guest)"),
             (flag::PRECISE_MASK, "the modifier p (precision)"),
-            (flag::EXCLUDE_USER | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV, "the choice of rings (user, kernel, hypervisor)"),
+            (
+                flag::EXCLUDE_USER | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV,
+                "the choice of rings (user, kernel, hypervisor)",
+            ),
         ];
         let opens = |attr: &Attr, target: Target| opens(sys, attr, target);
         for (bits, name) in flags {
@@ -266,7 +286,8 @@ impl Refusal<'_> {
                 return Some(name);
             }
         }
-        if self.target.cpu >= 0 && self.target.pid >= 0 && opens(self.attr, Target { cpu: -1, ..self.target }) {
+        if self.target.cpu >= 0 && self.target.pid >= 0 && opens(self.attr, Target { cpu: -1, ..self.target })
+        {
             return Some("the CPU that was named (is there such a CPU?)");
         }
         // PMUs beside the cores count for whole CPUs only.
@@ -293,7 +314,11 @@ fn opens<S: Sys>(sys: &S, attr: &Attr, target: Target) -> bool {
 /// Whether the event that needs least can be opened: a software event, user only, on the calling thread.
 pub(crate) fn simplest_works<S: Sys>(sys: &S) -> bool {
     let flags = flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
-    opens(sys, &Attr { kind: kind::SOFTWARE, config: 1, flags, ..Attr::default() }, Target { pid: 0, cpu: -1 })
+    opens(
+        sys,
+        &Attr { kind: kind::SOFTWARE, config: 1, flags, ..Attr::default() },
+        Target { pid: 0, cpu: -1 },
+    )
 }
 
 /// The kind of failure that an errno of `perf_event_open` is.

@@ -29,7 +29,7 @@ fn names_and_raw_codes() {
 fn modifiers() {
     assert_eq!(parse("cycles:u").modifiers, EVENT_USER);
     assert_eq!(parse("Hardware:CpuCycles:uk").modifiers, EVENT_USER | EVENT_KERNEL);
-    assert_eq!(parse("cycles:upp").modifiers, EVENT_USER | 2 * EVENT_PRECISE);
+    assert_eq!(parse("cycles:upp").modifiers, EVENT_USER | (2 * EVENT_PRECISE));
     assert_eq!(parse("r1c2:P").modifiers, EVENT_PRECISE_MASK);
     assert_eq!(parse("cycles:hHGI").name(), "Hardware:CpuCycles:hHGI");
     assert_eq!(status("cycles:pppp"), Status::NoSuchEvent);
@@ -112,7 +112,7 @@ proptest! {
     fn display_names_parse_back(kind in prop::sample::select(vec![0u32, 1, 3, 4]), config: u64, small in 0u64..12, modifiers in 0u32..256) {
         let config = match kind {
             kind::RAW => config,
-            kind::CACHE => small % 7 | (config % 3) << 8 | (config >> 8 & 1) << 16,
+            kind::CACHE => (small % 7) | ((config % 3) << 8) | ((config >> 8 & 1) << 16),
             kind::HARDWARE => small % 10,
             _ => small,
         };

@@ -78,7 +78,12 @@ pub(crate) fn positions(mut members: u64) -> impl Iterator<Item = usize> {
 
 impl Group {
     /// Reads all members with one system call into `samples`, which are by position. Nothing is written on failure.
-    pub(crate) fn read<S: Sys>(&self, sys: &S, counters: &[Counter], samples: &mut [Sample]) -> Result<(), Unreadable> {
+    pub(crate) fn read<S: Sys>(
+        &self,
+        sys: &S,
+        counters: &[Counter],
+        samples: &mut [Sample],
+    ) -> Result<(), Unreadable> {
         // nr, enabled, running, {value, id} for each.
         let mut answer = [0u64; 3 + 2 * MAX_EVENTS];
         let count = self.members.count_ones() as usize;
@@ -92,28 +97,21 @@ impl Group {
         if bytes != wanted * 8 || answer[0] != count as u64 {
             return Err(Unreadable::Malformed);
         }
-        let (enabled, running) = (answer[1], answer[2]);
-        let pairs = &answer[3..wanted];
-        // The kernel answers in the order of opening, which is that of positions; but it promises only ids.
+        let mut read = [Sample::default(); MAX_EVENTS];
         let mut seen = 0u64;
-        let owner_of = |index: usize, id: u64, expected: Option<usize>| match expected {
-            Some(position) if counters[position].id == id => Some(position),
-            _ => positions(self.members).find(|&position| counters[position].id == id).filter(|_| index < count),
-        };
+        // The kernel answers in the order of opening, which is that of positions; but it promises only ids.
         let mut expected = positions(self.members);
-        for (index, pair) in pairs.chunks_exact(2).enumerate() {
-            let position = owner_of(index, pair[1], expected.next()).ok_or(Unreadable::Malformed)?;
+        for pair in answer[3..wanted].chunks_exact(2) {
+            let is_id = |&position: &usize| counters[position].id == pair[1];
+            let position = expected.next().filter(is_id).or_else(|| positions(self.members).find(is_id));
+            let position = position.ok_or(Unreadable::Malformed)?;
             seen |= 1 << position;
+            read[position] = Sample { value: pair[0], enabled: answer[1], running: answer[2] };
         }
         if seen != self.members {
             return Err(Unreadable::Malformed);
         }
-        let mut expected = positions(self.members);
-        for (index, pair) in pairs.chunks_exact(2).enumerate() {
-            if let Some(position) = owner_of(index, pair[1], expected.next()) {
-                samples[position] = Sample { value: pair[0], enabled, running };
-            }
-        }
+        self.deliver(&read, samples);
         Ok(())
     }
 
@@ -138,10 +136,15 @@ impl Group {
             }
             read[position] = Sample { value, enabled, running };
         }
+        self.deliver(&read, samples);
+        Ok(())
+    }
+
+    /// All members' samples at once, so that a failure half-way writes none.
+    fn deliver(&self, read: &[Sample; MAX_EVENTS], samples: &mut [Sample]) {
         for position in positions(self.members) {
             samples[position] = read[position];
         }
-        Ok(())
     }
 }
 
@@ -149,7 +152,12 @@ impl Group {
 pub(crate) type Refused = (Errno, Attr);
 
 /// Opens one event, giving up what can be given up, in order. `leader` is a descriptor or -1.
-pub(crate) fn open<S: Sys>(sys: &S, wanted: &Attr, target: Target, leader: i32) -> Result<(i32, Attr), Refused> {
+pub(crate) fn open<S: Sys>(
+    sys: &S,
+    wanted: &Attr,
+    target: Target,
+    leader: i32,
+) -> Result<(i32, Attr), Refused> {
     let first = match attempt(sys, *wanted, target, leader) {
         Ok(opened) => return Ok(opened),
         Err(refused) => refused,
@@ -178,23 +186,20 @@ pub(crate) fn open<S: Sys>(sys: &S, wanted: &Attr, target: Target, leader: i32) 
 
 /// One request, repeated as the kernel asks for it: after signals, and in the size that it knows.
 fn attempt<S: Sys>(sys: &S, attr: Attr, target: Target, leader: i32) -> Result<(i32, Attr), Refused> {
-    let mut known_size = 0;
-    let mut open = |mut attr: Attr| {
-        let result = persist(|| sys.open(&mut attr, target.pid, target.cpu, leader, CLOEXEC));
-        known_size = attr.size;
-        result
-    };
-    match open(attr) {
+    let open = |attr: &mut Attr| persist(|| sys.open(attr, target.pid, target.cpu, leader, CLOEXEC));
+    // A copy, because the kernel may write into it.
+    let mut sent = attr;
+    match open(&mut sent) {
         Ok(fd) => Ok((fd, attr)),
         Err(Errno(libc::E2BIG)) => {
             // The kernel wrote its own size. What it does not know may be cut off only where it is zero, or another event
             // than the one asked for would be counted.
-            let cut = Attr { size: known_size, ..attr };
-            let sensible = (64..attr.size).contains(&known_size) && known_size % 8 == 0;
-            if !sensible || !is_zero_from(&attr, known_size as usize) {
+            let known = sent.size;
+            if !(64..attr.size).contains(&known) || !is_zero_from(&attr, known as usize) {
                 return Err((Errno(libc::E2BIG), attr));
             }
-            open(cut).map(|fd| (fd, cut)).map_err(|errno| (errno, cut))
+            let mut cut = Attr { size: known, ..attr };
+            open(&mut cut).map(|fd| (fd, cut)).map_err(|errno| (errno, cut))
         }
         Err(errno) => Err((errno, attr)),
     }

@@ -41,7 +41,8 @@ impl Machine {
             let length = sys.read_file(path, &mut buffer).unwrap_or(0);
             core::str::from_utf8(&buffer[..length]).is_ok_and(test)
         };
-        let wsl = file("/proc/sys/kernel/osrelease", |text| text.contains("icrosoft") || text.contains("WSL"));
+        let wsl =
+            file("/proc/sys/kernel/osrelease", |text| text.contains("icrosoft") || text.contains("WSL"));
         let seccomp = file("/proc/self/status", |text| {
             text.lines().any(|line| line.strip_prefix("Seccomp:").is_some_and(|mode| mode.trim() == "2"))
         });

@@ -233,7 +233,8 @@ mod tests {
     fn every_display_name_finds_its_event() {
         let generic =
             (0..10).map(|config| (kind::HARDWARE, config)).chain((0..12).map(|c| (kind::SOFTWARE, c)));
-        let caches = (0..7u64 * 3 * 2).map(|n| (kind::CACHE, n % 7 | (n / 7 % 3) << 8 | (n / 21) << 16));
+        let caches =
+            (0..7u64 * 3 * 2).map(|n| (kind::CACHE, (n % 7) | ((n / 7 % 3) << 8) | ((n / 21) << 16)));
         for (kind, config) in generic.chain(caches) {
             let name = Display { kind, config }.to_string();
             let (_, plain) = name.split_once(':').unwrap();

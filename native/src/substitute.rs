@@ -52,9 +52,11 @@ impl Substitute {
         let thread = self.thread;
         match self.what {
             What::ContextSwitches if thread == caller => sys.context_switches(),
-            What::ContextSwitches => {
-                fields(sys, format_args!("/proc/{thread}/status"), &["voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"])
-            }
+            What::ContextSwitches => fields(
+                sys,
+                format_args!("/proc/{thread}/status"),
+                &["voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"],
+            ),
             What::Migrations => fields(sys, format_args!("/proc/{thread}/sched"), &["se.nr_migrations"]),
         }
     }
@@ -91,7 +93,11 @@ impl Substitute {
 }
 
 /// The sum of the named fields of a file with a `name: number` on each line; all must be there.
-fn fields<S: Sys>(sys: &S, path: core::fmt::Arguments<'_>, names: &[&str]) -> core::result::Result<u64, Errno> {
+fn fields<S: Sys>(
+    sys: &S,
+    path: core::fmt::Arguments<'_>,
+    names: &[&str],
+) -> core::result::Result<u64, Errno> {
     let mut name = [0 as c_char; 64];
     text::set(&mut name, path);
     let mut buffer = [0u8; 8192];

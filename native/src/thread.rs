@@ -80,7 +80,8 @@ fn map() -> *mut AtomicU64 {
     let wiped = unsafe { libc::madvise(page, page_size(), libc::MADV_WIPEONFORK) } == 0;
     if wiped {
         // Release: whoever finds the page must find it mapped and zero.
-        let published = PAGE.compare_exchange(core::ptr::null_mut(), page.cast(), Ordering::AcqRel, Ordering::Acquire);
+        let published =
+            PAGE.compare_exchange(core::ptr::null_mut(), page.cast(), Ordering::AcqRel, Ordering::Acquire);
         match published {
             Ok(_) => return page.cast(),
             Err(theirs) => {

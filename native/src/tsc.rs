@@ -11,6 +11,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 unsafe extern "C" {
     fn picollo_asm_tsc() -> u64;
     fn picollo_asm_tsc_ordered() -> u64;
+    fn picollo_asm_fence();
     #[cfg(target_arch = "aarch64")]
     fn picollo_asm_tsc_frequency() -> u64;
 }
@@ -76,6 +77,13 @@ pub(crate) fn read() -> u64 {
 pub(crate) fn read_ordered() -> u64 {
     // SAFETY: as for `read`.
     unsafe { picollo_asm_tsc_ordered() }
+}
+
+/// Waits for everything before it and holds back everything after it, as far as the CPU can.
+#[inline]
+pub(crate) fn fence() {
+    // SAFETY: an instruction without effect on registers or memory.
+    unsafe { picollo_asm_fence() }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]

@@ -1,1 +1,53 @@
 //! Clocks and performance counters: all that touches the OS or the CPU.
+//!
+//! - [`Clock`] and [`Unit`]: the monotonic clock and the CPU's time stamp counter, with exact conversion.
+//! - [`Event`], [`Session`]: performance counters of the Linux kernel, opened together, read together, each feeding a
+//!   histogram of its own.
+//! - [`probe`]: what this machine can count, and what to change so that it can count more.
+//! - [`work`]: known work to check all of them against.
+
+// An error carries its explanation by value: the paths that build one must not allocate, and none of them is hot.
+#![allow(clippy::result_large_err)]
+
+mod attr;
+mod clock;
+mod diagnose;
+mod error;
+mod event;
+mod group;
+mod kernel;
+mod machine;
+mod names;
+mod open;
+mod overhead;
+mod probe;
+mod reading;
+mod scale;
+mod session;
+mod substitute;
+mod sys;
+mod sysfs;
+mod text;
+mod thread;
+mod tsc;
+pub mod work;
+
+pub use clock::{Clock, Scope, Unit, unix_nanos};
+pub use error::{Error, Result, Status};
+pub use event::{
+    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
+    EVENT_PRECISE_MASK, EVENT_USER, Event,
+};
+pub use group::MAX_EVENTS;
+pub use kernel::{Attr, Page};
+pub use probe::{PerfInfo, probe, probe_with};
+pub use reading::{
+    EVENT_INFO_FAST, EVENT_INFO_SILENT, EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY,
+    EventInfo, READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
+};
+pub use session::{
+    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
+    SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, Session, SessionOptions,
+};
+pub use sys::{Errno, Kernel, Sys};
+pub use tsc::TscState;

@@ -1,0 +1,252 @@
+//! The kernel's side of `perf_event_open`: structures and numbers, as `include/uapi/linux/perf_event.h` has them.
+
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64};
+
+/// `struct perf_event_attr`, up to `config4` (version 9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+#[allow(missing_docs)] // the kernel's names, explained in perf_event_open(2)
+pub struct Attr {
+    pub kind: u32,
+    pub size: u32,
+    pub config: u64,
+    pub sample_period: u64,
+    pub sample_type: u64,
+    pub read_format: u64,
+    pub flags: u64,
+    pub wakeup: u32,
+    pub bp_type: u32,
+    /// Address of a breakpoint.
+    pub config1: u64,
+    /// Length of a breakpoint.
+    pub config2: u64,
+    pub branch_sample_type: u64,
+    pub regs_user: u64,
+    pub stack_user: u32,
+    pub clockid: i32,
+    pub regs_intr: u64,
+    pub aux_watermark: u32,
+    pub max_stack: u16,
+    pub reserved_2: u16,
+    pub aux_sample_size: u32,
+    pub reserved_3: u32,
+    pub sig_data: u64,
+    pub config3: u64,
+    pub config4: u64,
+}
+
+/// The size given unless `config3` or `config4` is used: known to every kernel since 4.7's successors, and a longer structure
+/// with a zero tail is accepted by older ones.
+pub(crate) const ATTR_SIZE_5: u32 = 112;
+/// The size that has room for `config3`.
+pub(crate) const ATTR_SIZE_8: u32 = 136;
+
+impl Default for Attr {
+    fn default() -> Self {
+        Attr {
+            kind: 0,
+            size: ATTR_SIZE_5,
+            config: 0,
+            sample_period: 0,
+            sample_type: 0,
+            read_format: 0,
+            flags: 0,
+            wakeup: 0,
+            bp_type: 0,
+            config1: 0,
+            config2: 0,
+            branch_sample_type: 0,
+            regs_user: 0,
+            stack_user: 0,
+            clockid: 0,
+            regs_intr: 0,
+            aux_watermark: 0,
+            max_stack: 0,
+            reserved_2: 0,
+            aux_sample_size: 0,
+            reserved_3: 0,
+            sig_data: 0,
+            config3: 0,
+            config4: 0,
+        }
+    }
+}
+
+const _: () = {
+    assert!(size_of::<Attr>() == 144);
+    assert!(offset_of!(Attr, size) == 4);
+    assert!(offset_of!(Attr, config) == 8);
+    assert!(offset_of!(Attr, sample_period) == 16);
+    assert!(offset_of!(Attr, sample_type) == 24);
+    assert!(offset_of!(Attr, read_format) == 32);
+    assert!(offset_of!(Attr, flags) == 40);
+    assert!(offset_of!(Attr, wakeup) == 48);
+    assert!(offset_of!(Attr, bp_type) == 52);
+    assert!(offset_of!(Attr, config1) == 56);
+    assert!(offset_of!(Attr, config2) == 64);
+    assert!(offset_of!(Attr, branch_sample_type) == 72);
+    assert!(offset_of!(Attr, regs_user) == 80);
+    assert!(offset_of!(Attr, stack_user) == 88);
+    assert!(offset_of!(Attr, clockid) == 92);
+    assert!(offset_of!(Attr, regs_intr) == 96);
+    assert!(offset_of!(Attr, aux_watermark) == 104);
+    assert!(offset_of!(Attr, max_stack) == 108);
+    assert!(offset_of!(Attr, aux_sample_size) == 112);
+    assert!(offset_of!(Attr, sig_data) == 120);
+    assert!(offset_of!(Attr, config3) == 128);
+    assert!(offset_of!(Attr, config4) == 136);
+};
+
+/// Bits of `Attr::flags`, which is a C bit-field: the first bit is the lowest on little-endian machines, the highest on others.
+#[allow(dead_code)] // the whole set that the library may come to use, so that no number is looked up twice
+pub(crate) mod flag {
+    const fn bit(n: u32) -> u64 {
+        field(n, 1, 1)
+    }
+
+    const fn field(first: u32, width: u32, value: u64) -> u64 {
+        let shift = if cfg!(target_endian = "little") { first } else { 64 - first - width };
+        value << shift
+    }
+
+    pub(crate) const DISABLED: u64 = bit(0);
+    pub(crate) const INHERIT: u64 = bit(1);
+    pub(crate) const PINNED: u64 = bit(2);
+    pub(crate) const EXCLUSIVE: u64 = bit(3);
+    pub(crate) const EXCLUDE_USER: u64 = bit(4);
+    pub(crate) const EXCLUDE_KERNEL: u64 = bit(5);
+    pub(crate) const EXCLUDE_HV: u64 = bit(6);
+    pub(crate) const EXCLUDE_IDLE: u64 = bit(7);
+    pub(crate) const ENABLE_ON_EXEC: u64 = bit(12);
+    pub(crate) const EXCLUDE_HOST: u64 = bit(19);
+    pub(crate) const EXCLUDE_GUEST: u64 = bit(20);
+    pub(crate) const INHERIT_THREAD: u64 = bit(35);
+    pub(crate) const REMOVE_ON_EXEC: u64 = bit(36);
+    pub(crate) const PRECISE_MASK: u64 = precise(3);
+    pub(crate) const EXCLUDE_ANY: u64 =
+        EXCLUDE_USER | EXCLUDE_KERNEL | EXCLUDE_HV | EXCLUDE_IDLE | EXCLUDE_HOST | EXCLUDE_GUEST;
+
+    /// `precise_ip`: 0 to 3.
+    pub(crate) const fn precise(level: u64) -> u64 {
+        field(15, 2, level & 3)
+    }
+}
+
+/// The page that the kernel keeps up to date for a mapped event, `struct perf_event_mmap_page`. Every field may change at any
+/// moment: all access is atomic.
+#[repr(C)]
+#[allow(missing_docs)]
+pub struct Page {
+    pub version: u32,
+    pub compat_version: u32,
+    pub lock: AtomicU32,
+    pub index: AtomicU32,
+    pub offset: AtomicI64,
+    pub time_enabled: AtomicU64,
+    pub time_running: AtomicU64,
+    pub capabilities: AtomicU64,
+    pub pmc_width: AtomicU16,
+    pub time_shift: AtomicU16,
+    pub time_mult: AtomicU32,
+    pub time_offset: AtomicU64,
+    pub time_zero: AtomicU64,
+    pub size: AtomicU32,
+    pub reserved_1: u32,
+    pub time_cycles: AtomicU64,
+    pub time_mask: AtomicU64,
+}
+
+const _: () = {
+    assert!(offset_of!(Page, lock) == 8);
+    assert!(offset_of!(Page, index) == 12);
+    assert!(offset_of!(Page, offset) == 16);
+    assert!(offset_of!(Page, time_enabled) == 24);
+    assert!(offset_of!(Page, time_running) == 32);
+    assert!(offset_of!(Page, capabilities) == 40);
+    assert!(offset_of!(Page, pmc_width) == 48);
+    assert!(offset_of!(Page, time_shift) == 50);
+    assert!(offset_of!(Page, time_mult) == 52);
+    assert!(offset_of!(Page, time_offset) == 56);
+    assert!(offset_of!(Page, time_zero) == 64);
+    assert!(offset_of!(Page, size) == 72);
+    assert!(offset_of!(Page, time_cycles) == 80);
+    assert!(offset_of!(Page, time_mask) == 88);
+};
+
+/// Bits of `Page::capabilities`, again a C bit-field.
+const fn capability(n: u32) -> u64 {
+    1 << if cfg!(target_endian = "little") { n } else { 63 - n }
+}
+/// `cap_user_rdpmc`: the counter may be read from user space.
+pub(crate) const CAP_USER_READ: u64 = capability(2);
+/// `cap_user_time`: shift, mult and offset of the page are valid.
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+pub(crate) const CAP_USER_TIME: u64 = capability(3);
+
+/// Values of `Attr::kind`.
+pub(crate) mod kind {
+    pub(crate) const HARDWARE: u32 = 0;
+    pub(crate) const SOFTWARE: u32 = 1;
+    pub(crate) const TRACEPOINT: u32 = 2;
+    pub(crate) const CACHE: u32 = 3;
+    pub(crate) const RAW: u32 = 4;
+    pub(crate) const BREAKPOINT: u32 = 5;
+}
+
+/// Values of `Attr::config` for software events.
+pub(crate) mod software {
+    pub(crate) const CONTEXT_SWITCHES: u64 = 3;
+    pub(crate) const CPU_MIGRATIONS: u64 = 4;
+    pub(crate) const CGROUP_SWITCHES: u64 = 11;
+}
+
+/// Bits of `Attr::read_format`.
+pub(crate) mod format {
+    pub(crate) const TIME_ENABLED: u64 = 1;
+    pub(crate) const TIME_RUNNING: u64 = 2;
+    pub(crate) const ID: u64 = 4;
+    pub(crate) const GROUP: u64 = 8;
+    /// One event: value, enabled, running, id.
+    pub(crate) const SINGLE: u64 = TIME_ENABLED | TIME_RUNNING | ID;
+    /// A whole group: nr, enabled, running, {value, id} × nr.
+    pub(crate) const WHOLE: u64 = SINGLE | GROUP;
+}
+
+/// `PERF_FLAG_FD_CLOEXEC`.
+pub(crate) const CLOEXEC: u64 = 8;
+
+/// Requests of `ioctl`. RESET and PERIOD are left out on purpose: a running counter is never reset, it gets a new base.
+pub(crate) mod request {
+    // `_IO` and `_IOR` put the direction bits elsewhere on these three families.
+    const ODD: bool = cfg!(any(
+        target_arch = "powerpc",
+        target_arch = "powerpc64",
+        target_arch = "mips",
+        target_arch = "mips64"
+    )) || cfg!(any(target_arch = "sparc", target_arch = "sparc64"));
+    const NONE: u64 = if ODD { 1 << 29 } else { 0 };
+    const READ: u64 = if ODD { 2 << 29 } else { 2 << 30 };
+    pub(crate) const ENABLE: u64 = NONE | 0x2400;
+    pub(crate) const DISABLE: u64 = NONE | 0x2401;
+    /// Takes a pointer to a `u64`.
+    pub(crate) const ID: u64 = READ | 8 << 16 | 0x2407;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(all(target_arch = "x86_64", target_endian = "little"))]
+    fn numbers_are_the_kernels() {
+        assert_eq!(request::ENABLE, 0x2400);
+        assert_eq!(request::DISABLE, 0x2401);
+        assert_eq!(request::ID, 0x8008_2407);
+        assert_eq!(format::WHOLE, 15);
+        assert_eq!(flag::EXCLUDE_KERNEL, 32);
+        assert_eq!(flag::PRECISE_MASK, 3 << 15);
+        assert_eq!(flag::REMOVE_ON_EXEC, 1 << 36);
+        assert_eq!(CAP_USER_READ, 4);
+    }
+}

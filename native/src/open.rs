@@ -1,0 +1,224 @@
+//! Opening a session's events: into as few groups as the PMU allows, with what was asked for or as near to it as told.
+
+use crate::attr::{Wish, request};
+use crate::diagnose::{Refusal, Target};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::group::{self, Counter, Group, Refused, counts_kernel};
+use crate::kernel::{Attr, flag, kind, software};
+use crate::reading::{EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY, EventInfo};
+use crate::substitute::Substitute;
+use crate::sys::{Errno, Sys};
+
+/// The opened events of a session, by position. Closes them when dropped, and nothing more: that is all that a forked child
+/// may do to its parent's counters.
+pub(crate) struct Opened<S: Sys> {
+    pub sys: S,
+    pub counters: Vec<Counter>,
+    /// What each was opened with.
+    pub attrs: Vec<Attr>,
+    pub groups: Vec<Group>,
+}
+
+impl<S: Sys> Opened<S> {
+    pub(crate) fn close(&mut self, position: usize) {
+        let counter = core::mem::replace(&mut self.counters[position], Counter::CLOSED);
+        if counter.fd >= 0 {
+            // SAFETY: opened by this session, and forgotten just now.
+            unsafe { self.sys.close(counter.fd) };
+        }
+    }
+}
+
+impl<S: Sys> Drop for Opened<S> {
+    fn drop(&mut self) {
+        // Members before leaders, so that the kernel need not promote them in between.
+        for position in (0..self.counters.len()).rev() {
+            self.close(position);
+        }
+    }
+}
+
+/// For whom and how to open.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub target: Target,
+    pub wish: Wish,
+    /// Take less than was asked for where that is all there is.
+    pub lenient: bool,
+    /// The thread that is counted, for substitutes; `None` where the target is not one thread.
+    pub thread: Option<i32>,
+}
+
+/// What to change about a request before it is made.
+type Adjust = fn(&mut Attr);
+
+/// Software events that happen in the kernel: under `exclude_kernel` they read 0, always.
+fn happens_in_kernel(event: &Event) -> bool {
+    use software::{CGROUP_SWITCHES, CONTEXT_SWITCHES, CPU_MIGRATIONS};
+    event.r#type == kind::SOFTWARE
+        && matches!(event.config, CONTEXT_SWITCHES | CPU_MIGRATIONS | CGROUP_SWITCHES)
+}
+
+impl<S: Sys> Opened<S> {
+    /// Opens the event at a position, into the first group that takes it, else into one of its own. The vectors have room.
+    pub(crate) fn open(
+        &mut self,
+        plan: &Plan,
+        position: usize,
+        event: &Event,
+        info: &mut EventInfo,
+    ) -> Result<Option<Substitute>> {
+        let refused = if happens_in_kernel(event) && counts_kernel(&request(event, plan.wish, true)) {
+            self.place(plan, position, event, info, |_| {})
+        } else if happens_in_kernel(event) || event.r#type == kind::TRACEPOINT && !event.chooses_rings() {
+            // Leaving the kernel out would leave everything out. It is the occurrence that is asked for, not a ring.
+            self.place(plan, position, event, info, |attr| attr.flags &= !flag::EXCLUDE_KERNEL)
+        } else {
+            self.place(plan, position, event, info, |_| {})
+        };
+        let Err((errno, attr)) = refused else { return Ok(None) };
+        let denied = matches!(errno.0, libc::EACCES | libc::EPERM) && counts_kernel(&attr);
+        if denied && happens_in_kernel(event) {
+            let substitute = plan.thread.and_then(|thread| Substitute::find(&self.sys, event.config, thread));
+            if let Some(substitute) = substitute {
+                info.flags |= EVENT_INFO_SUBSTITUTED;
+                info.say(format_args!(
+                    "counted through {} instead, because the kernel's own counter needs the right to count in the kernel",
+                    substitute.source()
+                ));
+                return Ok(Some(substitute));
+            }
+        } else if denied
+            && plan.lenient
+            && attr.kind <= kind::BREAKPOINT
+            && attr.kind != kind::TRACEPOINT
+            && attr.flags & flag::EXCLUDE_USER == 0
+        {
+            let user_only: Adjust = |attr| attr.flags |= flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
+            if self.place(plan, position, event, info, user_only).is_ok() {
+                info.flags |= EVENT_INFO_USER_ONLY;
+                info.say(format_args!(
+                    "counted in user space only: counting in the kernel needs CAP_PERFMON or kernel.perf_event_paranoid of 1 or less"
+                ));
+                return Ok(None);
+            }
+        }
+        let refusal = Refusal { name: event.name(), attr: &attr, target: plan.target, errno };
+        Err(refusal.explain(&self.sys).with_event(position))
+    }
+
+    /// Opens the event into the first group that takes it, else into one of its own.
+    fn place(
+        &mut self,
+        plan: &Plan,
+        position: usize,
+        event: &Event,
+        info: &mut EventInfo,
+        adjust: Adjust,
+    ) -> core::result::Result<(), Refused> {
+        let mut attr = request(event, plan.wish, false);
+        adjust(&mut attr);
+        for index in 0..self.groups.len() {
+            let leader = self.counters[self.groups[index].leader].fd;
+            match group::open(&self.sys, &attr, plan.target, leader) {
+                Ok((fd, attr)) => {
+                    self.keep(position, fd, attr)?;
+                    self.groups[index].members |= 1 << position;
+                    info.group = index as u32;
+                    self.tell(info, &attr, event);
+                    return Ok(());
+                }
+                // No room in this group, or none for this kind of event.
+                Err((Errno(libc::EINVAL), _)) => {}
+                Err(refused) => return Err(refused),
+            }
+        }
+        // Two pinned groups on one thread would keep each other off the PMU.
+        let pinned = plan.wish.pinned && self.groups.is_empty();
+        let mut attr = request(event, Wish { pinned, ..plan.wish }, true);
+        adjust(&mut attr);
+        let (fd, attr) = group::open(&self.sys, &attr, plan.target, -1)?;
+        self.keep(position, fd, attr)?;
+        info.group = self.groups.len() as u32;
+        self.groups.push(Group { leader: position, members: 1 << position, pinned });
+        self.tell(info, &attr, event);
+        if plan.wish.pinned && !pinned {
+            info.flags |= EVENT_INFO_UNPINNED;
+        }
+        if info.group > 0 {
+            let unpinned =
+                if plan.wish.pinned { ", and not pinned, since only one group can be" } else { "" };
+            info.say(format_args!(
+                "scheduled in a group of its own{unpinned}: the PMU has no room for it beside the events before it, or they do not \
+                 mix. Compare it with theirs only over long intervals"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Notes what was given up.
+    fn tell(&self, info: &mut EventInfo, attr: &Attr, event: &Event) {
+        let wanted = request(event, Wish { kernel: false, inherit: false, pinned: false }, false);
+        if attr.kind > kind::BREAKPOINT
+            && attr.flags & flag::EXCLUDE_ANY == 0
+            && wanted.flags & flag::EXCLUDE_ANY != 0
+        {
+            info.say(format_args!(
+                "counts everywhere, the kernel included: this PMU cannot leave anything out"
+            ));
+        }
+    }
+
+    /// Notes a new descriptor with its id; closes it again where the kernel does not name it.
+    fn keep(&mut self, position: usize, fd: i32, attr: Attr) -> core::result::Result<(), Refused> {
+        match group::persist(|| self.sys.event_id(fd)) {
+            Ok(id) => {
+                self.counters[position] = Counter { fd, id };
+                self.attrs[position] = attr;
+                Ok(())
+            }
+            Err(errno) => {
+                // SAFETY: opened just now, and kept nowhere.
+                unsafe { self.sys.close(fd) };
+                Err((errno, attr))
+            }
+        }
+    }
+
+    /// Opens a pinned group again without pinning, after the PMU turned out to have no room for it.
+    pub(crate) fn reopen_unpinned(
+        &mut self,
+        index: usize,
+        target: Target,
+    ) -> core::result::Result<(), (usize, Refused)> {
+        let group = self.groups[index];
+        for position in group::positions(group.members) {
+            self.close(position);
+        }
+        self.groups[index].pinned = false;
+        let mut leader = -1;
+        for position in group::positions(group.members) {
+            let attr = Attr { flags: self.attrs[position].flags & !flag::PINNED, ..self.attrs[position] };
+            let (fd, attr) =
+                group::open(&self.sys, &attr, target, leader).map_err(|refused| (position, refused))?;
+            self.keep(position, fd, attr).map_err(|refused| (position, refused))?;
+            if position == group.leader {
+                leader = fd;
+            }
+        }
+        Ok(())
+    }
+
+    /// Explains a refusal that came later than the opening.
+    pub(crate) fn explain(
+        &self,
+        name: &str,
+        position: usize,
+        target: Target,
+        (errno, attr): Refused,
+    ) -> Error {
+        let refusal = Refusal { name, attr: &attr, target, errno };
+        refusal.explain(&self.sys).with_event(position)
+    }
+}

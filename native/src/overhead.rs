@@ -1,0 +1,77 @@
+//! What reading costs: the events that a pair of back-to-back reads adds to every interval.
+
+use crate::error::{Error, Result, Status};
+use crate::session::{ReadMode, Session};
+use crate::sys::Sys;
+
+/// Reads that warm caches and branch predictors before anything is kept.
+const WARM_UP: usize = 100;
+/// Pairs that are kept.
+const PAIRS: usize = 1000;
+
+impl<S: Sys> Session<S> {
+    /// Measures the overhead of a pair of reads for every event and notes it in the infos: the tenth percentile of a thousand
+    /// back-to-back pairs, leaving out those in which the event was not on the PMU throughout. Values and bases of the session
+    /// stay as they are, as if no time had passed. Takes some milliseconds; a stopped session is started for it and stopped
+    /// again.
+    ///
+    /// Errors: `Unsupported` where another thread or a CPU is counted, which reading does not slow down; `WrongThread` elsewhere
+    /// than on the opening thread.
+    pub fn calibrate(&mut self) -> Result<()> {
+        self.check()?;
+        if !self.counts_opener() {
+            let why = format_args!(
+                "reading costs the reading thread, not the one that this session counts: there is no overhead"
+            );
+            return Err(Error::new(Status::Unsupported, why));
+        }
+        if !self.is_opener() {
+            let why = format_args!(
+                "only the thread that opened the session, and that it counts, can measure what reading costs"
+            );
+            return Err(Error::new(Status::WrongThread, why));
+        }
+        let length = self.length()?;
+        let mut costs: Vec<u64> = Vec::new();
+        costs.try_reserve_exact(length * PAIRS).map_err(|_| Error::from(Status::OutOfMemory))?;
+        costs.resize(length * PAIRS, 0);
+
+        // Enabling takes a new base. What was counted so far is set aside and put back.
+        let kept = self.set_aside()?;
+        let result = self.measure(&mut costs, length);
+        let restored = self.put_back(kept);
+        let counts = result?;
+        restored?;
+
+        for ((info, costs), counted) in self.infos().zip(costs.chunks_exact_mut(PAIRS)).zip(counts) {
+            // Too few samples prove nothing.
+            if counted >= PAIRS / 10 {
+                let costs = &mut costs[..counted];
+                let (_, &mut tenth, _) = costs.select_nth_unstable(counted / 10);
+                info.overhead_syscall = tenth;
+            }
+        }
+        Ok(())
+    }
+
+    /// The costs of pairs, event by event, and how many there are of each.
+    fn measure(&mut self, costs: &mut [u64], length: usize) -> Result<[usize; crate::MAX_EVENTS]> {
+        let mut counts = [0; crate::MAX_EVENTS];
+        for pair in 0..WARM_UP + PAIRS {
+            // Both reads go through the front door, so that all that a user's read does is in the cost.
+            self.read(ReadMode::Syscall)?;
+            self.read(ReadMode::Syscall)?;
+            if pair < WARM_UP {
+                continue;
+            }
+            for position in 0..length {
+                let reading = self.histories[position].reading(true, 0);
+                if reading.is_counted() && reading.flags == 0 {
+                    costs[position * PAIRS + counts[position]] = reading.value;
+                    counts[position] += 1;
+                }
+            }
+        }
+        Ok(counts)
+    }
+}

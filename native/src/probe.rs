@@ -1,0 +1,129 @@
+//! What this machine can count, and what is missing.
+
+use core::ffi::c_char;
+use core::fmt::{self, Write};
+use core::sync::atomic::Ordering;
+
+use crate::attr::{Wish, request};
+use crate::diagnose::{Refusal, Target};
+use crate::event::Event;
+use crate::group;
+use crate::kernel::{CAP_USER_READ, kind};
+use crate::machine::{self, Machine};
+use crate::sys::{Errno, Kernel, Sys};
+use crate::text;
+
+/// What this machine can count. Same layout as `picollo_perf_info` in C.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct PerfInfo {
+    /// 1: CPU cycles can be counted here and now.
+    pub pmu_available: u32,
+    /// 1: counters can be read in user space.
+    pub user_read_available: u32,
+    /// Counters for one event each; 0 where unknown.
+    pub fixed_counters: u32,
+    /// Counters for any event; 0 where unknown.
+    pub programmable_counters: u32,
+    /// `/proc/sys/kernel/perf_event_paranoid`; `i32::MIN` where it cannot be read.
+    pub paranoid: i32,
+    /// 1: under a hypervisor.
+    pub hypervisor: u32,
+    /// What is missing and how to get it; empty when all is well.
+    pub explanation: [c_char; 480],
+}
+
+const _: () = assert!(size_of::<PerfInfo>() == 504);
+
+impl PerfInfo {
+    /// What is missing and how to get it; empty when all is well.
+    pub fn explanation(&self) -> &str {
+        text::get(&self.explanation)
+    }
+}
+
+impl fmt::Debug for PerfInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PerfInfo")
+            .field("pmu_available", &self.pmu_available)
+            .field("user_read_available", &self.user_read_available)
+            .field("fixed_counters", &self.fixed_counters)
+            .field("programmable_counters", &self.programmable_counters)
+            .field("paranoid", &self.paranoid)
+            .field("hypervisor", &self.hypervisor)
+            .field("explanation", &self.explanation())
+            .finish()
+    }
+}
+
+/// Looks what this machine can count, by opening a counter for CPU cycles and closing it again.
+pub fn probe() -> PerfInfo {
+    probe_with(&Kernel)
+}
+
+/// [`probe`] on a given system.
+pub fn probe_with<S: Sys>(sys: &S) -> PerfInfo {
+    let machine = Machine::inspect(sys);
+    let mut info = PerfInfo {
+        pmu_available: 0,
+        user_read_available: 0,
+        fixed_counters: 0,
+        programmable_counters: 0,
+        paranoid: machine.paranoid.unwrap_or(i32::MIN),
+        hypervisor: machine.hypervisor.into(),
+        explanation: [0; 480],
+    };
+    let target = Target { pid: 0, cpu: -1 };
+    let cycles = Event::new(kind::HARDWARE, 0);
+    let attr = request(&cycles, Wish { kernel: false, inherit: false, pinned: false }, true);
+    match group::open(sys, &attr, target, -1) {
+        Ok((fd, _)) => {
+            info.pmu_available = 1;
+            (info.fixed_counters, info.programmable_counters) = machine::counters();
+            let user_read = user_read(sys, fd);
+            info.user_read_available = user_read.is_ok().into();
+            // SAFETY: opened just now.
+            unsafe { sys.close(fd) };
+            explain_limits(&mut info, &machine, user_read);
+        }
+        Err((errno, attr)) => {
+            let error = Refusal { name: cycles.name(), attr: &attr, target, errno }.explain(sys);
+            text::set(&mut info.explanation, format_args!("{}", error.message()));
+        }
+    }
+    info
+}
+
+/// Whether the kernel lets an event be read in user space; `None`: it says no.
+fn user_read<S: Sys>(sys: &S, fd: i32) -> Result<(), Option<Errno>> {
+    let page = sys.map_page(fd).map_err(Some)?;
+    // SAFETY: mapped just now, and unmapped only below.
+    let capabilities = unsafe { page.as_ref() }.capabilities.load(Ordering::Relaxed);
+    // SAFETY: mapped above, and not used any more.
+    unsafe { sys.unmap_page(page) };
+    if capabilities & CAP_USER_READ != 0 { Ok(()) } else { Err(None) }
+}
+
+fn explain_limits(info: &mut PerfInfo, machine: &Machine, user_read: Result<(), Option<Errno>>) {
+    let mut text = text::Writer::new(&mut info.explanation);
+    let _ = match user_read {
+        Ok(()) => Ok(()),
+        Err(Some(Errno(libc::EPERM))) => write!(
+            text,
+            "Reading in user space needs locked memory: raise kernel.perf_event_mlock_kb or RLIMIT_MEMLOCK. "
+        ),
+        Err(_) if cfg!(target_arch = "aarch64") => {
+            write!(text, "Counters cannot be read in user space: sudo sysctl kernel.perf_user_access=1. ")
+        }
+        Err(_) => write!(text, "Counters cannot be read in user space: echo 1 > /sys/devices/cpu/rdpmc. "),
+    };
+    if machine.paranoid.is_none_or(|level| level >= 2) {
+        let _ = write!(
+            text,
+            "Only user space is counted without CAP_PERFMON: sudo sysctl kernel.perf_event_paranoid=1. "
+        );
+    }
+    if machine.nmi_watchdog {
+        let _ = write!(text, "The NMI watchdog holds one counter: sudo sysctl kernel.nmi_watchdog=0. ");
+    }
+}

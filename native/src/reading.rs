@@ -1,0 +1,270 @@
+//! What a session tells: readings of its events, and how each event came to be counted.
+
+use core::ffi::c_char;
+use core::fmt;
+
+use crate::group::Sample;
+use crate::scale::{Scaled, scale};
+use crate::text;
+
+/// Read in user space; for a delta, at both ends.
+pub const READING_FAST: u32 = 1 << 0;
+/// Provably not descheduled since the previous read.
+pub const READING_CLEAN: u32 = 1 << 1;
+/// Multiplexed: the value is extrapolated.
+pub const READING_SCALED: u32 = 1 << 2;
+/// Someone else reset the counter: the delta starts anew, and what was counted just before the reset is missing.
+pub const READING_RESYNC: u32 = 1 << 3;
+/// The times are from the last system call, not from this moment.
+pub const READING_TIMES_STALE: u32 = 1 << 4;
+
+/// One event's count over an interval. Same layout as `picollo_reading` in C.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(C)]
+pub struct Reading {
+    /// The count, extrapolated where the event was multiplexed, less the overhead where the session subtracts it.
+    pub value: u64,
+    /// The count as the kernel gave it.
+    pub raw: u64,
+    /// Nanoseconds of the interval in which the event was enabled.
+    pub time_enabled: u64,
+    /// Nanoseconds of the interval in which it was on the PMU.
+    pub time_running: u64,
+    /// [`READING_FAST`] and its siblings.
+    pub flags: u32,
+    /// 0, or the code of `NotCounted`, or why the event is not open. Anything but 0 means that there is no value.
+    pub status: i32,
+}
+
+const _: () = assert!(size_of::<Reading>() == 40);
+
+/// Counted in user space only, though more was asked for.
+pub const EVENT_INFO_USER_ONLY: u32 = 1 << 0;
+/// Not pinned, though that was asked for.
+pub const EVENT_INFO_UNPINNED: u32 = 1 << 1;
+/// Counted by other means than `perf_event_open`.
+pub const EVENT_INFO_SUBSTITUTED: u32 = 1 << 2;
+/// Can be read in user space.
+pub const EVENT_INFO_FAST: u32 = 1 << 3;
+/// Opened, but the PMU counts nothing.
+pub const EVENT_INFO_SILENT: u32 = 1 << 4;
+
+/// How an event came to be counted. Same layout as `picollo_event_info` in C.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct EventInfo {
+    /// Records that found no count: the histogram's total and this add up to the number of records.
+    pub not_counted_count: u64,
+    /// Events of its own that a pair of fast reads adds, after a calibration.
+    pub overhead_fast: u64,
+    /// The same of a pair of reads by system call.
+    pub overhead_syscall: u64,
+    /// 0, or why the event is not open.
+    pub status: i32,
+    /// The errno behind it; 0: none.
+    pub os_errno: i32,
+    /// Events of one group are scheduled together. `u32::MAX`: in none.
+    pub group: u32,
+    /// [`EVENT_INFO_USER_ONLY`] and its siblings.
+    pub flags: u32,
+    /// What there is to say about it; empty when all is as asked for.
+    pub message: [c_char; 248],
+}
+
+const _: () = assert!(size_of::<EventInfo>() == 288);
+
+impl EventInfo {
+    pub(crate) const NO_GROUP: u32 = u32::MAX;
+
+    pub(crate) fn new() -> EventInfo {
+        EventInfo {
+            not_counted_count: 0,
+            overhead_fast: 0,
+            overhead_syscall: 0,
+            status: 0,
+            os_errno: 0,
+            group: Self::NO_GROUP,
+            flags: 0,
+            message: [0; 248],
+        }
+    }
+
+    /// What there is to say about the event.
+    pub fn message(&self) -> &str {
+        text::get(&self.message)
+    }
+
+    pub(crate) fn say(&mut self, message: fmt::Arguments<'_>) {
+        text::set(&mut self.message, message);
+    }
+}
+
+impl fmt::Debug for EventInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventInfo")
+            .field("not_counted_count", &self.not_counted_count)
+            .field("overhead_fast", &self.overhead_fast)
+            .field("overhead_syscall", &self.overhead_syscall)
+            .field("status", &self.status)
+            .field("os_errno", &self.os_errno)
+            .field("group", &self.group)
+            .field("flags", &self.flags)
+            .field("message", &self.message())
+            .finish()
+    }
+}
+
+/// An event's samples that differences are taken of.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct History {
+    /// Where the session's values start.
+    base: Sample,
+    /// Where the last delta starts.
+    previous: Sample,
+    last: Sample,
+    /// Flags of the last delta.
+    flags: u32,
+    /// Someone reset the counter since the base.
+    resynced: bool,
+}
+
+impl History {
+    /// Starts anew from a sample.
+    pub(crate) fn rebase(&mut self, sample: Sample) {
+        *self = History { base: sample, previous: sample, last: sample, flags: 0, resynced: false };
+    }
+
+    /// The newest sample.
+    pub(crate) fn last(&self) -> Sample {
+        self.last
+    }
+
+    /// Takes the next sample. `None` where there was none to be had: then the last interval is empty.
+    pub(crate) fn advance(&mut self, sample: Option<Sample>) {
+        self.previous = self.last;
+        self.flags = 0;
+        let Some(sample) = sample else { return };
+        if sample.value < self.last.value {
+            // The kernel's 64-bit counts only grow, so someone who shares the descriptor has reset this one. What it counted
+            // since then is certain, what it counted before then and after the last sample is gone.
+            let counted = self.last.value.wrapping_sub(self.base.value);
+            self.base.value = 0u64.wrapping_sub(counted);
+            self.previous.value = 0;
+            self.flags = READING_RESYNC;
+            self.resynced = true;
+        }
+        self.last = sample;
+    }
+
+    /// Forgets what was counted between two samples, as if nothing had happened.
+    pub(crate) fn skip(&mut self, from: Sample, to: Sample) {
+        for sample in [&mut self.base, &mut self.previous, &mut self.last] {
+            sample.value = sample.value.wrapping_add(to.value.wrapping_sub(from.value));
+            sample.enabled = sample.enabled.wrapping_add(to.enabled.wrapping_sub(from.enabled));
+            sample.running = sample.running.wrapping_add(to.running.wrapping_sub(from.running));
+        }
+    }
+
+    /// The reading since the previous sample, or since the base. `overhead` is what reading itself added.
+    pub(crate) fn reading(&self, delta: bool, overhead: u64) -> Reading {
+        let from = if delta { self.previous } else { self.base };
+        let raw = self.last.value.wrapping_sub(from.value);
+        let time_enabled = self.last.enabled.wrapping_sub(from.enabled);
+        let time_running = self.last.running.wrapping_sub(from.running);
+        let mut flags = if delta { self.flags } else { 0 };
+        if !delta && self.resynced {
+            flags |= READING_RESYNC;
+        }
+        let (value, status) = match scale(raw, time_enabled, time_running, false) {
+            Scaled::NotCounted => return Reading::without_value(crate::Status::NotCounted, time_enabled),
+            Scaled::Exact(value) => (value, 0),
+            Scaled::Extrapolated(value) => {
+                flags |= READING_SCALED;
+                (value, 0)
+            }
+        };
+        Reading { value: value.saturating_sub(overhead), raw, time_enabled, time_running, flags, status }
+    }
+}
+
+impl Reading {
+    /// A reading that says why there is no value.
+    pub(crate) fn without_value(status: crate::Status, time_enabled: u64) -> Reading {
+        Reading { time_enabled, status: status.code(), ..Reading::default() }
+    }
+
+    /// Whether there is a value.
+    pub fn is_counted(&self) -> bool {
+        self.status == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Status;
+
+    fn sample(value: u64, enabled: u64, running: u64) -> Sample {
+        Sample { value, enabled, running }
+    }
+
+    #[test]
+    fn deltas_and_totals() {
+        let mut history = History::default();
+        history.rebase(sample(100, 1000, 1000));
+        history.advance(Some(sample(110, 1100, 1100)));
+        assert_eq!(history.reading(true, 0).value, 10);
+        assert_eq!(history.reading(false, 0).value, 10);
+        history.advance(Some(sample(130, 1300, 1200)));
+        let delta = history.reading(true, 0);
+        assert_eq!((delta.raw, delta.value, delta.flags), (20, 40, READING_SCALED));
+        assert_eq!((delta.time_enabled, delta.time_running, delta.status), (200, 100, 0));
+        let total = history.reading(false, 0);
+        assert_eq!((total.raw, total.value), (30, 45));
+        // Overhead comes off the value alone, and never below 0.
+        assert_eq!(history.reading(true, 39).value, 1);
+        assert_eq!(history.reading(true, 41).value, 0);
+        assert_eq!(history.reading(true, 41).raw, 20);
+    }
+
+    #[test]
+    fn what_did_not_run_has_no_value() {
+        let mut history = History::default();
+        history.rebase(sample(5, 10, 10));
+        history.advance(Some(sample(5, 20, 10)));
+        let reading = history.reading(true, 0);
+        assert_eq!((reading.status, reading.value, reading.time_enabled), (Status::NotCounted.code(), 0, 10));
+        assert!(!reading.is_counted());
+        history.advance(None);
+        assert_eq!(history.reading(true, 0).status, Status::NotCounted.code());
+    }
+
+    #[test]
+    fn a_foreign_reset_is_seen_and_told() {
+        let mut history = History::default();
+        history.rebase(sample(1000, 0, 0));
+        history.advance(Some(sample(1500, 10, 10)));
+        history.advance(Some(sample(70, 20, 20)));
+        let delta = history.reading(true, 0);
+        assert_eq!((delta.value, delta.flags), (70, READING_RESYNC));
+        assert_eq!(history.reading(false, 0).value, 570);
+        history.advance(Some(sample(80, 30, 30)));
+        assert_eq!((history.reading(true, 0).value, history.reading(true, 0).flags), (10, 0));
+        assert_eq!((history.reading(false, 0).value, history.reading(false, 0).flags), (580, READING_RESYNC));
+        history.rebase(sample(80, 30, 30));
+        history.advance(Some(sample(81, 31, 31)));
+        assert_eq!((history.reading(false, 0).value, history.reading(false, 0).flags), (1, 0));
+    }
+
+    #[test]
+    fn a_skipped_interval_leaves_no_trace() {
+        let mut history = History::default();
+        history.rebase(sample(100, 100, 100));
+        history.advance(Some(sample(110, 200, 200)));
+        let (delta, total) = (history.reading(true, 0), history.reading(false, 0));
+        history.skip(sample(110, 200, 200), sample(5000, 900, 850));
+        assert_eq!((history.reading(true, 0), history.reading(false, 0)), (delta, total));
+        history.advance(Some(sample(5003, 910, 860)));
+        assert_eq!((history.reading(true, 0).value, history.reading(false, 0).value), (3, 13));
+    }
+}

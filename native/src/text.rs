@@ -1,0 +1,106 @@
+//! Text in fixed buffers: NUL-terminated UTF-8, cut at a character boundary when it does not fit. Never allocates.
+
+use core::ffi::c_char;
+use core::fmt::{self, Write};
+
+/// Writes text into a fixed buffer, which stays NUL-terminated throughout.
+pub(crate) struct Writer<'a> {
+    buffer: &'a mut [c_char],
+    length: usize,
+    full: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// Starts with an empty text. The rest of the buffer is zeroed: it may end up in a file or another process.
+    pub(crate) fn new(buffer: &'a mut [c_char]) -> Self {
+        buffer.fill(0);
+        Writer { buffer, length: 0, full: false }
+    }
+
+    /// Whether something was cut.
+    #[cfg(test)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+}
+
+impl Write for Writer<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.full {
+            return Ok(());
+        }
+        // One byte is kept for the NUL.
+        let room = self.buffer.len().saturating_sub(self.length + 1);
+        let mut taken = text.len().min(room);
+        while !text.is_char_boundary(taken) {
+            taken -= 1;
+        }
+        // A NUL inside would end the text early for every reader; what follows it could never be seen.
+        for &byte in &text.as_bytes()[..taken] {
+            self.buffer[self.length] = if byte == 0 { b'?' } else { byte } as c_char;
+            self.length += 1;
+        }
+        self.full = taken < text.len();
+        Ok(())
+    }
+}
+
+/// Replaces the buffer's text.
+pub(crate) fn set(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
+    // A Writer never fails; it cuts.
+    let _ = Writer::new(buffer).write_fmt(text);
+}
+
+/// The buffer's text: up to the first NUL or the end, and only as far as it is valid UTF-8.
+pub(crate) fn get(buffer: &[c_char]) -> &str {
+    // SAFETY: c_char is i8 or u8; both have the size, alignment and valid bit patterns of u8, and the length is the same.
+    let bytes = unsafe { core::slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), buffer.len()) };
+    let bytes = &bytes[..bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len())];
+    match core::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => core::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn cuts_at_a_character() {
+        let mut buffer = [1 as c_char; 6];
+        set(&mut buffer, format_args!("abc{}", "äö"));
+        assert_eq!(get(&buffer), "abcä");
+        assert_eq!(buffer[5], 0);
+        let mut writer = Writer::new(&mut buffer);
+        let _ = write!(writer, "12345");
+        assert!(!writer.is_full());
+        let _ = write!(writer, "6");
+        assert!(writer.is_full());
+        // Nothing smaller may slip in behind a cut.
+        assert_eq!(get(&buffer), "12345");
+    }
+
+    #[test]
+    fn foreign_bytes_are_survived() {
+        assert_eq!(get(&[]), "");
+        assert_eq!(get(&[b'a' as c_char, 0xffu8 as c_char, b'b' as c_char]), "a");
+        assert_eq!(get(&[b'a' as c_char; 3]), "aaa");
+        let mut buffer = [0 as c_char; 0];
+        set(&mut buffer, format_args!("x"));
+    }
+
+    proptest! {
+        #[test]
+        fn keeps_a_prefix(text in ".{0,40}", size in 1usize..40) {
+            let mut buffer = vec![7 as c_char; size];
+            set(&mut buffer, format_args!("{text}"));
+            let kept = get(&buffer);
+            prop_assert!(kept.len() < size);
+            prop_assert!(text.replace('\0', "?").starts_with(kept));
+            // No more than one character was given up needlessly.
+            prop_assert!(kept.len() == text.len() || kept.len() + 4 >= size);
+        }
+    }
+}

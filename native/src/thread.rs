@@ -1,0 +1,147 @@
+//! Who is calling: the same thread, and the same process, as before?
+
+use core::cell::Cell;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use crate::sys::page_size;
+
+/// A number that only the calling thread has, and no thread after it: never reused, unlike thread ids and addresses. A forked
+/// child's first thread inherits its parent's; [`process`] tells those apart.
+#[inline]
+pub(crate) fn token() -> u64 {
+    thread_local! {
+        // Without a destructor, so that it can be read even while the thread's other locals are being destroyed.
+        static TOKEN: Cell<u64> = const { Cell::new(0) };
+    }
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    TOKEN.with(|cell| {
+        if cell.get() == 0 {
+            // At a billion threads a second it lasts for five centuries.
+            cell.set(NEXT.fetch_add(1, Ordering::Relaxed));
+        }
+        cell.get()
+    })
+}
+
+/// The kernel's id of the calling thread.
+pub(crate) fn kernel_id() -> i32 {
+    // SAFETY: a query without arguments. (The raw number: older C libraries have no wrapper.)
+    let id = unsafe { libc::syscall(libc::SYS_gettid) };
+    i32::try_from(id).unwrap_or(0)
+}
+
+/// One page that every child finds zeroed after fork, whichever way it was forked.
+static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
+/// How many stamps were given out on the way from the first ancestor to this process.
+static STAMPS: AtomicU64 = AtomicU64::new(0);
+/// Marks stamps that are process ids, where the kernel cannot zero the page.
+const BY_PROCESS_ID: u64 = 1 << 63;
+
+/// A number that this process has and that none of its ancestors had. Costs one load once it is known.
+#[inline]
+pub(crate) fn process() -> u64 {
+    let page = PAGE.load(Ordering::Acquire);
+    if !page.is_null() {
+        // SAFETY: a published page stays mapped for the life of the process, and of its children.
+        let stamp = unsafe { &*page }.load(Ordering::Relaxed);
+        if stamp != 0 {
+            return stamp;
+        }
+    }
+    first_stamp(page)
+}
+
+#[cold]
+fn first_stamp(page: *mut AtomicU64) -> u64 {
+    let page = if page.is_null() { map() } else { page };
+    if page.is_null() {
+        return BY_PROCESS_ID | u64::from(std::process::id());
+    }
+    // SAFETY: as in `process`.
+    let cell = unsafe { &*page };
+    // The count is an ordinary variable, which a child inherits: its stamp comes after all of its ancestors'.
+    let mine = STAMPS.fetch_add(1, Ordering::Relaxed) + 1;
+    match cell.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => mine,
+        Err(theirs) => theirs,
+    }
+}
+
+/// Maps and publishes the page; null where there is none to be had.
+fn map() -> *mut AtomicU64 {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new mapping at an address of the kernel's choice.
+    let page = unsafe { libc::mmap(core::ptr::null_mut(), page_size(), protection, kind, -1, 0) };
+    if page == libc::MAP_FAILED {
+        return core::ptr::null_mut();
+    }
+    // SAFETY: the range is the page just mapped, which nobody else knows yet.
+    let wiped = unsafe { libc::madvise(page, page_size(), libc::MADV_WIPEONFORK) } == 0;
+    if wiped {
+        // Release: whoever finds the page must find it mapped and zero.
+        let published =
+            PAGE.compare_exchange(core::ptr::null_mut(), page.cast(), Ordering::AcqRel, Ordering::Acquire);
+        match published {
+            Ok(_) => return page.cast(),
+            Err(theirs) => {
+                // SAFETY: the page lost the race, so nobody else knows it.
+                unsafe { libc::munmap(page, page_size()) };
+                return theirs;
+            }
+        }
+    }
+    // A kernel before 4.14.
+    // SAFETY: as above.
+    unsafe { libc::munmap(page, page_size()) };
+    core::ptr::null_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn tokens_are_never_reused() {
+        let here = token();
+        assert_eq!(token(), here);
+        let tokens: BTreeSet<u64> = (0..50).map(|_| std::thread::spawn(token).join().unwrap()).collect();
+        assert_eq!(tokens.len(), 50);
+        assert!(!tokens.contains(&here));
+    }
+
+    #[test]
+    fn stamps_are_the_processes() {
+        let here = process();
+        assert_ne!(here, 0);
+        assert_eq!(std::thread::spawn(process).join().unwrap(), here);
+        // SAFETY: the child makes only system calls and touches only memory of its own.
+        match unsafe { libc::fork() } {
+            0 => {
+                let child = process();
+                let mut code = i32::from(child == here || child != process());
+                // SAFETY: as above.
+                let grandchild = unsafe { libc::fork() };
+                if grandchild == 0 {
+                    let stamp = process();
+                    // SAFETY: ends the process without running its destructors.
+                    unsafe { libc::_exit(i32::from(stamp == here || stamp == child)) };
+                }
+                code |= wait(grandchild) << 1;
+                // SAFETY: as above.
+                unsafe { libc::_exit(code) };
+            }
+            child => assert_eq!(wait(child), 0),
+        }
+        assert_eq!(process(), here);
+    }
+
+    fn wait(child: i32) -> i32 {
+        let mut status = 0;
+        // SAFETY: waits for the child just made.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert!(libc::WIFEXITED(status));
+        libc::WEXITSTATUS(status)
+    }
+}

@@ -1,0 +1,45 @@
+//! Known work: code whose cycles and instructions are known in advance, to check clocks and counters against.
+
+unsafe extern "C" {
+    fn picollo_asm_work_add_chain_256(repetitions: u64);
+}
+
+/// Runs `repetitions` times 256 dependent additions: one cycle and one instruction apiece, and two more instructions a
+/// repetition for the loop, which run beside the chain. (Without x86-64 or aarch64 the loop is inside the chain and costs more.)
+///
+/// Takes no lock, touches no memory. About `repetitions · 256` cycles.
+pub fn add_chain_256(repetitions: u64) {
+    // SAFETY: the function takes a plain integer, touches registers only and returns after a finite loop.
+    unsafe { picollo_asm_work_add_chain_256(repetitions) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, Unit};
+
+    /// The fastest of many runs, in picoseconds.
+    fn best_of(runs: u32, repetitions: u64) -> u64 {
+        let one = |_| {
+            let start = Clock::Tsc.ticks_ordered();
+            add_chain_256(repetitions);
+            Clock::Tsc.convert(Clock::Tsc.ticks_ordered().saturating_sub(start), Unit::Picos)
+        };
+        (0..runs).map(one).min().unwrap_or(0)
+    }
+
+    #[test]
+    fn time_grows_by_256_cycles_a_repetition() {
+        Clock::init();
+        let (short, long) = (best_of(200, 100), best_of(200, 1100));
+        let per_add = (long - short) / (1000 * 256);
+        eprintln!("an addition takes {per_add} ps");
+        // A cycle of anything between 8 GHz and 400 MHz (an emulator is slower still, never faster).
+        assert!(per_add >= 125, "{per_add} ps: the chain is not a chain");
+    }
+
+    #[test]
+    fn nothing_is_no_work() {
+        add_chain_256(0);
+    }
+}

@@ -5,7 +5,6 @@ use core::fmt;
 use picollo_core::SharedHistogram;
 
 use crate::attr::Wish;
-use crate::clock::monotonic_nanos;
 use crate::diagnose::Target;
 use crate::error::{Error, Result, Status};
 use crate::event::Event;
@@ -319,10 +318,10 @@ impl<S: Sys> Session<S> {
         for index in 0..self.opened.groups.len() {
             self.control(index, request::ENABLE)?;
         }
-        let (caller, now) = (self.caller(), monotonic_nanos());
+        let caller = self.caller();
         for entry in &mut self.entries {
             if let Some(substitute) = &mut entry.substitute {
-                substitute.enable(&self.opened.sys, caller, now)?;
+                substitute.enable(&self.opened.sys, caller);
             }
         }
         self.enabled = true;
@@ -346,10 +345,10 @@ impl<S: Sys> Session<S> {
         for index in 0..self.opened.groups.len() {
             result = result.and(self.control(index, request::DISABLE));
         }
-        let (caller, now) = (self.caller(), monotonic_nanos());
+        let caller = self.caller();
         for entry in &mut self.entries {
             if let Some(substitute) = &mut entry.substitute {
-                result = result.and(substitute.disable(&self.opened.sys, caller, now));
+                substitute.disable(&self.opened.sys, caller);
             }
         }
         result
@@ -448,9 +447,10 @@ impl<S: Sys> Session<S> {
             }
         }
         for (position, entry) in self.entries.iter().enumerate() {
-            if let Some(substitute) = &entry.substitute {
-                samples.all[position] =
-                    substitute.sample(&self.opened.sys, self.caller(), monotonic_nanos())?;
+            if let Some(substitute) = &entry.substitute
+                && let Some(sample) = substitute.sample(&self.opened.sys, self.caller())
+            {
+                samples.all[position] = sample;
                 samples.taken |= 1 << position;
             }
         }

@@ -11,6 +11,7 @@
 
 mod attr;
 mod clock;
+mod control;
 mod diagnose;
 mod error;
 mod event;
@@ -19,9 +20,11 @@ mod kernel;
 mod machine;
 mod names;
 mod open;
+mod options;
 mod overhead;
 mod probe;
 mod reading;
+mod sampling;
 mod scale;
 mod session;
 mod substitute;
@@ -40,14 +43,15 @@ pub use event::{
 };
 pub use group::MAX_EVENTS;
 pub use kernel::{Attr, Page};
+pub use options::{
+    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
+    SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions,
+};
 pub use probe::{PerfInfo, probe, probe_with};
 pub use reading::{
     EVENT_INFO_FAST, EVENT_INFO_SILENT, EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY,
     EventInfo, READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
 };
-pub use session::{
-    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
-    SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, Session, SessionOptions,
-};
+pub use session::Session;
 pub use sys::{Errno, Kernel, Sys};
 pub use tsc::TscState;

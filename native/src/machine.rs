@@ -3,6 +3,11 @@
 use core::ffi::c_char;
 use core::fmt::Write;
 
+#[cfg(target_arch = "x86")]
+use core::arch::x86::__cpuid;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::__cpuid;
+
 use crate::sys::Sys;
 use crate::{sysfs, text};
 
@@ -81,7 +86,6 @@ fn is_core_pmu(name: &str) -> bool {
 /// some, and only opening a group tells. (0, 0) where the CPU does not say.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 pub(crate) fn counters() -> (u32, u32) {
-    use core::arch::x86_64::__cpuid;
     let leaf_0 = __cpuid(0);
     let vendor = (leaf_0.ebx, leaf_0.edx, leaf_0.ecx);
     let word = |text: &[u8; 4]| u32::from_le_bytes(*text);
@@ -117,7 +121,7 @@ pub(crate) fn counters() -> (u32, u32) {
 
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 fn hypervisor() -> bool {
-    core::arch::x86_64::__cpuid(1).ecx & 1 << 31 != 0
+    __cpuid(1).ecx & 1 << 31 != 0
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]

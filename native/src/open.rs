@@ -125,8 +125,7 @@ impl<S: Sys> Opened<S> {
                 Ok((fd, attr)) => {
                     self.keep(position, fd, attr)?;
                     self.groups[index].members |= 1 << position;
-                    info.group = index as u32;
-                    self.tell(info, &attr, event);
+                    self.tell(plan, info, index, &attr);
                     return Ok(());
                 }
                 // No room in this group, or none for this kind of event.
@@ -140,32 +139,27 @@ impl<S: Sys> Opened<S> {
         adjust(&mut attr);
         let (fd, attr) = group::open(&self.sys, &attr, plan.target, -1)?;
         self.keep(position, fd, attr)?;
-        info.group = self.groups.len() as u32;
         self.groups.push(Group { leader: position, members: 1 << position, pinned });
-        self.tell(info, &attr, event);
-        if plan.wish.pinned && !pinned {
-            info.flags |= EVENT_INFO_UNPINNED;
-        }
-        if info.group > 0 {
-            let unpinned =
-                if plan.wish.pinned { ", and not pinned, since only one group can be" } else { "" };
-            info.say(format_args!(
-                "scheduled in a group of its own{unpinned}: the PMU has no room for it beside the events before it, or they do not \
-                 mix. Compare it with theirs only over long intervals"
-            ));
-        }
+        self.tell(plan, info, self.groups.len() - 1, &attr);
         Ok(())
     }
 
-    /// Notes what was given up.
-    fn tell(&self, info: &mut EventInfo, attr: &Attr, event: &Event) {
-        let wanted = request(event, Wish { kernel: false, inherit: false, pinned: false }, false);
-        if attr.kind > kind::BREAKPOINT
-            && attr.flags & flag::EXCLUDE_ANY == 0
-            && wanted.flags & flag::EXCLUDE_ANY != 0
-        {
+    /// Notes where the event ended up, and what was given up for it.
+    fn tell(&self, plan: &Plan, info: &mut EventInfo, index: usize, attr: &Attr) {
+        info.group = index as u32;
+        if attr.kind > kind::BREAKPOINT && attr.flags & flag::EXCLUDE_ANY == 0 && !plan.wish.kernel {
             info.say(format_args!(
                 "counts everywhere, the kernel included: this PMU cannot leave anything out"
+            ));
+        }
+        let unpinned = plan.wish.pinned && !self.groups[index].pinned;
+        if unpinned {
+            info.flags |= EVENT_INFO_UNPINNED;
+        }
+        if index > 0 {
+            let pinning = if unpinned { ", and not pinned, since only one group can be" } else { "" };
+            info.say(format_args!(
+                "not in the first group{pinning}: that has no room for it, or the two do not mix"
             ));
         }
     }
@@ -186,25 +180,28 @@ impl<S: Sys> Opened<S> {
         }
     }
 
-    /// Opens a pinned group again without pinning, after the PMU turned out to have no room for it.
+    /// Opens a pinned group again without pinning, after the PMU turned out to have no room for it. Where that is refused, the
+    /// group is left without members, and the position of the event at fault returned.
     pub(crate) fn reopen_unpinned(
         &mut self,
         index: usize,
         target: Target,
     ) -> core::result::Result<(), (usize, Refused)> {
-        let group = self.groups[index];
-        for position in group::positions(group.members) {
-            self.close(position);
-        }
+        let members = self.groups[index].members;
         self.groups[index].pinned = false;
+        // Closed first: what the old group holds, the new one may need.
+        group::positions(members).for_each(|position| self.close(position));
         let mut leader = -1;
-        for position in group::positions(group.members) {
+        for position in group::positions(members) {
             let attr = Attr { flags: self.attrs[position].flags & !flag::PINNED, ..self.attrs[position] };
-            let (fd, attr) =
-                group::open(&self.sys, &attr, target, leader).map_err(|refused| (position, refused))?;
-            self.keep(position, fd, attr).map_err(|refused| (position, refused))?;
-            if position == group.leader {
-                leader = fd;
+            let opened = group::open(&self.sys, &attr, target, leader);
+            if let Err(refused) = opened.and_then(|(fd, attr)| self.keep(position, fd, attr)) {
+                group::positions(members).for_each(|position| self.close(position));
+                self.groups[index].members = 0;
+                return Err((position, refused));
+            }
+            if leader < 0 {
+                leader = self.counters[position].fd;
             }
         }
         Ok(())

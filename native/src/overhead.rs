@@ -1,7 +1,11 @@
 //! What reading costs: the events that a pair of back-to-back reads adds to every interval.
 
 use crate::error::{Error, Result, Status};
-use crate::session::{ReadMode, Session};
+use crate::group::MAX_EVENTS;
+use crate::options::ReadMode;
+use crate::reading::History;
+use crate::sampling::Samples;
+use crate::session::Session;
 use crate::sys::Sys;
 
 /// Reads that warm caches and branch predictors before anything is kept.
@@ -43,20 +47,22 @@ impl<S: Sys> Session<S> {
         let counts = result?;
         restored?;
 
-        for ((info, costs), counted) in self.infos().zip(costs.chunks_exact_mut(PAIRS)).zip(counts) {
+        for ((entry, costs), counted) in
+            self.entries.iter_mut().zip(costs.chunks_exact_mut(PAIRS)).zip(counts)
+        {
             // Too few samples prove nothing.
             if counted >= PAIRS / 10 {
                 let costs = &mut costs[..counted];
                 let (_, &mut tenth, _) = costs.select_nth_unstable(counted / 10);
-                info.overhead_syscall = tenth;
+                entry.info.overhead_syscall = tenth;
             }
         }
         Ok(())
     }
 
     /// The costs of pairs, event by event, and how many there are of each.
-    fn measure(&mut self, costs: &mut [u64], length: usize) -> Result<[usize; crate::MAX_EVENTS]> {
-        let mut counts = [0; crate::MAX_EVENTS];
+    fn measure(&mut self, costs: &mut [u64], length: usize) -> Result<[usize; MAX_EVENTS]> {
+        let mut counts = [0; MAX_EVENTS];
         for pair in 0..WARM_UP + PAIRS {
             // Both reads go through the front door, so that all that a user's read does is in the cost.
             self.read(ReadMode::Syscall)?;
@@ -74,4 +80,41 @@ impl<S: Sys> Session<S> {
         }
         Ok(counts)
     }
+
+    /// Keeps everything counted so far apart, and starts counting if need be.
+    fn set_aside(&mut self) -> Result<Kept> {
+        let mut histories = [History::default(); MAX_EVENTS];
+        histories[..self.histories.len()].copy_from_slice(&self.histories);
+        let before = self.sample_all()?;
+        let kept =
+            Kept { histories, before, reads: self.reads, recorded: self.recorded, enabled: self.enabled };
+        if !self.enabled {
+            self.enable()?;
+        }
+        Ok(kept)
+    }
+
+    /// Goes on from what was kept, as if nothing had been counted in between.
+    fn put_back(&mut self, kept: Kept) -> Result<()> {
+        let stopped = if kept.enabled { Ok(()) } else { self.stop() };
+        let length = self.histories.len();
+        self.histories.copy_from_slice(&kept.histories[..length]);
+        (self.reads, self.recorded) = (kept.reads, kept.recorded);
+        let after = self.sample_all()?;
+        for (position, history) in self.histories.iter_mut().enumerate() {
+            if let (Some(before), Some(after)) = (kept.before.get(position), after.get(position)) {
+                history.skip(before, after);
+            }
+        }
+        stopped
+    }
+}
+
+/// A session's counts while something else is counted.
+struct Kept {
+    histories: [History; MAX_EVENTS],
+    before: Samples,
+    reads: u64,
+    recorded: bool,
+    enabled: bool,
 }

@@ -94,8 +94,21 @@ impl EventInfo {
         text::get(&self.message)
     }
 
-    pub(crate) fn say(&mut self, message: fmt::Arguments<'_>) {
-        text::set(&mut self.message, message);
+    /// Adds a sentence to the message.
+    pub(crate) fn say(&mut self, sentence: fmt::Arguments<'_>) {
+        let before = self.message;
+        match text::get(&before) {
+            "" => text::set(&mut self.message, sentence),
+            earlier => text::set(&mut self.message, format_args!("{earlier}; {sentence}")),
+        }
+    }
+
+    /// Turns the event into one that is not open, for the reason given.
+    pub(crate) fn fail(&mut self, error: &crate::Error) {
+        self.status = error.status().code();
+        self.os_errno = error.os_errno();
+        self.group = Self::NO_GROUP;
+        text::set(&mut self.message, format_args!("{}", error.message()));
     }
 }
 

@@ -3,10 +3,9 @@
 
 use core::ffi::c_char;
 
-use crate::error::{Error, Result, Status};
 use crate::group::Sample;
 use crate::kernel::software;
-use crate::sys::{Errno, Sys};
+use crate::sys::Sys;
 use crate::text;
 
 /// A stand-in for a software event of one thread.
@@ -17,8 +16,8 @@ pub(crate) struct Substitute {
     thread: i32,
     /// Collected until the last disable.
     before: Sample,
-    /// The kernel's total and the time when it was enabled; `None` while disabled.
-    started: Option<(u64, u64)>,
+    /// The kernel's totals when it was enabled; `None` while disabled.
+    started: Option<Sample>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +35,7 @@ impl Substitute {
             _ => return None,
         };
         let substitute = Substitute { what, thread, before: Sample::default(), started: None };
-        substitute.total(sys, thread).is_ok().then_some(substitute)
+        substitute.total(sys, thread).map(|_| substitute)
     }
 
     /// Where its counts come from, for people.
@@ -47,61 +46,62 @@ impl Substitute {
         }
     }
 
-    /// The kernel's total so far. `caller` is the calling thread.
-    fn total<S: Sys>(&self, sys: &S, caller: i32) -> core::result::Result<u64, Errno> {
+    /// The kernel's totals so far: the count, and the time the thread has run, which is what perf counts as enabled. `None` once
+    /// the thread has ended. `caller` is the calling thread.
+    fn total<S: Sys>(&self, sys: &S, caller: i32) -> Option<Sample> {
         let thread = self.thread;
-        match self.what {
-            What::ContextSwitches if thread == caller => sys.context_switches(),
+        let value = match self.what {
+            What::ContextSwitches if thread == caller => sys.context_switches().ok(),
             What::ContextSwitches => fields(
                 sys,
                 format_args!("/proc/{thread}/status"),
                 &["voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"],
             ),
             What::Migrations => fields(sys, format_args!("/proc/{thread}/sched"), &["se.nr_migrations"]),
-        }
+        }?;
+        let time = sys.thread_nanos(thread).ok().or_else(|| run_time(sys, thread))?;
+        Some(Sample { value, enabled: time, running: time })
     }
 
-    fn failed(&self, errno: Errno) -> Error {
-        let why = format_args!("thread {} can no longer be asked for its counts; has it ended?", self.thread);
-        Error::new(Status::Os, why).with_errno(errno.0)
-    }
-
-    pub(crate) fn enable<S: Sys>(&mut self, sys: &S, caller: i32, now: u64) -> Result<()> {
+    pub(crate) fn enable<S: Sys>(&mut self, sys: &S, caller: i32) {
         if self.started.is_none() {
-            self.started = Some((self.total(sys, caller).map_err(|errno| self.failed(errno))?, now));
+            self.started = self.total(sys, caller);
         }
-        Ok(())
     }
 
-    pub(crate) fn disable<S: Sys>(&mut self, sys: &S, caller: i32, now: u64) -> Result<()> {
-        self.before = self.sample(sys, caller, now)?;
+    pub(crate) fn disable<S: Sys>(&mut self, sys: &S, caller: i32) {
+        self.before = self.sample(sys, caller).unwrap_or(self.before);
         self.started = None;
-        Ok(())
     }
 
-    /// Count and times at this moment.
-    pub(crate) fn sample<S: Sys>(&self, sys: &S, caller: i32, now: u64) -> Result<Sample> {
+    /// Count and times at this moment; `None` once the thread has ended.
+    pub(crate) fn sample<S: Sys>(&self, sys: &S, caller: i32) -> Option<Sample> {
         let mut sample = self.before;
-        if let Some((total, since)) = self.started {
-            let current = self.total(sys, caller).map_err(|errno| self.failed(errno))?;
-            sample.value += current.saturating_sub(total);
-            sample.enabled += now.saturating_sub(since);
+        if let Some(started) = self.started {
+            let total = self.total(sys, caller)?;
+            sample.value += total.value.saturating_sub(started.value);
+            sample.enabled += total.enabled.saturating_sub(started.enabled);
             sample.running = sample.enabled;
         }
-        Ok(sample)
+        Some(sample)
     }
 }
 
+/// Nanoseconds that a thread of any process has run: the first number of its `schedstat`.
+fn run_time<S: Sys>(sys: &S, thread: i32) -> Option<u64> {
+    let mut name = [0 as c_char; 64];
+    text::set(&mut name, format_args!("/proc/{thread}/schedstat"));
+    let mut buffer = [0u8; 128];
+    let length = sys.read_file(text::get(&name), &mut buffer).ok()?;
+    core::str::from_utf8(&buffer[..length]).ok()?.split_ascii_whitespace().next()?.parse().ok()
+}
+
 /// The sum of the named fields of a file with a `name: number` on each line; all must be there.
-fn fields<S: Sys>(
-    sys: &S,
-    path: core::fmt::Arguments<'_>,
-    names: &[&str],
-) -> core::result::Result<u64, Errno> {
+fn fields<S: Sys>(sys: &S, path: core::fmt::Arguments<'_>, names: &[&str]) -> Option<u64> {
     let mut name = [0 as c_char; 64];
     text::set(&mut name, path);
     let mut buffer = [0u8; 8192];
-    let length = sys.read_file(text::get(&name), &mut buffer)?;
+    let length = sys.read_file(text::get(&name), &mut buffer).ok()?;
     // The thread's own name is on the first line and need not be UTF-8.
     let (mut sum, mut found) = (0u64, 0);
     for line in buffer[..length].split(|&byte| byte == b'\n') {
@@ -114,5 +114,5 @@ fn fields<S: Sys>(
             found += 1;
         }
     }
-    if found == names.len() { Ok(sum) } else { Err(Errno(libc::ENODATA)) }
+    (found == names.len()).then_some(sum)
 }

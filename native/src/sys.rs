@@ -3,6 +3,7 @@
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::clock::clock_nanos;
 use crate::kernel::{Attr, Page, request};
 
 /// An error number of the operating system.
@@ -44,6 +45,8 @@ pub trait Sys {
     unsafe fn unmap_page(&self, page: NonNull<Page>);
     /// Context switches of the calling thread so far, by `getrusage`.
     fn context_switches(&self) -> Result<u64, Errno>;
+    /// Nanoseconds that a thread of this process has run.
+    fn thread_nanos(&self, thread: i32) -> Result<u64, Errno>;
     /// The beginning of a file, as far as the buffer goes; the number of bytes read.
     fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno>;
     /// Calls `each` with the names in a directory.
@@ -129,6 +132,17 @@ impl Sys for Kernel {
         // SAFETY: zero is a valid rusage, and the call filled it in besides.
         let usage = unsafe { usage.assume_init() };
         Ok((usage.ru_nvcsw as u64).wrapping_add(usage.ru_nivcsw as u64))
+    }
+
+    fn thread_nanos(&self, thread: i32) -> Result<u64, Errno> {
+        // How the kernel spells the clock of a thread (MAKE_THREAD_CPUCLOCK in its headers; pthread_getcpuclockid does the same).
+        const PER_THREAD: i32 = 4;
+        const SCHED: i32 = 2;
+        match clock_nanos(!thread << 3 | PER_THREAD | SCHED) {
+            // No thread that could ask or be asked has run for no time at all.
+            0 => Err(Errno(libc::EINVAL)),
+            nanos => Ok(nanos),
+        }
     }
 
     fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {

@@ -6,6 +6,10 @@
 //! The decision is made once per process, by whoever needs it first. Nobody waits for anybody: threads that arrive together
 //! all compute, and the first to publish decides for all. So a fork in the middle cannot leave a lock behind.
 
+#[cfg(target_arch = "x86")]
+use core::arch::x86::__cpuid as cpuid;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::__cpuid as cpuid;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 unsafe extern "C" {
@@ -114,11 +118,6 @@ fn find_hertz() -> Option<u64> {
         return Some(hertz);
     }
     calibrate::measure()
-}
-
-#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
-fn cpuid(leaf: u32) -> core::arch::x86_64::CpuidResult {
-    core::arch::x86_64::__cpuid(leaf)
 }
 
 /// CPUID 8000_0007h EDX[8]: the counter runs at a constant rate in all power states.

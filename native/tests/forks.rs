@@ -268,7 +268,9 @@ fn switches_are_counted_anyway(level: i32) -> i32 {
     assert_eq!(info.flags & EVENT_INFO_SUBSTITUTED != 0, level >= 2, "{info:?}");
     assert!(first.status == 0 && (20..1000).contains(&first.value), "level {level}: {first:?}, {info:?}");
     assert!(whole.value - first.value <= 5, "{first:?} {whole:?}");
-    assert!(first.time_enabled >= 2_000_000 && first.time_running == first.time_enabled, "{first:?}");
+    // Time passes for a thread's events while it runs, not while it sleeps.
+    assert!((1..20_000_000).contains(&first.time_enabled), "{first:?}");
+    assert_eq!(first.time_running, first.time_enabled);
     if level >= 2 {
         assert!(info.message().contains("getrusage"), "{info:?}");
         // From another thread it is found in /proc.

@@ -1,0 +1,306 @@
+//! A kernel for tests: it opens, groups and counts as the real one does, and misbehaves where it is told to.
+#![allow(dead_code)] // each test program uses its own part
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ptr::NonNull;
+
+use picollo_native::{Attr, Errno, Page, Sys};
+
+pub const DISABLED: u64 = 1;
+pub const INHERIT: u64 = 1 << 1;
+pub const PINNED: u64 = 1 << 2;
+pub const EXCLUDE_USER: u64 = 1 << 4;
+pub const EXCLUDE_KERNEL: u64 = 1 << 5;
+pub const EXCLUDE_HV: u64 = 1 << 6;
+pub const PRECISE: u64 = 3 << 15;
+pub const EXCLUDE_GUEST: u64 = 1 << 20;
+
+/// One request to open.
+#[derive(Clone, Copy, Debug)]
+pub struct Open {
+    pub attr: Attr,
+    pub pid: i32,
+    pub cpu: i32,
+    pub group: i32,
+    /// How many came before it.
+    pub number: usize,
+}
+
+/// An open event.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub open: Open,
+    pub leader: i32,
+    pub value: u64,
+    pub enabled: u64,
+    pub running: u64,
+    pub counting: bool,
+}
+
+type Refuse = dyn FnMut(&mut Open) -> Result<(), i32>;
+type Distort = dyn FnMut(i32, &mut Vec<u64>) -> Result<usize, i32>;
+
+#[derive(Default)]
+struct State {
+    events: BTreeMap<i32, Opened>,
+    next: i32,
+    /// Everything that was asked, in order.
+    transcript: Vec<String>,
+    opens: usize,
+    refuse: Option<Box<Refuse>>,
+    distort: Option<Box<Distort>>,
+    files: BTreeMap<String, String>,
+    directories: BTreeMap<String, Vec<String>>,
+    switches: u64,
+    failing_ioctls: BTreeSet<u64>,
+    failing_ids: BTreeSet<usize>,
+    page: Option<Box<[u64; 512]>>,
+}
+
+#[derive(Default)]
+pub struct Fake(RefCell<State>);
+
+impl Fake {
+    pub fn new() -> Fake {
+        let fake = Fake::default();
+        fake.0.borrow_mut().next = 100;
+        fake.file("/proc/sys/kernel/perf_event_paranoid", "2\n");
+        fake.device("software");
+        fake.device("cpu");
+        fake
+    }
+
+    pub fn file(&self, path: &str, text: &str) {
+        self.0.borrow_mut().files.insert(path.into(), text.into());
+    }
+
+    pub fn remove(&self, path: &str) {
+        self.0.borrow_mut().files.remove(path);
+    }
+
+    pub fn device(&self, name: &str) {
+        let mut state = self.0.borrow_mut();
+        state.directories.entry("/sys/bus/event_source/devices".into()).or_default().push(name.into());
+    }
+
+    pub fn without_pmu(&self) {
+        self.0.borrow_mut().directories.clear();
+        self.device("software");
+    }
+
+    /// Decides about every request to open; may change what the kernel writes back.
+    pub fn refuse(&self, refuse: impl FnMut(&mut Open) -> Result<(), i32> + 'static) {
+        self.0.borrow_mut().refuse = Some(Box::new(refuse));
+    }
+
+    /// Changes the answers to reads: the right answer may be altered, cut, or refused. The length is in bytes.
+    pub fn distort(&self, distort: impl FnMut(i32, &mut Vec<u64>) -> Result<usize, i32> + 'static) {
+        self.0.borrow_mut().distort = Some(Box::new(distort));
+    }
+
+    pub fn undistorted(&self) {
+        self.0.borrow_mut().distort = None;
+    }
+
+    pub fn fail_ioctl(&self, request: u64) {
+        self.0.borrow_mut().failing_ioctls.insert(request);
+    }
+
+    /// Lets the ids of the n-th opened event be refused.
+    pub fn fail_id(&self, number: usize) {
+        self.0.borrow_mut().failing_ids.insert(number);
+    }
+
+    pub fn page(&self, capabilities: u64) {
+        let mut page = Box::new([0; 512]);
+        page[5] = capabilities;
+        self.0.borrow_mut().page = Some(page);
+    }
+
+    pub fn switches(&self, count: u64) {
+        self.0.borrow_mut().switches = count;
+    }
+
+    /// Lets time pass: every counting event counts `count` times its position among the open ones (from 1), in `nanos`, of which
+    /// it runs `running`.
+    pub fn pass(&self, count: u64, nanos: u64, running: u64) {
+        let mut state = self.0.borrow_mut();
+        let counting: BTreeSet<i32> =
+            state.events.iter().filter(|(_, event)| event.counting).map(|(&fd, _)| fd).collect();
+        for (position, event) in state.events.values_mut().enumerate() {
+            if counting.contains(&event.leader) {
+                event.value += count * (position as u64 + 1);
+                event.enabled += nanos;
+                event.running += running;
+            }
+        }
+    }
+
+    pub fn open_descriptors(&self) -> usize {
+        self.0.borrow().events.len()
+    }
+
+    pub fn events(&self) -> Vec<Opened> {
+        self.0.borrow().events.values().cloned().collect()
+    }
+
+    pub fn transcript(&self) -> Vec<String> {
+        self.0.borrow().transcript.clone()
+    }
+
+    /// What was asked of `open`, shortly.
+    pub fn opens(&self) -> Vec<String> {
+        self.transcript().into_iter().filter(|line| line.starts_with("open")).collect()
+    }
+
+    pub fn forget(&self) {
+        self.0.borrow_mut().transcript.clear();
+    }
+}
+
+/// An id that differs from others in its upper half only.
+pub fn id_of(fd: i32) -> u64 {
+    (fd as u64) << 32 | 7
+}
+
+fn letters(flags: u64) -> String {
+    let all = [
+        (DISABLED, 'd'),
+        (INHERIT, 'i'),
+        (PINNED, 'P'),
+        (EXCLUDE_USER, 'u'),
+        (EXCLUDE_KERNEL, 'k'),
+        (EXCLUDE_HV, 'h'),
+        (EXCLUDE_GUEST, 'g'),
+    ];
+    let mut text: String = all.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, letter)| letter).collect();
+    text.extend(std::iter::repeat_n('p', (flags >> 15 & 3) as usize));
+    text
+}
+
+impl Sys for &Fake {
+    fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
+        assert_eq!(flags, 8, "only CLOEXEC");
+        let mut state = self.0.borrow_mut();
+        let number = state.opens;
+        state.opens += 1;
+        let mut open = Open { attr: *attr, pid, cpu, group, number };
+        let decision = match state.refuse.take() {
+            Some(mut refuse) => {
+                let decision = refuse(&mut open);
+                state.refuse = Some(refuse);
+                decision
+            }
+            None => Ok(()),
+        };
+        // Dummy events are how the library looks whether anything works; they are not part of what is told.
+        let line = format!("open {}:{:#x} {} group {group}", attr.kind, attr.config, letters(attr.flags));
+        let answer = match decision {
+            Ok(()) if group >= 0 && !state.events.contains_key(&group) => Err(libc::EBADF),
+            Ok(()) => {
+                let fd = state.next;
+                state.next += 1;
+                let leader = if group < 0 { fd } else { group };
+                let counting = attr.flags & DISABLED == 0;
+                state
+                    .events
+                    .insert(fd, Opened { open, leader, value: 1000, enabled: 5000, running: 5000, counting });
+                Ok(fd)
+            }
+            Err(errno) => {
+                *attr = open.attr;
+                Err(errno)
+            }
+        };
+        state.transcript.push(match answer {
+            Ok(fd) => format!("{line} = {fd}"),
+            Err(errno) => format!("{line} = errno {errno}"),
+        });
+        answer.map_err(Errno)
+    }
+
+    unsafe fn close(&self, fd: i32) {
+        let mut state = self.0.borrow_mut();
+        assert!(state.events.remove(&fd).is_some(), "closed a descriptor that is not open: {fd}");
+        state.transcript.push(format!("close {fd}"));
+    }
+
+    fn read(&self, fd: i32, buffer: &mut [u64]) -> Result<usize, Errno> {
+        let mut state = self.0.borrow_mut();
+        let event = state.events.get(&fd).expect("read of a closed descriptor").clone();
+        let mut answer = if event.open.attr.read_format & 8 == 0 {
+            vec![event.value, event.enabled, event.running, id_of(fd)]
+        } else {
+            let members: Vec<_> =
+                state.events.iter().filter(|(_, other)| other.leader == event.leader).collect();
+            let mut answer = vec![members.len() as u64, event.enabled, event.running];
+            members.iter().for_each(|(fd, member)| answer.extend([member.value, id_of(**fd)]));
+            answer
+        };
+        let mut bytes = answer.len() * 8;
+        if let Some(mut distort) = state.distort.take() {
+            let result = distort(fd, &mut answer);
+            state.distort = Some(distort);
+            bytes = result.map_err(Errno)?;
+        }
+        if answer.len() > buffer.len() && bytes > 0 {
+            return Err(Errno(libc::ENOSPC));
+        }
+        let words = answer.len().min(buffer.len());
+        buffer[..words].copy_from_slice(&answer[..words]);
+        Ok(bytes)
+    }
+
+    unsafe fn ioctl(&self, fd: i32, request: u64, argument: u64) -> Result<(), Errno> {
+        assert_eq!(argument, 0);
+        let mut state = self.0.borrow_mut();
+        if state.failing_ioctls.contains(&request) {
+            return Err(Errno(libc::EIO));
+        }
+        let counting = match request {
+            0x2400 => true,
+            0x2401 => false,
+            other => panic!("request {other:#x} must never be used"),
+        };
+        state.transcript.push(format!("{} {fd}", if counting { "enable" } else { "disable" }));
+        state.events.get_mut(&fd).expect("ioctl on a closed descriptor").counting = counting;
+        Ok(())
+    }
+
+    fn event_id(&self, fd: i32) -> Result<u64, Errno> {
+        let state = self.0.borrow();
+        let event = state.events.get(&fd).expect("id of a closed descriptor");
+        if state.failing_ids.contains(&event.open.number) { Err(Errno(libc::ENOTTY)) } else { Ok(id_of(fd)) }
+    }
+
+    fn map_page(&self, _fd: i32) -> Result<NonNull<Page>, Errno> {
+        let mut state = self.0.borrow_mut();
+        let page = state.page.as_mut().ok_or(Errno(libc::EPERM))?;
+        Ok(NonNull::new(page.as_mut_ptr().cast()).unwrap())
+    }
+
+    unsafe fn unmap_page(&self, _page: NonNull<Page>) {}
+
+    fn context_switches(&self) -> Result<u64, Errno> {
+        Ok(self.0.borrow().switches)
+    }
+
+    fn thread_nanos(&self, _thread: i32) -> Result<u64, Errno> {
+        Ok(self.0.borrow().switches * 1000)
+    }
+
+    fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {
+        let state = self.0.borrow();
+        let text = state.files.get(path).ok_or(Errno(libc::ENOENT))?.as_bytes();
+        let length = text.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&text[..length]);
+        Ok(length)
+    }
+
+    fn list(&self, path: &str, each: &mut dyn FnMut(&str)) -> Result<(), Errno> {
+        let state = self.0.borrow();
+        state.directories.get(path).ok_or(Errno(libc::ENOENT))?.iter().for_each(|name| each(name));
+        Ok(())
+    }
+}

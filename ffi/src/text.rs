@@ -124,7 +124,7 @@ pub unsafe extern "C" fn picollo_summary_format_diff(
 /// Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. That is rank and value; storage and logical index
 /// of the bucket; its range, half open; its count. With a target_count of 0 it is P99=n/a.
 ///
-/// Requires: buffer has capacity bytes; 192 are always enough.
+/// Requires: buffer has capacity bytes; 192 are enough for any percentile of a snapshot.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (percentile, out_length, and buffer with a
 ///   capacity above 0).
 /// Threads: any thread.

@@ -1,0 +1,124 @@
+/* Who allocates and who does not, and what happens when there is no memory.
+ *
+ * The program brings its own malloc, which the library finds before the one of the C library. */
+#include "test.h"
+
+#include <errno.h>
+
+#ifdef __cplusplus
+#define NOTHROW noexcept(true)
+extern "C" {
+#else
+#define NOTHROW
+#endif
+
+/* The allocator of glibc, by its other names. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t number, size_t size);
+void *__libc_realloc(void *block, size_t size);
+void *__libc_memalign(size_t align, size_t size);
+
+static int allocations;
+static int out_of_memory;
+
+/* Counts, and tells whether there is memory. */
+static int may_allocate(void)
+{
+    allocations++;
+    if (out_of_memory) errno = ENOMEM;
+    return !out_of_memory;
+}
+
+void *malloc(size_t size) NOTHROW { return may_allocate() ? __libc_malloc(size) : NULL; }
+void *calloc(size_t number, size_t size) NOTHROW { return may_allocate() ? __libc_calloc(number, size) : NULL; }
+void *realloc(void *block, size_t size) NOTHROW { return may_allocate() ? __libc_realloc(block, size) : NULL; }
+void *aligned_alloc(size_t align, size_t size) NOTHROW { return may_allocate() ? __libc_memalign(align, size) : NULL; }
+int posix_memalign(void **out, size_t align, size_t size) NOTHROW
+{
+    void *const block = may_allocate() ? __libc_memalign(align, size) : NULL;
+    if (block == NULL) return ENOMEM;
+    *out = block;
+    return 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+static const double ranks[PICOLLO_SUMMARY_PERCENTILES] = {
+    0, 1, 5, 10, 25, 50, 75, 90, 92.5, 95, 97.5, 99, 99.9, 99.99, 99.999, 100,
+};
+
+static void reading_allocates_nothing(void)
+{
+    static char text[8192];
+    static picollo_bucket buckets[30000];
+    picollo_histogram *histogram = NULL;
+    picollo_snapshot *snapshot;
+    picollo_percentile percentiles[16];
+    picollo_summary summary;
+    uint64_t values[16], state = 1;
+    size_t length = 0;
+    double rank = 0;
+    int before;
+    /* Every 64-bit value at 0.001. */
+    CHECK_OK(picollo_histogram_create(NULL, &histogram));
+    before = allocations;
+    for (int i = 0; i < 100000; i++) {
+        const uint64_t magnitude = next_random(&state) >> 58;
+        picollo_histogram_record(histogram, next_random(&state) >> magnitude);
+    }
+    picollo_histogram_record_corrected(histogram, 1000000, 7);
+    CHECK_U64(before, allocations);
+    snapshot = snapshot_of(histogram);
+    CHECK(allocations > before);
+
+    before = allocations;
+    CHECK_OK(picollo_snapshot_percentiles(snapshot, ranks, 16, PICOLLO_VALUE_MIDPOINT, percentiles));
+    CHECK_U64(before, allocations);
+    CHECK_OK(picollo_snapshot_percentile_values(snapshot, ranks, 16, PICOLLO_VALUE_MIDPOINT, values));
+    CHECK_OK(picollo_snapshot_update(snapshot, 1));
+    CHECK_OK(picollo_snapshot_update(snapshot, 0));
+    CHECK_OK(picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_OK(picollo_snapshot_rank_of_value(snapshot, 5, 1, &rank));
+    CHECK_OK(picollo_snapshot_buckets(snapshot, 0, buckets, 30000, &length));
+    CHECK_OK(picollo_histogram_add(histogram, snapshot));
+    CHECK_OK(picollo_histogram_reset(histogram));
+    for (uint32_t format = 0; format < 4; format++) {
+        CHECK_OK(picollo_summary_format(&summary, "t", format, text, sizeof text, &length));
+        CHECK_OK(picollo_summary_format_diff(&summary, &summary, "t", "a", "b", format, text, sizeof text, &length));
+    }
+    CHECK_U64(before, allocations);
+    picollo_snapshot_free(snapshot);
+    picollo_histogram_free(histogram);
+}
+
+static void no_memory_is_a_status(void)
+{
+    picollo_histogram *histogram = NULL, *none = NULL;
+    picollo_snapshot *snapshot = NULL;
+    picollo_summary summary;
+    CHECK_OK(picollo_histogram_create(NULL, &histogram));
+    picollo_histogram_record(histogram, 5);
+    out_of_memory = 1;
+    {
+        const picollo_status created = picollo_histogram_create(NULL, &none);
+        const picollo_status read = picollo_snapshot_create(histogram, &snapshot);
+        const picollo_status summarised = picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
+        out_of_memory = 0;
+        CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, created);
+        CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, read);
+        CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, summarised);
+        CHECK(none == NULL && snapshot == NULL);
+    }
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_U64(1, summary.total_count);
+    picollo_histogram_free(histogram);
+}
+
+int main(void)
+{
+    RUN(reading_allocates_nothing);
+    RUN(no_memory_is_a_status);
+    return report();
+}

@@ -1,0 +1,88 @@
+/* Live monitor: one thread works and records, another prints a line a second of what was recorded since the last one.
+ * Neither waits for the other.
+ *
+ *   live_monitor [SECONDS]        default: 3
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <picollo.h>
+
+static picollo_histogram *histogram;
+static atomic_bool stop;
+
+/* Some work whose duration varies: sums of square roots, now and then a hundred times as many. */
+static void work(unsigned *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    const unsigned steps = (*seed >> 16) % 100 == 0 ? 20000 : 100 + (*seed >> 20) % 200;
+    volatile double sum = 0;
+    for (unsigned i = 0; i < steps; i++) sum += sqrt(i);
+}
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void *writer(void *unused)
+{
+    unsigned seed = 1;
+    while (!atomic_load(&stop)) {
+        const uint64_t start = now();
+        work(&seed);
+        picollo_histogram_record(histogram, now() - start);
+    }
+    return unused;
+}
+
+static int fail(const char *what, picollo_status status)
+{
+    fprintf(stderr, "%s: %s\n", what, picollo_status_str(status));
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    const int seconds = argc > 1 ? atoi(argv[1]) : 3;
+    picollo_snapshot *snapshot;
+    picollo_status status = picollo_histogram_create(NULL, &histogram);
+    if (status != PICOLLO_OK) return fail("histogram", status);
+    status = picollo_snapshot_create(histogram, &snapshot);
+    if (status != PICOLLO_OK) return fail("snapshot", status);
+
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, writer, NULL) != 0) return 1;
+
+    picollo_summary summary;
+    char text[512], title[32];
+    size_t length;
+    for (int second = 1; second <= seconds; second++) {
+        const struct timespec pause = {1, 0};
+        nanosleep(&pause, NULL);
+        /* What came since the last update; allocates nothing. */
+        status = picollo_snapshot_update(snapshot, 1);
+        if (status != PICOLLO_OK) return fail("update", status);
+        picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary);
+        snprintf(title, sizeof title, "%d s, ns", second);
+        picollo_summary_format(&summary, title, PICOLLO_TEXT_LINE, text, sizeof text, &length);
+        puts(text);
+        fflush(stdout);
+    }
+    atomic_store(&stop, 1);
+    pthread_join(thread, NULL);
+
+    /* The deltas did not disturb the whole. */
+    picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
+    picollo_summary_format(&summary, "All, ns", PICOLLO_TEXT_LINE, text, sizeof text, &length);
+    puts(text);
+    picollo_snapshot_free(snapshot);
+    picollo_histogram_free(histogram);
+    return 0;
+}

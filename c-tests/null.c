@@ -1,0 +1,127 @@
+/* NULL for every pointer of every function that has one: a status or nothing, never a crash, and no output written. */
+#include "test.h"
+
+#define NULL_IN(call) CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, call)
+
+static picollo_histogram *histogram;
+static picollo_snapshot *snapshot;
+
+static void histograms(void)
+{
+    const picollo_histogram_options options = default_options();
+    picollo_histogram *out = NULL;
+    picollo_recorder recorder;
+    uint64_t value = 5;
+    size_t size = 77, align = 77;
+    static uint64_t memory[1024];
+
+    NULL_IN(picollo_histogram_create(&options, NULL));
+    NULL_IN(picollo_histogram_create(NULL, NULL));
+    NULL_IN(picollo_histogram_required_size(&options, NULL, &align));
+    NULL_IN(picollo_histogram_required_size(&options, &size, NULL));
+    CHECK_OK(picollo_histogram_required_size(NULL, &size, &align));
+    NULL_IN(picollo_histogram_init_in(NULL, 0, &options, &out));
+    NULL_IN(picollo_histogram_init_in(NULL, SIZE_MAX, &options, &out));
+    NULL_IN(picollo_histogram_init_in(memory, sizeof memory, &options, NULL));
+    NULL_IN(picollo_histogram_attach(NULL, SIZE_MAX, &out));
+    NULL_IN(picollo_histogram_attach(memory, sizeof memory, NULL));
+    picollo_histogram_free(NULL);
+    picollo_histogram_record_batch(NULL, &value, 1);
+    picollo_histogram_record_batch(histogram, NULL, 1);
+    picollo_histogram_record_batch(histogram, NULL, 0);
+    picollo_histogram_record_batch(NULL, NULL, 0);
+    picollo_histogram_record_corrected(NULL, 5, 1);
+    NULL_IN(picollo_histogram_record_in_range(NULL, 5, 1, 10));
+    NULL_IN(picollo_histogram_reset(NULL));
+    NULL_IN(picollo_histogram_footprint(NULL, &size));
+    NULL_IN(picollo_histogram_footprint(histogram, NULL));
+    NULL_IN(picollo_histogram_add(NULL, snapshot));
+    NULL_IN(picollo_histogram_add(histogram, NULL));
+    NULL_IN(picollo_histogram_recorder(NULL, PICOLLO_INLINE_VERSION, &recorder));
+    NULL_IN(picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, NULL));
+    picollo_recorder_release(NULL);
+    CHECK(out == NULL);
+}
+
+static void snapshots(void)
+{
+    picollo_snapshot *out = NULL;
+    picollo_counts counts;
+    picollo_percentile percentile;
+    picollo_bucket bucket;
+    picollo_summary summary;
+    double rank = 50;
+    uint64_t value = 5;
+    size_t size = 77, align = 77, length = 77;
+    static uint64_t memory[1024];
+
+    NULL_IN(picollo_snapshot_create(NULL, &out));
+    NULL_IN(picollo_snapshot_create(histogram, NULL));
+    NULL_IN(picollo_snapshot_required_size(NULL, &size, &align));
+    NULL_IN(picollo_snapshot_required_size(histogram, NULL, &align));
+    NULL_IN(picollo_snapshot_required_size(histogram, &size, NULL));
+    NULL_IN(picollo_snapshot_init_in(NULL, SIZE_MAX, histogram, &out));
+    NULL_IN(picollo_snapshot_init_in(memory, sizeof memory, NULL, &out));
+    NULL_IN(picollo_snapshot_init_in(memory, sizeof memory, histogram, NULL));
+    NULL_IN(picollo_snapshot_update(NULL, 0));
+    picollo_snapshot_free(NULL);
+    NULL_IN(picollo_snapshot_counts(NULL, &counts));
+    NULL_IN(picollo_snapshot_counts(snapshot, NULL));
+    NULL_IN(picollo_snapshot_percentiles(NULL, &rank, 1, 0, &percentile));
+    NULL_IN(picollo_snapshot_percentiles(snapshot, NULL, 1, 0, &percentile));
+    NULL_IN(picollo_snapshot_percentiles(snapshot, &rank, 1, 0, NULL));
+    NULL_IN(picollo_snapshot_percentile_values(NULL, &rank, 1, 0, &value));
+    NULL_IN(picollo_snapshot_percentile_values(snapshot, NULL, 1, 0, &value));
+    NULL_IN(picollo_snapshot_percentile_values(snapshot, &rank, 1, 0, NULL));
+    NULL_IN(picollo_snapshot_rank_of_value(NULL, 5, 0, &rank));
+    NULL_IN(picollo_snapshot_rank_of_value(snapshot, 5, 0, NULL));
+    NULL_IN(picollo_snapshot_bucket_of(NULL, 5, &bucket));
+    NULL_IN(picollo_snapshot_bucket_of(snapshot, 5, NULL));
+    NULL_IN(picollo_snapshot_buckets(NULL, 0, &bucket, 1, &length));
+    NULL_IN(picollo_snapshot_buckets(snapshot, 0, &bucket, 1, NULL));
+    NULL_IN(picollo_snapshot_merge(NULL, snapshot));
+    NULL_IN(picollo_snapshot_merge(snapshot, NULL));
+    NULL_IN(picollo_snapshot_merge(NULL, NULL));
+    NULL_IN(picollo_snapshot_summary(NULL, 0, &summary));
+    NULL_IN(picollo_snapshot_summary(snapshot, 0, NULL));
+    NULL_IN(picollo_histogram_summary(NULL, 0, &summary));
+    NULL_IN(picollo_histogram_summary(histogram, 0, NULL));
+    CHECK(out == NULL && rank == 50 && value == 5 && length == 77 && size == 77 && align == 77);
+}
+
+static void text(void)
+{
+    char buffer[4096];
+    size_t length = 77;
+    picollo_summary summary;
+    CHECK_OK(picollo_snapshot_summary(snapshot, 0, &summary));
+    memset(buffer, 0x5a, sizeof buffer);
+    NULL_IN(picollo_summary_format(NULL, "", 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_summary_format(&summary, "", 0, NULL, 1, &length));
+    NULL_IN(picollo_summary_format(&summary, "", 0, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_summary_format_diff(NULL, &summary, "", "", "", 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_summary_format_diff(&summary, NULL, "", "", "", 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_summary_format_diff(&summary, &summary, "", "", "", 0, NULL, 1, &length));
+    NULL_IN(picollo_summary_format_diff(&summary, &summary, "", "", "", 0, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_percentile_format(NULL, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_percentile_format(&summary.percentiles[0], NULL, 1, &length));
+    NULL_IN(picollo_percentile_format(&summary.percentiles[0], buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_snapshot_format_buckets(NULL, 0, 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_snapshot_format_buckets(snapshot, 0, 0, NULL, 1, &length));
+    NULL_IN(picollo_snapshot_format_buckets(snapshot, 0, 0, buffer, sizeof buffer, NULL));
+    CHECK(length == 77 && buffer[0] == 0x5a);
+    CHECK_OK(picollo_summary_format_diff(&summary, &summary, NULL, NULL, NULL, 0, buffer, sizeof buffer, &length));
+}
+
+int main(void)
+{
+    histogram = create(0.01, 1, 1000);
+    picollo_histogram_record(histogram, 5);
+    snapshot = snapshot_of(histogram);
+    RUN(histograms);
+    RUN(snapshots);
+    RUN(text);
+    picollo_snapshot_free(snapshot);
+    picollo_histogram_free(histogram);
+    return report();
+}

@@ -1,0 +1,144 @@
+/* Recording without a call counts what the calls count. */
+#include "test.h"
+
+#include <picollo_inline.h>
+
+static picollo_histogram *create_narrow(uint32_t counter_bits)
+{
+    picollo_histogram_options options = default_options();
+    picollo_histogram *histogram = NULL;
+    options.counter_bits = counter_bits;
+    options.relative_error = 0.01;
+    options.min_trackable = 1000;
+    options.max_trackable = 50000000;
+    CHECK_OK(picollo_histogram_create(&options, &histogram));
+    if (histogram == NULL) abort();
+    return histogram;
+}
+
+static void check_same(picollo_histogram *a, picollo_histogram *b)
+{
+    static picollo_bucket buckets_a[4096], buckets_b[4096];
+    picollo_counts counts_a, counts_b;
+    picollo_snapshot *of_a = snapshot_of(a), *of_b = snapshot_of(b);
+    size_t length_a = 0, length_b = 0;
+    CHECK_OK(picollo_snapshot_counts(of_a, &counts_a));
+    CHECK_OK(picollo_snapshot_counts(of_b, &counts_b));
+    CHECK_U64(counts_a.total, counts_b.total);
+    CHECK_U64(counts_a.underflow, counts_b.underflow);
+    CHECK_U64(counts_a.overflow, counts_b.overflow);
+    CHECK_U64(counts_a.lost, counts_b.lost);
+    CHECK_OK(picollo_snapshot_buckets(of_a, 1, buckets_a, 4096, &length_a));
+    CHECK_OK(picollo_snapshot_buckets(of_b, 1, buckets_b, 4096, &length_b));
+    CHECK_U64(length_a, length_b);
+    CHECK(length_a > 10 && memcmp(buckets_a, buckets_b, length_a * sizeof buckets_a[0]) == 0);
+    picollo_snapshot_free(of_a);
+    picollo_snapshot_free(of_b);
+}
+
+static void same_counts_as_the_call(void)
+{
+    for (uint32_t bits = 32; bits <= 64; bits += 32) {
+        picollo_histogram *called = create_narrow(bits), *inlined = create_narrow(bits);
+        picollo_recorder recorder;
+        picollo_counts counts;
+        picollo_snapshot *snapshot;
+        uint64_t state = 9;
+        CHECK_OK(picollo_histogram_recorder(inlined, PICOLLO_INLINE_VERSION, &recorder));
+        CHECK_U64(bits, recorder.counter_bits);
+        for (int i = 0; i < 100000; i++) {
+            const uint64_t magnitude = next_random(&state) >> 58, value = next_random(&state) >> magnitude;
+            picollo_histogram_record(called, value);
+            picollo_recorder_record(&recorder, value);
+        }
+        for (uint64_t value = 0; value < 70000; value++) {
+            picollo_histogram_record(called, value * 1000 - 1);
+            picollo_recorder_record(&recorder, value * 1000 - 1);
+        }
+        check_same(called, inlined);
+        snapshot = snapshot_of(inlined);
+        CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+        CHECK(counts.underflow > 1000 && counts.overflow > 1000 && counts.total > 1000);
+        picollo_snapshot_free(snapshot);
+        picollo_recorder_release(&recorder);
+        picollo_histogram_free(called);
+        picollo_histogram_free(inlined);
+    }
+}
+
+static void wraps_are_told_of(void)
+{
+    picollo_histogram *called = create_narrow(32), *inlined = create_narrow(32);
+    picollo_recorder recorder;
+    CHECK_OK(picollo_histogram_recorder(inlined, PICOLLO_INLINE_VERSION, &recorder));
+    for (uint64_t value = 1000; value < 12000; value += 1000) {
+        picollo_histogram_record_n(called, value, UINT32_MAX - 1);
+        picollo_histogram_record_n(inlined, value, UINT32_MAX - 1);
+        for (int i = 0; i < 4; i++) {
+            picollo_histogram_record(called, value);
+            picollo_recorder_record(&recorder, value);
+        }
+    }
+    check_same(called, inlined);
+    {
+        picollo_counts counts;
+        picollo_snapshot *snapshot = snapshot_of(inlined);
+        CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+        CHECK_U64(11 * (UINT64_C(1) << 32), counts.lost);
+        CHECK_U64(11 * 2, counts.total);
+        picollo_snapshot_free(snapshot);
+    }
+    picollo_recorder_release(&recorder);
+    picollo_histogram_free(called);
+    picollo_histogram_free(inlined);
+}
+
+static void keeps_its_histogram(void)
+{
+    picollo_histogram *histogram = create(0.01, 0, 1000);
+    picollo_snapshot *snapshot = snapshot_of(histogram);
+    picollo_recorder recorder;
+    picollo_counts counts;
+    CHECK_OK(picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder));
+    picollo_histogram_free(histogram);
+    picollo_recorder_record(&recorder, 5);
+    picollo_recorder_record(&recorder, 5000);
+    CHECK_OK(picollo_snapshot_update(snapshot, 0));
+    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+    CHECK(counts.total == 1 && counts.overflow == 1);
+    picollo_snapshot_free(snapshot);
+    picollo_recorder_record(&recorder, 6);
+    picollo_recorder_release(&recorder);
+    /* Released is cleared, and releasing again does nothing. */
+    CHECK(recorder.counters == NULL && recorder.histogram == NULL && recorder.length == 0);
+    picollo_recorder_release(&recorder);
+    picollo_recorder_release(NULL);
+}
+
+static void refused(void)
+{
+    picollo_histogram *histogram = create(0.01, 0, 1000);
+    picollo_recorder recorder;
+    memset(&recorder, 0xee, sizeof recorder);
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION + 1, &recorder));
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(histogram, 0, &recorder));
+    CHECK_U64(UINT64_C(0xeeeeeeeeeeeeeeee), recorder.length);
+    picollo_histogram_free(histogram);
+    for (uint32_t mode = 1; mode < 4; mode++) {
+        picollo_histogram_options options = default_options();
+        options.mode = mode;
+        if (mode == PICOLLO_MODE_THREAD_LOCAL) continue;
+        if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) continue;
+        CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder));
+        picollo_histogram_free(histogram);
+    }
+}
+
+int main(void)
+{
+    RUN(same_counts_as_the_call);
+    RUN(wraps_are_told_of);
+    RUN(keeps_its_histogram);
+    RUN(refused);
+    return report();
+}

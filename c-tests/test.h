@@ -1,0 +1,141 @@
+/* The smallest test framework that does: CHECK tells what failed and goes on; RUN counts tests; report prints the sum.
+ * Every test file is compiled as C11 and as C++17. */
+#ifndef PICOLLO_TEST_H
+#define PICOLLO_TEST_H
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <picollo.h>
+
+static int test_failures;
+static int tests_passed;
+static int tests_failed;
+
+/* Fails the running test, and goes on with it. */
+#define CHECK(condition)                                                                  \
+    do {                                                                                  \
+        if (!(condition)) {                                                               \
+            fprintf(stderr, "%s:%d: %s: failed: %s\n", __FILE__, __LINE__, __func__, #condition); \
+            test_failures++;                                                              \
+        }                                                                                 \
+    } while (0)
+
+/* The status of a call, named when it is another one. */
+#define CHECK_STATUS(expected, call)                                                      \
+    do {                                                                                  \
+        const picollo_status status_ = (call);                                            \
+        if (status_ != (expected)) {                                                      \
+            fprintf(stderr, "%s:%d: %s: %s: %d (%s), expected %d (%s)\n", __FILE__, __LINE__, __func__, #call, \
+                    (int)status_, picollo_status_str(status_), (int)(expected), picollo_status_str(expected)); \
+            test_failures++;                                                              \
+        }                                                                                 \
+    } while (0)
+
+#define CHECK_OK(call) CHECK_STATUS(PICOLLO_OK, call)
+
+#define CHECK_U64(expected, actual)                                                       \
+    do {                                                                                  \
+        const uint64_t expected_ = (expected), actual_ = (actual);                        \
+        if (expected_ != actual_) {                                                       \
+            fprintf(stderr, "%s:%d: %s: %s is %" PRIu64 ", expected %" PRIu64 "\n", __FILE__, __LINE__, __func__, \
+                    #actual, actual_, expected_);                                         \
+            test_failures++;                                                              \
+        }                                                                                 \
+    } while (0)
+
+#define CHECK_TEXT(expected, actual)                                                      \
+    do {                                                                                  \
+        const char *const expected_ = (expected), *const actual_ = (actual);              \
+        if (strcmp(expected_, actual_) != 0) {                                            \
+            fprintf(stderr, "%s:%d: %s: %s is\n%s\nexpected\n%s\n", __FILE__, __LINE__, __func__, #actual, actual_, \
+                    expected_);                                                           \
+            test_failures++;                                                              \
+        }                                                                                 \
+    } while (0)
+
+#define RUN(test)                                                                         \
+    do {                                                                                  \
+        test_failures = 0;                                                                \
+        test();                                                                           \
+        if (test_failures == 0) {                                                         \
+            tests_passed++;                                                               \
+        } else {                                                                          \
+            fprintf(stderr, "FAILED %s\n", #test);                                        \
+            tests_failed++;                                                               \
+        }                                                                                 \
+    } while (0)
+
+/* What cannot be tested here is said aloud. */
+#define SKIPPED(why) printf("SKIPPED %s: %s\n", __func__, why)
+
+static int report(void)
+{
+    printf("%d passed, %d failed\n", tests_passed, tests_failed);
+    return tests_failed == 0 && tests_passed > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* How often to try: fewer times under a checker that makes everything slow. */
+static inline int rounds(int full)
+{
+    return getenv("PICOLLO_QUICK") == NULL ? full : full / 50;
+}
+
+/* Options that ask for nothing but the defaults. */
+static inline picollo_histogram_options default_options(void)
+{
+    picollo_histogram_options options;
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    return options;
+}
+
+static inline picollo_histogram *create(double relative_error, uint64_t min, uint64_t max)
+{
+    picollo_histogram_options options = default_options();
+    picollo_histogram *histogram = NULL;
+    options.relative_error = relative_error;
+    options.min_trackable = min;
+    options.max_trackable = max;
+    CHECK_OK(picollo_histogram_create(&options, &histogram));
+    if (histogram == NULL) abort();
+    return histogram;
+}
+
+static inline picollo_snapshot *snapshot_of(picollo_histogram *histogram)
+{
+    picollo_snapshot *snapshot = NULL;
+    CHECK_OK(picollo_snapshot_create(histogram, &snapshot));
+    if (snapshot == NULL) abort();
+    return snapshot;
+}
+
+/* A pseudo-random sequence. */
+static inline uint64_t next_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state;
+}
+
+/* The values of the manual's two examples: the first with seed 1, the second with seed 2. */
+static inline uint64_t next_example(uint64_t *state, int second)
+{
+    const uint64_t x = next_random(state), base = (x >> 20) % 64, cube = base * base * base;
+    return second ? 1800 + (x >> 40) % 1700 + cube / 36 : 1990 + (x >> 40) % 1500 + cube / 40;
+}
+
+#define EXAMPLE_LENGTH(second) ((second) ? 150000 : 100000)
+
+/* One of the manual's two examples, recorded. */
+static inline picollo_histogram *example(int second)
+{
+    picollo_histogram *histogram = create(0.01, 2000, 12000);
+    uint64_t state = second ? 2 : 1;
+    for (int i = 0; i < EXAMPLE_LENGTH(second); i++) picollo_histogram_record(histogram, next_example(&state, second));
+    return histogram;
+}
+
+#endif /* PICOLLO_TEST_H */

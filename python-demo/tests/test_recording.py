@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 
@@ -19,7 +19,8 @@ class Seven:
 def test_anything_that_is_an_integer() -> None:
     numpy = pytest.importorskip("numpy")
     histogram = Histogram(0.01)
-    for value in (7, True, Seven(), numpy.uint64(7), numpy.int32(7), numpy.uint64(2**64 - 1), 2**64 - 1, 0):
+    values: list[Any] = [7, True, Seven(), numpy.uint64(7), numpy.int32(7), numpy.uint64(2**64 - 1), 2**64 - 1, 0]
+    for value in values:
         histogram.record(value)
     buckets = histogram.snapshot().buckets()
     assert [(b.lower, b.count) for b in buckets] == [(0, 1), (1, 1), (7, 4), (127 * 2**57, 2)]
@@ -28,7 +29,7 @@ def test_anything_that_is_an_integer() -> None:
 @pytest.mark.parametrize("value", [-1, 2**64, -(2**64), 2**200])
 def test_integers_that_do_not_fit(value: int) -> None:
     histogram = Histogram()
-    calls = [
+    calls: list[Callable[[], Any]] = [
         lambda: histogram.record(value),
         lambda: histogram.record_n(value, 1),
         lambda: histogram.record_n(1, value),
@@ -136,7 +137,7 @@ def test_footprint() -> None:
 
 
 def test_options_that_cannot_be() -> None:
-    for options, message in [
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"min": 5, "max": 5}, "min must be below max: 5 and 5"),
         ({"min": 5, "max": 0}, "min must be below max"),
         ({"min": 0, "max": 0}, "min must be below max"),
@@ -153,10 +154,10 @@ def test_options_that_cannot_be() -> None:
         ({"mode": "fast"}, "mode must be one of single_writer, interlocked"),
         ({"mode": []}, "mode must be one of"),
         ({"storage": "thin"}, "storage must be one of dense, sparse"),
-    ]:
-        arguments: dict[str, Any] = options
+    ]
+    for options, message in cases:
         with pytest.raises(ValueError, match=message):
-            Histogram(**arguments)
+            Histogram(**options)
     with pytest.raises(TypeError):
         Histogram(min=1.5)  # type: ignore[arg-type]
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import picollo
 from picollo import Histogram
+from picollo.percentile import ValueSelection
 from picollo.summary import RANKS, Summary
 
 
@@ -175,7 +176,8 @@ def test_summaries_outlive_and_travel() -> None:
 def test_value_selections() -> None:
     histogram = Histogram(0.1)
     histogram.record_many([1000] * 10)
-    found = {values: histogram.summary(values) for values in ("midpoint", "lower", "upper")}  # type: ignore[arg-type]
+    selections: tuple[ValueSelection, ...] = ("midpoint", "lower", "upper")
+    found = {values: histogram.summary(values) for values in selections}
     bucket = histogram.snapshot().bucket_of(1000)
     assert [s.p50 for s in found.values()] == [bucket.midpoint, bucket.lower, bucket.upper]
     assert [s.values for s in found.values()] == ["midpoint", "lower", "upper"]

@@ -1,0 +1,64 @@
+"""Clock resolution: how finely each clock ticks, and what a look at it costs from Python.
+
+Every clock is read many times in a row, and the differences of neighbouring reads are recorded: the median is what a read costs,
+and the smallest difference that is not zero is the finest step seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Callable
+
+import picollo
+
+
+def differences(clock: Callable[[], int], reads: int) -> list[int]:
+    times = [0] * reads
+    for index in range(reads):
+        times[index] = clock()
+    return [after - before for before, after in zip(times, times[1:])]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--reads", type=int, default=200_000, help="reads of each clock (default: %(default)s)")
+    reads = parser.parse_args().reads
+
+    picollo.calibrate()
+    hertz = picollo.frequency("tsc")
+    tick = 1e9 / hertz
+    clocks: list[tuple[str, Callable[[], int], float]] = [
+        ("picollo.ticks('tsc')", lambda: picollo.ticks("tsc"), tick),
+        ("picollo.ticks('monotonic')", lambda: picollo.ticks("monotonic"), 1.0),
+        ("time.perf_counter_ns", time.perf_counter_ns, 1.0),
+        ("time.monotonic_ns", time.monotonic_ns, 1.0),
+        ("time.time_ns", time.time_ns, 1.0),
+        ("time.thread_time_ns", time.thread_time_ns, 1.0),
+    ]
+    print(f"The TSC ticks {hertz:,} times a second: {tick:.4f} ns a tick.")
+    if hertz == 10**9:
+        print("(A round number: the library does not trust this machine's TSC and uses the monotonic clock.)")
+    print()
+    print("| Clock                      | Unit (ns) | Finest step (ns) | Equal reads | Median (ns) |    P99.9 (ns) |")
+    print("| :------------------------- | --------: | ---------------: | ----------: | ----------: | ------------: |")
+    distributions = []
+    for name, clock, unit in clocks:
+        steps = differences(clock, reads)
+        forward = [step for step in steps if step >= 0]  # time.time_ns may be set back meanwhile
+        histogram = picollo.Histogram(relative_error=0.001, name=name)
+        histogram.record_many(forward)
+        distributions.append(histogram)
+        finest = min((step for step in forward if step > 0), default=0)
+        equal = forward.count(0) / len(forward)
+        summary = histogram.summary()
+        print(
+            f"| {name:26} | {unit:9.4f} | {finest * unit:16.2f} | {equal:11.2%} "
+            f"| {summary.p50 * unit:11,.1f} | {summary.p999 * unit:13,.1f} |"
+        )
+    print()
+    print(distributions[0].summary().markdown("picollo.ticks('tsc'), differences of neighbouring reads (ticks)"))
+
+
+if __name__ == "__main__":
+    main()

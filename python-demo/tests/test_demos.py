@@ -1,0 +1,118 @@
+"""The demos run, and print what they promise."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import PACKAGE_ROOT
+
+import picollo
+
+
+def run(demo: str, *arguments: str, environment: "dict[str, str] | None" = None) -> str:
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-m", f"demos.{demo}", *arguments],
+        cwd=PACKAGE_ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PICOLLO_LIBRARY": picollo.library_path, **(environment or {})},
+        timeout=120,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
+def check_counters(text: str, title: str) -> None:
+    """Every event is either counted or explained; none is silently missing, none is an invented zero."""
+    missing = re.findall(r"^(\S+) is not counted: (.{20,})$", text, re.MULTILINE)
+    for event in ("cycles", "branch-misses", "task-clock", "page-faults"):
+        counted = re.search(title.format(re.escape(event)), text, re.MULTILINE)
+        explained = [reason for name, reason in missing if name == event]
+        assert bool(counted) != bool(explained), event
+    if not picollo.perf_probe().pmu_available:
+        assert "cycles" in dict(missing)
+
+
+def test_every_demo_is_tested_and_run() -> None:
+    demos = {path.stem for path in (PACKAGE_ROOT / "demos").glob("*.py")}
+    assert {f"test_{demo}" for demo in demos} <= set(globals())
+    script = (PACKAGE_ROOT / "run-demos.sh").read_text()
+    assert all(demo in script for demo in demos)
+
+
+def test_getting_started() -> None:
+    text = run("getting_started", "--searches", "3000")
+    assert "##### Find a number in a list" in text
+    assert "##### A set instead of a list" in text
+    assert text.count("Total: ") == 3
+    assert text.count("|   3,000 |") + text.count("|  3,000 |") + text.count("| 3,000 |") >= 2
+    found = re.search(r"^One percentile: P99=[\d,]+ \[", text, re.MULTILINE)
+    assert found
+    median = re.search(r"^\| 50  .*\| *([-+]\d[\d.,]*)% \|$", text, re.MULTILINE)
+    assert median and float(median[1].replace(",", "")) < 0
+
+
+def test_known_work() -> None:
+    text = run("known_work", "--rounds", "50", "--repetitions", "100")
+    assert "50 rounds of 25,600 dependent additions each." in text
+    check_counters(text, r"^##### {}$")
+    nanoseconds = re.search(r"^- ([\d.]+) nanoseconds$", text, re.MULTILINE)
+    assert nanoseconds and 0.05 < float(nanoseconds[1]) < 10
+    assert re.search(r"the processor runs at \d+\.\d\d GHz", text)
+
+
+def test_sorted_or_not() -> None:
+    text = run("sorted_or_not", "--bytes", "20000", "--rounds", "5")
+    assert "### In Python" in text
+    assert re.search(r"^\| time \(ns\) +\|", text, re.MULTILINE)
+    assert re.search(r"^\| TSC \(ticks\) +\|", text, re.MULTILINE)
+    check_counters(text, r"^\| {} +\|")
+    if shutil.which("cc") or shutil.which("gcc"):
+        assert "### The same loop in C" in text
+    else:
+        assert "There is no C compiler here" in text
+
+
+def test_sorted_or_not_without_a_compiler(tmp_path: "os.PathLike[str]") -> None:
+    text = run(
+        "sorted_or_not",
+        "--bytes",
+        "1000",
+        "--rounds",
+        "2",
+        environment={"CC": "/nowhere/cc", "PATH": str(tmp_path)},
+    )
+    assert "There is no C compiler here" in text
+
+
+def test_sorting_shows_in_c() -> None:
+    """The demo's effect is real: an order of magnitude on most processors, but some factor on any with a branch predictor."""
+    if not (shutil.which("cc") or shutil.which("gcc")):
+        pytest.skip("there is no C compiler to show it with")
+    text = run("sorted_or_not", "--bytes", "300000", "--rounds", "2")
+    ratios = re.findall(r"^\| time \(ns\) .*\| *([\d.]+) \|$", text, re.MULTILINE)
+    assert len(ratios) == 2
+    assert float(ratios[1]) > 1.5
+
+
+def test_live_monitor() -> None:
+    text = run("live_monitor", "--seconds", "0.5", "--interval", "0.1")
+    lines = re.findall(r"^\d\d:\d\d:\d\d: Total=([\d,]+), ", text, re.MULTILINE)
+    assert 3 <= len(lines) <= 6
+    sums = re.search(r"The deltas add up to ([\d,]+); ([\d,]+) were recorded\.", text)
+    assert sums and sums[1] == sums[2]
+    assert sum(int(line.replace(",", "")) for line in lines) <= int(sums[1].replace(",", ""))
+    assert "##### json.dumps (ns)" in text
+
+
+def test_clock_resolution() -> None:
+    text = run("clock_resolution", "--reads", "5000")
+    rows = re.findall(r"^\| (picollo\.ticks\('\w+'\)|time\.\w+_ns) +\| ", text, re.MULTILINE)
+    assert len(rows) == 6
+    assert re.search(r"The TSC ticks [\d,]+ times a second", text)
+    assert "##### picollo.ticks('tsc')" in text

@@ -32,6 +32,8 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     fn add_alone(&self, count: u64) -> u64;
     /// Adds as one of many writers. Returns how often the cell wrapped around.
     fn add_shared(&self, count: u64) -> u64;
+    /// Takes the count out of the cell.
+    fn take(&self) -> u64;
 }
 
 impl Counter for AtomicU64 {
@@ -65,6 +67,10 @@ impl Counter for AtomicU64 {
         self.fetch_add(count, Relaxed);
         0
     }
+
+    fn take(&self) -> u64 {
+        self.swap(0, Relaxed)
+    }
 }
 
 impl Counter for AtomicU32 {
@@ -96,6 +102,10 @@ impl Counter for AtomicU32 {
     #[inline(always)]
     fn add_shared(&self, count: u64) -> u64 {
         wraps_of_32_bits(self.fetch_add(count as u32, Relaxed), count)
+    }
+
+    fn take(&self) -> u64 {
+        self.swap(0, Relaxed) as u64
     }
 }
 

@@ -271,7 +271,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
 /// A function of the header alone, so that a record need not know where the cells end.
 #[cold]
 #[inline(never)]
-fn add_out_of_range<M: WriteMode>(header: &Header, value: u64, count: u64) {
+pub(crate) fn add_out_of_range<M: WriteMode>(header: &Header, value: u64, count: u64) {
     let tallies = &header.tallies;
     M::add(if header.layout.is_below(value) { &tallies.underflow } else { &tallies.overflow }, count);
 }

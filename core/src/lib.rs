@@ -21,10 +21,12 @@ mod layout;
 mod memory;
 mod options;
 mod percentile;
+mod random;
 mod record;
 mod recorder;
 #[cfg(feature = "std")]
 mod registry;
+mod scalable;
 #[cfg(feature = "std")]
 mod sharded;
 mod shared;
@@ -48,6 +50,7 @@ pub use layout::{Layout, MAX_SCALE};
 pub use options::{Mode, Options, Storage};
 pub use record::Record;
 pub use recorder::Recorder;
+pub use scalable::{SCALABLE_THRESHOLD_BITS, add_approximately};
 pub use shared::SharedHistogram;
 pub use snapshot::{Counts, Since, Snapshot};
 pub use source::Source;

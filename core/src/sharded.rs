@@ -336,25 +336,21 @@ impl<C: Counter> Sharded<C> {
 
     /// Counts every value of a slice.
     pub(crate) fn record_batch(&self, values: &[u64]) {
-        // A copy: the compiler keeps it in registers, while it must expect the header to change with every cell.
-        let layout = self.header.layout;
         let Some(shard) = self.own_shard() else {
             return values.iter().for_each(|&value| self.record(value));
         };
         let cells = self.cells_of(shard);
-        for &value in values {
-            let index = layout.storage_index(value);
-            if layout.contains(index) {
-                // SAFETY: shards have `layout.length()` cells.
-                let wraps = unsafe { cells.get_unchecked(index as usize) }.add_alone(1);
+        crate::batch::for_each_index(&self.header.layout, values, |index, value, count| {
+            if let Some(cell) = cells.get(index as usize) {
+                let wraps = cell.add_alone(count);
                 if wraps != 0 {
                     // SAFETY: alive as long as the histogram.
                     unsafe { shard.as_ref() }.tallies.add_wraps(wraps);
                 }
             } else {
-                self.record(value);
+                self.record_n(value, count);
             }
-        }
+        });
     }
 
     fn baseline(&self) -> Option<&[AtomicU64]> {

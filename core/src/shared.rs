@@ -11,6 +11,7 @@ use crate::counter::SingleWriter;
 use crate::image::{Header, kind};
 use crate::interlocked::Interlocked;
 use crate::recorder::Recorder;
+use crate::scalable::Scalable;
 #[cfg(feature = "std")]
 use crate::sharded::Sharded;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -24,6 +25,9 @@ const INTERLOCKED_32: u32 = kind(Mode::Interlocked, Storage::Dense, 32);
 const THREAD_LOCAL_64: u32 = kind(Mode::ThreadLocal, Storage::Dense, 64);
 #[cfg(feature = "std")]
 const THREAD_LOCAL_32: u32 = kind(Mode::ThreadLocal, Storage::Dense, 32);
+
+const SCALABLE_64: u32 = kind(Mode::Scalable, Storage::Dense, 64);
+const SCALABLE_32: u32 = kind(Mode::Scalable, Storage::Dense, 32);
 
 /// What the kinds are.
 type Single<C> = Histogram<[C], SingleWriter>;
@@ -88,6 +92,14 @@ macro_rules! with_type_of {
             #[cfg(feature = "std")]
             THREAD_LOCAL_32 => {
                 type $type = Sharded<AtomicU32>;
+                $body
+            }
+            SCALABLE_64 => {
+                type $type = Scalable<AtomicU64>;
+                $body
+            }
+            SCALABLE_32 => {
+                type $type = Scalable<AtomicU32>;
                 $body
             }
             kind => with_dense_type_of!(kind, $type => $body, _ => $unknown),
@@ -263,19 +275,26 @@ impl SharedHistogram {
     #[inline(always)]
     pub fn record(&self, value: u64) {
         let header: *const Header = self.0.as_ptr();
-        // SAFETY: a reference keeps the histogram alive, and its kind was written with it.
-        if unsafe { (*header).kind } == SINGLE_64 {
-            // SAFETY: of this kind.
-            unsafe { &*Single::<AtomicU64>::from_header(header) }.record(value);
-        } else {
-            self.record_as_another_kind(value);
+        // SAFETY: a reference keeps the histogram alive, and its kind was written with it. For all other kinds: the header
+        // is followed by what its kind says, here and in `record_other`.
+        unsafe {
+            let kind = (*header).kind;
+            // Told by one comparison, whatever other kinds there are.
+            if kind == SINGLE_64 {
+                return (*Single::<AtomicU64>::from_header(header)).record(value);
+            }
+            core::hint::cold_path();
+            match kind {
+                #[cfg(feature = "std")]
+                THREAD_LOCAL_64 => (*Sharded::<AtomicU64>::from_header(header)).record(value),
+                SINGLE_32 => (*Single::<AtomicU32>::from_header(header)).record(value),
+                #[cfg(feature = "std")]
+                THREAD_LOCAL_32 => (*Sharded::<AtomicU32>::from_header(header)).record(value),
+                INTERLOCKED_64 => (*Atomic::<AtomicU64>::from_header(header)).record(value),
+                INTERLOCKED_32 => (*Atomic::<AtomicU32>::from_header(header)).record(value),
+                _ => record_other(self.0, value),
+            }
         }
-    }
-
-    /// Apart from the default kind, which is then told by one comparison whatever others there are.
-    #[inline(never)]
-    fn record_as_another_kind(&self, value: u64) {
-        as_what_it_is!(self, histogram => histogram.record(value));
     }
 
     /// Counts one value `count` times.
@@ -328,6 +347,18 @@ impl SharedHistogram {
         // SAFETY: counted histograms have one; callers checked that this is one.
         unsafe { self.0.cast::<u8>().sub(PREFIX).cast() }
     }
+}
+
+/// The kinds whose recording is longer: out of the way of the others, where it would cost registers and a jump table. The
+/// ABI of C makes the call a jump.
+///
+/// # Safety
+/// `header` must be that of a histogram that is alive.
+#[inline(never)]
+unsafe extern "C" fn record_other(header: NonNull<Header>, value: u64) {
+    // SAFETY: the caller's promise; nothing is dropped.
+    let shared = core::mem::ManuallyDrop::new(unsafe { SharedHistogram::from_raw(header) });
+    as_what_it_is!(shared, histogram => histogram.record(value));
 }
 
 impl Clone for SharedHistogram {

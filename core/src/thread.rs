@@ -11,7 +11,7 @@ use core::cell::Cell;
 use core::ptr;
 
 use crate::memory;
-use crate::sync::Ordering::Relaxed;
+use crate::random::{new_seed, xorshift};
 
 /// One thread's shards: a power of two of entries. Only that thread looks into it.
 ///
@@ -73,29 +73,22 @@ pub(crate) fn shard(offset: usize, epoch: u64) -> Option<ptr::NonNull<u8>> {
     }
 }
 
-/// The next number of the calling thread's generator, never 0 (xorshift, Marsaglia 2003). Each thread is seeded
-/// differently. `None` where there is no thread to keep it.
-#[inline]
+/// The next number of the calling thread's generator, if it has one already.
+#[inline(always)]
 pub(crate) fn random() -> Option<u64> {
     // SAFETY: as for `shard`.
     let random = unsafe { &(*slot::get()).random };
     if random.get() == 0 {
-        return seed();
+        return None;
     }
     random.set(xorshift(random.get()));
     Some(random.get())
 }
 
-#[inline(always)]
-pub(crate) const fn xorshift(mut state: u64) -> u64 {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^ (state << 17)
-}
-
+/// Gives the calling thread a generator. Returns its first number, or `None` where there is no thread to keep it.
 #[cold]
 #[inline(never)]
-fn seed() -> Option<u64> {
+pub(crate) fn seed() -> Option<u64> {
     with_tables(|thread| {
         thread.make_room(0)?;
         // SAFETY: there is a table now, and it is ours.
@@ -205,16 +198,4 @@ impl Drop for Tables {
             }
         }
     }
-}
-
-/// A seed that no other thread got (a Weyl sequence through the finaliser of splitmix64, which maps only 0 to 0).
-fn new_seed() -> u64 {
-    #[cfg(loom)]
-    loom::lazy_static! { static ref NEXT: crate::AtomicU64 = crate::AtomicU64::new(1); }
-    #[cfg(not(loom))]
-    static NEXT: crate::AtomicU64 = crate::AtomicU64::new(1);
-    let mut seed = NEXT.fetch_add(1, Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    seed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    seed = (seed ^ (seed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    seed ^ (seed >> 31)
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use picollo_core::{Counts, Error, Layout, Mode, Options, SharedHistogram, Since, Snapshot};
+use picollo_core::{
+    Counts, Error, Layout, Mode, Options, SCALABLE_THRESHOLD_BITS, SharedHistogram, Since, Snapshot,
+};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -51,6 +53,29 @@ impl Model {
 
     fn total(&self) -> u128 {
         self.buckets.values().sum()
+    }
+}
+
+/// Counts that are estimates: exact to the threshold, and within 6 σ of what each addition may add from there on.
+fn check_estimates(snapshot: &Snapshot, now: &Model, then: &Model) {
+    assert!(snapshot.is_approximate());
+    let counts = snapshot.counts();
+    assert_eq!(
+        (counts.underflow, counts.overflow),
+        (now.underflow - then.underflow, now.overflow - then.overflow)
+    );
+    assert_eq!(counts.lost, 0);
+    for bucket in snapshot.buckets() {
+        let index = bucket.storage_index;
+        let truth = now.buckets.get(&index).unwrap_or(&0) - then.buckets.get(&index).unwrap_or(&0);
+        let now = *now.buckets.get(&index).unwrap_or(&0);
+        if now <= 1 << SCALABLE_THRESHOLD_BITS {
+            assert_eq!(bucket.count as u128, truth);
+        } else {
+            // Each addition is off by less than a step, 2^-12 of the count.
+            let error = (bucket.count as f64 - truth as f64).abs();
+            assert!(error <= 60.0 * now as f64 / 4096.0, "{} {truth}", bucket.count);
+        }
     }
 }
 
@@ -128,7 +153,11 @@ fn run(mode: Mode, bits: u32, steps: &[Step]) {
                     Since::PreviousUpdate => previous.as_ref().unwrap_or(&at_reset),
                     Since::Reset => &at_reset,
                 };
-                check(snapshot, &now, then, bits);
+                if mode == Mode::Scalable {
+                    check_estimates(snapshot, &now, then);
+                } else {
+                    check(snapshot, &now, then, bits);
+                }
                 *previous = Some(now.clone());
             }
         }
@@ -155,6 +184,14 @@ proptest! {
     fn thread_local(steps in steps()) {
         run(Mode::ThreadLocal, 64, &steps);
         run(Mode::ThreadLocal, 32, &steps);
+    }
+}
+
+proptest! {
+    #[test]
+    fn scalable(steps in steps()) {
+        run(Mode::Scalable, 64, &steps);
+        run(Mode::Scalable, 32, &steps);
     }
 }
 

@@ -1,10 +1,10 @@
 //! What holds for every format and every content of a summary.
 
+use crate::AtomicU64;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::format;
 use std::string::{String, ToString};
-use std::sync::atomic::AtomicU64;
 use std::vec::Vec;
 
 use super::*;

@@ -1,0 +1,59 @@
+//! Random numbers for approximate counting: one generator for each thread, each seeded differently.
+
+use crate::sync::{AtomicU64, Ordering::Relaxed};
+
+/// The next random number, never 0.
+#[inline]
+pub(crate) fn next() -> u64 {
+    #[cfg(feature = "std")]
+    if let Some(number) = next_of_thread().or_else(crate::thread::seed) {
+        return number;
+    }
+    next_of_all()
+}
+
+/// The next random number of the calling thread, if it has a generator already.
+#[inline(always)]
+pub(crate) fn next_of_thread() -> Option<u64> {
+    #[cfg(feature = "std")]
+    return crate::thread::random();
+    #[cfg(not(feature = "std"))]
+    None
+}
+
+/// Where there are no threads, or none that could keep a generator. Two that race here may get the same number, which is
+/// as random for each.
+fn next_of_all() -> u64 {
+    #[cfg(loom)]
+    loom::lazy_static! { static ref STATE: AtomicU64 = AtomicU64::new(GOLDEN); }
+    #[cfg(not(loom))]
+    static STATE: AtomicU64 = AtomicU64::new(GOLDEN);
+    let number = xorshift(STATE.load(Relaxed));
+    STATE.store(number, Relaxed);
+    number
+}
+
+/// 2^64 over the golden ratio.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// One step of a 64-bit xorshift generator (Marsaglia, 2003): a permutation of the numbers other than 0, in one cycle.
+#[inline(always)]
+pub(crate) const fn xorshift(mut state: u64) -> u64 {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^ (state << 17)
+}
+
+/// A state that no other call gets, never 0: a Weyl sequence through the finaliser of splitmix64, a permutation that keeps
+/// 0.
+#[cfg(feature = "std")]
+pub(crate) fn new_seed() -> u64 {
+    #[cfg(loom)]
+    loom::lazy_static! { static ref NEXT: AtomicU64 = AtomicU64::new(1); }
+    #[cfg(not(loom))]
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let mut seed = NEXT.fetch_add(1, Relaxed).wrapping_mul(GOLDEN);
+    seed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    seed = (seed ^ (seed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    seed ^ (seed >> 31)
+}

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 use crate::counter::SingleWriter;
 use crate::image::{Header, kind};
-use crate::{Error, Histogram, Layout, Mode, Options, Record, Result, Since, Snapshot, Storage};
+use crate::{Error, Histogram, Layout, Merged, Mode, Options, Record, Result, Since, Snapshot, Storage};
 
 const SINGLE_64: u32 = kind(Mode::SingleWriter, Storage::Dense, 64);
 const SINGLE_32: u32 = kind(Mode::SingleWriter, Storage::Dense, 32);
@@ -208,8 +208,8 @@ impl SharedHistogram {
     }
 
     /// See [`Record::add_snapshot`].
-    pub fn add_snapshot(&self, other: &Snapshot) {
-        as_what_it_is!(self, histogram => histogram.add_snapshot(other));
+    pub fn add_snapshot(&self, other: &Snapshot) -> Merged {
+        as_what_it_is!(self, histogram => histogram.add_snapshot(other))
     }
 
     /// See [`Histogram::reset`].

@@ -10,15 +10,19 @@ extern crate std;
 
 mod batch;
 mod bucket;
+mod codec;
 mod corrected;
 mod counter;
+mod equivalent;
 mod error;
 mod histogram;
 mod image;
 mod interlocked;
+mod iter;
 mod layout;
 #[cfg(feature = "alloc")]
 mod memory;
+mod merge;
 mod options;
 mod percentile;
 mod random;
@@ -41,12 +45,15 @@ mod thread;
 mod version;
 
 pub use bucket::{Bucket, ValueSelection};
+pub use codec::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};
 pub use error::{Error, Result};
 pub use histogram::Histogram;
 pub use image::Header;
 pub use interlocked::Interlocked;
+pub use iter::Step;
 pub use layout::{Layout, MAX_SCALE};
+pub use merge::Merged;
 pub use options::{Mode, Options, Storage};
 pub use record::Record;
 pub use recorder::Recorder;

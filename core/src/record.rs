@@ -2,7 +2,7 @@
 
 use crate::counter::Tallies;
 use crate::sync::Ordering::Relaxed;
-use crate::{Error, Layout, Result, Snapshot};
+use crate::{Error, Layout, Merged, Result, Snapshot, ValueSelection};
 
 /// Something that counts values.
 pub trait Record {
@@ -37,10 +37,21 @@ pub trait Record {
 
     /// Adds all counts of a snapshot, of any layout. Each bucket's count goes to the bucket of its midpoint: exact for
     /// the same buckets and for coarser ones here; a finer layout here gets each count in one of its buckets, within the
-    /// error of the coarser. What lies outside the range here is counted as underflow or overflow.
-    fn add_snapshot(&self, other: &Snapshot) {
+    /// error of the coarser. What lies outside the range here is counted as underflow or overflow. What is returned tells
+    /// how much of it there was; counts that wrapped around 32 bits show in a snapshot only.
+    fn add_snapshot(&self, other: &Snapshot) -> Merged {
+        let layout = *self.layout();
+        let mut merged = Merged::default();
         for bucket in other.recorded_buckets() {
-            self.record_n(bucket.equivalent_value(crate::ValueSelection::Midpoint), bucket.count);
+            let value = bucket.equivalent_value(ValueSelection::Midpoint);
+            self.record_n(value, bucket.count);
+            let part = match layout.bucket_of(value) {
+                Some(place) if place.step < bucket.step => &mut merged.refined,
+                Some(_) => continue,
+                None if layout.is_below(value) => &mut merged.underflow,
+                None => &mut merged.overflow,
+            };
+            *part = part.saturating_add(bucket.count);
         }
         let counts = other.counts();
         let tallies = self.tallies();
@@ -53,6 +64,7 @@ pub trait Record {
                 tally.fetch_add(count, Relaxed);
             }
         }
+        merged
     }
 
     /// Counts a value, and, when it is longer than the interval at which values were expected, also those that a stalled
@@ -61,8 +73,15 @@ pub trait Record {
     /// large `value / interval` is.
     fn record_corrected(&self, value: u64, expected_interval: u64) {
         self.record_n(value, 1);
-        crate::corrected::missing_values(self.layout(), value, expected_interval, 1, |value, count| {
+        crate::corrected::missing_values(self.layout(), value, expected_interval, |value, count| {
             self.record_n(value, count);
         });
+    }
+
+    /// Counts every value of a slice as [`Record::record_corrected`] does.
+    fn record_corrected_batch(&self, values: &[u64], expected_interval: u64) {
+        for &value in values {
+            self.record_corrected(value, expected_interval);
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::scalable::Scalable;
 #[cfg(feature = "std")]
 use crate::sharded::Sharded;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use crate::{Error, Histogram, Layout, Mode, Options, Record, Result, Since, Snapshot, Storage};
+use crate::{Error, Histogram, Layout, Merged, Mode, Options, Record, Result, Since, Snapshot, Storage};
 
 const SINGLE_64: u32 = kind(Mode::SingleWriter, Storage::Dense, 64);
 const SINGLE_32: u32 = kind(Mode::SingleWriter, Storage::Dense, 32);
@@ -318,8 +318,8 @@ impl SharedHistogram {
     }
 
     /// See [`Record::add_snapshot`].
-    pub fn add_snapshot(&self, other: &Snapshot) {
-        as_what_it_is!(self, histogram => histogram.add_snapshot(other));
+    pub fn add_snapshot(&self, other: &Snapshot) -> Merged {
+        as_what_it_is!(self, histogram => histogram.add_snapshot(other))
     }
 
     /// See [`Histogram::reset`].

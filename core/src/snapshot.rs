@@ -301,32 +301,22 @@ impl Snapshot {
         self.words[..2 * length].split_at(length)
     }
 
-    /// Adds all counts of another snapshot, of any layout, by the rule of [`crate::Record::add_snapshot`]. What does not
-    /// fit into a bucket's 64 bits is counted as lost. The next update replaces what was merged.
-    pub fn merge(&mut self, other: &Snapshot) {
-        let length = self.head.layout.length();
-        for bucket in other.recorded_buckets() {
-            let value = bucket.equivalent_value(crate::ValueSelection::Midpoint);
-            let index = self.head.layout.storage_index(value);
-            if index < length as u64 {
-                let fits = bucket.count.min(u64::MAX - self.count_at(index as usize));
-                let base = &mut self.words[length + index as usize];
-                *base = base.wrapping_sub(fits);
-                self.head.counts.total = self.head.counts.total.saturating_add(fits);
-                self.head.counts.lost = self.head.counts.lost.saturating_add(bucket.count - fits);
-                continue;
-            }
-            let counts = &mut self.head.counts;
-            let tally =
-                if self.head.layout.is_below(value) { &mut counts.underflow } else { &mut counts.overflow };
-            *tally = tally.saturating_add(bucket.count);
-        }
-        let (counts, other_counts) = (&mut self.head.counts, other.counts());
-        counts.underflow = counts.underflow.saturating_add(other_counts.underflow);
-        counts.overflow = counts.overflow.saturating_add(other_counts.overflow);
-        counts.lost = counts.lost.saturating_add(other_counts.lost);
-        self.head.approximate |= other.head.approximate;
+    /// The same, to be changed; [`Snapshot::hold`] then tells what came of it.
+    pub(crate) fn raw_and_base_mut(&mut self) -> (&mut [u64], &mut [u64]) {
+        split(&mut self.words, self.head.layout.length())
+    }
+
+    /// Notes the totals of counts that were not taken from a histogram. The next update replaces them.
+    pub(crate) fn hold(&mut self, counts: Counts, approximate: bool) {
+        self.head.counts = counts;
+        self.head.approximate = approximate;
         self.head.baseline_version = None;
+    }
+
+    /// Takes over the guaranteed range of another layout with the same counters.
+    pub(crate) fn set_range_of(&mut self, layout: &Layout) {
+        debug_assert!(self.head.layout.same_counters(layout));
+        self.head.layout = *layout;
     }
 }
 

@@ -23,6 +23,7 @@ mod csv;
 mod escape;
 #[cfg(test)]
 mod example;
+pub(crate) mod hgrm;
 mod json;
 mod line;
 mod markdown;
@@ -33,6 +34,7 @@ use core::fmt::{self, Write};
 
 pub use bucket::ListedBucket;
 pub use buffer::{BufferWriter, Written, write_c_string};
+pub use hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};
 
 use crate::{Error, Percentile, Result, SUMMARY_APPROXIMATE, Summary, ValueSelection};
 

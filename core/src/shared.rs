@@ -161,9 +161,11 @@ impl SharedHistogram {
         Err(Error::Unsupported)
     }
 
-    /// Bytes that [`SharedHistogram::init_in`] needs, a multiple of [`SharedHistogram::ALIGNMENT`].
+    /// Bytes that [`SharedHistogram::init_in`] needs, a multiple of [`SharedHistogram::ALIGNMENT`]. [`Error::Unsupported`]
+    /// for kinds that cannot live there: dense ones with one writer and interlocked ones can.
     pub fn required_size(options: &Options) -> Result<usize> {
-        Ok(Plan::new(options)?.size)
+        let plan = Plan::new(options)?;
+        with_dense_type_of!(plan.kind, Kind => Kind::required_size(&plan.layout, plan.live_reset), _ => Err(Error::Unsupported))
     }
 
     /// A new histogram in the caller's memory, private or shared with other processes.

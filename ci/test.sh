@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# All tests. Each part ends with its runner's own summary; the first that fails ends the run, and says so.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+started=$SECONDS
+part() {
+    printf '\n==== %s\n' "$1"
+    shift
+    local began=$SECONDS
+    if ! "$@"; then
+        printf '==== FAILED after %d s: %s\n' $((SECONDS - began)) "$*"
+        exit 1
+    fi
+    printf '==== %d s\n' $((SECONDS - began))
+}
+
+part "Rust" cargo test --quiet
+part "The library, staged" ci/stage.sh
+part "C and C++, against the staged library" make --no-print-directory -C c-tests test
+part "Python" python-demo/run-tests.sh -q -ra
+printf '\nall parts passed in %d s\n' $((SECONDS - started))

@@ -1,6 +1,8 @@
 //! Sessions across fork, exec, lost rights and exhausted descriptors. A program with one thread and no test harness: forking
 //! one with many threads would leave the children with locks that nobody unlocks.
 
+#![allow(clippy::result_large_err)] // errors carry their text by value
+
 mod common;
 
 use std::collections::BTreeSet;

@@ -64,6 +64,10 @@ pub(crate) const fn convert_ticks(ticks: u64, hertz: u64, unit: Unit) -> u64 {
         // The monotonic clock in nanoseconds, by far the commonest: no division.
         return ticks;
     }
+    // Narrow division where it will do, for seconds up to hours: a wide one costs several times as much.
+    if let Some(product) = ticks.checked_mul(units) {
+        return product / hertz;
+    }
     // At most 2^64 · 10^12 < 2^104.
     let converted = ticks as u128 * units as u128 / hertz as u128;
     if converted > u64::MAX as u128 { u64::MAX } else { converted as u64 }

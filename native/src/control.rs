@@ -1,10 +1,11 @@
 //! Starting and stopping a session, and making sure that what was started counts.
 
 use crate::error::{Error, Result, Status};
-use crate::group::{Group, MAX_EVENTS, Sample, Unreadable, persist, positions};
+use crate::group::{Group, Unreadable, persist, positions};
 use crate::kernel::{kind, request};
 use crate::options::SESSION_SKIP_UNAVAILABLE;
 use crate::reading::{EVENT_INFO_SILENT, EVENT_INFO_UNPINNED};
+use crate::sampling::Samples;
 use crate::session::{Entry, Session};
 use crate::sys::{Errno, Sys};
 use crate::work;
@@ -82,8 +83,7 @@ impl<S: Sys> Session<S> {
     fn unpin_where_needed(&mut self) -> Result<()> {
         for index in 0..self.opened.groups.len() {
             let group = self.opened.groups[index];
-            let mut samples = [Sample::default(); MAX_EVENTS];
-            if !group.pinned || self.read_group(index, &mut samples) != Err(Unreadable::PinnedOut) {
+            if !group.pinned || self.read_group(index, &mut Samples::new()) != Err(Unreadable::PinnedOut) {
                 continue;
             }
             if let Err((position, refused)) = self.opened.reopen_unpinned(index, self.target) {
@@ -115,11 +115,13 @@ impl<S: Sys> Session<S> {
         if !self.entries.iter().any(hardware) {
             return Ok(());
         }
-        let before = self.sample_all()?;
+        let (mut before, mut after) = (Samples::new(), Samples::new());
+        self.sample_all(&mut before)?;
         work::add_chain_256(100);
-        let after = self.sample_all()?;
+        self.sample_all(&mut after)?;
         for (position, entry) in self.entries.iter_mut().enumerate().filter(|(_, entry)| hardware(entry)) {
-            let (from, to) = (before.all[position], after.all[position]);
+            let (from, to) =
+                (before.get(position).unwrap_or_default(), after.get(position).unwrap_or_default());
             let is_cycles = (entry.event.r#type, entry.event.config) == (HARDWARE, 0);
             if to.running == from.running {
                 entry.info.flags |= EVENT_INFO_SILENT;

@@ -290,8 +290,10 @@ impl Refusal<'_> {
         {
             return Some("the CPU that was named (is there such a CPU?)");
         }
-        // PMUs beside the cores count for whole CPUs only.
-        if self.target.pid >= 0 && opens(self.attr, Target { pid: -1, cpu: 0 }) {
+        // Many PMUs beside the cores count for whole CPUs only, and cannot leave anything out either.
+        let beside = self.attr.kind > kind::BREAKPOINT;
+        let everything = Attr { flags: self.attr.flags & !flag::EXCLUDE_ANY, ..*self.attr };
+        if beside && self.target.pid >= 0 && opens(&everything, Target { pid: -1, cpu: 0 }) {
             return Some("a thread as target: it counts whole CPUs only (ON_CPU, thread -1)");
         }
         None

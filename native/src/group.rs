@@ -77,7 +77,7 @@ pub(crate) fn positions(mut members: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Group {
-    /// Reads all members with one system call into `samples`, which are by position. Nothing is written on failure.
+    /// Reads all members with one system call into `samples`, which are by position. After a failure they mean nothing.
     pub(crate) fn read<S: Sys>(
         &self,
         sys: &S,
@@ -97,7 +97,6 @@ impl Group {
         if bytes != wanted * 8 || answer[0] != count as u64 {
             return Err(Unreadable::Malformed);
         }
-        let mut read = [Sample::default(); MAX_EVENTS];
         let mut seen = 0u64;
         // The kernel answers in the order of opening, which is that of positions; but it promises only ids.
         let mut expected = positions(self.members);
@@ -106,12 +105,11 @@ impl Group {
             let position = expected.next().filter(is_id).or_else(|| positions(self.members).find(is_id));
             let position = position.ok_or(Unreadable::Malformed)?;
             seen |= 1 << position;
-            read[position] = Sample { value: pair[0], enabled: answer[1], running: answer[2] };
+            samples[position] = Sample { value: pair[0], enabled: answer[1], running: answer[2] };
         }
         if seen != self.members {
             return Err(Unreadable::Malformed);
         }
-        self.deliver(&read, samples);
         Ok(())
     }
 
@@ -122,7 +120,6 @@ impl Group {
         counters: &[Counter],
         samples: &mut [Sample],
     ) -> Result<(), Unreadable> {
-        let mut read = [Sample::default(); MAX_EVENTS];
         for position in positions(self.members) {
             let mut answer = [0u64; 4];
             let counter = counters[position];
@@ -134,17 +131,9 @@ impl Group {
             if bytes != 32 || id != counter.id {
                 return Err(Unreadable::Malformed);
             }
-            read[position] = Sample { value, enabled, running };
+            samples[position] = Sample { value, enabled, running };
         }
-        self.deliver(&read, samples);
         Ok(())
-    }
-
-    /// All members' samples at once, so that a failure half-way writes none.
-    fn deliver(&self, read: &[Sample; MAX_EVENTS], samples: &mut [Sample]) {
-        for position in positions(self.members) {
-            samples[position] = read[position];
-        }
     }
 }
 

@@ -5,6 +5,30 @@
 //!   histogram of its own.
 //! - [`probe`]: what this machine can count, and what to change so that it can count more.
 //! - [`work`]: known work to check all of them against.
+//!
+//! ```
+//! use picollo_native::{Event, ReadMode, Reading, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions, work};
+//!
+//! let events = [Event::parse("task-clock")?, Event::parse("instructions")?];
+//! // Where there is no PMU, `instructions` stays as an entry that says why.
+//! let options = SessionOptions { flags: SESSION_SKIP_UNAVAILABLE, ..SessionOptions::default() };
+//! let mut session = Session::create(&options, &events)?;
+//! for _ in 0..100 {
+//!     work::add_chain_256(10);
+//!     session.read(ReadMode::Auto)?;
+//!     session.record(true)?;
+//! }
+//! let mut readings = [Reading::default(); 2];
+//! session.readings(false, &mut readings)?;
+//! for (index, reading) in readings.iter().enumerate() {
+//!     match reading.is_counted() {
+//!         true => println!("{}: {}", session.event(index)?.name(), reading.value),
+//!         false => println!("{}", session.event_info(index)?.message()),
+//!     }
+//! }
+//! assert!(readings[0].value > 0);
+//! # Ok::<(), picollo_native::Error>(())
+//! ```
 
 // An error carries its explanation by value: the paths that build one must not allocate, and none of them is hot.
 #![allow(clippy::result_large_err)]

@@ -85,7 +85,8 @@ impl<S: Sys> Session<S> {
     fn set_aside(&mut self) -> Result<Kept> {
         let mut histories = [History::default(); MAX_EVENTS];
         histories[..self.histories.len()].copy_from_slice(&self.histories);
-        let before = self.sample_all()?;
+        let mut before = Samples::new();
+        self.sample_all(&mut before)?;
         let kept =
             Kept { histories, before, reads: self.reads, recorded: self.recorded, enabled: self.enabled };
         if !self.enabled {
@@ -100,7 +101,8 @@ impl<S: Sys> Session<S> {
         let length = self.histories.len();
         self.histories.copy_from_slice(&kept.histories[..length]);
         (self.reads, self.recorded) = (kept.reads, kept.recorded);
-        let after = self.sample_all()?;
+        let mut after = Samples::new();
+        self.sample_all(&mut after)?;
         for (position, history) in self.histories.iter_mut().enumerate() {
             if let (Some(before), Some(after)) = (kept.before.get(position), after.get(position)) {
                 history.skip(before, after);

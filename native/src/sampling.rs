@@ -9,11 +9,15 @@ use crate::tsc;
 
 /// One sample per event, and which of them there are.
 pub(crate) struct Samples {
-    pub(crate) all: [Sample; MAX_EVENTS],
+    all: [Sample; MAX_EVENTS],
     taken: u64,
 }
 
 impl Samples {
+    pub(crate) fn new() -> Samples {
+        Samples { all: [Sample::default(); MAX_EVENTS], taken: 0 }
+    }
+
     /// The sample of the event at a position, where there is one.
     pub(crate) fn get(&self, position: usize) -> Option<Sample> {
         (self.taken >> position & 1 != 0).then_some(self.all[position])
@@ -21,30 +25,33 @@ impl Samples {
 }
 
 impl<S: Sys> Session<S> {
+    /// Reads one group.
     pub(crate) fn read_group(
         &self,
         index: usize,
-        samples: &mut [Sample],
+        samples: &mut Samples,
     ) -> core::result::Result<(), Unreadable> {
         let (group, sys, counters) = (&self.opened.groups[index], &self.opened.sys, &self.opened.counters);
         if self.has(SESSION_INHERIT) {
-            group.read_singly(sys, counters, samples)
+            group.read_singly(sys, counters, &mut samples.all)?;
         } else {
-            group.read(sys, counters, samples)
+            group.read(sys, counters, &mut samples.all)?;
         }
+        samples.taken |= group.members;
+        Ok(())
     }
 
-    /// A sample of every event by system call: all of them, or an error.
-    pub(crate) fn sample_all(&self) -> Result<Samples> {
-        let mut samples = Samples { all: [Sample::default(); MAX_EVENTS], taken: 0 };
+    /// A sample of every event by system call: all of them, or an error. Into the caller's memory: they are too large to be moved
+    /// about on the way to every reading.
+    pub(crate) fn sample_all(&self, samples: &mut Samples) -> Result<()> {
+        samples.taken = 0;
         let ordered = self.has(SESSION_ORDERED);
         if ordered {
             tsc::fence();
         }
         for (index, group) in self.opened.groups.iter().enumerate().filter(|(_, group)| group.members != 0) {
-            match self.read_group(index, &mut samples.all) {
-                Ok(()) => samples.taken |= group.members,
-                Err(Unreadable::PinnedOut) => {}
+            match self.read_group(index, samples) {
+                Ok(()) | Err(Unreadable::PinnedOut) => {}
                 Err(unreadable) => return Err(self.unreadable(group.leader, unreadable)),
             }
         }
@@ -59,7 +66,7 @@ impl<S: Sys> Session<S> {
         if ordered {
             tsc::fence();
         }
-        Ok(samples)
+        Ok(())
     }
 
     #[cold]

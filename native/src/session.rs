@@ -16,6 +16,7 @@ use crate::options::{
     SESSION_SUBTRACT, SessionOptions, check_options,
 };
 use crate::reading::{EventInfo, History, Reading};
+use crate::sampling::Samples;
 use crate::substitute::Substitute;
 use crate::sys::{Kernel, Sys};
 use crate::thread;
@@ -205,7 +206,8 @@ impl<S: Sys> Session<S> {
 
     /// Takes a new base for everything.
     pub(crate) fn rebase(&mut self) -> Result<()> {
-        let samples = self.sample_all()?;
+        let mut samples = Samples::new();
+        self.sample_all(&mut samples)?;
         for (position, history) in self.histories.iter_mut().enumerate() {
             history.rebase(samples.get(position).unwrap_or(history.last()));
         }
@@ -223,7 +225,8 @@ impl<S: Sys> Session<S> {
             );
             return Err(Error::new(Status::WrongThread, why));
         }
-        let samples = self.sample_all()?;
+        let mut samples = Samples::new();
+        self.sample_all(&mut samples)?;
         for (position, history) in self.histories.iter_mut().enumerate() {
             history.advance(samples.get(position));
         }

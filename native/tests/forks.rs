@@ -1,6 +1,8 @@
 //! Sessions across fork, exec, lost rights and exhausted descriptors. A program with one thread and no test harness: forking
 //! one with many threads would leave the children with locks that nobody unlocks.
 
+#![allow(clippy::result_large_err)] // errors carry their text by value
+
 mod common;
 
 use std::collections::BTreeSet;
@@ -9,13 +11,14 @@ use common::{Cell, child_exit_code, create, readings, skipped, watch};
 use picollo_native::*;
 
 fn main() {
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 7] = [
         ("a_forked_child_can_only_free", a_forked_child_can_only_free),
         ("descriptors_run_out", descriptors_run_out),
         ("descriptors_are_closed_on_exec", descriptors_are_closed_on_exec),
         ("a_foreign_reset_is_told", a_foreign_reset_is_told),
         ("paranoia_as_another_user", paranoia_as_another_user),
         ("seccomp_is_named", seccomp_is_named),
+        ("tracepoints_count_what_happens_in_the_kernel", tracepoints_count_what_happens_in_the_kernel),
     ];
     let mut failed = 0;
     for (name, test) in tests {
@@ -346,7 +349,57 @@ fn filter_perf_event_open(errno: i32) -> bool {
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
     // SAFETY: the program is live; it filters this child only.
     unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1u64, 0u64, 0u64, 0u64) == 0
             && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
     }
+}
+
+/// In a mount namespace of its own, where tracefs can be mounted without anybody noticing.
+fn tracepoints_count_what_happens_in_the_kernel() {
+    let code = child_exit_code(|| {
+        // SAFETY: concerns this child's view of the file system only.
+        let mounted = unsafe {
+            libc::unshare(libc::CLONE_NEWNS) == 0
+                && libc::mount(
+                    c"none".as_ptr(),
+                    c"/".as_ptr(),
+                    std::ptr::null(),
+                    libc::MS_REC | libc::MS_PRIVATE,
+                    std::ptr::null(),
+                ) == 0
+                && libc::mount(
+                    c"none".as_ptr(),
+                    c"/sys/kernel/tracing".as_ptr(),
+                    c"tracefs".as_ptr(),
+                    0,
+                    std::ptr::null(),
+                ) == 0
+        };
+        if !mounted {
+            skipped("tracefs cannot be mounted here");
+            return 0;
+        }
+        let event = Event::parse("sched:sched_switch").unwrap();
+        assert_eq!(event.name(), "Tracepoint:sched:sched_switch");
+        let mut session = create(0, &[event, Event::parse("context-switches").unwrap()]);
+        for _ in 0..20 {
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+        session.read(ReadMode::Auto).unwrap();
+        let readings = readings(&session, true);
+        assert!((20..1000).contains(&readings[0].value), "{readings:?}");
+        assert!(readings[0].value.abs_diff(readings[1].value) <= 1, "{readings:?}");
+        assert_eq!(Event::parse("sched:no_such_tracepoint").unwrap_err().status(), Status::NoSuchEvent);
+        // Others may not, and are told what they lack.
+        as_nobody(|| {
+            if let Err(error) = Session::create(&SessionOptions::default(), &[event]) {
+                assert_eq!(error.status(), Status::Permission, "{error}");
+                assert!(error.message().contains("tracepoints need CAP_PERFMON"), "{error}");
+            }
+            let error = Event::parse("sched:sched_switch").unwrap_err();
+            assert!(error.status() == Status::Permission && error.message().contains("as root"), "{error}");
+            0
+        })
+    });
+    assert_eq!(code, 0);
 }

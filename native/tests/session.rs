@@ -413,3 +413,21 @@ fn histograms_have_the_asked_for_precision() {
     let histogram = session.histogram(0).unwrap();
     assert_eq!((histogram.layout().block_size(), histogram.counter_bits()), (8, 32));
 }
+
+#[test]
+fn a_pmu_of_the_package_says_that_it_counts_whole_cpus() {
+    let Ok(energy) = Event::parse("power/energy-pkg/").or(Event::parse("power/energy-psys/")) else {
+        return skipped("this machine has no power PMU");
+    };
+    assert_eq!(energy.unit(), "Joules");
+    assert!(energy.scale > 0.0 && energy.scale < 1.0);
+    let error = Session::create(&SessionOptions::default(), &[energy]).unwrap_err();
+    if error.os_errno() != libc::EINVAL {
+        return skipped(&format!("the power PMU refuses in another way: {error}"));
+    }
+    let options = SessionOptions { flags: SESSION_ON_CPU, thread: -1, cpu: 0, ..SessionOptions::default() };
+    match Session::create(&options, &[energy]) {
+        Ok(_) => assert!(error.message().contains("ON_CPU, thread -1"), "{error}"),
+        Err(refused) => skipped(&format!("the power PMU cannot be used here: {refused}")),
+    }
+}

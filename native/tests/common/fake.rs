@@ -1,11 +1,11 @@
 //! A kernel for tests: it opens, groups and counts as the real one does, and misbehaves where it is told to.
-#![allow(dead_code)] // each test program uses its own part
+#![allow(dead_code, clippy::result_large_err)] // each test program uses its own part
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
-use picollo_native::{Attr, Errno, Page, Sys};
+use picollo_native::{Attr, Errno, Event, Page, Reading, Session, SessionOptions, Sys};
 
 pub const DISABLED: u64 = 1;
 pub const INHERIT: u64 = 1 << 1;
@@ -303,4 +303,21 @@ impl Sys for &Fake {
         state.directories.get(path).ok_or(Errno(libc::ENOENT))?.iter().for_each(|name| each(name));
         Ok(())
     }
+}
+
+/// Events by their names.
+pub fn events(specs: &[&str]) -> Vec<Event> {
+    specs.iter().map(|spec| Event::parse_with(&&Fake::new(), spec).unwrap()).collect()
+}
+
+/// A session on the fake with these flags, and defaults otherwise.
+pub fn create<'a>(fake: &'a Fake, flags: u32, specs: &[&str]) -> picollo_native::Result<Session<&'a Fake>> {
+    Session::with_sys(fake, &SessionOptions { flags, ..SessionOptions::default() }, &events(specs))
+}
+
+/// All readings of a session.
+pub fn readings(session: &Session<&Fake>, deltas: bool) -> Vec<Reading> {
+    let mut out = vec![Reading::default(); session.length().unwrap()];
+    session.readings(deltas, &mut out).unwrap();
+    out
 }

@@ -67,6 +67,69 @@ AT(picollo_summary, value_selection, 80);
 AT(picollo_summary, flags, 84);
 AT(picollo_summary, percentiles, 88);
 
+SIZE(picollo_error, 512);
+AT(picollo_error, status, 0);
+AT(picollo_error, os_errno, 4);
+AT(picollo_error, event_index, 8);
+AT(picollo_error, reserved, 12);
+AT(picollo_error, message, 16);
+
+SIZE(picollo_scope, 16 + 2 * P);
+AT(picollo_scope, start, 0);
+AT(picollo_scope, clock, 8);
+AT(picollo_scope, unit, 12);
+AT(picollo_scope, histogram, 16);
+AT(picollo_scope, reserved, 16 + P);
+
+SIZE(picollo_event, 200);
+AT(picollo_event, config, 0);
+AT(picollo_event, config1, 8);
+AT(picollo_event, config2, 16);
+AT(picollo_event, config3, 24);
+AT(picollo_event, scale, 32);
+AT(picollo_event, type, 40);
+AT(picollo_event, bp_type, 44);
+AT(picollo_event, modifiers, 48);
+AT(picollo_event, reserved, 52);
+AT(picollo_event, unit, 56);
+AT(picollo_event, name, 72);
+
+SIZE(picollo_perf_info, 504);
+AT(picollo_perf_info, pmu_available, 0);
+AT(picollo_perf_info, user_read_available, 4);
+AT(picollo_perf_info, fixed_counters, 8);
+AT(picollo_perf_info, programmable_counters, 12);
+AT(picollo_perf_info, paranoid, 16);
+AT(picollo_perf_info, hypervisor, 20);
+AT(picollo_perf_info, explanation, 24);
+
+SIZE(picollo_session_options, 32);
+AT(picollo_session_options, struct_size, 0);
+AT(picollo_session_options, flags, 4);
+AT(picollo_session_options, relative_error, 8);
+AT(picollo_session_options, thread, 16);
+AT(picollo_session_options, cpu, 20);
+AT(picollo_session_options, counter_bits, 24);
+AT(picollo_session_options, reserved, 28);
+
+SIZE(picollo_reading, 40);
+AT(picollo_reading, value, 0);
+AT(picollo_reading, raw, 8);
+AT(picollo_reading, time_enabled, 16);
+AT(picollo_reading, time_running, 24);
+AT(picollo_reading, flags, 32);
+AT(picollo_reading, status, 36);
+
+SIZE(picollo_event_info, 288);
+AT(picollo_event_info, not_counted_count, 0);
+AT(picollo_event_info, overhead_fast, 8);
+AT(picollo_event_info, overhead_syscall, 16);
+AT(picollo_event_info, status, 24);
+AT(picollo_event_info, os_errno, 28);
+AT(picollo_event_info, group, 32);
+AT(picollo_event_info, flags, 36);
+AT(picollo_event_info, message, 40);
+
 SIZE(picollo_status, 4);
 static_assert(PICOLLO_OK == 0 && PICOLLO_ERR_NULL_POINTER == -1 && PICOLLO_ERR_INVALID_ARGUMENT == -2 &&
                   PICOLLO_ERR_OUT_OF_MEMORY == -3 && PICOLLO_ERR_BUFFER_TOO_SMALL == -4 &&
@@ -83,6 +146,19 @@ static_assert(PICOLLO_MODE_SINGLE_WRITER == 0 && PICOLLO_MODE_INTERLOCKED == 1 &
                   PICOLLO_VALUE_UPPER == 2 && PICOLLO_SUMMARY_APPROXIMATE == 1 && PICOLLO_TEXT_MARKDOWN == 0 &&
                   PICOLLO_TEXT_LINE == 1 && PICOLLO_TEXT_JSON == 2 && PICOLLO_TEXT_CSV == 3,
               "codes");
+
+static_assert(PICOLLO_CLOCK_MONOTONIC == 0 && PICOLLO_CLOCK_TSC == 1 && PICOLLO_UNIT_TICKS == 0 && PICOLLO_UNIT_NANOS == 1 &&
+                  PICOLLO_UNIT_MICROS == 2 && PICOLLO_UNIT_MILLIS == 3 && PICOLLO_UNIT_PICOS == 4,
+              "clocks and units");
+static_assert(PICOLLO_SESSION_PINNED == 1 && PICOLLO_SESSION_KERNEL == 2 && PICOLLO_SESSION_DISABLED == 4 &&
+                  PICOLLO_SESSION_INHERIT == 8 && PICOLLO_SESSION_SKIP_UNAVAILABLE == 16 &&
+                  PICOLLO_SESSION_ORDERED == 32 && PICOLLO_SESSION_ON_CPU == 64 && PICOLLO_SESSION_SUBTRACT == 128 &&
+                  PICOLLO_READ_AUTO == 0 && PICOLLO_READ_SYSCALL == 1 && PICOLLO_READING_FAST == 1 &&
+                  PICOLLO_READING_CLEAN == 2 && PICOLLO_READING_SCALED == 4 && PICOLLO_READING_RESYNC == 8 &&
+                  PICOLLO_READING_TIMES_STALE == 16 && PICOLLO_EVENT_INFO_USER_ONLY == 1 &&
+                  PICOLLO_EVENT_INFO_UNPINNED == 2 && PICOLLO_EVENT_INFO_SUBSTITUTED == 4 &&
+                  PICOLLO_EVENT_INFO_FAST == 8 && PICOLLO_EVENT_INFO_SILENT == 16 && PICOLLO_SESSION_MAX_EVENTS == 64,
+              "flags");
 
 static void asserted_by_the_compiler(void)
 {

@@ -1,10 +1,10 @@
-/* Generated from ffi/src by `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi`; change it there. */
+/* Generated from ffi/src by PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi; change it there. */
 /*
  * Picollo: histograms and performance counters.
  *
- * A histogram records 64-bit values in about a nanosecond each and answers percentiles with a bounded relative error. A
- * session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event into a
- * histogram of its own.
+ * A histogram records 64-bit values in about a nanosecond each and answers percentiles with a bounded relative
+ * error. A session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event
+ * into a histogram of its own.
  *
  *     #include <stdio.h>
  *     #include <picollo.h>
@@ -30,9 +30,10 @@
  *   buffer is too small, and picollo_error, which is written only on failure.
  * - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
  *   functions that do not check say so. Pointers must be aligned for their type.
- * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too. What is
- *   made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever the caller's
- *   to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in and _attach.
+ * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
+ *   What is made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever
+ *   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in and
+ *   _attach.
  * - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
  *   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
  * - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
@@ -94,6 +95,23 @@ const char *picollo_version(void);
 /** 0 is success, everything else is negative. */
 typedef int32_t picollo_status;
 
+/**
+ * A failure with its explanation: what, why, and what to do about it. Holds its text by value, so that making one never
+ * allocates.
+ */
+typedef struct picollo_error {
+    /** What the call returned. */
+    int32_t status;
+    /** The errno of the system call that failed; 0: none. */
+    int32_t os_errno;
+    /** Which of the events given; -1: none. */
+    int32_t event_index;
+    /** 0. */
+    uint32_t reserved;
+    /** What happened, why, and what to do; NUL-terminated UTF-8. */
+    char message[496];
+} picollo_error;
+
 /** Done. */
 #define PICOLLO_OK 0
 /** A pointer is NULL that must not be. */
@@ -147,16 +165,19 @@ const char *picollo_status_str(picollo_status status);
  */
 
 /**
- * A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such as
- * a snapshot, holds a reference of its own, so that things may be freed in any order.
+ * A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such
+ * as a snapshot, holds a reference of its own, so that things may be freed in any order.
  */
 typedef struct picollo_histogram picollo_histogram;
+
+/** Performance counters of one target. Not counted: it is freed once. */
+typedef struct picollo_session picollo_session;
 
 /**
  * Frozen counts with their totals. Holds a reference to its histogram.
  *
- * Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge (into
- * it) and picollo_snapshot_free must be alone with it.
+ * Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge
+ * (into it) and picollo_snapshot_free must be alone with it.
  */
 typedef struct picollo_snapshot picollo_snapshot;
 
@@ -164,8 +185,8 @@ typedef struct picollo_snapshot picollo_snapshot;
  * Histograms.
  *
  * A histogram counts 64-bit values in buckets whose width grows with the value, so that every value is known with a
- * bounded relative error. Recording takes about a nanosecond; it never fails, waits, or loses anything silently: values
- * out of range are counted apart, as underflow and overflow.
+ * bounded relative error. Recording takes about a nanosecond; it never fails, waits, or loses anything silently:
+ * values out of range are counted apart, as underflow and overflow.
  *
  * Counts are only ever added to. A reset notes the counts of its moment, and readers subtract them. So any number of
  * threads may read and reset while one records.
@@ -212,11 +233,14 @@ typedef struct picollo_histogram_options {
     /** Width of a counter: 32 or 64; 0 means 64. A 32-bit counter that wraps is told of as a lost count. */
     uint32_t counter_bits;
     /**
-     * Largest distance between a value and the midpoint of its bucket, in proportion. 0, negative or NaN: 0.001; clamped
-     * to 1e-6 ..= 0.1. The block size is the smallest power of two that is at least 0.5 / relative_error.
+     * Largest distance between a value and the midpoint of its bucket, in proportion. 0, negative or NaN: 0.001;
+     * clamped to 1e-6 ..= 0.1. The block size is the smallest power of two that is at least 0.5 / relative_error.
      */
     double relative_error;
-    /** 1 ..= 5: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says. 0: unused. */
+    /**
+     * 1 ..= 5: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says. 0:
+     * unused.
+     */
     uint32_t significant_digits;
     /** PICOLLO_HISTOGRAM_NO_LIVE_RESET or 0. */
     uint32_t flags;
@@ -264,10 +288,10 @@ picollo_status picollo_histogram_required_size(const picollo_histogram_options *
  *
  * Requires: memory has size bytes, is aligned as picollo_histogram_required_size says, and is used for nothing else
  *   until the histogram and everything made from it are freed.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, out); PICOLLO_ERR_INVALID_ARGUMENT also for memory that is not
- *   aligned; PICOLLO_ERR_BUFFER_TOO_SMALL; otherwise as picollo_histogram_create.
- * Ownership: the memory stays the caller's. References to such a histogram are not counted: picollo_histogram_free does
- *   nothing to it, and the memory has to outlive its snapshots, recorders and scopes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, out); PICOLLO_ERR_INVALID_ARGUMENT also for memory that is
+ *   not aligned; PICOLLO_ERR_BUFFER_TOO_SMALL; otherwise as picollo_histogram_create.
+ * Ownership: the memory stays the caller's. References to such a histogram are not counted: picollo_histogram_free
+ *   does nothing to it, and the memory has to outlive its snapshots, recorders and scopes.
  * Threads: any thread.
  * Cost: zeroes the memory it needs; allocates nothing.
  * Since: 0.1
@@ -309,8 +333,8 @@ void picollo_histogram_free(picollo_histogram *histogram);
 /**
  * Counts one value. Values out of range are counted as underflow or overflow.
  *
- * This is the call that is meant to be made millions of times a second; to save even the call, see picollo_recorder and
- * picollo_histogram_record_batch.
+ * This is the call that is meant to be made millions of times a second; to save even the call, see picollo_recorder
+ * and picollo_histogram_record_batch.
  *
  * Requires: histogram is not NULL; this is not checked.
  * Threads: as the mode says; in single-writer mode one thread at a time. Beside any number of readers and resets.
@@ -360,8 +384,8 @@ void picollo_histogram_record_corrected(picollo_histogram *histogram,
  * Counts a value when it lies between exact bounds, which may be tighter than the buckets at the ends of the range.
  * Otherwise it is counted as underflow or overflow, and the caller is told.
  *
- * Returns: PICOLLO_OK when it was counted in a bucket; PICOLLO_ERR_INVALID_ARGUMENT when it was counted as underflow or
- *   overflow; PICOLLO_ERR_NULL_POINTER (histogram).
+ * Returns: PICOLLO_OK when it was counted in a bucket; PICOLLO_ERR_INVALID_ARGUMENT when it was counted as underflow
+ *   or overflow; PICOLLO_ERR_NULL_POINTER (histogram).
  * Threads: as picollo_histogram_record.
  * Cost: somewhat more than picollo_histogram_record.
  * Since: 0.1
@@ -415,8 +439,9 @@ picollo_status picollo_histogram_add(picollo_histogram *histogram,
  *     e     = 63 - block_scale - leading_zeros(v | (1 << block_scale))
  *     index = (e << block_scale) + (v >> e) - first_index              (modulo 2^64)
  *
- * If index < length, add one to cell number index (of counter_bits bits) by a relaxed atomic load and store. Otherwise, and
- * when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are the same.
+ * If index < length, add one to cell number index (of counter_bits bits) by a relaxed atomic load and store.
+ * Otherwise, and when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are
+ * the same.
  */
 
 /** Version of the rule above and of picollo_recorder. */
@@ -448,8 +473,8 @@ typedef struct picollo_recorder {
 } picollo_recorder;
 
 /**
- * Fills in a recorder for a dense histogram with one writer, or for a thread-local one, where the recorder owns a shard
- * until it is released, whatever happens to the thread.
+ * Fills in a recorder for a dense histogram with one writer, or for a thread-local one, where the recorder owns a
+ * shard until it is released, whatever happens to the thread.
  *
  * Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version,
@@ -490,8 +515,8 @@ void picollo_recorder_release(picollo_recorder *recorder);
  *     picollo_snapshot_free(snapshot);
  *
  * Ranks are percentages, 0 to 100. The percentile at a rank is the first bucket whose cumulative count reaches
- * max(1, ceil(rank / 100 * total)), decided in integers for ranks with up to nine decimals. Underflow, overflow and lost
- * counts are not part of it.
+ * max(1, ceil(rank / 100 * total)), decided in integers for ranks with up to nine decimals. Underflow, overflow and
+ * lost counts are not part of it.
  */
 
 /** A bucket reports lower + step / 2: at most step / 2 from every value in it, exact where step is 1. */
@@ -507,7 +532,7 @@ typedef struct picollo_bucket {
     uint64_t lower;
     /** Largest value of the bucket: the range is closed, so that the last bucket can end at UINT64_MAX. */
     uint64_t upper;
-    /** How many values share the count: `upper - lower + 1`. */
+    /** How many values share the count: upper - lower + 1. */
     uint64_t step;
     /** How many observations fell into it. */
     uint64_t count;
@@ -523,7 +548,7 @@ typedef struct picollo_percentile {
     double rank;
     /** The bucket's equivalent value. */
     uint64_t value;
-    /** Nearest rank: `max(1, ceil(rank / 100 * total))`. Zero only in the summary of an empty snapshot. */
+    /** Nearest rank: max(1, ceil(rank / 100 * total)). Zero only in the summary of an empty snapshot. */
     uint64_t target_count;
     /** The bucket, with its count. */
     picollo_bucket bucket;
@@ -569,8 +594,8 @@ picollo_status picollo_snapshot_required_size(const picollo_histogram *histogram
 /**
  * Makes a snapshot in the caller's memory, and updates it for the first time.
  *
- * Requires: memory has size bytes, is aligned as picollo_snapshot_required_size says, and is used for nothing else, nor
- *   moved, until picollo_snapshot_free.
+ * Requires: memory has size bytes, is aligned as picollo_snapshot_required_size says, and is used for nothing else,
+ *   nor moved, until picollo_snapshot_free.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, histogram, out); PICOLLO_ERR_INVALID_ARGUMENT for memory that
  *   is not aligned; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_BUSY against competing resets.
  * Ownership: the memory stays the caller's; the reference to the histogram is given back by picollo_snapshot_free.
@@ -589,7 +614,8 @@ picollo_status picollo_snapshot_init_in(void *memory,
  *
  * Requires: deltas is 1 for what was recorded since the previous update, or 0 for what was recorded since the reset.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_BUSY
- *   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would have.
+ *   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would
+ *   have.
  * Threads: any thread, one at a time with this snapshot, also while others record and reset.
  * Cost: copies all counters: tens of microseconds for 28,672; allocates nothing.
  * Since: 0.1
@@ -667,7 +693,8 @@ picollo_status picollo_snapshot_rank_of_value(const picollo_snapshot *snapshot,
 /**
  * Finds the bucket that a value falls into, with its count.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_INVALID_ARGUMENT for a value out of range.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_INVALID_ARGUMENT for a value out of
+ *   range.
  * Threads: any thread.
  * Cost: none to speak of.
  * Since: 0.1
@@ -679,10 +706,10 @@ picollo_status picollo_snapshot_bucket_of(const picollo_snapshot *snapshot,
 /**
  * Lists the buckets with their counts, in ascending order.
  *
- * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements, or is NULL to ask
- *   for the number of buckets alone.
- * Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the number
- *   that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
+ * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements, or is NULL to
+ *   ask for the number of buckets alone.
+ * Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
+ *   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
  *   PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
  * Threads: any thread.
  * Cost: two passes over the counters; allocates nothing.
@@ -777,9 +804,10 @@ picollo_status picollo_histogram_summary(picollo_histogram *histogram,
 /* ----------------------------------------------------------------------------------------------------------
  * Text.
  *
- * Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the NUL. When
- * buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the buffer only
- * buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have room for sure:
+ * Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the
+ * NUL. When buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the
+ * buffer only buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have
+ * room for sure:
  *
  *     size_t length = 0;
  *     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
@@ -817,11 +845,11 @@ picollo_status picollo_summary_format(const picollo_summary *summary,
                                       size_t *out_length);
 
 /**
- * Writes what changed from summary a, the older, to summary b, the newer, as text: both their numbers, the changes in per
- * cent, and the D-value (Cohen's d: the difference of the means over the pooled standard deviation).
+ * Writes what changed from summary a, the older, to summary b, the newer, as text: both their numbers, the changes
+ * in per cent, and the D-value (Cohen's d: the difference of the means over the pooled standard deviation).
  *
- * Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes. Empty names read "Before" and "After" in Markdown and in
- *   a line.
+ * Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes. Empty names read "Before" and "After" in Markdown
+ *   and in a line.
  * Returns: as picollo_summary_format, for a, b, title and names.
  * Threads: any thread.
  * Cost: as picollo_summary_format.
@@ -838,12 +866,12 @@ picollo_status picollo_summary_format_diff(const picollo_summary *a,
                                            size_t *out_length);
 
 /**
- * Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. That is rank and value; storage and logical index
- * of the bucket; its range, half open; its count. With a target_count of 0 it is P99=n/a.
+ * Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. That is rank and value; storage and
+ * logical index of the bucket; its range, half open; its count. With a target_count of 0 it is P99=n/a.
  *
  * Requires: buffer has capacity bytes; 192 are enough for any percentile of a snapshot.
- * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (percentile, out_length, and buffer with a
- *   capacity above 0).
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (percentile, out_length, and buffer
+ *   with a capacity above 0).
  * Threads: any thread.
  * Cost: a microsecond; allocates nothing.
  * Since: 0.1
@@ -857,8 +885,8 @@ picollo_status picollo_percentile_format(const picollo_percentile *percentile,
  * Writes the buckets as text, each on a line of its own: P0.073=2,008 [0 / 381]: [2,000, 2,016) 146. As
  * picollo_percentile_format, with the rank at the middle of the bucket, (before + count / 2) / total * 100.
  *
- * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...; buffer has
- *   capacity bytes.
+ * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...;
+ *   buffer has capacity bytes.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only, value_selection).
  * Threads: any thread.
@@ -871,6 +899,558 @@ picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
                                                char *buffer,
                                                size_t capacity,
                                                size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Clocks.
+ *
+ * Two clocks count ticks; what a tick is worth is told exactly. Either is good for intervals. The time stamp counter
+ * is read in a few nanoseconds, without the system; where the machine has none that runs at one constant rate, the
+ * monotonic clock stands in for it, and frequency and conversion follow.
+ *
+ * A scope measures from its begin to its end and records what it measured:
+ *
+ *     picollo_scope scope;
+ *     picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_NANOS, &scope);
+ *     work();
+ *     picollo_scope_end(&scope);
+ */
+
+/** CLOCK_MONOTONIC: nanoseconds since some point in the past. */
+#define PICOLLO_CLOCK_MONOTONIC 0
+/** The processor's time stamp counter; on aarch64 its virtual counter. */
+#define PICOLLO_CLOCK_TSC 1
+/** The clock's own ticks. */
+#define PICOLLO_UNIT_TICKS 0
+/** Nanoseconds. */
+#define PICOLLO_UNIT_NANOS 1
+/** Microseconds. */
+#define PICOLLO_UNIT_MICROS 2
+/** Milliseconds. */
+#define PICOLLO_UNIT_MILLIS 3
+/** Picoseconds. */
+#define PICOLLO_UNIT_PICOS 4
+
+/** A measurement under way. Its fields are for the library. */
+typedef struct picollo_scope {
+    /** Ticks at the beginning. */
+    uint64_t start;
+    /** PICOLLO_CLOCK_.... */
+    uint32_t clock;
+    /** PICOLLO_UNIT_.... */
+    uint32_t unit;
+    /** Where to record; NULL once it has ended. */
+    picollo_histogram *histogram;
+    /** NULL. */
+    void *reserved;
+} picollo_scope;
+
+/**
+ * Finds out about the time stamp counter now rather than at its first use.
+ *
+ * Returns: PICOLLO_OK, also where the monotonic clock has to stand in for the counter.
+ * Threads: any thread, any number of times.
+ * Cost: some 20 milliseconds the first time where the frequency has to be measured; then none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_clock_init(void);
+
+/**
+ * Reads a clock.
+ *
+ * Requires: clock is PICOLLO_CLOCK_....
+ * Returns: its ticks; 0 for an unknown clock.
+ * Threads: any thread.
+ * Cost: some ten to thirty nanoseconds.
+ * Since: 0.1
+ */
+uint64_t picollo_clock_ticks(uint32_t clock);
+
+/**
+ * Tells how many ticks a clock makes in a second.
+ *
+ * Requires: clock is PICOLLO_CLOCK_....
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_hertz); PICOLLO_ERR_INVALID_ARGUMENT for an unknown clock.
+ * Threads: any thread.
+ * Cost: none to speak of, after picollo_clock_init.
+ * Since: 0.1
+ */
+picollo_status picollo_clock_frequency(uint32_t clock,
+                                       uint64_t *out_hertz);
+
+/**
+ * Converts a difference of ticks: floor(ticks * units per second / frequency), exactly.
+ *
+ * Requires: clock is PICOLLO_CLOCK_..., unit is PICOLLO_UNIT_....
+ * Returns: the converted difference, UINT64_MAX where it does not fit into 64 bits; 0 for an unknown clock or unit.
+ * Threads: any thread.
+ * Cost: a division of 128 bits, at most.
+ * Since: 0.1
+ */
+uint64_t picollo_clock_convert(uint32_t clock,
+                               uint64_t ticks,
+                               uint32_t unit);
+
+/**
+ * Begins to measure. Does nothing when out is NULL.
+ *
+ * Requires: clock is PICOLLO_CLOCK_..., unit is PICOLLO_UNIT_...; histogram outlives the scope, or is NULL to
+ *   measure without recording.
+ * Ownership: nothing to free; a scope that never ends is simply not recorded.
+ * Threads: any thread; the scope may end on another one.
+ * Cost: one reading of the clock, which comes last.
+ * Since: 0.1
+ */
+void picollo_scope_begin(picollo_histogram *histogram,
+                         uint32_t clock,
+                         uint32_t unit,
+                         picollo_scope *out);
+
+/**
+ * Ends a measurement and records it. Ending it again measures, but does not record again.
+ *
+ * Requires: scope was begun.
+ * Returns: the time since the beginning in the scope's unit, which is what was recorded; 0 when scope is NULL. With
+ *   an unknown clock or unit nothing is recorded, and the answer is 0.
+ * Threads: as picollo_histogram_record on the scope's histogram.
+ * Cost: one reading of the clock, which comes first, a conversion and a record.
+ * Since: 0.1
+ */
+uint64_t picollo_scope_end(picollo_scope *scope);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Events: what can be counted.
+ */
+
+/** Count in user space. Any of user, kernel and hypervisor takes the place of the session's choice. */
+#define PICOLLO_EVENT_USER (1 << 0)
+/** Count in the kernel. */
+#define PICOLLO_EVENT_KERNEL (1 << 1)
+/** Count in the hypervisor. */
+#define PICOLLO_EVENT_HYPERVISOR (1 << 2)
+/** Precision 0 to 3, times this: as p, pp and ppp of perf. Dropped where the machine does not offer it. */
+#define PICOLLO_EVENT_PRECISE (1 << 3)
+/** Both bits of the precision. */
+#define PICOLLO_EVENT_PRECISE_MASK (3 << 3)
+/** Do not count in guests. */
+#define PICOLLO_EVENT_HOST (1 << 5)
+/** Count in guests only. */
+#define PICOLLO_EVENT_GUEST (1 << 6)
+/** Do not count while idle. */
+#define PICOLLO_EVENT_EXCLUDE_IDLE (1 << 7)
+
+/** An event that can be counted. picollo_event_parse makes one, or fill in the fields. */
+typedef struct picollo_event {
+    /** The event's number within its type. */
+    uint64_t config;
+    /** More of it; the address of a breakpoint. */
+    uint64_t config1;
+    /** More of it; the length of a breakpoint. */
+    uint64_t config2;
+    /** More of it. */
+    uint64_t config3;
+    /** What one count is worth in unit; 1 where the PMU gives none. */
+    double scale;
+    /** The kernel's event type. */
+    uint32_t type;
+    /** Breakpoints: 1 read, 2 write, 3 both, 4 execute. */
+    uint32_t bp_type;
+    /** PICOLLO_EVENT_...; 0: the session's choice. */
+    uint32_t modifiers;
+    /** 0. */
+    uint32_t reserved;
+    /** Unit of the scaled count, NUL-terminated. */
+    char unit[16];
+    /** Display name, NUL-terminated. */
+    char name[128];
+} picollo_event;
+
+/** What this machine can count. */
+typedef struct picollo_perf_info {
+    /** 1: CPU cycles can be counted here and now. */
+    uint32_t pmu_available;
+    /** 1: counters can be read in user space. */
+    uint32_t user_read_available;
+    /** Counters for one event each; 0 where unknown. */
+    uint32_t fixed_counters;
+    /** Counters for any event; 0 where unknown. */
+    uint32_t programmable_counters;
+    /** /proc/sys/kernel/perf_event_paranoid; INT32_MIN where it cannot be read. */
+    int32_t paranoid;
+    /** 1: under a hypervisor. */
+    uint32_t hypervisor;
+    /** What is missing and how to get it; empty when all is well. */
+    char explanation[480];
+} picollo_perf_info;
+
+/**
+ * Finds the event that a text names:
+ *
+ * - generic events in perf's spelling or a plain one: cycles, instructions, branch-misses, page-faults, task-clock,
+ *   L1-dcache-load-misses, L1D-read-miss; case, - and _ do not matter; display names such as Hardware:CpuCycles work
+ *   too;
+ * - raw events of the processor: r01c2;
+ * - breakpoints: mem:0xADDRESS/8:w (length 1, 2, 4 or 8, by default 4; r, w, rw or x, by default rw);
+ * - tracepoints: sched:sched_switch;
+ * - events of any PMU that the kernel lists: cpu/event=0x3c,umask=0x1/, msr/tsc/.
+ *
+ * Modifiers may follow behind a colon: u user, k kernel, h hypervisor, p to ppp precision, H host, G guest, I not
+ * while idle. Whether the event can be counted is found out by picollo_session_create.
+ *
+ * Requires: spec is NUL-terminated UTF-8; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (spec, out); PICOLLO_ERR_INVALID_ARGUMENT for text that is no event
+ *   name; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know; PICOLLO_ERR_PERMISSION where the
+ *   kernel's list of tracepoints may not be read; PICOLLO_ERR_OS.
+ * Threads: any thread.
+ * Cost: microseconds for generic events; others read files of the kernel.
+ * Since: 0.1
+ */
+picollo_status picollo_event_parse(const char *spec,
+                                   picollo_event *out,
+                                   picollo_error *error);
+
+/**
+ * Looks what this machine can count, what is missing and how to get it.
+ *
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK, also where nothing can be counted: out says so; PICOLLO_ERR_NULL_POINTER (out).
+ * Threads: any thread.
+ * Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond.
+ * Since: 0.1
+ */
+picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Sessions: performance counters.
+ *
+ * A session opens events for one target, scheduled together where the processor has room, each with a histogram of
+ * its own:
+ *
+ *     picollo_event events[2];
+ *     picollo_error error;
+ *     picollo_session *session;
+ *     picollo_event_parse("cycles", &events[0], &error);
+ *     picollo_event_parse("branch-misses", &events[1], &error);
+ *     if (picollo_session_create(NULL, events, 2, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
+ *     for (...) {
+ *         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
+ *         work();
+ *         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
+ *         picollo_session_record(session, 1);
+ *     }
+ *
+ * picollo_session_create, _enable and _reset take a base: values and times from which to count. picollo_session_read
+ * takes a reading of all events; deltas are between the last two readings, the first one since the base.
+ * picollo_session_record never reads: it records the last deltas, or values since the base, once for each read. An
+ * event that was not counted records nothing and is tallied in its info. A running counter is never reset: it gets a
+ * new base.
+ *
+ * Threads: PICOLLO_READ_AUTO and picollo_session_calibrate on the opening thread only; everything else on any
+ *   thread, one at a time. After a fork the child can only free its copy: all else is PICOLLO_ERR_FORKED, because
+ *   the counters are the parent's.
+ */
+
+/**
+ * Keep the events on the processor's counters all the time. Where that cannot be, they are opened without it, and
+ * their info says so.
+ */
+#define PICOLLO_SESSION_PINNED (1 << 0)
+/** Count in the kernel too. */
+#define PICOLLO_SESSION_KERNEL (1 << 1)
+/** Do not start counting at once. */
+#define PICOLLO_SESSION_DISABLED (1 << 2)
+/** Count the threads and processes that the target starts from now on, too. */
+#define PICOLLO_SESSION_INHERIT (1 << 3)
+
+/**
+ * Events that cannot be opened stay as entries with their status, never counted; where the kernel may not be
+ * counted, user space is, and the info says so.
+ */
+#define PICOLLO_SESSION_SKIP_UNAVAILABLE (1 << 4)
+/** Fences around reads: everything before a read is counted, nothing after it. */
+#define PICOLLO_SESSION_ORDERED (1 << 5)
+/** Count on one CPU only. */
+#define PICOLLO_SESSION_ON_CPU (1 << 6)
+/** Subtract what reading itself adds, as picollo_session_calibrate measured it, from values (not from raw). */
+#define PICOLLO_SESSION_SUBTRACT (1 << 7)
+/** In user space where that is possible and provably right, else by system call. Opening thread only. */
+#define PICOLLO_READ_AUTO 0
+/** By system call, on any thread. */
+#define PICOLLO_READ_SYSCALL 1
+/** Read in user space; for a delta, at both ends. */
+#define PICOLLO_READING_FAST (1 << 0)
+/** Provably not descheduled since the previous read. */
+#define PICOLLO_READING_CLEAN (1 << 1)
+/** The event shared a counter with others, so the value is extrapolated. */
+#define PICOLLO_READING_SCALED (1 << 2)
+/** Someone else reset the counter: the delta starts anew, and what was counted just before the reset is missing. */
+#define PICOLLO_READING_RESYNC (1 << 3)
+/** The times are from the last system call, not from this moment. */
+#define PICOLLO_READING_TIMES_STALE (1 << 4)
+/** Counted in user space only, though more was asked for. */
+#define PICOLLO_EVENT_INFO_USER_ONLY (1 << 0)
+/** Not pinned, though that was asked for. */
+#define PICOLLO_EVENT_INFO_UNPINNED (1 << 1)
+/** Counted by other means than a perf event. */
+#define PICOLLO_EVENT_INFO_SUBSTITUTED (1 << 2)
+/** Can be read in user space. */
+#define PICOLLO_EVENT_INFO_FAST (1 << 3)
+/** Opened, but the processor counts nothing. */
+#define PICOLLO_EVENT_INFO_SILENT (1 << 4)
+/** Most events that a session has. */
+#define PICOLLO_SESSION_MAX_EVENTS 64
+
+/**
+ * What a session is made from. Set struct_size, zero the rest, and change what should not be the default: the
+ * calling thread on any CPU, in user space, counting at once.
+ */
+typedef struct picollo_session_options {
+    /** sizeof(picollo_session_options). */
+    uint32_t struct_size;
+    /** PICOLLO_SESSION_.... */
+    uint32_t flags;
+    /** Of the histograms, as in picollo_histogram_options; 0: 0.001. */
+    double relative_error;
+    /**
+     * 0: the calling thread; -1 with PICOLLO_SESSION_ON_CPU: everything on that CPU; else a thread's id, as gettid
+     * tells it.
+     */
+    int32_t thread;
+    /** Read only with PICOLLO_SESSION_ON_CPU; else any CPU. */
+    int32_t cpu;
+    /** Of the histograms: 32 or 64; 0: 64. */
+    uint32_t counter_bits;
+    /** 0. */
+    uint32_t reserved;
+} picollo_session_options;
+
+/** One event's count over an interval. */
+typedef struct picollo_reading {
+    /** The count, extrapolated where the event was multiplexed, less the overhead where the session subtracts it. */
+    uint64_t value;
+    /** The count as the kernel gave it. */
+    uint64_t raw;
+    /** Nanoseconds of the interval in which the event was enabled. */
+    uint64_t time_enabled;
+    /** Nanoseconds of the interval in which it was on the PMU. */
+    uint64_t time_running;
+    /** PICOLLO_READING_.... */
+    uint32_t flags;
+    /** PICOLLO_OK, PICOLLO_ERR_NOT_COUNTED, or why the event is not open. Anything but 0 means that there is no value. */
+    int32_t status;
+} picollo_reading;
+
+/** How an event came to be counted. */
+typedef struct picollo_event_info {
+    /** Records that found no count: the histogram's total and this add up to the number of records. */
+    uint64_t not_counted_count;
+    /** Events of its own that a pair of fast reads adds, after a calibration. */
+    uint64_t overhead_fast;
+    /** The same of a pair of reads by system call. */
+    uint64_t overhead_syscall;
+    /** 0, or why the event is not open. */
+    int32_t status;
+    /** The errno behind it; 0: none. */
+    int32_t os_errno;
+    /** Events of one group are scheduled together. UINT32_MAX: in none. */
+    uint32_t group;
+    /** PICOLLO_EVENT_INFO_.... */
+    uint32_t flags;
+    /** What there is to say about it; empty when all is as asked for. */
+    char message[248];
+} picollo_event_info;
+
+/**
+ * Opens events, starts counting (without PICOLLO_SESSION_DISABLED), and takes a base.
+ *
+ * The events keep their order and number; the same event may be given twice. Those that find no room beside the
+ * others get a group of their own, and are then scheduled by turns: see picollo_event_info.group.
+ *
+ * Requires: options is NULL, for all defaults, or leads to options with struct_size set; events leads to 1 to
+ *   PICOLLO_SESSION_MAX_EVENTS events; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (events, out); PICOLLO_ERR_INVALID_ARGUMENT for options, events or
+ *   their number outside their ranges; PICOLLO_ERR_UNSUPPORTED for unknown flags and options;
+ *   PICOLLO_ERR_OUT_OF_MEMORY; and why an event cannot be counted: PICOLLO_ERR_NO_SUCH_EVENT,
+ *   PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED, PICOLLO_ERR_OS. With PICOLLO_SESSION_SKIP_UNAVAILABLE such
+ *   events stay as entries without counts instead. error tells which event, and what to do about it.
+ * Ownership: *out is the caller's, for picollo_session_free.
+ * Threads: any thread, which becomes the opening thread.
+ * Cost: some system calls and the allocation of a histogram for each event.
+ * Since: 0.1
+ */
+picollo_status picollo_session_create(const picollo_session_options *options,
+                                      const picollo_event *events,
+                                      size_t length,
+                                      picollo_session **out,
+                                      picollo_error *error);
+
+/**
+ * Closes the events and frees the session. Histograms that picollo_session_histogram gave out live on. NULL is
+ * allowed and does nothing.
+ *
+ * Requires: session is not used any more.
+ * Threads: any thread; also in a child after a fork.
+ * Cost: some system calls for each event.
+ * Since: 0.1
+ */
+void picollo_session_free(picollo_session *session);
+
+/**
+ * Tells how many events there are: as many as were given.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_FORKED.
+ * Threads: any thread, one at a time.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_session_length(const picollo_session *session, size_t *out);
+
+/**
+ * Tells the event at a position, as it was given.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (index);
+ *   PICOLLO_ERR_FORKED.
+ * Threads: any thread, one at a time.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_session_event(const picollo_session *session, size_t index, picollo_event *out);
+
+/**
+ * Tells how an event came to be counted, or why it is not.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (index);
+ *   PICOLLO_ERR_FORKED.
+ * Threads: any thread, one at a time.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_session_event_info(const picollo_session *session,
+                                          size_t index,
+                                          picollo_event_info *out);
+
+/**
+ * Starts counting, and takes a new base.
+ *
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_NOT_COUNTED where the processor turned out to
+ *   count nothing; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+ * Threads: any thread, one at a time.
+ * Cost: some system calls.
+ * Since: 0.1
+ */
+picollo_status picollo_session_enable(picollo_session *session,
+                                      picollo_error *error);
+
+/**
+ * Stops counting. What was counted can still be read.
+ *
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+ * Threads: any thread, one at a time.
+ * Cost: some system calls.
+ * Since: 0.1
+ */
+picollo_status picollo_session_disable(picollo_session *session, picollo_error *error);
+
+/**
+ * Measures what a pair of reads adds to each event by itself, and notes it in the infos. What was read and recorded
+ * stays as it is, as if no time had passed.
+ *
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_UNSUPPORTED where another thread or a CPU is
+ *   counted, which reading does not slow down; PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS;
+ *   PICOLLO_ERR_FORKED.
+ * Threads: opening thread only.
+ * Cost: some milliseconds.
+ * Since: 0.1
+ */
+picollo_status picollo_session_calibrate(picollo_session *session,
+                                         picollo_error *error);
+
+/**
+ * Takes a reading of all events: of all of them, or an error that changes nothing.
+ *
+ * Requires: how is PICOLLO_READ_...; error may be NULL.
+ * Returns: PICOLLO_OK, also when some events were not counted: their readings say so; PICOLLO_ERR_NULL_POINTER
+ *   (session); PICOLLO_ERR_INVALID_ARGUMENT (how); PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+ * Threads: PICOLLO_READ_AUTO opening thread only; PICOLLO_READ_SYSCALL any thread, one at a time.
+ * Cost: one system call for each group; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_session_read(picollo_session *session,
+                                    uint32_t how,
+                                    picollo_error *error);
+
+/**
+ * Records the last reading of each event into its histogram. An event that was not counted records nothing, and is
+ * tallied in picollo_event_info.not_counted_count.
+ *
+ * Requires: deltas is 1 for what was counted between the last two reads, or 0 for what was counted since the base.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY
+ *   when nothing was read since the base, or since the last record; PICOLLO_ERR_FORKED.
+ * Threads: any thread, one at a time.
+ * Cost: a record for each event; no system call, no allocation.
+ * Since: 0.1
+ */
+picollo_status picollo_session_record(picollo_session *session,
+                                      uint32_t deltas);
+
+/**
+ * Tells the last reading of each event.
+ *
+ * Requires: deltas as for picollo_session_record; out has length elements, at least as many as the session has
+ *   events. Further ones are left as they are.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
+ *   PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_EMPTY before the first read since the base; PICOLLO_ERR_FORKED.
+ * Threads: any thread, one at a time.
+ * Cost: none to speak of; no system call, no allocation.
+ * Since: 0.1
+ */
+picollo_status picollo_session_readings(const picollo_session *session,
+                                        uint32_t deltas,
+                                        picollo_reading *out,
+                                        size_t length);
+
+/**
+ * Takes a new base, and resets the histograms. The counters themselves run on.
+ *
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_BUSY against others that
+ *   reset the same histograms; PICOLLO_ERR_FORKED.
+ * Threads: any thread, one at a time.
+ * Cost: one system call for each group, and a copy of all counters of the histograms.
+ * Since: 0.1
+ */
+picollo_status picollo_session_reset(picollo_session *session,
+                                     picollo_error *error);
+
+/**
+ * Gives out the histogram of an event: one writer, which is picollo_session_record.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (index);
+ *   PICOLLO_ERR_FORKED.
+ * Ownership: *out is a reference of its own, for picollo_histogram_free; it outlives the session.
+ * Threads: any thread, one at a time. The histogram may be read on any thread at any time.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_session_histogram(picollo_session *session, size_t index, picollo_histogram **out);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Known work.
+ *
+ * Code whose cost is known in advance, to check clocks and counters against.
+ */
+
+/**
+ * Runs repetitions times 256 dependent additions: one cycle and one instruction apiece, and two instructions a
+ * repetition for the loop, which run beside the chain.
+ *
+ * Threads: any thread.
+ * Cost: 256 cycles a repetition, on processors that add in one cycle.
+ * Since: 0.1
+ */
+void picollo_work_add_chain_256(uint64_t repetitions);
 #ifdef __cplusplus
 }
 #endif

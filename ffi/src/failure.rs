@@ -36,6 +36,27 @@ impl From<picollo_core::Error> for Failure {
     }
 }
 
+impl From<picollo_native::Error> for Failure {
+    fn from(error: picollo_native::Error) -> Failure {
+        Failure(error.status().code())
+    }
+}
+
+impl From<Failure> for picollo_native::Error {
+    fn from(failure: Failure) -> Self {
+        use picollo_native::Status;
+        // Those that this package itself finds out.
+        let status = match failure.0 {
+            PICOLLO_ERR_NULL_POINTER => Status::NullPointer,
+            PICOLLO_ERR_INVALID_ARGUMENT => Status::InvalidArgument,
+            PICOLLO_ERR_OUT_OF_MEMORY => Status::OutOfMemory,
+            PICOLLO_ERR_BUFFER_TOO_SMALL => Status::BufferTooSmall,
+            _ => Status::Unsupported,
+        };
+        status.into()
+    }
+}
+
 /// What a call comes to.
 pub type Outcome<T = ()> = Result<T, Failure>;
 

@@ -5,6 +5,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use picollo_native::{Error, Status};
+
 use crate::failure::Outcome;
 use crate::status::{PICOLLO_ERR_PANIC, PICOLLO_OK, picollo_status};
 
@@ -18,6 +20,26 @@ pub fn guard(body: impl FnOnce() -> Outcome) -> picollo_status {
         Ok(Err(failure)) => failure.status(),
         Err(_) => PICOLLO_ERR_PANIC,
     }
+}
+
+/// Runs the body of a call that returns a status and explains failures, to those who want to know, in `error`: NULL,
+/// or valid for a write.
+pub fn guard_explained(error: *mut Error, body: impl FnOnce() -> Result<(), Error>) -> picollo_status {
+    let explanation = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => return PICOLLO_OK,
+        Ok(Err(explanation)) => explanation,
+        Err(_) => Status::Panic.into(),
+    };
+    if !error.is_null() && error.is_aligned() {
+        // SAFETY: not NULL, aligned, and valid for a write, as the caller of the exported function promises.
+        unsafe { error.write(explanation) };
+    }
+    explanation.status().code()
+}
+
+/// Runs the body of a call that returns a number; `otherwise` after a panic.
+pub fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)
 }
 
 /// Runs the body of a call that returns nothing.
@@ -37,5 +59,18 @@ mod tests {
         assert_eq!(guard(|| Err(Failure::INVALID_ARGUMENT)), -2);
         assert_eq!(guard(|| panic!("this panic is part of a test")), PICOLLO_ERR_PANIC);
         guard_void(|| panic!("this panic is part of a test"));
+        assert_eq!(guard_value(7, || panic!("this panic is part of a test")), 7);
+    }
+
+    #[test]
+    fn failures_are_explained() {
+        let mut error = Error::from(Status::Os);
+        assert_eq!(guard_explained(&mut error, || Ok(())), PICOLLO_OK);
+        assert_eq!(error.status(), Status::Os, "written only on failure");
+        assert_eq!(guard_explained(&mut error, || Err(Failure::NULL_POINTER.into())), -1);
+        assert_eq!((error.status(), error.event_index()), (Status::NullPointer, -1));
+        assert_eq!(guard_explained(&mut error, || panic!("this panic is part of a test")), PICOLLO_ERR_PANIC);
+        assert_eq!(error.status(), Status::Panic);
+        assert_eq!(guard_explained(std::ptr::null_mut(), || Err(Status::Busy.into())), -14);
     }
 }

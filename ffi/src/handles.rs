@@ -2,16 +2,21 @@
 //!
 //! What is behind them is private. They are made by _create and the like, and given back by _free.
 
-/// A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such as
-/// a snapshot, holds a reference of its own, so that things may be freed in any order.
+/// A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such
+/// as a snapshot, holds a reference of its own, so that things may be freed in any order.
 pub struct picollo_histogram {
     _opaque: [u8; 0],
 }
 
 /// Frozen counts with their totals. Holds a reference to its histogram.
 ///
-/// Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge (into
-/// it) and picollo_snapshot_free must be alone with it.
+/// Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge
+/// (into it) and picollo_snapshot_free must be alone with it.
 pub struct picollo_snapshot {
+    _opaque: [u8; 0],
+}
+
+/// Performance counters of one target. Not counted: it is freed once.
+pub struct picollo_session {
     _opaque: [u8; 0],
 }

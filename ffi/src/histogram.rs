@@ -1,8 +1,8 @@
 //! Histograms.
 //!
 //! A histogram counts 64-bit values in buckets whose width grows with the value, so that every value is known with a
-//! bounded relative error. Recording takes about a nanosecond; it never fails, waits, or loses anything silently: values
-//! out of range are counted apart, as underflow and overflow.
+//! bounded relative error. Recording takes about a nanosecond; it never fails, waits, or loses anything silently:
+//! values out of range are counted apart, as underflow and overflow.
 //!
 //! Counts are only ever added to. A reset notes the counts of its moment, and readers subtract them. So any number of
 //! threads may read and reset while one records.
@@ -71,10 +71,11 @@ pub struct picollo_histogram_options {
     pub storage: u32,
     /// Width of a counter: 32 or 64; 0 means 64. A 32-bit counter that wraps is told of as a lost count.
     pub counter_bits: u32,
-    /// Largest distance between a value and the midpoint of its bucket, in proportion. 0, negative or NaN: 0.001; clamped
-    /// to 1e-6 ..= 0.1. The block size is the smallest power of two that is at least 0.5 / relative_error.
+    /// Largest distance between a value and the midpoint of its bucket, in proportion. 0, negative or NaN: 0.001;
+    /// clamped to 1e-6 ..= 0.1. The block size is the smallest power of two that is at least 0.5 / relative_error.
     pub relative_error: f64,
-    /// 1 ..= 5: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says. 0: unused.
+    /// 1 ..= 5: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says. 0:
+    /// unused.
     pub significant_digits: u32,
     /// PICOLLO_HISTOGRAM_NO_LIVE_RESET or 0.
     pub flags: u32,
@@ -196,10 +197,10 @@ pub unsafe extern "C" fn picollo_histogram_required_size(
 ///
 /// Requires: memory has size bytes, is aligned as picollo_histogram_required_size says, and is used for nothing else
 ///   until the histogram and everything made from it are freed.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, out); PICOLLO_ERR_INVALID_ARGUMENT also for memory that is not
-///   aligned; PICOLLO_ERR_BUFFER_TOO_SMALL; otherwise as picollo_histogram_create.
-/// Ownership: the memory stays the caller's. References to such a histogram are not counted: picollo_histogram_free does
-///   nothing to it, and the memory has to outlive its snapshots, recorders and scopes.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, out); PICOLLO_ERR_INVALID_ARGUMENT also for memory that is
+///   not aligned; PICOLLO_ERR_BUFFER_TOO_SMALL; otherwise as picollo_histogram_create.
+/// Ownership: the memory stays the caller's. References to such a histogram are not counted: picollo_histogram_free
+///   does nothing to it, and the memory has to outlive its snapshots, recorders and scopes.
 /// Threads: any thread.
 /// Cost: zeroes the memory it needs; allocates nothing.
 /// Since: 0.1
@@ -273,8 +274,8 @@ pub unsafe extern "C" fn picollo_histogram_free(histogram: *mut picollo_histogra
 
 /// Counts one value. Values out of range are counted as underflow or overflow.
 ///
-/// This is the call that is meant to be made millions of times a second; to save even the call, see picollo_recorder and
-/// picollo_histogram_record_batch.
+/// This is the call that is meant to be made millions of times a second; to save even the call, see picollo_recorder
+/// and picollo_histogram_record_batch.
 ///
 /// Requires: histogram is not NULL; this is not checked.
 /// Threads: as the mode says; in single-writer mode one thread at a time. Beside any number of readers and resets.
@@ -345,8 +346,8 @@ pub unsafe extern "C" fn picollo_histogram_record_corrected(
 /// Counts a value when it lies between exact bounds, which may be tighter than the buckets at the ends of the range.
 /// Otherwise it is counted as underflow or overflow, and the caller is told.
 ///
-/// Returns: PICOLLO_OK when it was counted in a bucket; PICOLLO_ERR_INVALID_ARGUMENT when it was counted as underflow or
-///   overflow; PICOLLO_ERR_NULL_POINTER (histogram).
+/// Returns: PICOLLO_OK when it was counted in a bucket; PICOLLO_ERR_INVALID_ARGUMENT when it was counted as underflow
+///   or overflow; PICOLLO_ERR_NULL_POINTER (histogram).
 /// Threads: as picollo_histogram_record.
 /// Cost: somewhat more than picollo_histogram_record.
 /// Since: 0.1

@@ -2,8 +2,11 @@
 
 use core::mem::offset_of;
 
+use crate::clock::picollo_scope;
+use crate::event::{picollo_error, picollo_event, picollo_perf_info};
 use crate::histogram::picollo_histogram_options;
 use crate::recorder::picollo_recorder;
+use crate::session::{picollo_event_info, picollo_reading, picollo_session_options};
 use crate::snapshot::{picollo_bucket, picollo_counts, picollo_percentile};
 use crate::summary::picollo_summary;
 
@@ -28,3 +31,14 @@ layout!(picollo_counts, 32, total 0, underflow 8, overflow 16, lost 24);
 layout!(picollo_summary, 88 + 16 * 72, total_count 0, underflow_count 8, overflow_count 16, lost_count 24, mean 32,
     stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72, value_selection 80,
     flags 84, percentiles 88);
+layout!(picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
+layout!(picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40, bp_type 44, modifiers 48,
+    reserved 52, unit 56, name 72);
+const _: () = assert!(size_of::<picollo_error>() == 512);
+layout!(picollo_perf_info, 504, pmu_available 0, user_read_available 4, fixed_counters 8, programmable_counters 12,
+    paranoid 16, hypervisor 20, explanation 24);
+layout!(picollo_session_options, 32, struct_size 0, flags 4, relative_error 8, thread 16, cpu 20, counter_bits 24,
+    reserved 28);
+layout!(picollo_reading, 40, value 0, raw 8, time_enabled 16, time_running 24, flags 32, status 36);
+layout!(picollo_event_info, 288, not_counted_count 0, overhead_fast 8, overhead_syscall 16, status 24, os_errno 28,
+    group 32, flags 36, message 40);

@@ -1,8 +1,8 @@
 //! Picollo: histograms and performance counters.
 //!
-//! A histogram records 64-bit values in about a nanosecond each and answers percentiles with a bounded relative error. A
-//! session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event into a
-//! histogram of its own.
+//! A histogram records 64-bit values in about a nanosecond each and answers percentiles with a bounded relative
+//! error. A session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event
+//! into a histogram of its own.
 //!
 //!     #include <stdio.h>
 //!     #include <picollo.h>
@@ -28,9 +28,10 @@
 //!   buffer is too small, and picollo_error, which is written only on failure.
 //! - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
 //!   functions that do not check say so. Pointers must be aligned for their type.
-//! - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too. What is
-//!   made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever the caller's
-//!   to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in and _attach.
+//! - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
+//!   What is made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever
+//!   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in and
+//!   _attach.
 //! - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
 //!   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
 //! - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
@@ -45,8 +46,12 @@
 #![allow(non_camel_case_types)]
 // The header says it under "Requires" and "Ownership".
 #![allow(clippy::missing_safety_doc)]
+// An error carries its explanation by value: the paths that build one must not allocate, and none of them is hot.
+#![allow(clippy::result_large_err)]
 
 mod argument;
+mod clock;
+mod event;
 mod failure;
 mod guard;
 mod handles;
@@ -55,8 +60,10 @@ mod layout;
 mod memory;
 mod options;
 mod recorder;
+mod session;
 mod snapshot;
 mod status;
 mod summary;
 mod text;
 mod version;
+mod work;

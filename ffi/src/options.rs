@@ -1,8 +1,8 @@
 //! The rule of options structs.
 //!
-//! They begin with their own size, as the caller knows it. A shorter one, from an older program, lacks fields, which are
-//! then zero, and zero means the default. A longer one, from a newer program, is fine as long as the fields unknown here
-//! are zero; one that is not asks for something that this version cannot do.
+//! They begin with their own size, as the caller knows it. A shorter one, from an older program, lacks fields, which
+//! are then zero, and zero means the default. A longer one, from a newer program, is fine as long as the fields
+//! unknown here are zero; one that is not asks for something that this version cannot do.
 
 use core::mem::MaybeUninit;
 

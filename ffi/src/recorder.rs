@@ -6,8 +6,9 @@
 //!     e     = 63 - block_scale - leading_zeros(v | (1 << block_scale))
 //!     index = (e << block_scale) + (v >> e) - first_index              (modulo 2^64)
 //!
-//! If index < length, add one to cell number index (of counter_bits bits) by a relaxed atomic load and store. Otherwise, and
-//! when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are the same.
+//! If index < length, add one to cell number index (of counter_bits bits) by a relaxed atomic load and store.
+//! Otherwise, and when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are
+//! the same.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -49,8 +50,8 @@ pub struct picollo_recorder {
     pub reserved: *mut c_void,
 }
 
-/// Fills in a recorder for a dense histogram with one writer, or for a thread-local one, where the recorder owns a shard
-/// until it is released, whatever happens to the thread.
+/// Fills in a recorder for a dense histogram with one writer, or for a thread-local one, where the recorder owns a
+/// shard until it is released, whatever happens to the thread.
 ///
 /// Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version,

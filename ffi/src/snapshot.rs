@@ -13,8 +13,8 @@
 //!     picollo_snapshot_free(snapshot);
 //!
 //! Ranks are percentages, 0 to 100. The percentile at a rank is the first bucket whose cumulative count reaches
-//! max(1, ceil(rank / 100 * total)), decided in integers for ranks with up to nine decimals. Underflow, overflow and lost
-//! counts are not part of it.
+//! max(1, ceil(rank / 100 * total)), decided in integers for ranks with up to nine decimals. Underflow, overflow and
+//! lost counts are not part of it.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -90,7 +90,7 @@ impl Block {
         };
         let counts = Snapshot::init_in(behind, *histogram.layout())?;
         histogram.update(counts, Since::Reset)?;
-        counts.set_timestamp_unix_nanos(unix_nanos());
+        counts.set_timestamp_unix_nanos(picollo_native::unix_nanos());
         let block = memory.cast::<Block>();
         // SAFETY: aligned and in front of the counts, as just checked.
         unsafe { block.write(Block { histogram: histogram.clone(), counts, heap_size }) };
@@ -138,15 +138,9 @@ impl Block {
         // SAFETY: as in `counts_mut`; the counts are no part of the histogram.
         let counts = unsafe { &mut *self.counts };
         self.histogram.update(counts, since)?;
-        counts.set_timestamp_unix_nanos(unix_nanos());
+        counts.set_timestamp_unix_nanos(picollo_native::unix_nanos());
         Ok(())
     }
-}
-
-/// Wall-clock time.
-fn unix_nanos() -> u64 {
-    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since_1970.map_or(0, |elapsed| u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// The snapshot behind a handle.
@@ -203,8 +197,8 @@ pub unsafe extern "C" fn picollo_snapshot_required_size(
 
 /// Makes a snapshot in the caller's memory, and updates it for the first time.
 ///
-/// Requires: memory has size bytes, is aligned as picollo_snapshot_required_size says, and is used for nothing else, nor
-///   moved, until picollo_snapshot_free.
+/// Requires: memory has size bytes, is aligned as picollo_snapshot_required_size says, and is used for nothing else,
+///   nor moved, until picollo_snapshot_free.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (memory, histogram, out); PICOLLO_ERR_INVALID_ARGUMENT for memory that
 ///   is not aligned; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_BUSY against competing resets.
 /// Ownership: the memory stays the caller's; the reference to the histogram is given back by picollo_snapshot_free.
@@ -234,7 +228,8 @@ pub unsafe extern "C" fn picollo_snapshot_init_in(
 ///
 /// Requires: deltas is 1 for what was recorded since the previous update, or 0 for what was recorded since the reset.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_BUSY
-///   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would have.
+///   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would
+///   have.
 /// Threads: any thread, one at a time with this snapshot, also while others record and reset.
 /// Cost: copies all counters: tens of microseconds for 28,672; allocates nothing.
 /// Since: 0.1
@@ -358,7 +353,8 @@ pub unsafe extern "C" fn picollo_snapshot_rank_of_value(
 
 /// Finds the bucket that a value falls into, with its count.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_INVALID_ARGUMENT for a value out of range.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_INVALID_ARGUMENT for a value out of
+///   range.
 /// Threads: any thread.
 /// Cost: none to speak of.
 /// Since: 0.1
@@ -378,10 +374,10 @@ pub unsafe extern "C" fn picollo_snapshot_bucket_of(
 
 /// Lists the buckets with their counts, in ascending order.
 ///
-/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements, or is NULL to ask
-///   for the number of buckets alone.
-/// Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the number
-///   that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
+/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements, or is NULL to
+///   ask for the number of buckets alone.
+/// Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
+///   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
 ///   PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
 /// Threads: any thread.
 /// Cost: two passes over the counters; allocates nothing.

@@ -1,8 +1,9 @@
 //! Text.
 //!
-//! Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the NUL. When
-//! buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the buffer only
-//! buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have room for sure:
+//! Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the
+//! NUL. When buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the
+//! buffer only buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have
+//! room for sure:
 //!
 //!     size_t length = 0;
 //!     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
@@ -85,11 +86,11 @@ pub unsafe extern "C" fn picollo_summary_format(
     })
 }
 
-/// Writes what changed from summary a, the older, to summary b, the newer, as text: both their numbers, the changes in per
-/// cent, and the D-value (Cohen's d: the difference of the means over the pooled standard deviation).
+/// Writes what changed from summary a, the older, to summary b, the newer, as text: both their numbers, the changes
+/// in per cent, and the D-value (Cohen's d: the difference of the means over the pooled standard deviation).
 ///
-/// Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes. Empty names read "Before" and "After" in Markdown and in
-///   a line.
+/// Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes. Empty names read "Before" and "After" in Markdown
+///   and in a line.
 /// Returns: as picollo_summary_format, for a, b, title and names.
 /// Threads: any thread.
 /// Cost: as picollo_summary_format.
@@ -121,12 +122,12 @@ pub unsafe extern "C" fn picollo_summary_format_diff(
     })
 }
 
-/// Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. That is rank and value; storage and logical index
-/// of the bucket; its range, half open; its count. With a target_count of 0 it is P99=n/a.
+/// Writes a percentile as text: P99=9,152 [138 / 519]: [9,088, 9,216) 386. That is rank and value; storage and
+/// logical index of the bucket; its range, half open; its count. With a target_count of 0 it is P99=n/a.
 ///
 /// Requires: buffer has capacity bytes; 192 are enough for any percentile of a snapshot.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (percentile, out_length, and buffer with a
-///   capacity above 0).
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (percentile, out_length, and buffer
+///   with a capacity above 0).
 /// Threads: any thread.
 /// Cost: a microsecond; allocates nothing.
 /// Since: 0.1
@@ -149,8 +150,8 @@ pub unsafe extern "C" fn picollo_percentile_format(
 /// Writes the buckets as text, each on a line of its own: P0.073=2,008 [0 / 381]: [2,000, 2,016) 146. As
 /// picollo_percentile_format, with the rank at the middle of the bucket, (before + count / 2) / total * 100.
 ///
-/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...; buffer has
-///   capacity bytes.
+/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...;
+///   buffer has capacity bytes.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
 ///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only, value_selection).
 /// Threads: any thread.

@@ -12,7 +12,7 @@ use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemTyp
 /// files that define its structs, and those structs, by their names in Rust.
 const SECTIONS: &[Section] = &[
     Section { module: "version", structs: &[] },
-    Section { module: "status", structs: &[] },
+    Section { module: "status", structs: &[("native", "error", "Error")] },
     Section { module: "handles", structs: &[] },
     Section { module: "histogram", structs: &[] },
     Section { module: "recorder", structs: &[] },
@@ -26,6 +26,13 @@ const SECTIONS: &[Section] = &[
     },
     Section { module: "summary", structs: &[("core", "summary", "Summary")] },
     Section { module: "text", structs: &[] },
+    Section { module: "clock", structs: &[] },
+    Section { module: "event", structs: &[("native", "event", "Event"), ("native", "probe", "PerfInfo")] },
+    Section {
+        module: "session",
+        structs: &[("native", "reading", "Reading"), ("native", "reading", "EventInfo")],
+    },
+    Section { module: "work", structs: &[] },
 ];
 
 /// Structs of other packages, and their names in C.
@@ -34,6 +41,11 @@ const NAMES: &[(&str, &str)] = &[
     ("Percentile", "picollo_percentile"),
     ("Counts", "picollo_counts"),
     ("Summary", "picollo_summary"),
+    ("Error", "picollo_error"),
+    ("Event", "picollo_event"),
+    ("PerfInfo", "picollo_perf_info"),
+    ("Reading", "picollo_reading"),
+    ("EventInfo", "picollo_event_info"),
 ];
 
 /// What the documentation of other packages calls things, and what C does.
@@ -41,8 +53,25 @@ const WORDS: &[(&str, &str)] = &[
     ("[`SUMMARY_APPROXIMATE`]", "PICOLLO_SUMMARY_APPROXIMATE"),
     ("A [`ValueSelection`] code", "PICOLLO_VALUE_..."),
     ("At [`SUMMARY_RANKS`]", "At the ranks of PICOLLO_SUMMARY_PERCENTILES, ascending"),
-    ("`u64::MAX`", "UINT64_MAX"),
     ("[SUMMARY_PERCENTILES]", "[PICOLLO_SUMMARY_PERCENTILES]"),
+    (
+        "; make one with [`Event::parse`] or fill in the fields",
+        ". picollo_event_parse makes one, or fill in the fields",
+    ),
+    (" Same layout as `picollo_error` in C.", ""),
+    (" Same layout as `picollo_event` in C.", ""),
+    (" Same layout as `picollo_perf_info` in C.", ""),
+    (" Same layout as `picollo_reading` in C.", ""),
+    (" Same layout as `picollo_event_info` in C.", ""),
+    ("[`EVENT_USER`] and its siblings", "PICOLLO_EVENT_..."),
+    ("[`READING_FAST`] and its siblings", "PICOLLO_READING_..."),
+    ("[`EVENT_INFO_USER_ONLY`] and its siblings", "PICOLLO_EVENT_INFO_..."),
+    ("0, or the code of `NotCounted`", "PICOLLO_OK, PICOLLO_ERR_NOT_COUNTED"),
+    ("The number of its [`Status`]", "What the call returned"),
+    ("`u64::MAX`", "UINT64_MAX"),
+    ("`u32::MAX`", "UINT32_MAX"),
+    ("`i32::MIN`", "INT32_MIN"),
+    ("`", ""),
 ];
 
 struct Section {
@@ -190,6 +219,47 @@ fn generate() -> String {
         header = header.replace(rust, c);
     }
     header
+}
+
+#[test]
+fn the_header_speaks_c() {
+    for (at, line) in generate().lines().enumerate() {
+        for rust in ["::", "[`", "`]", "u64", "usize", "&mut", "Some(", "None"] {
+            let c = line.replace("uint64", "");
+            assert!(!c.contains(rust), "line {}: {line}", at + 1);
+        }
+    }
+}
+
+#[test]
+fn every_function_is_a_page_of_the_manual() {
+    let header = generate();
+    let mut functions = 0;
+    let mut comment = String::new();
+    for line in header.lines() {
+        if line.starts_with("/**") {
+            comment.clear();
+        }
+        if line.starts_with("/**") || line.starts_with(" *") {
+            comment += line;
+            continue;
+        }
+        let Some((before, _)) = line.split_once('(').filter(|_| !line.starts_with(['#', ' ', '/'])) else {
+            continue;
+        };
+        let name = before.split([' ', '*']).next_back().unwrap();
+        assert!(name.starts_with("picollo_"), "{line}");
+        functions += 1;
+        let mut labels = vec!["Threads:", "Cost:", "Since:"];
+        if !line.starts_with("void ") {
+            labels.push("Returns:");
+        }
+        for label in labels {
+            assert!(comment.contains(&format!(" * {label} ")), "{name} does not say {label}");
+        }
+        comment.clear();
+    }
+    assert!(functions > 50, "{functions}");
 }
 
 #[test]

@@ -84,10 +84,15 @@ impl fmt::Display for Status {
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Error {
+    /// The number of its [`Status`].
     status: i32,
+    /// The errno of the system call that failed; 0: none.
     os_errno: i32,
+    /// Which of the events given; -1: none.
     event_index: i32,
+    /// 0.
     reserved: u32,
+    /// What happened, why, and what to do; NUL-terminated UTF-8.
     message: [c_char; 496],
 }
 

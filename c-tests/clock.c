@@ -1,0 +1,152 @@
+/* Clocks, exact conversion, scopes, and work of known length. */
+#include "test.h"
+
+#include <time.h>
+
+static void sleep_ms(long milliseconds)
+{
+    const struct timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static uint64_t frequency(uint32_t clock)
+{
+    uint64_t hertz = 0;
+    CHECK_OK(picollo_clock_frequency(clock, &hertz));
+    CHECK(hertz > 0);
+    return hertz;
+}
+
+static void frequencies(void)
+{
+    uint64_t hertz = 77;
+    CHECK_OK(picollo_clock_init());
+    CHECK_OK(picollo_clock_init());
+    CHECK_U64(1000000000, frequency(PICOLLO_CLOCK_MONOTONIC));
+    CHECK(frequency(PICOLLO_CLOCK_TSC) >= 1000000);
+    CHECK_U64(frequency(PICOLLO_CLOCK_TSC), frequency(PICOLLO_CLOCK_TSC));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_clock_frequency(2, &hertz));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_clock_frequency(UINT32_MAX, &hertz));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_clock_frequency(PICOLLO_CLOCK_TSC, NULL));
+    CHECK_U64(77, hertz);
+    CHECK_U64(0, picollo_clock_ticks(2));
+    CHECK_U64(0, picollo_clock_ticks(UINT32_MAX));
+}
+
+static void conversion_is_exact(void)
+{
+    for (uint32_t clock = 0; clock < 2; clock++) {
+        const uint64_t hertz = frequency(clock);
+        uint64_t state = 3;
+        CHECK_U64(1000, picollo_clock_convert(clock, hertz, PICOLLO_UNIT_MILLIS));
+        CHECK_U64(1000000, picollo_clock_convert(clock, hertz, PICOLLO_UNIT_MICROS));
+        CHECK_U64(1000000000, picollo_clock_convert(clock, hertz, PICOLLO_UNIT_NANOS));
+        CHECK_U64(UINT64_C(1000000000000), picollo_clock_convert(clock, hertz, PICOLLO_UNIT_PICOS));
+        CHECK_U64(12345, picollo_clock_convert(clock, 12345, PICOLLO_UNIT_TICKS));
+        CHECK_U64(0, picollo_clock_convert(clock, 0, PICOLLO_UNIT_NANOS));
+        CHECK_U64(UINT64_MAX, picollo_clock_convert(clock, UINT64_MAX, PICOLLO_UNIT_PICOS));
+        CHECK_U64(0, picollo_clock_convert(clock, hertz, 5));
+        CHECK_U64(0, picollo_clock_convert(clock, hertz, UINT32_MAX));
+        /* floor(ticks * 1e9 / hertz), in 128 bits. */
+        for (int i = 0; i < 10000; i++) {
+            const uint64_t ticks = next_random(&state) >> (next_random(&state) >> 58);
+            __extension__ const unsigned __int128 exact = (unsigned __int128)ticks * 1000000000u / hertz;
+            const uint64_t nanos = exact > UINT64_MAX ? UINT64_MAX : (uint64_t)exact;
+            CHECK_U64(nanos, picollo_clock_convert(clock, ticks, PICOLLO_UNIT_NANOS));
+        }
+    }
+    CHECK_U64(0, picollo_clock_convert(2, 1000, PICOLLO_UNIT_TICKS));
+}
+
+static void clocks_run_and_agree(void)
+{
+    const uint64_t tsc = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
+    const uint64_t start = picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC);
+    uint64_t inner, outer, last = start;
+    sleep_ms(50);
+    inner = picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC) - start;
+    outer = picollo_clock_convert(PICOLLO_CLOCK_TSC, picollo_clock_ticks(PICOLLO_CLOCK_TSC) - tsc, PICOLLO_UNIT_NANOS);
+    CHECK(inner >= 50000000 && inner < UINT64_C(5000000000));
+    /* The one encloses the other; 100 ppm is what is promised of the frequency. */
+    CHECK(outer + outer / 5000 >= inner);
+    for (int i = 0; i < 1000; i++) {
+        const uint64_t now = picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC);
+        CHECK(now >= last);
+        last = now;
+    }
+}
+
+static void scopes_record(void)
+{
+    picollo_histogram *histogram = create(0.001, 0, 0);
+    picollo_summary summary;
+    picollo_scope scope;
+    uint64_t elapsed;
+    for (uint32_t clock = 0; clock < 2; clock++) {
+        picollo_scope_begin(histogram, clock, PICOLLO_UNIT_MICROS, &scope);
+        sleep_ms(10);
+        elapsed = picollo_scope_end(&scope);
+        CHECK(elapsed >= 9990 && elapsed < 5000000);
+        /* Ending again does not record again. */
+        CHECK(picollo_scope_end(&scope) >= elapsed);
+    }
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_U64(2, summary.total_count);
+    CHECK(summary.percentiles[0].value >= 9900 && summary.percentiles[15].value < 5000000);
+
+    /* Without a histogram it only measures. */
+    picollo_scope_begin(NULL, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_NANOS, &scope);
+    sleep_ms(1);
+    CHECK(picollo_scope_end(&scope) >= 999000);
+
+    /* With a clock or unit that nobody knows, nothing is recorded. */
+    picollo_scope_begin(histogram, 2, PICOLLO_UNIT_NANOS, &scope);
+    CHECK_U64(0, picollo_scope_end(&scope));
+    picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, 5, &scope);
+    CHECK_U64(0, picollo_scope_end(&scope));
+    picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_NANOS, NULL);
+    CHECK_U64(0, picollo_scope_end(NULL));
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_U64(2, summary.total_count);
+
+    /* A clock that seems to run backwards: no time has passed. */
+    picollo_scope_begin(histogram, PICOLLO_CLOCK_MONOTONIC, PICOLLO_UNIT_NANOS, &scope);
+    scope.start = UINT64_MAX;
+    CHECK_U64(0, picollo_scope_end(&scope));
+    picollo_histogram_free(histogram);
+}
+
+/* The shortest of many, in picoseconds. */
+static uint64_t shortest(uint64_t repetitions)
+{
+    uint64_t best = UINT64_MAX;
+    for (int i = 0; i < 300; i++) {
+        picollo_scope scope;
+        uint64_t elapsed;
+        picollo_scope_begin(NULL, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_PICOS, &scope);
+        picollo_work_add_chain_256(repetitions);
+        elapsed = picollo_scope_end(&scope);
+        if (elapsed < best) best = elapsed;
+    }
+    return best;
+}
+
+static void known_work_takes_its_time(void)
+{
+    const uint64_t shorter = shortest(100), longer = shortest(1100);
+    const uint64_t addition = (longer - shorter) / (1000 * 256);
+    printf("an addition takes %" PRIu64 " ps\n", addition);
+    picollo_work_add_chain_256(0);
+    /* One cycle at 8 GHz at the fastest; emulators and checkers are slower, never faster. */
+    CHECK(longer > shorter && addition >= 125);
+}
+
+int main(void)
+{
+    RUN(frequencies);
+    RUN(conversion_is_exact);
+    RUN(clocks_run_and_agree);
+    RUN(scopes_record);
+    RUN(known_work_takes_its_time);
+    return report();
+}

@@ -1,0 +1,63 @@
+/* Known work: 256 dependent additions take 256 cycles. What do the clocks and counters say?
+ *
+ * On a machine without performance counters it says which are missing and why, and shows what can be counted.
+ */
+#include <inttypes.h>
+
+#include "counters.h"
+
+#define ROUNDS 10000
+#define REPETITIONS 100
+
+static void print_line(const picollo_summary *summary, const char *title)
+{
+    char text[1024];
+    size_t length;
+    if (picollo_summary_format(summary, title, PICOLLO_TEXT_LINE, text, sizeof text, &length) == PICOLLO_OK) puts(text);
+}
+
+int main(void)
+{
+    picollo_histogram *nanos, *ticks;
+    if (picollo_histogram_create(NULL, &nanos) != PICOLLO_OK) return 1;
+    if (picollo_histogram_create(NULL, &ticks) != PICOLLO_OK) return 1;
+    picollo_session *session = open_counters();
+    explain_missing(session);
+
+    picollo_error error;
+    if (picollo_session_calibrate(session, &error) != PICOLLO_OK) fprintf(stderr, "calibrate: %s\n", error.message);
+
+    printf("%d times %d repetitions of 256 additions, each a cycle:\n", ROUNDS, REPETITIONS);
+    for (int round = 0; round < ROUNDS; round++) {
+        picollo_scope in_nanos, in_ticks;
+        read_counters(session);
+        picollo_scope_begin(nanos, PICOLLO_CLOCK_MONOTONIC, PICOLLO_UNIT_NANOS, &in_nanos);
+        picollo_scope_begin(ticks, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_TICKS, &in_ticks);
+        picollo_work_add_chain_256(REPETITIONS);
+        picollo_scope_end(&in_ticks);
+        picollo_scope_end(&in_nanos);
+        read_counters(session);
+        /* What was counted between the two reads, each event into its histogram. */
+        picollo_session_record(session, 1);
+    }
+
+    picollo_summary summary;
+    picollo_histogram_summary(nanos, PICOLLO_VALUE_MIDPOINT, &summary);
+    print_line(&summary, "Time, ns");
+    const double per_addition = (double)summary.percentiles[5].value / (REPETITIONS * 256);
+    picollo_histogram_summary(ticks, PICOLLO_VALUE_MIDPOINT, &summary);
+    print_line(&summary, "Time stamp counter");
+    for (size_t i = 0; i < COUNTERS; i++) {
+        picollo_event_info info;
+        picollo_session_event_info(session, i, &info);
+        if (!summarise_counter(session, i, &summary)) continue;
+        print_line(&summary, counters[i]);
+        printf("    of which a pair of reads is %" PRIu64 "\n", info.overhead_syscall);
+    }
+    printf("\nAn addition takes %.3f ns: that is a clock of about %.2f GHz.\n", per_addition, 1 / per_addition);
+
+    picollo_session_free(session);
+    picollo_histogram_free(nanos);
+    picollo_histogram_free(ticks);
+    return 0;
+}

@@ -1,0 +1,488 @@
+/* Performance counters: software events and breakpoints, which every kernel counts exactly, and what a machine without a
+ * PMU has to say. */
+#include "test.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static picollo_event parse(const char *spec)
+{
+    picollo_event event;
+    picollo_error error;
+    memset(&event, 0, sizeof event);
+    memset(&error, 0, sizeof error);
+    if (picollo_event_parse(spec, &event, &error) != PICOLLO_OK) {
+        fprintf(stderr, "%s: %s\n", spec, error.message);
+        test_failures++;
+    }
+    return event;
+}
+
+static picollo_session_options session_options(void)
+{
+    picollo_session_options options;
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    return options;
+}
+
+/* Opens events that every machine has; NULL, said aloud, where this one has not. */
+static picollo_session *open_events(const picollo_session_options *options, const picollo_event *events, size_t length)
+{
+    picollo_session *session = NULL;
+    picollo_error error;
+    memset(&error, 0, sizeof error);
+    if (picollo_session_create(options, events, length, &session, &error) != PICOLLO_OK) {
+        printf("SKIPPED: cannot count here: %s\n", error.message);
+        return NULL;
+    }
+    return session;
+}
+
+static volatile uint64_t watched;
+
+static picollo_event watch(void)
+{
+    char spec[64];
+    snprintf(spec, sizeof spec, "mem:0x%" PRIxPTR "/8:w", (uintptr_t)&watched);
+    return parse(spec);
+}
+
+static void write_times(int times)
+{
+    for (int i = 0; i < times; i++) watched = (uint64_t)i;
+}
+
+static void exact_counts(void)
+{
+    const picollo_event events[2] = {watch(), watch()};
+    picollo_session *session = open_events(NULL, events, 2);
+    picollo_reading readings[3];
+    picollo_histogram *histogram = NULL;
+    picollo_summary summary;
+    size_t length = 0;
+    if (session == NULL) return;
+    CHECK_OK(picollo_session_length(session, &length));
+    CHECK_U64(2, length);
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_record(session, 1));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_readings(session, 1, readings, 2));
+
+    write_times(1234);
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
+    memset(readings, 0xee, sizeof readings);
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_session_readings(session, 1, readings, 1));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_readings(session, 2, readings, 2));
+    CHECK_U64(UINT64_C(0xeeeeeeeeeeeeeeee), readings[0].value);
+    CHECK_OK(picollo_session_readings(session, 1, readings, 3));
+    CHECK_U64(1234, readings[0].value);
+    CHECK_U64(1234, readings[0].raw);
+    CHECK_U64(1234, readings[1].value);
+    CHECK_U64(UINT64_C(0xeeeeeeeeeeeeeeee), readings[2].value);
+    CHECK_STATUS(PICOLLO_OK, readings[0].status);
+    CHECK(readings[0].time_running > 0 && readings[0].time_running <= readings[0].time_enabled);
+
+    /* Once for each read. */
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_record(session, 2));
+    CHECK_OK(picollo_session_record(session, 1));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_record(session, 1));
+    write_times(66);
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_SYSCALL, NULL));
+    CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+    CHECK_U64(66, readings[0].value);
+    CHECK_OK(picollo_session_readings(session, 0, readings, 2));
+    CHECK_U64(1300, readings[0].value);
+    CHECK_OK(picollo_session_record(session, 1));
+
+    CHECK_OK(picollo_session_histogram(session, 1, &histogram));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram(session, 2, &histogram));
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
+    CHECK_U64(2, summary.total_count);
+    CHECK_U64(66, summary.percentiles[0].value);
+    CHECK_U64(1234, summary.percentiles[15].value);
+
+    /* A reset is a new base, and empties the histograms. */
+    CHECK_OK(picollo_session_reset(session, NULL));
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
+    CHECK_U64(0, summary.total_count);
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_record(session, 0));
+    write_times(7);
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
+    CHECK_OK(picollo_session_readings(session, 0, readings, 2));
+    CHECK_U64(7, readings[0].value);
+    CHECK_OK(picollo_session_record(session, 0));
+
+    /* The histogram outlives its session. */
+    picollo_session_free(session);
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
+    CHECK_U64(1, summary.total_count);
+    picollo_histogram_free(histogram);
+}
+
+static void stopped_and_started(void)
+{
+    const picollo_event event = watch();
+    picollo_session_options options = session_options();
+    picollo_session *session;
+    picollo_reading reading;
+    picollo_error error;
+    options.flags = PICOLLO_SESSION_DISABLED;
+    session = open_events(&options, &event, 1);
+    if (session == NULL) return;
+    write_times(100);
+    CHECK_OK(picollo_session_enable(session, &error));
+    write_times(5);
+    CHECK_OK(picollo_session_disable(session, &error));
+    write_times(100);
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, &error));
+    CHECK_OK(picollo_session_readings(session, 1, &reading, 1));
+    CHECK_U64(5, reading.value);
+    picollo_session_free(session);
+}
+
+static void software_events(void)
+{
+    const picollo_event events[3] = {parse("page-faults"), parse("task-clock"), parse("page-faults")};
+    picollo_session *session = open_events(NULL, events, 3);
+    picollo_reading readings[3];
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = 200;
+    volatile unsigned char *memory;
+    if (session == NULL) return;
+    for (size_t i = 0; i < 3; i++) {
+        picollo_event event;
+        picollo_event_info info;
+        CHECK_OK(picollo_session_event(session, i, &event));
+        CHECK(memcmp(&event, &events[i], sizeof event) == 0);
+        CHECK_OK(picollo_session_event_info(session, i, &info));
+        CHECK_STATUS(PICOLLO_OK, info.status);
+        CHECK_TEXT("", info.message);
+    }
+    memory = (volatile unsigned char *)mmap(NULL, page * pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
+    for (size_t i = 0; i < pages; i++) memory[i * page] = 1;
+    picollo_work_add_chain_256(20000);
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
+    munmap((void *)memory, page * pages);
+    CHECK_OK(picollo_session_readings(session, 1, readings, 3));
+    /* At least one for each page, unless the kernel gave out large ones. */
+    CHECK(readings[0].value >= 1 && readings[0].value < pages + 100);
+    CHECK_U64(readings[0].value, readings[2].value);
+    /* 5 million dependent additions: between 10 GHz and a tenth of it in an emulator, in ns. */
+    CHECK(readings[1].value > 500000 && readings[1].value < UINT64_C(60000000000));
+    picollo_session_free(session);
+}
+
+static void missing_counters_are_explained(void)
+{
+    const picollo_event events[2] = {parse("page-faults"), parse("cycles")};
+    picollo_session_options options = session_options();
+    picollo_session *session = (picollo_session *)&options;
+    picollo_perf_info info;
+    picollo_error error;
+    picollo_status status;
+    CHECK_OK(picollo_perf_probe(&info, &error));
+    memset(&error, 0xee, sizeof error);
+    status = picollo_session_create(NULL, events, 2, &session, &error);
+    if (status == PICOLLO_OK) {
+        picollo_reading readings[2];
+        CHECK(info.pmu_available == 1);
+        picollo_work_add_chain_256(1000);
+        CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
+        CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+        CHECK(readings[1].value > 200000);
+        picollo_session_free(session);
+        SKIPPED("this machine counts cycles, so nothing is missing");
+        return;
+    }
+    printf("SKIPPED the count of cycles: %s\n", error.message);
+    CHECK_U64(0, info.pmu_available);
+    CHECK(strlen(info.explanation) > 20 && strlen(info.explanation) < sizeof info.explanation);
+    CHECK(session == (picollo_session *)&options);
+    CHECK_STATUS(status, error.status);
+    CHECK(error.event_index == 1 && error.os_errno != 0);
+    CHECK(strlen(error.message) > 20 && strlen(error.message) < sizeof error.message);
+    CHECK(strstr(error.message, "CpuCycles") != NULL);
+
+    /* It can be left out instead, and is never a zero. */
+    options.flags = PICOLLO_SESSION_SKIP_UNAVAILABLE;
+    session = open_events(&options, events, 2);
+    if (session != NULL) {
+        picollo_event_info event_info;
+        picollo_reading readings[2];
+        picollo_histogram *histogram = NULL;
+        picollo_summary summary;
+        for (int i = 0; i < 3; i++) {
+            CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, &error));
+            CHECK_OK(picollo_session_record(session, 1));
+        }
+        CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+        CHECK_STATUS(PICOLLO_OK, readings[0].status);
+        CHECK_STATUS(status, readings[1].status);
+        CHECK_OK(picollo_session_event_info(session, 1, &event_info));
+        CHECK_STATUS(status, event_info.status);
+        CHECK(event_info.os_errno != 0 && strlen(event_info.message) > 20);
+        CHECK_U64(3, event_info.not_counted_count);
+        CHECK_OK(picollo_session_histogram(session, 1, &histogram));
+        CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+        CHECK_U64(0, summary.total_count);
+        picollo_histogram_free(histogram);
+        picollo_session_free(session);
+    }
+}
+
+static void event_names(void)
+{
+    static const char *const bad[] = {"", "   ", "mem:0x10/3:w", "mem:zz/8:w"};
+    picollo_event event;
+    picollo_error error;
+    event = parse("cycles");
+    CHECK_TEXT("Hardware:CpuCycles", event.name);
+    event = parse("Hardware:CpuCycles");
+    CHECK_TEXT("Hardware:CpuCycles", event.name);
+    event = parse("branch-misses");
+    CHECK_TEXT("Hardware:BranchMisses", event.name);
+    CHECK_U64(0x1c2, parse("r01c2").config);
+    CHECK_U64(4, parse("r01c2").type);
+    CHECK_U64(PICOLLO_EVENT_USER, parse("instructions:u").modifiers);
+    CHECK(parse("cycles").scale == 1);
+    memset(&event, 0xee, sizeof event);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        memset(&error, 0xee, sizeof error);
+        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_event_parse(bad[i], &event, &error));
+        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, error.status);
+        CHECK(error.event_index == -1 && error.os_errno == 0 && error.reserved == 0 && strlen(error.message) > 10);
+    }
+    CHECK_STATUS(PICOLLO_ERR_NO_SUCH_EVENT, picollo_event_parse("no-such-event", &event, &error));
+    CHECK(strstr(error.message, "no-such-event") != NULL);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_event_parse("\xff\xfe", &event, &error));
+    CHECK_STATUS(PICOLLO_ERR_NO_SUCH_EVENT, picollo_event_parse("no-such-event", &event, NULL));
+    CHECK_U64(UINT64_C(0xeeeeeeeeeeeeeeee), event.config);
+}
+
+static picollo_status try_create(const picollo_session_options *options, const picollo_event *events, size_t length)
+{
+    picollo_session *const untouched = (picollo_session *)events;
+    picollo_session *session = untouched;
+    picollo_error error;
+    const picollo_status status = picollo_session_create(options, events, length, &session, &error);
+    if (status == PICOLLO_OK) {
+        picollo_session_free(session);
+    } else {
+        CHECK(session == untouched);
+        CHECK_STATUS(status, error.status);
+        CHECK(strlen(error.message) > 5);
+    }
+    return status;
+}
+
+static void bad_options(void)
+{
+    struct newer {
+        picollo_session_options known;
+        uint64_t unknown[4];
+    } newer;
+    static picollo_event events[PICOLLO_SESSION_MAX_EVENTS + 1];
+    for (size_t i = 0; i < PICOLLO_SESSION_MAX_EVENTS + 1; i++) events[i] = parse("page-faults");
+    memset(&newer, 0, sizeof newer);
+    for (uint32_t size = 0; size < sizeof newer.known; size++) {
+        newer.known.struct_size = size;
+        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(&newer.known, events, 1));
+    }
+    newer.known.struct_size = sizeof newer;
+    CHECK_OK(try_create(&newer.known, events, 1));
+    newer.unknown[3] = 1;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, try_create(&newer.known, events, 1));
+    newer.known.struct_size = UINT32_MAX;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(&newer.known, events, 1));
+
+    newer.known = session_options();
+    newer.known.flags = 1u << 8;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, try_create(&newer.known, events, 1));
+    newer.known = session_options();
+    newer.known.reserved = 1;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, try_create(&newer.known, events, 1));
+    newer.known = session_options();
+    newer.known.counter_bits = 16;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(&newer.known, events, 1));
+    newer.known = session_options();
+    newer.known.thread = -1;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(&newer.known, events, 1));
+    newer.known.thread = -2;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(&newer.known, events, 1));
+    newer.known.thread = 0;
+    newer.known.cpu = -1;
+    CHECK_OK(try_create(&newer.known, events, 1)); /* not read without ON_CPU */
+    newer.known.flags = PICOLLO_SESSION_ON_CPU;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(&newer.known, events, 1));
+
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(NULL, events, 0));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(NULL, events, PICOLLO_SESSION_MAX_EVENTS + 1));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(NULL, events, SIZE_MAX));
+    CHECK_OK(try_create(NULL, events, PICOLLO_SESSION_MAX_EVENTS));
+    events[0].modifiers = 1u << 20;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(NULL, events, 1));
+    events[0] = parse("page-faults");
+    events[0].reserved = 1;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(NULL, events, 1));
+    /* A name without an end. */
+    events[0] = parse("page-faults");
+    memset(events[0].name, 'x', sizeof events[0].name);
+    memset(events[0].unit, 0xff, sizeof events[0].unit);
+    CHECK_OK(try_create(NULL, events, 1));
+}
+
+static void nulls(void)
+{
+    const picollo_event event = parse("page-faults");
+    picollo_session *session = open_events(NULL, &event, 1), *out = NULL;
+    picollo_event copy;
+    picollo_event_info info;
+    picollo_perf_info perf;
+    picollo_reading reading;
+    picollo_histogram *histogram = NULL;
+    picollo_error error;
+    size_t length = 77;
+    memset(&error, 0, sizeof error);
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_event_parse(NULL, &copy, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, error.status);
+    CHECK(strlen(error.message) > 5);
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_event_parse("cycles", NULL, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_event_parse(NULL, NULL, NULL));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_perf_probe(NULL, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_perf_probe(NULL, NULL));
+    CHECK_OK(picollo_perf_probe(&perf, NULL));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_create(NULL, NULL, 1, &out, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_create(NULL, &event, 1, NULL, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_length(NULL, &length));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_event(NULL, 0, &copy));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_event_info(NULL, 0, &info));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_enable(NULL, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_disable(NULL, NULL));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_calibrate(NULL, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_read(NULL, PICOLLO_READ_AUTO, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_record(NULL, 1));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_readings(NULL, 1, &reading, 1));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_reset(NULL, NULL));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_histogram(NULL, 0, &histogram));
+    picollo_session_free(NULL);
+    if (session == NULL) return;
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_length(session, NULL));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_event(session, 0, NULL));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_event_info(session, 0, NULL));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_readings(session, 1, NULL, 1));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_histogram(session, 0, NULL));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_event(session, 1, &copy));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_event_info(session, SIZE_MAX, &info));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_read(session, 2, &error));
+    CHECK(out == NULL && histogram == NULL && length == 77);
+    picollo_session_free(session);
+}
+
+static picollo_status read_elsewhere[3];
+
+static void *elsewhere(void *argument)
+{
+    picollo_session *session = (picollo_session *)argument;
+    picollo_error error;
+    read_elsewhere[0] = picollo_session_read(session, PICOLLO_READ_AUTO, &error);
+    read_elsewhere[1] = picollo_session_calibrate(session, &error);
+    read_elsewhere[2] = picollo_session_read(session, PICOLLO_READ_SYSCALL, &error);
+    picollo_session_free(session);
+    return NULL;
+}
+
+static void threads(void)
+{
+    const picollo_event event = watch();
+    picollo_session *session = open_events(NULL, &event, 1);
+    pthread_t thread;
+    if (session == NULL) return;
+    CHECK(pthread_create(&thread, NULL, elsewhere, session) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_STATUS(PICOLLO_ERR_WRONG_THREAD, read_elsewhere[0]);
+    CHECK_STATUS(PICOLLO_ERR_WRONG_THREAD, read_elsewhere[1]);
+    CHECK_STATUS(PICOLLO_OK, read_elsewhere[2]);
+}
+
+static void forks(void)
+{
+    const picollo_event event = watch();
+    picollo_session *session = open_events(NULL, &event, 1);
+    picollo_reading reading;
+    pid_t child;
+    int child_status = -1;
+    if (session == NULL) return;
+    write_times(3);
+    child = fork();
+    if (child == 0) {
+        picollo_event_info info;
+        picollo_event copy;
+        picollo_histogram *histogram;
+        size_t length;
+        int wrong = 0;
+        wrong += picollo_session_read(session, PICOLLO_READ_AUTO, NULL) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_read(session, PICOLLO_READ_SYSCALL, NULL) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_record(session, 1) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_readings(session, 1, &reading, 1) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_enable(session, NULL) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_disable(session, NULL) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_calibrate(session, NULL) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_reset(session, NULL) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_length(session, &length) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_event(session, 0, &copy) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_event_info(session, 0, &info) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_histogram(session, 0, &histogram) != PICOLLO_ERR_FORKED;
+        picollo_session_free(session);
+        _exit(wrong);
+    }
+    CHECK(child > 0 && waitpid(child, &child_status, 0) == child);
+    CHECK(WIFEXITED(child_status) && WEXITSTATUS(child_status) == 0);
+    /* The parent's counters go on. */
+    write_times(4);
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
+    CHECK_OK(picollo_session_readings(session, 1, &reading, 1));
+    CHECK_U64(7, reading.value);
+    picollo_session_free(session);
+}
+
+static void calibrated(void)
+{
+    const picollo_event events[2] = {parse("task-clock"), watch()};
+    picollo_session_options options = session_options();
+    picollo_session *session;
+    picollo_event_info info;
+    picollo_reading readings[2];
+    picollo_error error;
+    options.flags = PICOLLO_SESSION_SUBTRACT;
+    session = open_events(&options, events, 2);
+    if (session == NULL) return;
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, &error));
+    write_times(9);
+    CHECK_OK(picollo_session_calibrate(session, &error));
+    CHECK_OK(picollo_session_event_info(session, 0, &info));
+    printf("a pair of reads by system call costs %" PRIu64 " ns\n", info.overhead_syscall);
+    CHECK(info.overhead_syscall > 10 && info.overhead_syscall < 10000000);
+    CHECK_OK(picollo_session_event_info(session, 1, &info));
+    CHECK_U64(0, info.overhead_syscall);
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, &error));
+    CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+    CHECK_U64(9, readings[1].value);
+    CHECK(readings[0].value <= readings[0].raw);
+    picollo_session_free(session);
+}
+
+int main(void)
+{
+    RUN(exact_counts);
+    RUN(stopped_and_started);
+    RUN(software_events);
+    RUN(missing_counters_are_explained);
+    RUN(event_names);
+    RUN(bad_options);
+    RUN(nulls);
+    RUN(forks);
+    RUN(threads);
+    RUN(calibrated);
+    return report();
+}

@@ -1,0 +1,175 @@
+//! Clocks.
+//!
+//! Two clocks count ticks; what a tick is worth is told exactly. Either is good for intervals. The time stamp counter
+//! is read in a few nanoseconds, without the system; where the machine has none that runs at one constant rate, the
+//! monotonic clock stands in for it, and frequency and conversion follow.
+//!
+//! A scope measures from its begin to its end and records what it measured:
+//!
+//!     picollo_scope scope;
+//!     picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_NANOS, &scope);
+//!     work();
+//!     picollo_scope_end(&scope);
+
+use core::ffi::c_void;
+use core::ptr;
+
+use picollo_native::{Clock, Unit};
+
+use crate::argument::output;
+use crate::failure::Failure;
+use crate::guard::{guard, guard_value, guard_void};
+use crate::handles::picollo_histogram;
+use crate::histogram::borrow;
+use crate::status::picollo_status;
+
+/// CLOCK_MONOTONIC: nanoseconds since some point in the past.
+pub const PICOLLO_CLOCK_MONOTONIC: u32 = 0;
+/// The processor's time stamp counter; on aarch64 its virtual counter.
+pub const PICOLLO_CLOCK_TSC: u32 = 1;
+
+/// The clock's own ticks.
+pub const PICOLLO_UNIT_TICKS: u32 = 0;
+/// Nanoseconds.
+pub const PICOLLO_UNIT_NANOS: u32 = 1;
+/// Microseconds.
+pub const PICOLLO_UNIT_MICROS: u32 = 2;
+/// Milliseconds.
+pub const PICOLLO_UNIT_MILLIS: u32 = 3;
+/// Picoseconds.
+pub const PICOLLO_UNIT_PICOS: u32 = 4;
+
+const _: () = assert!(
+    PICOLLO_CLOCK_MONOTONIC == Clock::Monotonic as u32
+        && PICOLLO_CLOCK_TSC == Clock::Tsc as u32
+        && PICOLLO_UNIT_TICKS == Unit::Ticks as u32
+        && PICOLLO_UNIT_NANOS == Unit::Nanos as u32
+        && PICOLLO_UNIT_MICROS == Unit::Micros as u32
+        && PICOLLO_UNIT_MILLIS == Unit::Millis as u32
+        && PICOLLO_UNIT_PICOS == Unit::Picos as u32
+);
+
+/// Finds out about the time stamp counter now rather than at its first use.
+///
+/// Returns: PICOLLO_OK, also where the monotonic clock has to stand in for the counter.
+/// Threads: any thread, any number of times.
+/// Cost: some 20 milliseconds the first time where the frequency has to be measured; then none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub extern "C" fn picollo_clock_init() -> picollo_status {
+    guard(|| {
+        Clock::init();
+        Ok(())
+    })
+}
+
+/// Reads a clock.
+///
+/// Requires: clock is PICOLLO_CLOCK_....
+/// Returns: its ticks; 0 for an unknown clock.
+/// Threads: any thread.
+/// Cost: some ten to thirty nanoseconds.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub extern "C" fn picollo_clock_ticks(clock: u32) -> u64 {
+    guard_value(0, || Clock::from_raw(clock).map_or(0, Clock::ticks))
+}
+
+/// Tells how many ticks a clock makes in a second.
+///
+/// Requires: clock is PICOLLO_CLOCK_....
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_hertz); PICOLLO_ERR_INVALID_ARGUMENT for an unknown clock.
+/// Threads: any thread.
+/// Cost: none to speak of, after picollo_clock_init.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_clock_frequency(clock: u32, out_hertz: *mut u64) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let out_hertz = unsafe { output(out_hertz)? };
+        out_hertz.set(Clock::from_raw(clock).ok_or(Failure::INVALID_ARGUMENT)?.frequency());
+        Ok(())
+    })
+}
+
+/// Converts a difference of ticks: floor(ticks * units per second / frequency), exactly.
+///
+/// Requires: clock is PICOLLO_CLOCK_..., unit is PICOLLO_UNIT_....
+/// Returns: the converted difference, UINT64_MAX where it does not fit into 64 bits; 0 for an unknown clock or unit.
+/// Threads: any thread.
+/// Cost: a division of 128 bits, at most.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub extern "C" fn picollo_clock_convert(clock: u32, ticks: u64, unit: u32) -> u64 {
+    guard_value(0, || match (Clock::from_raw(clock), Unit::from_raw(unit)) {
+        (Some(clock), Some(unit)) => clock.convert(ticks, unit),
+        _ => 0,
+    })
+}
+
+/// A measurement under way. Its fields are for the library.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_scope {
+    /// Ticks at the beginning.
+    pub start: u64,
+    /// PICOLLO_CLOCK_....
+    pub clock: u32,
+    /// PICOLLO_UNIT_....
+    pub unit: u32,
+    /// Where to record; NULL once it has ended.
+    pub histogram: *mut picollo_histogram,
+    /// NULL.
+    pub reserved: *mut c_void,
+}
+
+/// Begins to measure. Does nothing when out is NULL.
+///
+/// Requires: clock is PICOLLO_CLOCK_..., unit is PICOLLO_UNIT_...; histogram outlives the scope, or is NULL to
+///   measure without recording.
+/// Ownership: nothing to free; a scope that never ends is simply not recorded.
+/// Threads: any thread; the scope may end on another one.
+/// Cost: one reading of the clock, which comes last.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_scope_begin(
+    histogram: *mut picollo_histogram,
+    clock: u32,
+    unit: u32,
+    out: *mut picollo_scope,
+) {
+    guard_void(|| {
+        // SAFETY: the caller's promise, passed on.
+        if let Ok(out) = unsafe { output(out) } {
+            let start = Clock::from_raw(clock).map_or(0, Clock::ticks);
+            out.set(picollo_scope { start, clock, unit, histogram, reserved: ptr::null_mut() });
+        }
+    });
+}
+
+/// Ends a measurement and records it. Ending it again measures, but does not record again.
+///
+/// Requires: scope was begun.
+/// Returns: the time since the beginning in the scope's unit, which is what was recorded; 0 when scope is NULL. With
+///   an unknown clock or unit nothing is recorded, and the answer is 0.
+/// Threads: as picollo_histogram_record on the scope's histogram.
+/// Cost: one reading of the clock, which comes first, a conversion and a record.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_scope_end(scope: *mut picollo_scope) -> u64 {
+    guard_value(0, || {
+        // SAFETY: the caller's promise, passed on.
+        let Ok(scope) = (unsafe { crate::argument::exclusive(scope) }) else { return 0 };
+        let Some(clock) = Clock::from_raw(scope.clock) else { return 0 };
+        let now = clock.ticks();
+        let Some(unit) = Unit::from_raw(scope.unit) else { return 0 };
+        // Should the clock appear to run backwards, no time has passed.
+        let elapsed = clock.convert(now.saturating_sub(scope.start), unit);
+        // SAFETY: NULL, or a histogram that outlives the scope.
+        if let Ok(histogram) = unsafe { borrow(scope.histogram) } {
+            histogram.record(elapsed);
+        }
+        scope.histogram = ptr::null_mut();
+        elapsed
+    })
+}

@@ -1,0 +1,99 @@
+//! Events: what can be counted.
+
+use core::ffi::c_char;
+
+use picollo_native::{
+    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
+    EVENT_PRECISE_MASK, EVENT_USER, Event, probe,
+};
+pub use picollo_native::{Error as picollo_error, Event as picollo_event, PerfInfo as picollo_perf_info};
+
+use crate::argument::{output, text};
+use crate::failure::Failure;
+use crate::guard::guard_explained;
+use crate::status::picollo_status;
+
+/// Count in user space. Any of user, kernel and hypervisor takes the place of the session's choice.
+pub const PICOLLO_EVENT_USER: u32 = 1 << 0;
+/// Count in the kernel.
+pub const PICOLLO_EVENT_KERNEL: u32 = 1 << 1;
+/// Count in the hypervisor.
+pub const PICOLLO_EVENT_HYPERVISOR: u32 = 1 << 2;
+/// Precision 0 to 3, times this: as p, pp and ppp of perf. Dropped where the machine does not offer it.
+pub const PICOLLO_EVENT_PRECISE: u32 = 1 << 3;
+/// Both bits of the precision.
+pub const PICOLLO_EVENT_PRECISE_MASK: u32 = 3 << 3;
+/// Do not count in guests.
+pub const PICOLLO_EVENT_HOST: u32 = 1 << 5;
+/// Count in guests only.
+pub const PICOLLO_EVENT_GUEST: u32 = 1 << 6;
+/// Do not count while idle.
+pub const PICOLLO_EVENT_EXCLUDE_IDLE: u32 = 1 << 7;
+
+const _: () = assert!(
+    PICOLLO_EVENT_USER == EVENT_USER
+        && PICOLLO_EVENT_KERNEL == EVENT_KERNEL
+        && PICOLLO_EVENT_HYPERVISOR == EVENT_HYPERVISOR
+        && PICOLLO_EVENT_PRECISE == EVENT_PRECISE
+        && PICOLLO_EVENT_PRECISE_MASK == EVENT_PRECISE_MASK
+        && PICOLLO_EVENT_HOST == EVENT_HOST
+        && PICOLLO_EVENT_GUEST == EVENT_GUEST
+        && PICOLLO_EVENT_EXCLUDE_IDLE == EVENT_EXCLUDE_IDLE
+);
+
+/// Finds the event that a text names:
+///
+/// - generic events in perf's spelling or a plain one: cycles, instructions, branch-misses, page-faults, task-clock,
+///   L1-dcache-load-misses, L1D-read-miss; case, - and _ do not matter; display names such as Hardware:CpuCycles work
+///   too;
+/// - raw events of the processor: r01c2;
+/// - breakpoints: mem:0xADDRESS/8:w (length 1, 2, 4 or 8, by default 4; r, w, rw or x, by default rw);
+/// - tracepoints: sched:sched_switch;
+/// - events of any PMU that the kernel lists: cpu/event=0x3c,umask=0x1/, msr/tsc/.
+///
+/// Modifiers may follow behind a colon: u user, k kernel, h hypervisor, p to ppp precision, H host, G guest, I not
+/// while idle. Whether the event can be counted is found out by picollo_session_create.
+///
+/// Requires: spec is NUL-terminated UTF-8; error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (spec, out); PICOLLO_ERR_INVALID_ARGUMENT for text that is no event
+///   name; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know; PICOLLO_ERR_PERMISSION where the
+///   kernel's list of tracepoints may not be read; PICOLLO_ERR_OS.
+/// Threads: any thread.
+/// Cost: microseconds for generic events; others read files of the kernel.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_event_parse(
+    spec: *const c_char,
+    out: *mut picollo_event,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_explained(error, || {
+        if spec.is_null() {
+            return Err(Failure::NULL_POINTER.into());
+        }
+        // SAFETY: the caller's promises, passed on.
+        let (spec, out) = unsafe { (text(spec)?, output(out)?) };
+        out.set(Event::parse(spec)?);
+        Ok(())
+    })
+}
+
+/// Looks what this machine can count, what is missing and how to get it.
+///
+/// Requires: error may be NULL.
+/// Returns: PICOLLO_OK, also where nothing can be counted: out says so; PICOLLO_ERR_NULL_POINTER (out).
+/// Threads: any thread.
+/// Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_perf_probe(
+    out: *mut picollo_perf_info,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_explained(error, || {
+        // SAFETY: the caller's promise, passed on.
+        let out = unsafe { output(out)? };
+        out.set(probe());
+        Ok(())
+    })
+}

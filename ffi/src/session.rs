@@ -1,0 +1,456 @@
+//! Sessions: performance counters.
+//!
+//! A session opens events for one target, scheduled together where the processor has room, each with a histogram of
+//! its own:
+//!
+//!     picollo_event events[2];
+//!     picollo_error error;
+//!     picollo_session *session;
+//!     picollo_event_parse("cycles", &events[0], &error);
+//!     picollo_event_parse("branch-misses", &events[1], &error);
+//!     if (picollo_session_create(NULL, events, 2, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
+//!     for (...) {
+//!         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
+//!         work();
+//!         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
+//!         picollo_session_record(session, 1);
+//!     }
+//!
+//! picollo_session_create, _enable and _reset take a base: values and times from which to count. picollo_session_read
+//! takes a reading of all events; deltas are between the last two readings, the first one since the base.
+//! picollo_session_record never reads: it records the last deltas, or values since the base, once for each read. An
+//! event that was not counted records nothing and is tallied in its info. A running counter is never reset: it gets a
+//! new base.
+//!
+//! Threads: PICOLLO_READ_AUTO and picollo_session_calibrate on the opening thread only; everything else on any
+//!   thread, one at a time. After a fork the child can only free its copy: all else is PICOLLO_ERR_FORKED, because
+//!   the counters are the parent's.
+
+use core::ptr::NonNull;
+
+pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_reading};
+use picollo_native::{ReadMode, Session, SessionOptions};
+
+use crate::argument::{exclusive, flag, input, output, slice, slice_mut};
+use crate::event::{picollo_error, picollo_event};
+use crate::failure::{Failure, Outcome};
+use crate::guard::{guard, guard_explained, guard_void};
+use crate::handles::{picollo_histogram, picollo_session};
+use crate::histogram::into_handle;
+use crate::status::picollo_status;
+use crate::{memory, options};
+
+/// Keep the events on the processor's counters all the time. Where that cannot be, they are opened without it, and
+/// their info says so.
+pub const PICOLLO_SESSION_PINNED: u32 = 1 << 0;
+/// Count in the kernel too.
+pub const PICOLLO_SESSION_KERNEL: u32 = 1 << 1;
+/// Do not start counting at once.
+pub const PICOLLO_SESSION_DISABLED: u32 = 1 << 2;
+/// Count the threads and processes that the target starts from now on, too.
+pub const PICOLLO_SESSION_INHERIT: u32 = 1 << 3;
+/// Events that cannot be opened stay as entries with their status, never counted; where the kernel may not be
+/// counted, user space is, and the info says so.
+pub const PICOLLO_SESSION_SKIP_UNAVAILABLE: u32 = 1 << 4;
+/// Fences around reads: everything before a read is counted, nothing after it.
+pub const PICOLLO_SESSION_ORDERED: u32 = 1 << 5;
+/// Count on one CPU only.
+pub const PICOLLO_SESSION_ON_CPU: u32 = 1 << 6;
+/// Subtract what reading itself adds, as picollo_session_calibrate measured it, from values (not from raw).
+pub const PICOLLO_SESSION_SUBTRACT: u32 = 1 << 7;
+
+/// In user space where that is possible and provably right, else by system call. Opening thread only.
+pub const PICOLLO_READ_AUTO: u32 = 0;
+/// By system call, on any thread.
+pub const PICOLLO_READ_SYSCALL: u32 = 1;
+
+/// Read in user space; for a delta, at both ends.
+pub const PICOLLO_READING_FAST: u32 = 1 << 0;
+/// Provably not descheduled since the previous read.
+pub const PICOLLO_READING_CLEAN: u32 = 1 << 1;
+/// The event shared a counter with others, so the value is extrapolated.
+pub const PICOLLO_READING_SCALED: u32 = 1 << 2;
+/// Someone else reset the counter: the delta starts anew, and what was counted just before the reset is missing.
+pub const PICOLLO_READING_RESYNC: u32 = 1 << 3;
+/// The times are from the last system call, not from this moment.
+pub const PICOLLO_READING_TIMES_STALE: u32 = 1 << 4;
+
+/// Counted in user space only, though more was asked for.
+pub const PICOLLO_EVENT_INFO_USER_ONLY: u32 = 1 << 0;
+/// Not pinned, though that was asked for.
+pub const PICOLLO_EVENT_INFO_UNPINNED: u32 = 1 << 1;
+/// Counted by other means than a perf event.
+pub const PICOLLO_EVENT_INFO_SUBSTITUTED: u32 = 1 << 2;
+/// Can be read in user space.
+pub const PICOLLO_EVENT_INFO_FAST: u32 = 1 << 3;
+/// Opened, but the processor counts nothing.
+pub const PICOLLO_EVENT_INFO_SILENT: u32 = 1 << 4;
+
+/// Most events that a session has.
+pub const PICOLLO_SESSION_MAX_EVENTS: usize = 64;
+
+const _: () = {
+    use picollo_native as native;
+    assert!(
+        PICOLLO_SESSION_PINNED == native::SESSION_PINNED
+            && PICOLLO_SESSION_KERNEL == native::SESSION_KERNEL
+            && PICOLLO_SESSION_DISABLED == native::SESSION_DISABLED
+            && PICOLLO_SESSION_INHERIT == native::SESSION_INHERIT
+            && PICOLLO_SESSION_SKIP_UNAVAILABLE == native::SESSION_SKIP_UNAVAILABLE
+            && PICOLLO_SESSION_ORDERED == native::SESSION_ORDERED
+            && PICOLLO_SESSION_ON_CPU == native::SESSION_ON_CPU
+            && PICOLLO_SESSION_SUBTRACT == native::SESSION_SUBTRACT
+    );
+    assert!(
+        PICOLLO_READ_AUTO == ReadMode::Auto as u32
+            && PICOLLO_READ_SYSCALL == ReadMode::Syscall as u32
+            && PICOLLO_READING_FAST == native::READING_FAST
+            && PICOLLO_READING_CLEAN == native::READING_CLEAN
+            && PICOLLO_READING_SCALED == native::READING_SCALED
+            && PICOLLO_READING_RESYNC == native::READING_RESYNC
+            && PICOLLO_READING_TIMES_STALE == native::READING_TIMES_STALE
+    );
+    assert!(
+        PICOLLO_EVENT_INFO_USER_ONLY == native::EVENT_INFO_USER_ONLY
+            && PICOLLO_EVENT_INFO_UNPINNED == native::EVENT_INFO_UNPINNED
+            && PICOLLO_EVENT_INFO_SUBSTITUTED == native::EVENT_INFO_SUBSTITUTED
+            && PICOLLO_EVENT_INFO_FAST == native::EVENT_INFO_FAST
+            && PICOLLO_EVENT_INFO_SILENT == native::EVENT_INFO_SILENT
+            && PICOLLO_SESSION_MAX_EVENTS == native::MAX_EVENTS
+    );
+};
+
+/// What a session is made from. Set struct_size, zero the rest, and change what should not be the default: the
+/// calling thread on any CPU, in user space, counting at once.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_session_options {
+    /// sizeof(picollo_session_options).
+    pub struct_size: u32,
+    /// PICOLLO_SESSION_....
+    pub flags: u32,
+    /// Of the histograms, as in picollo_histogram_options; 0: 0.001.
+    pub relative_error: f64,
+    /// 0: the calling thread; -1 with PICOLLO_SESSION_ON_CPU: everything on that CPU; else a thread's id, as gettid
+    /// tells it.
+    pub thread: i32,
+    /// Read only with PICOLLO_SESSION_ON_CPU; else any CPU.
+    pub cpu: i32,
+    /// Of the histograms: 32 or 64; 0: 64.
+    pub counter_bits: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+// SAFETY: plain numbers in naturally aligned order (asserted in layout.rs), the size first.
+unsafe impl options::Options for picollo_session_options {
+    const FIRST_SIZE: usize = 32;
+}
+
+/// What the caller asks for, as the sessions understand it.
+///
+/// # Safety
+/// As for [`options::read`].
+unsafe fn read_options(options: *const picollo_session_options) -> Outcome<SessionOptions> {
+    // SAFETY: passed on.
+    let Some(asked) = (unsafe { options::read(options) })? else { return Ok(SessionOptions::default()) };
+    if asked.reserved != 0 {
+        return Err(Failure::UNSUPPORTED);
+    }
+    Ok(SessionOptions {
+        flags: asked.flags,
+        thread: asked.thread,
+        cpu: asked.cpu,
+        counter_bits: asked.counter_bits,
+        relative_error: asked.relative_error,
+    })
+}
+
+/// The session behind a handle, to read from.
+///
+/// # Safety
+/// If not NULL, `session` must be a handle that is not freed, nor used elsewhere, during the call.
+unsafe fn read<'a>(session: *const picollo_session) -> Outcome<&'a Session> {
+    // SAFETY: a handle leads to a session; the rest is passed on.
+    unsafe { input(session.cast()) }
+}
+
+/// The session behind a handle, to change.
+///
+/// # Safety
+/// As for [`read`].
+unsafe fn change<'a>(session: *mut picollo_session) -> Outcome<&'a mut Session> {
+    // SAFETY: a handle leads to a session; the rest is passed on.
+    unsafe { exclusive(session.cast()) }
+}
+
+/// Opens events, starts counting (without PICOLLO_SESSION_DISABLED), and takes a base.
+///
+/// The events keep their order and number; the same event may be given twice. Those that find no room beside the
+/// others get a group of their own, and are then scheduled by turns: see picollo_event_info.group.
+///
+/// Requires: options is NULL, for all defaults, or leads to options with struct_size set; events leads to 1 to
+///   PICOLLO_SESSION_MAX_EVENTS events; error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (events, out); PICOLLO_ERR_INVALID_ARGUMENT for options, events or
+///   their number outside their ranges; PICOLLO_ERR_UNSUPPORTED for unknown flags and options;
+///   PICOLLO_ERR_OUT_OF_MEMORY; and why an event cannot be counted: PICOLLO_ERR_NO_SUCH_EVENT,
+///   PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED, PICOLLO_ERR_OS. With PICOLLO_SESSION_SKIP_UNAVAILABLE such
+///   events stay as entries without counts instead. error tells which event, and what to do about it.
+/// Ownership: *out is the caller's, for picollo_session_free.
+/// Threads: any thread, which becomes the opening thread.
+/// Cost: some system calls and the allocation of a histogram for each event.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_create(
+    options: *const picollo_session_options,
+    events: *const picollo_event,
+    length: usize,
+    out: *mut *mut picollo_session,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_explained(error, || {
+        // SAFETY: the caller's promises, passed on.
+        let (out, options, events) =
+            unsafe { (output(out)?, read_options(options)?, slice(events, length)?) };
+        let session = Session::create(&options, events)?;
+        let block = memory::allocate(size_of::<Session>(), align_of::<Session>())?.cast::<Session>();
+        // SAFETY: a fresh block of its size and alignment.
+        unsafe { block.write(session) };
+        out.set(block.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Closes the events and frees the session. Histograms that picollo_session_histogram gave out live on. NULL is
+/// allowed and does nothing.
+///
+/// Requires: session is not used any more.
+/// Threads: any thread; also in a child after a fork.
+/// Cost: some system calls for each event.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_free(session: *mut picollo_session) {
+    guard_void(|| {
+        if let Some(session) = NonNull::new(session.cast::<Session>()) {
+            // SAFETY: from `picollo_session_create`, and given up by the caller.
+            unsafe {
+                session.drop_in_place();
+                memory::free(session.cast(), size_of::<Session>(), align_of::<Session>());
+            }
+        }
+    });
+}
+
+/// Tells how many events there are: as many as were given.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_FORKED.
+/// Threads: any thread, one at a time.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_length(
+    session: *const picollo_session,
+    out: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (session, out) = unsafe { (read(session)?, output(out)?) };
+        out.set(session.length()?);
+        Ok(())
+    })
+}
+
+/// Tells the event at a position, as it was given.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (index);
+///   PICOLLO_ERR_FORKED.
+/// Threads: any thread, one at a time.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_event(
+    session: *const picollo_session,
+    index: usize,
+    out: *mut picollo_event,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (session, out) = unsafe { (read(session)?, output(out)?) };
+        out.set(session.event(index)?);
+        Ok(())
+    })
+}
+
+/// Tells how an event came to be counted, or why it is not.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (index);
+///   PICOLLO_ERR_FORKED.
+/// Threads: any thread, one at a time.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_event_info(
+    session: *const picollo_session,
+    index: usize,
+    out: *mut picollo_event_info,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (session, out) = unsafe { (read(session)?, output(out)?) };
+        out.set(session.event_info(index)?);
+        Ok(())
+    })
+}
+
+/// Starts counting, and takes a new base.
+///
+/// Requires: error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_NOT_COUNTED where the processor turned out to
+///   count nothing; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+/// Threads: any thread, one at a time.
+/// Cost: some system calls.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_enable(
+    session: *mut picollo_session,
+    error: *mut picollo_error,
+) -> picollo_status {
+    // SAFETY: the caller's promise, passed on.
+    guard_explained(error, || unsafe { change(session)? }.enable())
+}
+
+/// Stops counting. What was counted can still be read.
+///
+/// Requires: error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+/// Threads: any thread, one at a time.
+/// Cost: some system calls.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_disable(
+    session: *mut picollo_session,
+    error: *mut picollo_error,
+) -> picollo_status {
+    // SAFETY: the caller's promise, passed on.
+    guard_explained(error, || unsafe { change(session)? }.disable())
+}
+
+/// Measures what a pair of reads adds to each event by itself, and notes it in the infos. What was read and recorded
+/// stays as it is, as if no time had passed.
+///
+/// Requires: error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_UNSUPPORTED where another thread or a CPU is
+///   counted, which reading does not slow down; PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS;
+///   PICOLLO_ERR_FORKED.
+/// Threads: opening thread only.
+/// Cost: some milliseconds.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_calibrate(
+    session: *mut picollo_session,
+    error: *mut picollo_error,
+) -> picollo_status {
+    // SAFETY: the caller's promise, passed on.
+    guard_explained(error, || unsafe { change(session)? }.calibrate())
+}
+
+/// Takes a reading of all events: of all of them, or an error that changes nothing.
+///
+/// Requires: how is PICOLLO_READ_...; error may be NULL.
+/// Returns: PICOLLO_OK, also when some events were not counted: their readings say so; PICOLLO_ERR_NULL_POINTER
+///   (session); PICOLLO_ERR_INVALID_ARGUMENT (how); PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+/// Threads: PICOLLO_READ_AUTO opening thread only; PICOLLO_READ_SYSCALL any thread, one at a time.
+/// Cost: one system call for each group; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_read(
+    session: *mut picollo_session,
+    how: u32,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_explained(error, || {
+        // SAFETY: the caller's promise, passed on.
+        let session = unsafe { change(session)? };
+        session.read(ReadMode::from_raw(how).ok_or(Failure::INVALID_ARGUMENT)?)
+    })
+}
+
+/// Records the last reading of each event into its histogram. An event that was not counted records nothing, and is
+/// tallied in picollo_event_info.not_counted_count.
+///
+/// Requires: deltas is 1 for what was counted between the last two reads, or 0 for what was counted since the base.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY
+///   when nothing was read since the base, or since the last record; PICOLLO_ERR_FORKED.
+/// Threads: any thread, one at a time.
+/// Cost: a record for each event; no system call, no allocation.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_record(
+    session: *mut picollo_session,
+    deltas: u32,
+) -> picollo_status {
+    // SAFETY: the caller's promise, passed on.
+    guard(|| Ok(unsafe { change(session)? }.record(flag(deltas)?)?))
+}
+
+/// Tells the last reading of each event.
+///
+/// Requires: deltas as for picollo_session_record; out has length elements, at least as many as the session has
+///   events. Further ones are left as they are.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
+///   PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_EMPTY before the first read since the base; PICOLLO_ERR_FORKED.
+/// Threads: any thread, one at a time.
+/// Cost: none to speak of; no system call, no allocation.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_readings(
+    session: *const picollo_session,
+    deltas: u32,
+    out: *mut picollo_reading,
+    length: usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (session, out) = unsafe { (read(session)?, slice_mut(out, length)?) };
+        Ok(session.readings(flag(deltas)?, out)?)
+    })
+}
+
+/// Takes a new base, and resets the histograms. The counters themselves run on.
+///
+/// Requires: error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_BUSY against others that
+///   reset the same histograms; PICOLLO_ERR_FORKED.
+/// Threads: any thread, one at a time.
+/// Cost: one system call for each group, and a copy of all counters of the histograms.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_reset(
+    session: *mut picollo_session,
+    error: *mut picollo_error,
+) -> picollo_status {
+    // SAFETY: the caller's promise, passed on.
+    guard_explained(error, || unsafe { change(session)? }.reset())
+}
+
+/// Gives out the histogram of an event: one writer, which is picollo_session_record.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (index);
+///   PICOLLO_ERR_FORKED.
+/// Ownership: *out is a reference of its own, for picollo_histogram_free; it outlives the session.
+/// Threads: any thread, one at a time. The histogram may be read on any thread at any time.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_histogram(
+    session: *mut picollo_session,
+    index: usize,
+    out: *mut *mut picollo_histogram,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (session, out) = unsafe { (read(session)?, output(out)?) };
+        out.set(into_handle(session.histogram(index)?));
+        Ok(())
+    })
+}

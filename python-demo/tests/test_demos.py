@@ -29,13 +29,14 @@ def run(demo: str, *arguments: str, environment: "dict[str, str] | None" = None)
 
 def check_counters(text: str, title: str) -> None:
     """Every event is either counted or explained; none is silently missing, none is an invented zero."""
-    missing = re.findall(r"^(\S+) is not counted: (.{20,})$", text, re.MULTILINE)
+    missing: set[str] = set()
+    for names in re.findall(r"^(\S.*) (?:is|are) not counted: .{40,}$", text, re.MULTILINE):
+        missing |= set(names.split(", "))
     for event in ("cycles", "branch-misses", "task-clock", "page-faults"):
         counted = re.search(title.format(re.escape(event)), text, re.MULTILINE)
-        explained = [reason for name, reason in missing if name == event]
-        assert bool(counted) != bool(explained), event
+        assert bool(counted) != (event in missing), event
     if not picollo.perf_probe().pmu_available:
-        assert "cycles" in dict(missing)
+        assert "cycles" in missing
 
 
 def test_every_demo_is_tested_and_run() -> None:
@@ -103,7 +104,7 @@ def test_sorting_shows_in_c() -> None:
 def test_live_monitor() -> None:
     text = run("live_monitor", "--seconds", "0.5", "--interval", "0.1")
     lines = re.findall(r"^\d\d:\d\d:\d\d: Total=([\d,]+), ", text, re.MULTILINE)
-    assert 3 <= len(lines) <= 6
+    assert 2 <= len(lines) <= 6
     sums = re.search(r"The deltas add up to ([\d,]+); ([\d,]+) were recorded\.", text)
     assert sums and sums[1] == sums[2]
     assert sum(int(line.replace(",", "")) for line in lines) <= int(sums[1].replace(",", ""))

@@ -96,6 +96,7 @@ class Histogram:
             max_bytes=u64(max_bytes, "max_bytes"),
         )
         self._pointer = _Closed("the histogram could not be created")
+        self._name = name
         pointer = c_void_p()
         # Zeroing hundreds of megabytes takes a while: let others run.
         status = released.histogram_create(byref(options), byref(pointer))

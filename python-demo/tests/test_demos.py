@@ -50,8 +50,7 @@ def test_getting_started() -> None:
     text = run("getting_started", "--searches", "3000")
     assert "##### Find a number in a list" in text
     assert "##### A set instead of a list" in text
-    assert text.count("Total: ") == 3
-    assert text.count("|   3,000 |") + text.count("|  3,000 |") + text.count("| 3,000 |") >= 2
+    assert len(re.findall(r"\| Total: +\| +3,000 \|$", text, re.MULTILINE)) == 2
     found = re.search(r"^One percentile: P99=[\d,]+ \[", text, re.MULTILINE)
     assert found
     median = re.search(r"^\| 50  .*\| *([-+]\d[\d.,]*)% \|$", text, re.MULTILINE)

@@ -28,7 +28,7 @@ def main() -> None:
     with picollo.Session(EVENTS, skip_unavailable=True) as session:
         measurement, time_scope, tsc_scope = session.measure(), time.nano_scope(), tsc.tick_scope()
         for _ in range(arguments.rounds):
-            # The clocks lie around the counters' window in turn, not inside: a read in between would be counted with the work.
+            # Each instrument measures a call of its own: reading one inside of another would be counted as work.
             with measurement:
                 work.add_chain_256(arguments.repetitions)
             with time_scope:
@@ -39,10 +39,7 @@ def main() -> None:
         print(f"{arguments.rounds:,} rounds of {additions:,} dependent additions each.\n")
         print(time.summary())
         print(tsc.summary())
-        for histogram in session.histograms.values():
-            print(histogram.summary())
-        for info in session.missing:
-            print(f"{info.spec} is not counted: {info.message}\n")
+        print(session)
 
         print("An addition takes, at the median:")
         for name, histogram in [("nanoseconds", time), ("TSC ticks", tsc), *session.histograms.items()]:

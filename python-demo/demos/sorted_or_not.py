@@ -56,7 +56,9 @@ def sum_in_c(folder: Path) -> Optional[Sum]:
     source, library = folder / "sum.c", folder / "sum.so"
     source.write_text(SOURCE)
     command = [compiler, "-O1", "-shared", "-fPIC", str(source), "-o", str(library)]
-    if subprocess.run(command, capture_output=True).returncode != 0:
+    try:
+        subprocess.run(command, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
         return None
     function = ctypes.PyDLL(str(library)).sum_large
     function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
@@ -76,7 +78,7 @@ class Measured:
                 with measurement, time_scope, tick_scope:
                     function(data)
             self.histograms = [time, ticks, *session.histograms.values()]
-            self.missing = session.missing
+            self.missing = session.explain_missing()
 
 
 def compare(where: str, function: Sum, shuffled: bytes, ordered: bytes, rounds: int) -> None:
@@ -92,8 +94,8 @@ def compare(where: str, function: Sum, shuffled: bytes, ordered: bytes, rounds: 
         ratio = f"{a / b:.2f}" if b else "n/a"
         print(f"| {first.name:14} | {a:12,} | {b:12,} | {ratio:>17} |")
     print()
-    for info in before.missing:
-        print(f"{info.spec} is not counted: {info.message}\n")
+    if before.missing:
+        print(before.missing + "\n")
 
 
 def main() -> None:

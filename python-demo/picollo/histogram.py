@@ -83,8 +83,8 @@ class Histogram:
             struct_size=ctypes.sizeof(structs.HistogramOptions),
             mode=_choice(mode, _MODES, "mode"),
             storage=_choice(storage, _STORAGES, "storage"),
-            counter_bits=_one_of(counter_bits, (32, 64), "counter_bits"),
-            relative_error=_error(relative_error),
+            counter_bits=checked_counter_bits(counter_bits),
+            relative_error=checked_error(relative_error),
             significant_digits=(
                 0
                 if significant_digits is None
@@ -96,6 +96,7 @@ class Histogram:
             max_bytes=u64(max_bytes, "max_bytes"),
         )
         self._pointer = _Closed("the histogram could not be created")
+        self._name = name
         pointer = c_void_p()
         # Zeroing hundreds of megabytes takes a while: let others run.
         status = released.histogram_create(byref(options), byref(pointer))
@@ -342,7 +343,12 @@ def _one_of(value: int, choices: Sequence[int], name: str) -> int:
     return number
 
 
-def _error(value: float) -> float:
+def checked_counter_bits(value: int) -> int:
+    """32 or 64."""
+    return _one_of(value, (32, 64), "counter_bits")
+
+
+def checked_error(value: float) -> float:
     """Zero and NaN mean the default to the library; whoever writes them here means something else."""
     number = float(value)
     if not number > 0 or math.isinf(number):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ctypes
 import threading
 from ctypes import byref, c_size_t, c_uint32, c_void_p
-from typing import Any, Iterable, Iterator, Literal, NamedTuple, Optional, Union
+from typing import Any, Iterable, Literal, NamedTuple, Optional, Union
 
 from . import _structs as structs
 from ._library import held, own
 from ._text import c_name
 from .errors import ClosedError, check, check_detail, from_status, status_text
 from .event import Event, EventInfo
-from .histogram import Histogram
+from .histogram import Histogram, checked_counter_bits, checked_error
 from .snapshot import HAS_GIL
 
 #: How counters are read: the fastest way that is correct, or through the kernel.
@@ -107,8 +107,10 @@ class Session:
         "_error",
         "_error_reference",
         "_events",
+        "_explanations",
         "_histograms",
         "_lock",
+        "_options",
         "_pointer",
         "_specs",
     )
@@ -133,8 +135,11 @@ class Session:
         if isinstance(events, (str, Event)):
             raise TypeError("events must be a list of events, even of one")
         parsed = [event if isinstance(event, Event) else Event.parse(event) for event in events]
+        if not parsed:
+            raise ValueError("a session needs at least one event")
         self._specs = tuple(event.spec for event in parsed)
         self._histograms: dict[int, Histogram] = {}
+        self._explanations: dict[int, str] = {}
         # What the GIL keeps apart needs no lock.
         self._lock = None if HAS_GIL else threading.RLock()
         self._error = structs.Error()
@@ -149,17 +154,19 @@ class Session:
             structs.SESSION_ON_CPU: cpu is not None,
             structs.SESSION_SUBTRACT: subtract,
         }
-        options = structs.SessionOptions(
+        self._options = structs.SessionOptions(
             struct_size=ctypes.sizeof(structs.SessionOptions),
             flags=sum(flag for flag, is_set in flags.items() if is_set),
-            relative_error=relative_error,
+            relative_error=checked_error(relative_error),
             thread=_i32(thread, "thread"),
             cpu=0 if cpu is None else _i32(cpu, "cpu"),
-            counter_bits=counter_bits,
+            counter_bits=checked_counter_bits(counter_bits),
         )
         raw = (structs.Event * len(parsed))(*(event._raw for event in parsed))
         pointer = c_void_p()
-        status = held.session_create(byref(options), raw, len(parsed), byref(pointer), self._error_reference)
+        status = held.session_create(
+            byref(self._options), raw, len(parsed), byref(pointer), self._error_reference
+        )
         check_detail(status, self._error, self._specs)
         self._pointer = own(pointer, held.session_free)
         self._events = tuple(self._event(index, spec) for index, spec in enumerate(self._specs))
@@ -185,18 +192,34 @@ class Session:
         raw = structs.EventInfo()
         check(self._call(held.session_event_info, index, byref(raw)), "session event info")
         message = c_name(raw.message)
+        if raw.status != 0:
+            is_cut_off = len(raw.message) >= structs.EventInfo.message.size - 1
+            message = (is_cut_off and self._explanation(index)) or message or status_text(raw.status)
         return EventInfo(
             self._specs[index],
             self._events[index].name,
             raw.status,
             raw.os_errno or None,
-            message if message or raw.status == 0 else status_text(raw.status),
+            message,
             raw.group,
             raw.not_counted_count,
             raw.overhead_fast,
             raw.overhead_syscall,
             raw.flags,
         )
+
+    def _explanation(self, index: int) -> str:
+        """Why an event cannot be counted, in full: an error has twice the room of an info. Opens the event once more, alone."""
+        known = self._explanations.get(index)
+        if known is None:
+            options = structs.SessionOptions.from_buffer_copy(self._options)
+            options.flags &= ~structs.SESSION_SKIP_UNAVAILABLE
+            pointer, error = c_void_p(), structs.Error()
+            event = byref(self._events[index]._raw)
+            if held.session_create(byref(options), event, 1, byref(pointer), byref(error)) == 0:
+                held.session_free(pointer)  # it can be counted by now
+            known = self._explanations[index] = c_name(error.message)
+        return known
 
     @property
     def missing(self) -> tuple[EventInfo, ...]:
@@ -329,15 +352,24 @@ class Session:
             info.spec: self.histogram(position) for position, info in enumerate(self.info) if info.available
         }
 
-    def markdown(self) -> str:
-        """A table for each event that is counted, and the reason for each that is not."""
-        return "\n".join(self._parts())
-
-    def _parts(self) -> Iterator[str]:
-        for histogram in self.histograms.values():
-            yield histogram.summary().markdown()
+    def explain_missing(self) -> str:
+        """Which events are not counted and why, a paragraph for each reason; ``""`` when all are counted."""
+        reasons: dict[str, list[str]] = {}
         for info in self.missing:
-            yield f"{info.spec} is not counted: {info.message}\n"
+            # Explanations begin with the event's name; without it those of one cause are the same.
+            prefix = f"{info.name}: "
+            reason = info.message[len(prefix) :] if info.message.startswith(prefix) else info.message
+            reasons.setdefault(reason, []).append(info.spec)
+        return "\n\n".join(
+            f"{', '.join(specs)} {'is' if len(specs) == 1 else 'are'} not counted: {reason}"
+            for reason, specs in reasons.items()
+        )
+
+    def markdown(self) -> str:
+        """A table for each event that is counted, and the reasons for those that are not."""
+        parts = [histogram.summary().markdown() for histogram in self.histograms.values()]
+        missing = self.explain_missing()
+        return "\n".join([*parts, missing + "\n"] if missing else parts)
 
     def __str__(self) -> str:
         return self.markdown()

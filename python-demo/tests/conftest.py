@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import Callable, Optional
 
 import pytest
+from hypothesis import configuration, settings
 
 import picollo
 
 PACKAGE_ROOT = Path(__file__).resolve().parent.parent
 REPOSITORY = PACKAGE_ROOT.parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "picollo"
+
+# Nothing is kept in the tree; and a machine that is busy is not a failure.
+configuration.set_hypothesis_home_dir(CACHE / "hypothesis")
+settings.register_profile("picollo", deadline=None)
+settings.load_profile("picollo")
 
 
 def pytest_report_header() -> list[str]:

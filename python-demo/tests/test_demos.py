@@ -29,13 +29,14 @@ def run(demo: str, *arguments: str, environment: "dict[str, str] | None" = None)
 
 def check_counters(text: str, title: str) -> None:
     """Every event is either counted or explained; none is silently missing, none is an invented zero."""
-    missing = re.findall(r"^(\S+) is not counted: (.{20,})$", text, re.MULTILINE)
+    missing: set[str] = set()
+    for names in re.findall(r"^(\S.*) (?:is|are) not counted: .{40,}$", text, re.MULTILINE):
+        missing |= set(names.split(", "))
     for event in ("cycles", "branch-misses", "task-clock", "page-faults"):
         counted = re.search(title.format(re.escape(event)), text, re.MULTILINE)
-        explained = [reason for name, reason in missing if name == event]
-        assert bool(counted) != bool(explained), event
+        assert bool(counted) != (event in missing), event
     if not picollo.perf_probe().pmu_available:
-        assert "cycles" in dict(missing)
+        assert "cycles" in missing
 
 
 def test_every_demo_is_tested_and_run() -> None:
@@ -49,8 +50,7 @@ def test_getting_started() -> None:
     text = run("getting_started", "--searches", "3000")
     assert "##### Find a number in a list" in text
     assert "##### A set instead of a list" in text
-    assert text.count("Total: ") == 3
-    assert text.count("|   3,000 |") + text.count("|  3,000 |") + text.count("| 3,000 |") >= 2
+    assert len(re.findall(r"\| Total: +\| +3,000 \|$", text, re.MULTILINE)) == 2
     found = re.search(r"^One percentile: P99=[\d,]+ \[", text, re.MULTILINE)
     assert found
     median = re.search(r"^\| 50  .*\| *([-+]\d[\d.,]*)% \|$", text, re.MULTILINE)
@@ -103,7 +103,7 @@ def test_sorting_shows_in_c() -> None:
 def test_live_monitor() -> None:
     text = run("live_monitor", "--seconds", "0.5", "--interval", "0.1")
     lines = re.findall(r"^\d\d:\d\d:\d\d: Total=([\d,]+), ", text, re.MULTILINE)
-    assert 3 <= len(lines) <= 6
+    assert 2 <= len(lines) <= 6
     sums = re.search(r"The deltas add up to ([\d,]+); ([\d,]+) were recorded\.", text)
     assert sums and sums[1] == sums[2]
     assert sum(int(line.replace(",", "")) for line in lines) <= int(sums[1].replace(",", ""))

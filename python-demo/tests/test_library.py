@@ -91,6 +91,7 @@ def test_all_places_are_listed(tmp_path: Path) -> None:
     environment["PYTHONPATH"] = str(tmp_path / "a" / "b")
     result = subprocess.run(
         [sys.executable, "-c", "import picollo; print(picollo.library_path)"],
+        cwd=tmp_path,
         env=environment,
         capture_output=True,
         text=True,
@@ -114,6 +115,7 @@ def test_the_library_inside_the_package_comes_first(tmp_path: Path) -> None:
     environment["PYTHONPATH"] = str(tmp_path)
     told = subprocess.run(
         [sys.executable, "-c", "import picollo; print(picollo.library_path)"],
+        cwd=tmp_path,
         env=environment,
         capture_output=True,
         text=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import gc
 import itertools
 import multiprocessing
@@ -238,6 +239,28 @@ def test_threads_share_a_single_writer_histogram() -> None:
     stop.set()
     reader.join()
     assert histogram.total_count == sum(seen) == 4 * 5 * 2000
+
+
+@pytest.mark.parametrize("mode", ["interlocked", "thread_local"])
+def test_other_modes_take_long_batches_from_many_threads(mode: picollo.histogram.Mode) -> None:
+    """Without the GIL in between, and without losing any."""
+    try:
+        histogram = Histogram(0.01, mode=mode)
+    except picollo.UnsupportedError as error:
+        pytest.skip(f"this library does not offer it yet: {error}")
+    batch = array.array("Q", range(100_000))
+
+    def write() -> None:
+        for _ in range(10):
+            histogram.record_many(batch)
+            histogram.record(5)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert histogram.total_count == 4 * 10 * 100_001
 
 
 def test_threads_share_a_snapshot() -> None:

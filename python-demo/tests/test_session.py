@@ -186,8 +186,10 @@ def test_bad_arguments() -> None:
         Session(["page-faults"], thread=2**31)
     with pytest.raises(ValueError, match="cpu must be"):
         Session(["page-faults"], cpu=-(2**31) - 1)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="at least one event"):
         Session([])
+    with pytest.raises(picollo.InvalidArgumentError, match="64"):
+        Session(["page-faults"] * 1000)
     with pytest.raises(ValueError, match="counter_bits"):
         Session(["page-faults"], counter_bits=5)
     with pytest.raises(ValueError, match="relative_error"):
@@ -220,12 +222,25 @@ def test_what_is_missing_is_explained() -> None:
         assert list(session.histograms) == ["page-faults"]
         text = str(session)
         assert "##### page-faults" in text
-        assert f"cycles is not counted: {missing.message}" in text
+        assert f"cycles is not counted: {missing.message[len(missing.name) + 2 :]}" in text
+        assert missing.message == str(error), "not cut off"
         # A missing counter is never a zero.
         try:
             assert session.histogram("cycles").total_count == 0
         except picollo.PicolloError as absent:
             assert str(absent)
+
+
+def test_one_reason_for_several_events() -> None:
+    if picollo.perf_probe().pmu_available:
+        pytest.skip("this machine has hardware counters: nothing is missing")
+    with Session(["cycles", "page-faults", "instructions"], skip_unavailable=True) as session:
+        text = session.explain_missing()
+        assert text.startswith("cycles, instructions are not counted: ")
+        assert "\n" not in text
+    with Session(["page-faults"], skip_unavailable=True) as session:
+        assert session.explain_missing() == ""
+        assert "not counted" not in str(session)
 
 
 def test_the_probe() -> None:
@@ -319,6 +334,7 @@ def test_closing_gives_the_descriptors_back() -> None:
     def open_files() -> int:
         return len(os.listdir("/proc/self/fd"))
 
+    gc.collect()
     before = open_files()
     sessions = [Session(["page-faults", "task-clock"]) for _ in range(5)]
     assert open_files() == before + 10

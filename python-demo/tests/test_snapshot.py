@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import U64_MAX, Naive, bucket, scale
 
@@ -42,7 +42,6 @@ def filled(error: float, limits: tuple[int, int], recorded: list[int]) -> tuple[
     return histogram, naive
 
 
-@settings(deadline=None)
 @given(errors, ranges(), st.lists(values, max_size=60), st.lists(ranks, max_size=20), selections)
 def test_like_the_naive_histogram(
     error: float, limits: tuple[int, int], recorded: list[int], asked: list[float], selection: Any
@@ -79,7 +78,6 @@ def test_like_the_naive_histogram(
         before += listed.bucket.count
 
 
-@settings(deadline=None)
 @given(errors, values)
 def test_the_bucket_of_a_value(error: float, value: int) -> None:
     snapshot = Histogram(error).snapshot()
@@ -89,7 +87,6 @@ def test_the_bucket_of_a_value(error: float, value: int) -> None:
     assert found.count == 0
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(values, st.sampled_from(["reset", "update"])), max_size=60))
 def test_deltas_add_up_whatever_is_reset(events: list[Any]) -> None:
     histogram = Histogram(0.01)
@@ -192,7 +189,6 @@ def test_bad_arguments() -> None:
     assert snapshot.rank_of_value(U64_MAX) == 100
 
 
-@settings(deadline=None)
 @given(errors, errors, ranges(), ranges(), st.lists(values, max_size=30), st.lists(values, max_size=30))
 def test_adding_and_merging_lose_nothing(
     error: float,
@@ -216,7 +212,6 @@ def test_adding_and_merging_lose_nothing(
     assert again.snapshot().buckets() == snapshot.buckets()
 
 
-@settings(deadline=None)
 @given(errors, st.lists(values, max_size=30), st.lists(values, max_size=30))
 def test_adding_one_layout_is_recording(error: float, recorded: list[int], added: list[int]) -> None:
     histogram, _ = filled(error, (0, U64_MAX), recorded)

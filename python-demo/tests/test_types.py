@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
-from conftest import PACKAGE_ROOT
+from conftest import CACHE, PACKAGE_ROOT
 
 
 def test_mypy() -> None:
     if find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "picollo" / "mypy"
     result = subprocess.run(
-        [sys.executable, "-m", "mypy", f"--cache-dir={cache}"], cwd=PACKAGE_ROOT, capture_output=True, text=True
+        [sys.executable, "-m", "mypy", f"--cache-dir={CACHE / 'mypy'}"], cwd=PACKAGE_ROOT, capture_output=True, text=True
     )
     assert result.returncode == 0, result.stdout + result.stderr
 

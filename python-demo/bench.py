@@ -1,0 +1,115 @@
+"""What recording costs from Python: python3 bench.py
+
+The best of several runs on the same values, in nanoseconds a value, with the loop around the calls subtracted where there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import array
+import time
+from typing import Any, Callable
+
+import picollo
+
+
+def nanoseconds(run: Callable[[], Any], values: int, repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter_ns()
+        run()
+        times.append((time.perf_counter_ns() - begin) / values)
+    return min(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--values", type=int, default=200_000)
+    parser.add_argument("--repeats", type=int, default=9)
+    arguments = parser.parse_args()
+    count, repeats = arguments.values, arguments.repeats
+
+    x = 1
+    values = []
+    for _ in range(count):
+        x = (x * 6364136223846793005 + 1442695040888963407) % 2**64
+        values.append(1990 + (x >> 40) % 1500 + ((x >> 20) % 64) ** 3 // 40)
+    histogram = picollo.Histogram()
+    record = histogram.record
+    add = histogram.record_n
+    scope = histogram.nano_scope()
+    snapshot = histogram.snapshot()
+
+    def empty_loop() -> None:
+        for _ in values:
+            pass
+
+    def one_by_one() -> None:
+        for value in values:
+            record(value)
+
+    def with_a_count() -> None:
+        for value in values:
+            add(value, 1)
+
+    def in_scopes() -> None:
+        for _ in values:
+            with scope:
+                pass
+
+    def to_a_list() -> None:
+        out: list[int] = []
+        append = out.append
+        for value in values:
+            append(value)
+
+    loop = nanoseconds(empty_loop, count, repeats)
+    rows: list[tuple[str, float]] = [
+        ("record(value)", nanoseconds(one_by_one, count, repeats) - loop),
+        ("record_n(value, 1)", nanoseconds(with_a_count, count, repeats) - loop),
+        ("with scope: pass", nanoseconds(in_scopes, count, repeats) - loop),
+        ("list.append, to compare", nanoseconds(to_a_list, count, repeats) - loop),
+    ]
+    buffers: list[tuple[str, Any]] = [("array('Q')", array.array("Q", values)), ("list", values)]
+    try:
+        import numpy
+
+        buffers += [("numpy uint64", numpy.array(values, "u8")), ("numpy int64", numpy.array(values, "i8"))]
+    except ImportError:
+        pass
+    for name, buffer in buffers:
+        cost = nanoseconds(lambda buffer=buffer: histogram.record_many(buffer), count, repeats)  # type: ignore[misc]
+        rows.append((f"record_many({name} of {count:,})", cost))
+    for size in (10, 100, 1000):
+        small = array.array("Q", values[:size])
+        rounds = max(1, 20_000 // size)
+
+        def many(small: Any = small, rounds: int = rounds) -> None:
+            for _ in range(rounds):
+                histogram.record_many(small)
+
+        rows.append((f"record_many(array('Q') of {size:,})", nanoseconds(many, size * rounds, repeats)))
+
+    print("| Recording                               | ns a value |")
+    print("| :-------------------------------------- | ---------: |")
+    for name, cost in rows:
+        print(f"| {name:39} | {cost:10.2f} |")
+    print()
+    reading: list[tuple[str, Callable[[], Any]]] = [
+        ("snapshot.update()", snapshot.update),
+        ("snapshot.summary()", snapshot.summary),
+        ("snapshot.percentiles of 16 ranks", lambda: snapshot.percentiles(picollo.summary.RANKS)),
+        ("histogram.summary()", histogram.summary),
+        ("summary.markdown()", histogram.summary().markdown),
+        ("summary.line()", histogram.summary().line),
+        ("snapshot.update(deltas=True)", lambda: snapshot.update(deltas=True)),
+    ]
+    print("| Reading a full range at 0.001           |         µs |")
+    print("| :-------------------------------------- | ---------: |")
+    for name, run in reading:
+        cost = nanoseconds(lambda run=run: [run() for _ in range(50)], 50, repeats) / 1000  # type: ignore[misc]
+        print(f"| {name:39} | {cost:10.2f} |")
+
+
+if __name__ == "__main__":
+    main()

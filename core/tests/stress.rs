@@ -1,0 +1,278 @@
+//! Threads that come and go record known amounts, one thread resets at random, and three monitors take deltas all the
+//! time. What each monitor saw must add up to what was recorded: exactly, but for approximate counts.
+//!
+//! `PICOLLO_STRESS_RECORDS` sets the records of each run (default 2 000 000; the long form is 100 000 000).
+#![cfg(feature = "std")]
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+
+use picollo_core::{Counts, Error, Mode, Options, SCALABLE_THRESHOLD_BITS, SharedHistogram, Since, Snapshot};
+
+const MONITORS: usize = 3;
+const MIN: u64 = 100;
+const MAX: u64 = 1_000_000;
+
+fn records() -> u64 {
+    std::env::var("PICOLLO_STRESS_RECORDS")
+        .map_or(2_000_000, |text| text.parse().expect("a number of records"))
+}
+
+struct Lcg(u64);
+
+impl Lcg {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 20
+    }
+
+    /// Skewed, some out of range, and some in the same few buckets from all threads.
+    fn value(&mut self) -> u64 {
+        match self.next() % 8 {
+            0 => 1000,
+            1 => self.next() % 200,
+            2 => self.next() % 2_000_000,
+            _ => 200 + self.next() % 1000,
+        }
+    }
+}
+
+/// Counts by bucket, and beside the buckets.
+#[derive(Clone, PartialEq, Debug)]
+struct Sums {
+    buckets: Vec<u64>,
+    underflow: u64,
+    overflow: u64,
+    lost: u64,
+}
+
+impl Sums {
+    fn new(histogram: &SharedHistogram) -> Sums {
+        Sums { buckets: vec![0; histogram.layout().length()], underflow: 0, overflow: 0, lost: 0 }
+    }
+
+    fn record(&mut self, histogram: &SharedHistogram, value: u64, count: u64) {
+        match histogram.layout().bucket_of(value) {
+            Some(bucket) => self.buckets[bucket.storage_index as usize] += count,
+            None if value < MIN => self.underflow += count,
+            None => self.overflow += count,
+        }
+    }
+
+    fn add(&mut self, snapshot: &Snapshot) {
+        let Counts { total, underflow, overflow, lost } = snapshot.counts();
+        let mut sum = 0;
+        for bucket in snapshot.recorded_buckets() {
+            self.buckets[bucket.storage_index as usize] += bucket.count;
+            sum += bucket.count;
+        }
+        assert_eq!(sum, total, "a snapshot agrees with itself");
+        self.underflow += underflow;
+        self.overflow += overflow;
+        self.lost += lost;
+    }
+
+    fn merge(&mut self, other: &Sums) {
+        self.buckets.iter_mut().zip(&other.buckets).for_each(|(sum, count)| *sum += count);
+        self.underflow += other.underflow;
+        self.overflow += other.overflow;
+    }
+
+    fn total(&self) -> u64 {
+        self.buckets.iter().sum()
+    }
+}
+
+/// What a thread does in its life: some records by each of the ways to record.
+fn live(histogram: &SharedHistogram, seed: u64, number: u64) -> Sums {
+    let (mut lcg, mut sums) = (Lcg(seed), Sums::new(histogram));
+    let mut left = number;
+    while left > 0 {
+        let some = left.min(1 + lcg.next() % 256);
+        left -= some;
+        match lcg.next() % 4 {
+            0 => {
+                let values: Vec<u64> = (0..some).map(|_| lcg.value()).collect();
+                histogram.record_batch(&values);
+                values.iter().for_each(|&value| sums.record(histogram, value, 1));
+            }
+            1 => {
+                let value = lcg.value();
+                histogram.record_n(value, some);
+                sums.record(histogram, value, some);
+            }
+            _ => {
+                for _ in 0..some {
+                    let value = lcg.value();
+                    histogram.record(value);
+                    sums.record(histogram, value, 1);
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Starts threads one after another until all is recorded.
+fn keep_recording(histogram: &SharedHistogram, seed: u64, number: u64, truth: &Mutex<Sums>) {
+    let mut lcg = Lcg(seed);
+    let mut left = number;
+    while left > 0 {
+        let some = left.min(number / 40 + 1 + lcg.next() % 5000);
+        left -= some;
+        let seed = lcg.next();
+        let sums = thread::scope(|scope| scope.spawn(|| live(histogram, seed, some)).join().unwrap());
+        truth.lock().unwrap().merge(&sums);
+    }
+}
+
+fn watch(histogram: &SharedHistogram, snapshot: &mut Snapshot, sums: &mut Sums, done: &AtomicBool) -> u64 {
+    let mut updates = 0;
+    loop {
+        let last = done.load(Relaxed);
+        match histogram.update(snapshot, Since::PreviousUpdate) {
+            Ok(()) => sums.add(snapshot),
+            // Only readers that drain can be busy here; the next delta makes up for it.
+            Err(error) => assert_eq!((error, snapshot.is_approximate()), (Error::Busy, true)),
+        }
+        updates += 1;
+        if last {
+            return updates;
+        }
+        thread::yield_now();
+    }
+}
+
+fn run(mode: Mode, counter_bits: u32, number: u64) {
+    let options = Options {
+        mode,
+        counter_bits,
+        relative_error: 0.02,
+        min_trackable: MIN,
+        max_trackable: MAX,
+        ..Options::default()
+    };
+    let histogram = SharedHistogram::create(&options).unwrap();
+    let writers = if mode == Mode::SingleWriter { 1 } else { 3 };
+    // Narrow cells start a little below their wrap.
+    let head_start = if counter_bits == 32 { u32::MAX as u64 - number / 100 } else { 0 };
+    for bucket in Snapshot::boxed(*histogram.layout()).unwrap().buckets() {
+        histogram.record_n(bucket.lower, head_start);
+    }
+    let mut monitors: Vec<_> = (0..MONITORS)
+        .map(|_| {
+            let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+            histogram.update(&mut snapshot, Since::PreviousUpdate).unwrap();
+            (snapshot, Sums::new(&histogram))
+        })
+        .collect();
+    let truth = Mutex::new(Sums::new(&histogram));
+    let (recorded, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (resets, updates) = (AtomicU64::new(0), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for (snapshot, sums) in &mut monitors {
+            scope.spawn(|| updates.fetch_add(watch(&histogram, snapshot, sums, &done), Relaxed));
+        }
+        scope.spawn(|| {
+            let mut lcg = Lcg(7);
+            while !recorded.load(Relaxed) {
+                match histogram.reset() {
+                    Ok(()) => resets.fetch_add(1, Relaxed),
+                    Err(error) => {
+                        assert_eq!((error, mode), (Error::Busy, Mode::Scalable), "nobody else resets");
+                        0
+                    }
+                };
+                for _ in 0..lcg.next() % 50 {
+                    thread::yield_now();
+                }
+            }
+        });
+        thread::scope(|scope| {
+            for writer in 0..writers {
+                let (histogram, truth) = (&histogram, &truth);
+                scope.spawn(move || keep_recording(histogram, writer + 1, number / writers, truth));
+            }
+        });
+        recorded.store(true, Relaxed);
+        done.store(true, Relaxed);
+    });
+    let truth = truth.into_inner().unwrap();
+    for (_, sums) in &mut monitors {
+        if mode == Mode::Scalable {
+            check_estimates(sums, &truth);
+        } else {
+            assert_eq!(*sums, truth);
+        }
+    }
+    println!(
+        "{mode:?}, {counter_bits}-bit: {} in range, {} below and {} above, in {} updates and {} resets",
+        truth.total(),
+        truth.underflow,
+        truth.overflow,
+        updates.into_inner(),
+        resets.into_inner()
+    );
+
+    // A reset now empties it, and what follows is on the later side.
+    histogram.reset().unwrap();
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    assert_eq!(snapshot.counts(), Counts::default());
+    histogram.record(1000);
+    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    assert_eq!(snapshot.counts().lost, 0);
+    if mode != Mode::Scalable {
+        assert_eq!(snapshot.counts().total, 1);
+    }
+}
+
+/// Within 4 σ of the truth, for each bucket and for the total.
+fn check_estimates(sums: &Sums, truth: &Sums) {
+    assert_eq!((sums.underflow, sums.overflow, sums.lost), (truth.underflow, truth.overflow, 0));
+    let mut variance = 0.0;
+    for (&sum, &truth) in sums.buckets.iter().zip(&truth.buckets) {
+        let of_bucket = variance_of(truth);
+        variance += of_bucket;
+        let error = (sum as f64 - truth as f64).abs();
+        assert!(error <= 4.0 * of_bucket.sqrt(), "{sum} for {truth}");
+    }
+    let error = (sums.total() as f64 - truth.total() as f64).abs();
+    assert!(error <= 4.0 * f64::sqrt(variance), "{} for {}", sums.total(), truth.total());
+}
+
+/// The variance of a cell that was never drained: an event that adds `2^k` with probability `2^-k` brings `2^k - 1`, and the
+/// step is `2^k` from `2^(12 + k)` to twice that. Draining makes it smaller.
+fn variance_of(count: u64) -> f64 {
+    (1..50u32)
+        .map(|k| {
+            let (from, to) = (1u64 << (SCALABLE_THRESHOLD_BITS - 1 + k), 1 << (SCALABLE_THRESHOLD_BITS + k));
+            count.clamp(from, to).saturating_sub(from) as f64 * ((1u64 << k) - 1) as f64
+        })
+        .sum()
+}
+
+#[test]
+fn single_writer() {
+    run(Mode::SingleWriter, 64, records());
+    run(Mode::SingleWriter, 32, records());
+}
+
+#[test]
+fn interlocked() {
+    run(Mode::Interlocked, 64, records());
+    run(Mode::Interlocked, 32, records());
+}
+
+#[test]
+fn thread_local() {
+    run(Mode::ThreadLocal, 64, records());
+    run(Mode::ThreadLocal, 32, records());
+}
+
+#[test]
+fn scalable() {
+    run(Mode::Scalable, 64, records());
+    run(Mode::Scalable, 32, records());
+}

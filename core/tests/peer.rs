@@ -79,7 +79,7 @@ proptest! {
         let highest = 1u64 << (highest + unit);
         let mut theirs = Theirs::<u64>::new_with_bounds(1 << unit, highest, digits as u8).unwrap();
         for value in values {
-            theirs.record(value % highest >> unit << unit).unwrap();
+            theirs.record((value % highest) >> unit << unit).unwrap();
         }
         let mut bytes = Vec::new();
         V2Serializer::new().serialize(&theirs, &mut bytes).unwrap();

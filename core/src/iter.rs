@@ -202,3 +202,132 @@ impl Snapshot {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Counts, Layout};
+    use proptest::prelude::*;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
+        let mut snapshot = Snapshot::boxed(layout).unwrap();
+        let (raw, _) = snapshot.raw_and_base_mut();
+        for &(value, count) in values {
+            if let Some(cell) = raw.get_mut(layout.storage_index(value) as usize) {
+                *cell += count;
+            }
+        }
+        let total = raw.iter().sum();
+        snapshot.hold(Counts { total, ..Counts::default() }, false);
+        snapshot
+    }
+
+    fn snapshots() -> impl Strategy<Value = Box<Snapshot>> {
+        (0u32..8, 0u64..2000, 1u64..100_000, prop::collection::vec((0u64..110_000, 1u64..1 << 40), 0..100))
+            .prop_map(|(scale, min, width, values)| {
+                snapshot(Layout::with_scale(scale, min, min + width).unwrap(), &values)
+            })
+    }
+
+    /// HdrHistogram's iterator of percentiles, state by state.
+    fn percentiles_as_there(snapshot: &Snapshot, ticks: u32) -> Vec<(u64, u64, f64)> {
+        let total = snapshot.counts().total;
+        let (mut steps, mut level, mut so_far) = (Vec::new(), 0.0f64, 0u64);
+        let last = snapshot.highest_recorded();
+        for bucket in snapshot.buckets() {
+            so_far += bucket.count;
+            if bucket.count == 0 {
+                continue;
+            }
+            let is_last = last == Some(bucket);
+            while 100.0 * so_far as f64 / total as f64 >= level {
+                steps.push((bucket.upper, so_far, level));
+                let halves = ((100.0 / (100.0 - level)).ln() / 2.0f64.ln()) as i64 + 1;
+                level += 100.0 / (f64::from(ticks) * 2.0f64.powi(halves as i32));
+                if is_last {
+                    steps.push((bucket.upper, so_far, 100.0));
+                    break;
+                }
+            }
+        }
+        steps
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles(snapshot in snapshots(), ticks in 1u32..200) {
+            let steps = snapshot.percentile_steps(ticks).unwrap();
+            let steps: Vec<_> = steps.map(|step| (step.to, step.cumulative_count, step.rank_level)).collect();
+            prop_assert_eq!(steps, percentiles_as_there(&snapshot, ticks));
+        }
+
+        #[test]
+        fn equal_and_growing_widths_cover_everything(
+            snapshot in snapshots(), width in 1u64..5000, base in 1.0001f64..20.0
+        ) {
+            let linear: Vec<_> = snapshot.linear_steps(width).unwrap().collect();
+            let logarithmic: Vec<_> = snapshot.logarithmic_steps(width, base).unwrap().collect();
+            for (at, step) in linear.iter().enumerate() {
+                prop_assert_eq!(step.to, (at as u64 + 1) * width - 1);
+            }
+            for steps in [linear, logarithmic] {
+                let (mut cumulative, mut from) = (0, 0);
+                for step in steps {
+                    cumulative += step.added_count;
+                    prop_assert_eq!((step.from, step.cumulative_count), (from, cumulative));
+                    prop_assert_eq!(step.rank, step.rank_level);
+                    let naive = snapshot.buckets().filter(|bucket| bucket.lower <= step.to).map(|bucket| bucket.count);
+                    prop_assert_eq!(cumulative, naive.sum::<u64>());
+                    from = step.to;
+                }
+                prop_assert_eq!(cumulative, snapshot.counts().total);
+            }
+        }
+
+        #[test]
+        fn ranges(snapshot in snapshots(), a in 0u64..120_000, b in 0u64..120_000) {
+            let between: Vec<_> = snapshot.buckets_between(a, b).collect();
+            let naive: Vec<_> =
+                snapshot.buckets().filter(|bucket| a <= b && bucket.lower <= b && bucket.upper >= a).collect();
+            prop_assert_eq!(between, naive);
+            let all = snapshot.buckets_between(0, u64::MAX).map(|bucket| bucket.count).sum::<u64>();
+            prop_assert_eq!(all, snapshot.counts().total, "a range covers everything recorded");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_world() {
+        let layout = Layout::with_scale(0, 0, u64::MAX).unwrap();
+        let full = snapshot(layout, &[(0, 1), (u64::MAX, 1)]);
+        let linear: Vec<_> =
+            full.linear_steps(1 << 62).unwrap().map(|step| (step.to, step.added_count)).collect();
+        assert_eq!(linear, [((1 << 62) - 1, 1), ((1 << 63) - 1, 0), ((3 << 62) - 1, 1), (u64::MAX, 0)]);
+        let logarithmic: Vec<_> = full.logarithmic_steps(1, 1e30).unwrap().map(|step| step.to).collect();
+        assert_eq!(logarithmic, [0, u64::MAX]);
+        assert_eq!(
+            full.linear_steps(u64::MAX).unwrap().map(|step| step.to).collect::<Vec<_>>(),
+            [u64::MAX - 1, u64::MAX]
+        );
+        assert_eq!(
+            (full.lowest_recorded().unwrap().lower, full.highest_recorded().unwrap().upper),
+            (0, u64::MAX)
+        );
+    }
+
+    #[test]
+    fn what_makes_no_steps() {
+        let empty = snapshot(Layout::with_scale(0, 0, 100).unwrap(), &[]);
+        assert_eq!(empty.linear_steps(1).unwrap().count(), 0);
+        assert_eq!(empty.logarithmic_steps(1, 2.0).unwrap().count(), 0);
+        assert_eq!(empty.percentile_steps(5).unwrap().count(), 0);
+        assert_eq!((empty.lowest_recorded(), empty.highest_recorded()), (None, None));
+        assert_eq!(empty.linear_steps(0).err(), Some(Error::InvalidArgument));
+        assert_eq!(empty.percentile_steps(0).err(), Some(Error::InvalidArgument));
+        for base in [1.0, 0.5, -2.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(empty.logarithmic_steps(1, base).err(), Some(Error::InvalidArgument));
+        }
+        assert_eq!(empty.logarithmic_steps(0, 2.0).err(), Some(Error::InvalidArgument));
+    }
+}

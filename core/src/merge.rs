@@ -162,3 +162,185 @@ impl Snapshot {
         Ok(merged)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Layout, MAX_SCALE};
+    use proptest::prelude::*;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    /// What recording so often gives.
+    fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
+        let mut snapshot = Snapshot::boxed(layout).unwrap();
+        let mut counts = Counts::default();
+        let (raw, _) = snapshot.raw_and_base_mut();
+        for &(value, count) in values {
+            let place = match raw.get_mut(layout.storage_index(value) as usize) {
+                Some(cell) => {
+                    *cell += count;
+                    &mut counts.total
+                }
+                None if layout.is_below(value) => &mut counts.underflow,
+                None => &mut counts.overflow,
+            };
+            *place += count;
+        }
+        snapshot.hold(counts, false);
+        snapshot
+    }
+
+    fn contents(snapshot: &Snapshot) -> (Vec<(u64, u64)>, Counts) {
+        let counts = snapshot.recorded_buckets().map(|bucket| (bucket.lower, bucket.count)).collect();
+        (counts, snapshot.counts())
+    }
+
+    fn copy(of: &Snapshot) -> Box<Snapshot> {
+        let mut copy = Snapshot::boxed(*of.layout()).unwrap();
+        assert!(copy.merge(of).is_exact());
+        copy
+    }
+
+    fn value() -> impl Strategy<Value = u64> {
+        (any::<u64>(), 0u32..64).prop_map(|(value, shift)| value >> shift)
+    }
+
+    fn values() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        prop::collection::vec((value(), 1u64..1 << 40), 0..60)
+    }
+
+    fn layout(scales: core::ops::RangeInclusive<u32>) -> impl Strategy<Value = Layout> {
+        (scales, value(), value()).prop_filter_map("empty or large", |(scale, a, b)| {
+            Layout::with_scale(scale, a.min(b), a.max(b)).ok().filter(|layout| layout.length() < 1 << 18)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_and_coarser_buckets_are_exact(
+            scale in 0u32..12, finer in 0u32..4, a in value(), b in value(), values in values()
+        ) {
+            prop_assume!(a != b);
+            let coarse = Layout::with_scale(scale, a.min(b), a.max(b)).unwrap();
+            let source = snapshot(Layout::with_scale(scale + finer, 0, u64::MAX).unwrap(), &values);
+            let mut target = snapshot(coarse, &[]);
+            let merged = target.merge(&source);
+            prop_assert_eq!(contents(&target), contents(&snapshot(coarse, &values)), "as if recorded here");
+            prop_assert_eq!((merged.refined, merged.lost), (0, 0));
+            prop_assert_eq!(merged.underflow, target.counts().underflow);
+            prop_assert_eq!(merged.overflow, target.counts().overflow);
+        }
+
+        #[test]
+        fn finer_buckets_get_what_is_within_the_error(
+            layout in layout(0..=MAX_SCALE), other in layout(0..=MAX_SCALE), values in values()
+        ) {
+            let source = snapshot(other, &values);
+            let mut target = snapshot(layout, &[]);
+            let merged = target.merge(&source);
+            let mut expected = Vec::new();
+            let mut refined = 0;
+            for bucket in source.recorded_buckets() {
+                let value = bucket.equivalent_value(ValueSelection::Midpoint);
+                expected.push((value, bucket.count));
+                if layout.bucket_of(value).is_some_and(|place| place.step < bucket.step) {
+                    refined += bucket.count;
+                }
+            }
+            let mut expected = contents(&snapshot(layout, &expected));
+            expected.1.underflow += source.counts().underflow;
+            expected.1.overflow += source.counts().overflow;
+            prop_assert_eq!(contents(&target), expected);
+            prop_assert_eq!(merged.refined, refined);
+            let total = |counts: Counts| counts.total + counts.underflow + counts.overflow + counts.lost;
+            prop_assert_eq!(total(target.counts()), total(source.counts()), "nothing vanishes");
+        }
+
+        #[test]
+        fn order_does_not_matter(
+            layout in layout(0..=10), others in prop::array::uniform3(layout(0..=10)), lists in prop::array::uniform3(values())
+        ) {
+            let [a, b, c] = [0, 1, 2].map(|at| snapshot(others[at], &lists[at]));
+            let merge_all = |all: [&Snapshot; 3]| {
+                let mut target = snapshot(layout, &[]);
+                for one in all {
+                    target.merge(one);
+                }
+                contents(&target)
+            };
+            let expected = merge_all([&a, &b, &c]);
+            for all in [[&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]] {
+                prop_assert_eq!(merge_all(all.map(|one| &**one)), expected.clone());
+            }
+        }
+
+        #[test]
+        fn nor_does_what_is_merged_first(layout in layout(0..=10), lists in prop::array::uniform3(values()), finer in 0u32..4) {
+            // In the layout of the result, or on a finer one of the same range, whose buckets nest.
+            let between = Layout::with_scale(layout.scale() + finer, layout.lowest_recordable(), layout.highest_recordable()).unwrap();
+            let [a, b, c] = [0, 1, 2].map(|at| snapshot(between, &lists[at]));
+            let mut left = copy(&a);
+            left.merge(&b);
+            left.merge(&c);
+            let mut right = copy(&b);
+            right.merge(&c);
+            right.merge(&a);
+            prop_assert_eq!(contents(&left), contents(&right));
+            let (mut early, mut late) = (snapshot(layout, &[]), snapshot(layout, &[]));
+            early.merge(&left);
+            for one in [&a, &b, &c] { late.merge(one); }
+            prop_assert_eq!(contents(&early), contents(&late));
+        }
+
+        #[test]
+        fn subtracting_undoes_adding(layout in layout(0..=12), other in layout(0..=12), ours in values(), theirs in values()) {
+            let (mut target, source) = (snapshot(layout, &ours), snapshot(other, &theirs));
+            let before = contents(&target);
+            let added = target.merge(&source);
+            prop_assert_eq!(target.subtract(&source), Ok(added));
+            prop_assert_eq!(contents(&target), before);
+        }
+
+        #[test]
+        fn what_is_not_there_cannot_be_taken_away(layout in layout(0..=12), other in layout(0..=12), values in values()) {
+            let source = snapshot(other, &values);
+            let mut target = snapshot(layout, &[]);
+            target.merge(&source);
+            let before = contents(&target);
+            let mut more = copy(&source);
+            let Some(bucket) = source.recorded_buckets().next() else { return Ok(()) };
+            let (raw, _) = more.raw_and_base_mut();
+            raw[bucket.storage_index as usize] += 1;
+            prop_assert_eq!(target.subtract(&more), Err(Error::InvalidArgument));
+            prop_assert_eq!(contents(&target), before, "nothing changed");
+        }
+    }
+
+    #[test]
+    fn a_full_bucket_loses_and_tells() {
+        let layout = Layout::with_scale(2, 0, 100).unwrap();
+        for other in [layout, Layout::with_scale(3, 0, 100).unwrap()] {
+            let mut target = snapshot(layout, &[(5, u64::MAX - 1)]);
+            let source = snapshot(other, &[(5, 3), (6, 1)]);
+            let merged = target.merge(&source);
+            assert_eq!(merged, Merged { lost: 2, ..Merged::default() });
+            assert_eq!(target.bucket_of(5).unwrap().count, u64::MAX);
+            assert_eq!(target.counts(), Counts { total: u64::MAX, underflow: 0, overflow: 0, lost: 2 });
+        }
+    }
+
+    #[test]
+    fn underflow_overflow_and_lost_are_merged_too() {
+        let layout = Layout::with_scale(2, 10, 100).unwrap();
+        let mut source = snapshot(layout, &[(1, 2), (1000, 3)]);
+        source.hold(Counts { lost: 4, ..source.counts() }, true);
+        let mut target = snapshot(layout, &[(1, 1)]);
+        target.merge(&source);
+        assert_eq!(target.counts(), Counts { total: 0, underflow: 3, overflow: 3, lost: 4 });
+        assert!(target.is_approximate());
+        target.subtract(&source).unwrap();
+        assert_eq!(target.counts(), Counts { total: 0, underflow: 1, overflow: 0, lost: 0 });
+        assert_eq!(target.subtract(&source), Err(Error::InvalidArgument));
+    }
+}

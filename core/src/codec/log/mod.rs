@@ -12,6 +12,8 @@
 //! million, and a compressed histogram in base64.
 
 mod reader;
+#[cfg(test)]
+mod tests;
 mod time;
 mod writer;
 

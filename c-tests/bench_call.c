@@ -81,9 +81,8 @@ int main(void)
     uint64_t x = 1;
     for (size_t i = 0; i < VALUES; i++) {
         x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        const uint64_t magnitude = (x >> 58) % 33;
-        const uint64_t fraction = (x >> 20) & 0xffffffff;
-        values[i] = 1 + ((fraction << magnitude) >> 32) % UINT64_C(7700000000);
+        const uint64_t magnitude = (x >> 58) % 34, fraction = (x >> 20) & ((UINT64_C(1) << 33) - 1);
+        values[i] = 1 + (fraction >> (33 - magnitude)) % UINT64_C(7700000000);
     }
     if (picollo_histogram_create(NULL, &histogram) != PICOLLO_OK) return 1;
     if (picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) return 1;

@@ -17,7 +17,7 @@
  *         if (picollo_histogram_create(NULL, &histogram) != PICOLLO_OK) return 1;
  *         for (uint64_t value = 1; value <= 100000; value++) picollo_histogram_record(histogram, value);
  *         picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
- *         picollo_summary_format(&summary, "Squares", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
+ *         picollo_summary_format(&summary, "Values", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
  *         fputs(text, stdout);
  *         picollo_histogram_free(histogram);
  *     }

@@ -20,100 +20,15 @@
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use picollo_core::{Mode, Options, SharedHistogram, Storage};
+use picollo_core::SharedHistogram;
 
 use crate::argument::{input, output, slice};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_histogram, picollo_snapshot};
-use crate::options;
+use crate::histogram_options::{picollo_histogram_options, read_options};
 use crate::snapshot;
 use crate::status::picollo_status;
-
-/// One thread records at a time, any number of threads read: a plain addition. The default.
-pub const PICOLLO_MODE_SINGLE_WRITER: u32 = 0;
-/// Several threads at modest rates, signal handlers: an atomic addition.
-pub const PICOLLO_MODE_INTERLOCKED: u32 = 1;
-/// Many threads at high rates: a plain addition into the thread's own shard.
-pub const PICOLLO_MODE_THREAD_LOCAL: u32 = 2;
-/// Many threads, little memory, approximate counts.
-pub const PICOLLO_MODE_SCALABLE: u32 = 3;
-
-/// All counters are allocated at once. The default.
-pub const PICOLLO_STORAGE_DENSE: u32 = 0;
-/// Counters are allocated in small chunks on first touch.
-pub const PICOLLO_STORAGE_SPARSE: u32 = 1;
-
-const _: () = assert!(
-    PICOLLO_MODE_SINGLE_WRITER == Mode::SingleWriter as u32
-        && PICOLLO_MODE_INTERLOCKED == Mode::Interlocked as u32
-        && PICOLLO_MODE_THREAD_LOCAL == Mode::ThreadLocal as u32
-        && PICOLLO_MODE_SCALABLE == Mode::Scalable as u32
-        && PICOLLO_STORAGE_DENSE == Storage::Dense as u32
-        && PICOLLO_STORAGE_SPARSE == Storage::Sparse as u32
-);
-
-/// Leave out the room for a reset: half the memory; picollo_histogram_reset is PICOLLO_ERR_UNSUPPORTED.
-pub const PICOLLO_HISTOGRAM_NO_LIVE_RESET: u32 = 1 << 0;
-
-/// What a histogram is made from. Set struct_size, zero the rest, and change what should not be the default.
-///
-/// A range whose values lie far above zero, or a larger error, takes less memory: 28,672 counters for all 64-bit values
-/// at 0.001, 104 for 10,000 to 30,000 at 0.01.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct picollo_histogram_options {
-    /// sizeof(picollo_histogram_options).
-    pub struct_size: u32,
-    /// PICOLLO_MODE_...: who may record, and how.
-    pub mode: u32,
-    /// PICOLLO_STORAGE_...: when memory is allocated.
-    pub storage: u32,
-    /// Width of a counter: 32 or 64; 0 means 64. A 32-bit counter that wraps is told of as a lost count.
-    pub counter_bits: u32,
-    /// Largest distance between a value and the midpoint of its bucket, in proportion. 0, negative or NaN: 0.001;
-    /// clamped to 1e-6 ..= 0.1. The block size is the smallest power of two that is at least 0.5 / relative_error.
-    pub relative_error: f64,
-    /// 1 ..= 5: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says. 0:
-    /// unused.
-    pub significant_digits: u32,
-    /// PICOLLO_HISTOGRAM_NO_LIVE_RESET or 0.
-    pub flags: u32,
-    /// Smallest value to count; smaller ones are underflow. Below max_trackable.
-    pub min_trackable: u64,
-    /// Largest value to count; larger ones are overflow. 0: UINT64_MAX. Both ends include the whole bucket they are in.
-    pub max_trackable: u64,
-    /// Sparse storage: limit on its memory, 0 for none. What does not fit is counted as lost.
-    pub max_bytes: u64,
-}
-
-// SAFETY: plain numbers in naturally aligned order (asserted in layout.rs), the size first.
-unsafe impl options::Options for picollo_histogram_options {
-    const FIRST_SIZE: usize = 56;
-}
-
-/// What the caller asks for, as the core understands it.
-///
-/// # Safety
-/// As for [`options::read`].
-unsafe fn read_options(options: *const picollo_histogram_options) -> Outcome<Options> {
-    // SAFETY: passed on.
-    let Some(asked) = (unsafe { options::read(options) })? else { return Ok(Options::default()) };
-    if asked.flags & !PICOLLO_HISTOGRAM_NO_LIVE_RESET != 0 {
-        return Err(Failure::UNSUPPORTED);
-    }
-    Ok(Options {
-        mode: Mode::try_from(asked.mode)?,
-        storage: Storage::try_from(asked.storage)?,
-        counter_bits: asked.counter_bits,
-        relative_error: asked.relative_error,
-        significant_digits: asked.significant_digits,
-        no_live_reset: asked.flags & PICOLLO_HISTOGRAM_NO_LIVE_RESET != 0,
-        min_trackable: asked.min_trackable,
-        max_trackable: asked.max_trackable,
-        max_bytes: asked.max_bytes,
-    })
-}
 
 /// The reference behind a handle, borrowed: the handle keeps it.
 ///

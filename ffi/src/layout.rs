@@ -4,9 +4,10 @@ use core::mem::offset_of;
 
 use crate::clock::picollo_scope;
 use crate::event::{picollo_error, picollo_event, picollo_perf_info};
-use crate::histogram::picollo_histogram_options;
+use crate::histogram_options::picollo_histogram_options;
 use crate::recorder::picollo_recorder;
-use crate::session::{picollo_event_info, picollo_reading, picollo_session_options};
+use crate::session::{picollo_event_info, picollo_reading};
+use crate::session_options::picollo_session_options;
 use crate::snapshot::{picollo_bucket, picollo_counts, picollo_percentile};
 use crate::summary::picollo_summary;
 

@@ -15,7 +15,7 @@
 //!         if (picollo_histogram_create(NULL, &histogram) != PICOLLO_OK) return 1;
 //!         for (uint64_t value = 1; value <= 100000; value++) picollo_histogram_record(histogram, value);
 //!         picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary);
-//!         picollo_summary_format(&summary, "Squares", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
+//!         picollo_summary_format(&summary, "Values", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
 //!         fputs(text, stdout);
 //!         picollo_histogram_free(histogram);
 //!     }
@@ -56,11 +56,13 @@ mod failure;
 mod guard;
 mod handles;
 mod histogram;
+mod histogram_options;
 mod layout;
 mod memory;
 mod options;
 mod recorder;
 mod session;
+mod session_options;
 mod snapshot;
 mod status;
 mod summary;

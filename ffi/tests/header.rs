@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemType, Language, Style};
 
@@ -142,13 +143,18 @@ fn section(section: &Section) -> String {
     let structs = section.structs.iter();
     let mut code: String =
         structs.map(|(package, file, name)| definition(&read(&source(package, file)), name)).collect();
-    code.extend(module.lines().skip_while(|line| line.starts_with("//!")).map(|line| format!("{line}\n")));
+    // What can be asked for comes first, where it has a file of its own.
+    let options = source("ffi", &format!("{}_options", section.module));
+    let files = [options.exists().then(|| read(&options)), Some(module.clone())];
+    for line in files.iter().flatten().flat_map(|file| file.lines()).filter(|line| !line.starts_with("//!")) {
+        writeln!(code, "{line}").unwrap();
+    }
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(section.module).with_extension("rs");
-    std::fs::write(&path, code).unwrap();
+    std::fs::write(&path, &code).unwrap();
     let mut config = config();
     config.export.include = section.structs.iter().map(|(_, _, name)| name.to_string()).collect();
     // Also those that no function of this section uses.
-    let own = module.lines().filter_map(|line| line.strip_prefix("pub struct picollo_")?.split(' ').next());
+    let own = code.lines().filter_map(|line| line.strip_prefix("pub struct picollo_")?.split(' ').next());
     config.export.include.extend(own.map(|name| format!("picollo_{name}")));
     let bindings = Builder::new().with_config(config).with_src(&path).generate();
     let bindings = bindings.unwrap_or_else(|error| panic!("{}: {error}", section.module));
@@ -203,6 +209,12 @@ fn tidy(text: &str) -> String {
     text
 }
 
+/// The header as it should be. Made once: the tests run at the same time, and files are written on the way.
+fn generated() -> &'static str {
+    static HEADER: OnceLock<String> = OnceLock::new();
+    HEADER.get_or_init(generate)
+}
+
 fn generate() -> String {
     let opening = introduction(&read(&source("ffi", "lib")), "");
     let sections: Vec<String> = SECTIONS.iter().map(section).collect();
@@ -223,7 +235,7 @@ fn generate() -> String {
 
 #[test]
 fn the_header_speaks_c() {
-    for (at, line) in generate().lines().enumerate() {
+    for (at, line) in generated().lines().enumerate() {
         for rust in ["::", "[`", "`]", "u64", "usize", "&mut", "Some(", "None"] {
             let c = line.replace("uint64", "");
             assert!(!c.contains(rust), "line {}: {line}", at + 1);
@@ -233,7 +245,7 @@ fn the_header_speaks_c() {
 
 #[test]
 fn every_function_is_a_page_of_the_manual() {
-    let header = generate();
+    let header = generated();
     let mut functions = 0;
     let mut comment = String::new();
     for line in header.lines() {
@@ -265,9 +277,9 @@ fn every_function_is_a_page_of_the_manual() {
 #[test]
 fn the_header_is_fresh() {
     let path = root().join("include/picollo.h");
-    let generated = generate();
+    let generated = generated();
     if std::env::var_os("PICOLLO_WRITE_HEADER").is_some_and(|value| value == "1") {
-        std::fs::write(&path, &generated).unwrap();
+        std::fs::write(&path, generated).unwrap();
         return;
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();

@@ -1,0 +1,41 @@
+/* What the tests of performance counters share. */
+#ifndef PICOLLO_TEST_SESSION_H
+#define PICOLLO_TEST_SESSION_H
+
+#include "test.h"
+
+static inline picollo_event parse(const char *spec)
+{
+    picollo_event event;
+    picollo_error error;
+    memset(&event, 0, sizeof event);
+    memset(&error, 0, sizeof error);
+    if (picollo_event_parse(spec, &event, &error) != PICOLLO_OK) {
+        fprintf(stderr, "%s: %s\n", spec, error.message);
+        test_failures++;
+    }
+    return event;
+}
+
+static inline picollo_session_options session_options(void)
+{
+    picollo_session_options options;
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    return options;
+}
+
+/* Opens events that every machine has; NULL, said aloud, where this one has not. */
+static inline picollo_session *open_events(const picollo_session_options *options, const picollo_event *events, size_t length)
+{
+    picollo_session *session = NULL;
+    picollo_error error;
+    memset(&error, 0, sizeof error);
+    if (picollo_session_create(options, events, length, &session, &error) != PICOLLO_OK) {
+        printf("SKIPPED: cannot count here: %s\n", error.message);
+        return NULL;
+    }
+    return session;
+}
+
+#endif /* PICOLLO_TEST_SESSION_H */

@@ -260,10 +260,12 @@ fn other_modes_have_no_recorder() {
 
 #[test]
 fn a_thread_local_histogram_needs_memory_of_its_own() {
-    let mut memory = vec![0u64; SharedHistogram::required_size(&options()).unwrap() / 8 + 8];
+    let single = Options { mode: Mode::SingleWriter, ..options() };
+    let mut memory = vec![0u64; SharedHistogram::required_size(&single).unwrap() / 8 + 8];
     let start = memory.as_mut_ptr().cast::<u8>();
     let start = start.wrapping_add(start.align_offset(SharedHistogram::ALIGNMENT));
     for mode in [Mode::ThreadLocal, Mode::Scalable] {
+        assert_eq!(SharedHistogram::required_size(&Options { mode, ..options() }), Err(Error::Unsupported));
         // SAFETY: the memory is ours and long enough.
         let made =
             unsafe { SharedHistogram::init_in(start, memory.len() * 8 - 64, &Options { mode, ..options() }) };

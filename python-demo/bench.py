@@ -24,8 +24,8 @@ def nanoseconds(run: Callable[[], Any], values: int, repeats: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--values", type=int, default=200_000)
-    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--values", type=int, default=200_000, help="in a large batch")
+    parser.add_argument("--repeats", type=int, default=50)
     arguments = parser.parse_args()
     count, repeats = arguments.values, arguments.repeats
 
@@ -39,36 +39,48 @@ def main() -> None:
     add = histogram.record_n
     scope = histogram.nano_scope()
     snapshot = histogram.snapshot()
+    # Few enough to be done before the machine turns to something else.
+    some = values[:2000]
 
     def empty_loop() -> None:
-        for _ in values:
+        for _ in some:
             pass
 
     def one_by_one() -> None:
-        for value in values:
+        for value in some:
             record(value)
 
     def with_a_count() -> None:
-        for value in values:
+        for value in some:
             add(value, 1)
 
     def in_scopes() -> None:
-        for _ in values:
+        for _ in some:
             with scope:
+                pass
+
+    def in_new_scopes() -> None:
+        for _ in some:
+            with histogram.nano_scope():
                 pass
 
     def to_a_list() -> None:
         out: list[int] = []
         append = out.append
-        for value in values:
+        for value in some:
             append(value)
 
-    loop = nanoseconds(empty_loop, count, repeats)
+    def scalar(run: Callable[[], Any]) -> float:
+        return nanoseconds(run, len(some), repeats) - loop
+
+    loop = 0.0
+    loop = scalar(empty_loop)
     rows: list[tuple[str, float]] = [
-        ("record(value)", nanoseconds(one_by_one, count, repeats) - loop),
-        ("record_n(value, 1)", nanoseconds(with_a_count, count, repeats) - loop),
-        ("with scope: pass", nanoseconds(in_scopes, count, repeats) - loop),
-        ("list.append, to compare", nanoseconds(to_a_list, count, repeats) - loop),
+        ("record(value)", scalar(one_by_one)),
+        ("record_n(value, 1)", scalar(with_a_count)),
+        ("with scope: pass", scalar(in_scopes)),
+        ("with histogram.nano_scope(): pass", scalar(in_new_scopes)),
+        ("list.append, to compare", scalar(to_a_list)),
     ]
     buffers: list[tuple[str, Any]] = [("array('Q')", array.array("Q", values)), ("list", values)]
     try:

@@ -20,45 +20,36 @@ END
 )
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/venv/$key
 
-pip_install() {
-    "$@" install --quiet --disable-pip-version-check --only-binary :all: -r "$requirements"
-}
-
-# Each way leaves either $1/bin/python or $1/packages.
-set_up_in() {
-    if "$python" -m venv "$1" 2>/dev/null; then
-        pip_install "$1/bin/python" -m pip
-        return
-    fi
-    rm -rf "$1"
-    if "$python" -m virtualenv --version >/dev/null 2>&1; then
-        "$python" -m virtualenv --quiet "$1"
-        pip_install "$1/bin/python" -m pip
-        return
-    fi
-    if "$python" -m pip --version >/dev/null 2>&1; then
-        mkdir -p "$1"
-        "$python" -m pip install --quiet --disable-pip-version-check --only-binary :all: \
-            --target "$1/packages" -r "$requirements"
-        return
-    fi
-    return 1
+has() {
+    "$python" -c "import $1" 2>/dev/null
 }
 
 if [ ! -e "$venv/complete" ]; then
     echo "Setting up the Python tests in $venv" >&2
-    mkdir -p "$(dirname "$venv")"
     rm -rf "$venv"
-    if ! set_up_in "$venv"; then
-        if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-            echo "Installing python3-venv, as this system has neither venv nor pip" >&2
-            apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-venv >&2
-        fi
-        if ! set_up_in "$venv"; then
-            echo "Neither venv, virtualenv nor pip works with $python: install python3-venv and try again." >&2
-            exit 1
-        fi
+    mkdir -p "$venv"
+    if ! has 'ensurepip, venv' && ! has virtualenv && ! has pip && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "Installing python3-venv, as $python has neither venv nor virtualenv nor pip" >&2
+        apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv >&2
     fi
+    if has 'ensurepip, venv'; then
+        "$python" -m venv "$venv"
+        pip=$venv/bin/python
+        target=
+    elif has virtualenv; then
+        "$python" -m virtualenv --quiet "$venv"
+        pip=$venv/bin/python
+        target=
+    elif has pip; then
+        pip=$python
+        target=$venv/packages
+    else
+        echo "$python has neither venv nor virtualenv nor pip: install python3-venv and try again." >&2
+        exit 1
+    fi
+    "$pip" -m pip install --quiet --disable-pip-version-check --only-binary :all: ${target:+--target "$target"} \
+        -r "$requirements"
     touch "$venv/complete"
 fi
 

@@ -31,6 +31,8 @@ _UNITS: dict[str, c_uint32] = {
     "picos": c_uint32(structs.UNIT_PICOS),
 }
 
+_TICKS = held.clock_ticks
+
 
 def clock_code(clock: str) -> c_uint32:
     """The library's number for a clock."""
@@ -55,7 +57,11 @@ def calibrate() -> None:
 
 def ticks(clock: Clock = "tsc") -> int:
     """The clock's current count. Differences of two counts convert to time with :func:`convert`."""
-    return int(held.clock_ticks(clock_code(clock)))
+    try:
+        ticks: int = _TICKS(_CLOCKS[clock])
+    except (KeyError, TypeError):
+        ticks = _TICKS(clock_code(clock))
+    return ticks
 
 
 def frequency(clock: Clock = "tsc") -> int:

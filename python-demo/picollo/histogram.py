@@ -27,6 +27,10 @@ _STORAGES: dict[str, int] = {"dense": 0, "sparse": 1}
 
 _MAX = 0xFFFF_FFFF_FFFF_FFFF
 
+# Looked up once: every attribute on the way to a recording counts.
+_RECORD = held.histogram_record
+_RECORD_N = held.histogram_record_n
+
 #: From this many values on, other threads may run while a batch is recorded, if the mode allows it. Fewer take less time
 #: than getting the GIL back.
 _LONG_BATCH = 10_000
@@ -58,7 +62,7 @@ class Histogram:
     :param name: default title of summaries and heading in diffs.
     """
 
-    __slots__ = ("__weakref__", "_many_writers", "_name", "_pointer", "_record", "_relative_error")
+    __slots__ = ("__weakref__", "_many_writers", "_name", "_pointer", "_relative_error")
 
     _pointer: Any
 
@@ -105,7 +109,6 @@ class Histogram:
 
     def _take(self, pointer: c_void_p, name: str, many_writers: bool) -> None:
         self._pointer = own(pointer, held.histogram_free)
-        self._record = held.histogram_record
         self._name = name
         self._many_writers = many_writers
         self._relative_error: Optional[float] = None
@@ -129,15 +132,21 @@ class Histogram:
         # end up in the slow path, which knows what to say. (The histogram must not be looked up there again before the call.)
         try:
             if 0 <= value <= 0xFFFF_FFFF_FFFF_FFFF:
-                self._record(self._pointer, value)
+                _RECORD(self._pointer, value)
                 return
         except (ArgumentError, TypeError):
             pass
-        held.histogram_record(self._handle(), u64(value, "value"))
+        _RECORD(self._handle(), u64(value, "value"))
 
     def record_n(self, value: int, count: int) -> None:
         """Counts one value so many times."""
-        held.histogram_record_n(self._handle(), u64(value, "value"), u64(count, "count"))
+        try:
+            if 0 <= value <= 0xFFFF_FFFF_FFFF_FFFF and 0 <= count <= 0xFFFF_FFFF_FFFF_FFFF:
+                _RECORD_N(self._pointer, value, count)
+                return
+        except (ArgumentError, TypeError):
+            pass
+        _RECORD_N(self._handle(), u64(value, "value"), u64(count, "count"))
 
     def record_many(self, values: Union[Iterable[int], Any]) -> None:
         """Counts many values, at a nanosecond or so each instead of a few hundred.

@@ -18,7 +18,7 @@ pub mod log;
 mod native;
 mod scratch;
 mod sink;
-#[cfg(not(all(feature = "alloc", feature = "compression")))]
+#[cfg(any(test, not(all(feature = "alloc", feature = "compression"))))]
 mod stored;
 #[cfg(test)]
 mod tests;

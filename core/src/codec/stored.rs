@@ -60,3 +60,25 @@ impl<S: Sink> Sink for Stored<'_, S> {
         Ok(())
     }
 }
+
+#[cfg(all(test, feature = "compression"))]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn streams_that_others_read() {
+        for length in [1, 2, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 200_000] {
+            let bytes: Vec<u8> = (0..length).map(|at| (at * at >> 3) as u8).collect();
+            let mut stream = Vec::new();
+            let mut stored = Stored::new(&mut stream, length).unwrap();
+            for piece in bytes.chunks(777) {
+                stored.put(piece).unwrap();
+            }
+            assert_eq!(stored.put(&[0]), Err(Error::BufferTooSmall), "more than was told");
+            stored.finish().unwrap();
+            assert_eq!(stream.len(), stream_length(length));
+            assert!(miniz_oxide::inflate::decompress_to_vec_zlib(&stream).unwrap() == bytes);
+        }
+    }
+}

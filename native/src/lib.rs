@@ -42,10 +42,14 @@ mod event;
 mod group;
 mod kernel;
 mod machine;
+#[cfg(test)]
+mod model;
 mod names;
 mod open;
 mod options;
 mod overhead;
+mod page;
+mod pmc;
 mod probe;
 mod reading;
 mod sampling;

@@ -156,6 +156,17 @@ pub(crate) struct Pmcs<P> {
     stamp: u64,
     /// All members were off the PMU, with these locks, when read(2) was last asked.
     standing: bool,
+    prepared: Prepared,
+}
+
+/// What was found out before asking the kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Prepared {
+    Nothing,
+    /// All were off the PMU.
+    Inactive,
+    /// All were read.
+    Attempted,
 }
 
 /// Sign-extends a counter; `shift` is 64 less its width. What is above the width falls out.
@@ -189,6 +200,7 @@ impl<P: View> Pmcs<P> {
             anchor: Anchor { stamp: 0, enabled: 0, running: 0, rate },
             stamp: 0,
             standing: false,
+            prepared: Prepared::Nothing,
         }
     }
 
@@ -338,42 +350,39 @@ impl<P: View> Pmcs<P> {
         }
     }
 
-    /// Lets the kernel decide: asks it by `read`, which gives the group's times and then each member's count, and learns every
-    /// bias from the answer. The answer stands whatever is learnt.
+    /// Looks at everything once more before the kernel is asked, so that [`Pmcs::confirm`] can learn from its answer.
     #[cold]
-    pub(crate) fn settle<S: PmcSource, E>(
-        &mut self,
-        source: &S,
-        read: impl FnOnce() -> Result<(u64, u64), E>,
-        count: impl Fn(usize) -> u64,
-    ) -> Result<(), E> {
-        let mut attempted = false;
-        let mut inactive = false;
+    pub(crate) fn prepare<S: PmcSource>(&mut self, source: &S) {
+        self.prepared = Prepared::Nothing;
         for _ in 0..TRIES {
             match self.refresh(source) {
-                Ok(()) => attempted = self.attempt(source),
-                Err(doubt) => inactive = doubt == Doubt::Unreadable(Reason::Inactive),
+                Ok(()) if self.attempt(source) => self.prepared = Prepared::Attempted,
+                Ok(()) => continue,
+                Err(Doubt::Unreadable(Reason::Inactive)) => self.prepared = Prepared::Inactive,
+                Err(_) => {}
             }
-            if attempted || inactive {
-                break;
-            }
+            break;
         }
         self.ready = false;
         self.standing = false;
-        let (enabled, running) = read()?;
-        if !(attempted || inactive) {
-            return Ok(());
+    }
+
+    /// Learns every bias from what the kernel said after [`Pmcs::prepare`]: the group's times and each member's count. The answer
+    /// stands whatever is learnt from it.
+    #[cold]
+    pub(crate) fn confirm(&mut self, (enabled, running): (u64, u64), count: impl Fn(usize) -> u64) {
+        let prepared = core::mem::replace(&mut self.prepared, Prepared::Nothing);
+        if prepared == Prepared::Nothing {
+            return;
         }
         // What was learnt before the call is worth something only if nothing moved until after it.
         self.members.first().inspect(|leader| leader.page.fence());
-        for member in &self.members {
-            if !member.captured || member.page.lock_relaxed() != member.lock {
-                return Ok(());
-            }
+        if self.members.iter().any(|member| !member.captured || member.page.lock_relaxed() != member.lock) {
+            return;
         }
-        if inactive {
+        if prepared == Prepared::Inactive {
             self.standing = self.members.iter().all(|member| member.index == 0);
-            return Ok(());
+            return;
         }
         for (position, member) in self.members.iter_mut().enumerate() {
             let difference = count(position).wrapping_sub(member.fresh);
@@ -400,7 +409,6 @@ impl<P: View> Pmcs<P> {
             self.anchor.rate = Rate::of_page(&times);
         }
         self.ready = true;
-        Ok(())
     }
 
     /// Whether all members are off the PMU since the kernel was last asked: then its answer stands, as far as counts go.

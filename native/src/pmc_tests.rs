@@ -60,14 +60,9 @@ impl<'a> Reader<'a> {
         };
         let values: Vec<u64>;
         if how == How::Syscall {
-            let answer = RefCell::new((Vec::new(), (0, 0)));
-            let read = || -> Result<(u64, u64), ()> {
-                let answered = source.kernel.borrow_mut().read_syscall();
-                *answer.borrow_mut() = answered.clone();
-                Ok(answered.1)
-            };
-            self.pmcs.settle(source, read, |member| answer.borrow().0[member]).unwrap();
-            (values, self.times) = answer.into_inner();
+            self.pmcs.prepare(source);
+            (values, self.times) = source.kernel.borrow_mut().read_syscall();
+            self.pmcs.confirm(self.times, |member| values[member]);
         } else {
             values = (0..self.pmcs.len()).map(|member| self.pmcs.value(member)).collect();
             self.times = self.pmcs.times();
@@ -405,7 +400,8 @@ fn own_clock_where_the_page_has_none() {
     assert_eq!(reader.times, kernel.borrow().times());
 
     let mut stale = Reader::new(&pages).pmcs.without_times();
-    stale.settle(&source, || Ok::<_, ()>((5, 5)), |_| 0).unwrap();
+    stale.prepare(&source);
+    stale.confirm((5, 5), |_| 0);
     assert!(stale.read_unmoved(&source) && stale.times_stale());
     assert_eq!(stale.times(), (5, 5));
 }

@@ -39,6 +39,8 @@ mod control;
 mod diagnose;
 mod error;
 mod event;
+mod fast;
+mod fault;
 mod group;
 mod kernel;
 mod machine;
@@ -75,6 +77,7 @@ pub use options::{
     ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
     SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions,
 };
+pub use overhead::Overhead;
 pub use probe::{PerfInfo, probe, probe_with};
 pub use reading::{
     EVENT_INFO_FAST, EVENT_INFO_SILENT, EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY,

@@ -151,6 +151,16 @@ impl Times {
     }
 }
 
+/// Whether the kernel allows the counter behind a page to be read in user space.
+pub(crate) fn is_readable<P: View>(page: &P) -> bool {
+    allows(page.capabilities())
+}
+
+fn allows(capabilities: u64) -> bool {
+    let needed = CAP_USER_READ | CAP_BIT0_DEPRECATED;
+    capabilities & needed == needed
+}
+
 /// Copies what the page says, all from one moment; `None` when it kept changing. `has` tells which indices name a counter.
 pub(crate) fn capture<P: View>(page: &P, has: impl Fn(u32) -> bool) -> Option<Fields> {
     for _ in 0..TRIES {
@@ -165,8 +175,7 @@ pub(crate) fn capture<P: View>(page: &P, has: impl Fn(u32) -> bool) -> Option<Fi
         if page.lock_relaxed() != lock {
             continue;
         }
-        let needed = CAP_USER_READ | CAP_BIT0_DEPRECATED;
-        let counter = if capabilities & needed != needed {
+        let counter = if !allows(capabilities) {
             Err(Reason::NotAllowed)
         } else if index == 0 {
             Err(Reason::Inactive)

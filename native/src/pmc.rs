@@ -205,6 +205,7 @@ impl<P: View> Pmcs<P> {
     }
 
     /// How many counters there are.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.members.len()
     }

@@ -1,6 +1,7 @@
 //! Starting and stopping a session, and making sure that what was started counts.
 
 use crate::error::{Error, Result, Status};
+use crate::fast::Fast;
 use crate::group::{Group, Unreadable, persist, positions};
 use crate::kernel::{kind, request};
 use crate::options::SESSION_SKIP_UNAVAILABLE;
@@ -86,6 +87,8 @@ impl<S: Sys> Session<S> {
             if !group.pinned || self.read_group(index, &mut Samples::new()) != Err(Unreadable::PinnedOut) {
                 continue;
             }
+            // Nobody may look at the pages of events that are about to be closed.
+            self.fast = Fast::none();
             if let Err((position, refused)) = self.opened.reopen_unpinned(index, self.target) {
                 let name = self.entries[position].event.name();
                 let error = self.opened.explain(name, position, self.target, refused);
@@ -103,6 +106,7 @@ impl<S: Sys> Session<S> {
                 ));
             }
             self.control(index, request::ENABLE)?;
+            self.find_fast();
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Groups: events that are opened, scheduled and read together.
 
-use crate::kernel::{Attr, CLOEXEC, flag};
+use crate::kernel::{Attr, CLOEXEC, flag, kind};
 use crate::sys::{Errno, Sys};
 
 use crate::attr::Step;
@@ -147,6 +147,17 @@ pub(crate) fn open<S: Sys>(
     target: Target,
     leader: i32,
 ) -> Result<(i32, Attr), Refused> {
+    // A counter that user code may read has to be asked for here: bit 1, and bit 0 for one of 64 bits, which not every PMU has for
+    // every event.
+    let core = matches!(wanted.kind, kind::HARDWARE | kind::CACHE | kind::RAW) && wanted.config1 == 0;
+    let own = target == (Target { pid: 0, cpu: -1 }) && wanted.flags & flag::INHERIT == 0;
+    if cfg!(target_arch = "aarch64") && core && own {
+        for config1 in [3, 2] {
+            if let Ok(opened) = attempt(sys, Attr { config1, ..*wanted }, target, leader) {
+                return Ok(opened);
+            }
+        }
+    }
     let first = match attempt(sys, *wanted, target, leader) {
         Ok(opened) => return Ok(opened),
         Err(refused) => refused,

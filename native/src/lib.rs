@@ -39,13 +39,19 @@ mod control;
 mod diagnose;
 mod error;
 mod event;
+mod fast;
+mod fault;
 mod group;
 mod kernel;
 mod machine;
+#[cfg(test)]
+mod model;
 mod names;
 mod open;
 mod options;
 mod overhead;
+mod page;
+mod pmc;
 mod probe;
 mod reading;
 mod sampling;
@@ -71,6 +77,7 @@ pub use options::{
     ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
     SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions,
 };
+pub use overhead::Overhead;
 pub use probe::{PerfInfo, probe, probe_with};
 pub use reading::{
     EVENT_INFO_FAST, EVENT_INFO_SILENT, EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY,

@@ -4,11 +4,13 @@ use crate::attr::{Wish, request};
 use crate::diagnose::{Refusal, Target};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::fast::{self, Mapped};
 use crate::group::{self, Counter, Group, Refused, counts_kernel};
 use crate::kernel::{Attr, flag, kind, software};
 use crate::reading::{EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY, EventInfo};
 use crate::substitute::Substitute;
 use crate::sys::{Errno, Sys};
+use crate::thread;
 
 /// The opened events of a session, by position. Closes them when dropped, and nothing more: that is all that a forked child
 /// may do to its parent's counters.
@@ -17,11 +19,24 @@ pub(crate) struct Opened<S: Sys> {
     pub counters: Vec<Counter>,
     /// What each was opened with.
     pub attrs: Vec<Attr>,
+    /// The pages of those whose counters may be read in user space.
+    pub pages: Vec<Option<Mapped>>,
+    /// Whether pages are mapped at all: the events count the opening thread and nothing else.
+    pub maps: bool,
+    /// The process that opened and mapped.
+    pub process: u64,
     pub groups: Vec<Group>,
 }
 
 impl<S: Sys> Opened<S> {
     pub(crate) fn close(&mut self, position: usize) {
+        // A forked child has no such pages, and may have something else at their places.
+        if let Some(page) = self.pages[position].take()
+            && thread::process() == self.process
+        {
+            // SAFETY: mapped by this process for this event and forgotten just now; who reads pages is gone before.
+            unsafe { self.sys.unmap_page(page.pointer()) };
+        }
         let counter = core::mem::replace(&mut self.counters[position], Counter::CLOSED);
         if counter.fd >= 0 {
             // SAFETY: opened by this session, and forgotten just now.
@@ -169,6 +184,8 @@ impl<S: Sys> Opened<S> {
         match group::persist(|| self.sys.event_id(fd)) {
             Ok(id) => {
                 self.counters[position] = Counter { fd, id };
+                // Before the event is first enabled: mapping republishes the page, which must not happen to a live counter.
+                self.pages[position] = if self.maps { fast::map(&self.sys, &attr, fd) } else { None };
                 self.attrs[position] = attr;
                 Ok(())
             }

@@ -137,6 +137,13 @@ pub(crate) struct History {
     last: Sample,
     /// Flags of the last delta.
     flags: u32,
+    /// Flags of the last sample alone.
+    last_flags: u32,
+    /// Pairs of neighbouring samples since the base, both taken in user space and both by system call.
+    fast_pairs: u64,
+    syscall_pairs: u64,
+    /// Both ends of the last delta were system calls.
+    last_was_syscall: bool,
     /// Someone reset the counter since the base.
     resynced: bool,
 }
@@ -144,7 +151,7 @@ pub(crate) struct History {
 impl History {
     /// Starts anew from a sample.
     pub(crate) fn rebase(&mut self, sample: Sample) {
-        *self = History { base: sample, previous: sample, last: sample, flags: 0, resynced: false };
+        *self = History { base: sample, previous: sample, last: sample, ..History::default() };
     }
 
     /// The newest sample.
@@ -152,23 +159,48 @@ impl History {
         self.last
     }
 
-    /// Takes the next sample. `None` where there was none to be had: then the last interval is empty.
-    pub(crate) fn advance(&mut self, sample: Option<Sample>) {
+    /// Notes that there was no sample to be had: the last interval is empty.
+    pub(crate) fn advance_without(&mut self) {
         self.previous = self.last;
-        self.flags = 0;
-        let Some(sample) = sample else { return };
+        (self.flags, self.last_flags, self.last_was_syscall) = (0, 0, false);
+    }
+
+    /// Takes the next sample. The flags are those that it earned by itself.
+    #[inline]
+    pub(crate) fn advance(&mut self, sample: Sample, flags: u32) {
+        let before = self.last_flags;
+        self.previous = self.last;
+        self.last_flags = flags;
+        self.flags =
+            flags & before & READING_FAST | flags & READING_CLEAN | (flags | before) & READING_TIMES_STALE;
+        self.fast_pairs += u64::from(flags & before & READING_FAST);
+        self.last_was_syscall = (flags | before) & READING_FAST == 0;
+        self.syscall_pairs += u64::from(self.last_was_syscall);
         if sample.value < self.last.value {
-            // The kernel's 64-bit counts only grow, so someone who shares the descriptor has reset this one. What it counted
-            // since then is certain, what it counted before then and after the last sample is gone.
-            let counted = self.last.value.wrapping_sub(self.base.value);
-            self.base.value = 0u64.wrapping_sub(counted);
-            self.previous.value = 0;
-            self.flags = READING_RESYNC;
-            self.resynced = true;
+            self.resync();
         }
         self.last = sample;
     }
 
+    /// Takes note that the count has fallen.
+    #[cold]
+    fn resync(&mut self) {
+        // The kernel's 64-bit counts only grow, so someone who shares the descriptor has reset this one. What it counted since then
+        // is certain, what it counted before then and after the last sample is gone.
+        let counted = self.last.value.wrapping_sub(self.base.value);
+        self.base.value = 0u64.wrapping_sub(counted);
+        self.previous.value = 0;
+        self.flags |= READING_RESYNC;
+        self.resynced = true;
+    }
+
+    /// How many pairs of samples the last delta consists of, or all since the base: taken in user space, and by system call.
+    pub(crate) fn pairs(&self, delta: bool) -> (u64, u64) {
+        if !delta {
+            return (self.fast_pairs, self.syscall_pairs);
+        }
+        (u64::from(self.flags & READING_FAST), self.last_was_syscall.into())
+    }
     /// Forgets what was counted between two samples, as if nothing had happened.
     pub(crate) fn skip(&mut self, from: Sample, to: Sample) {
         for sample in [&mut self.base, &mut self.previous, &mut self.last] {
@@ -182,13 +214,21 @@ impl History {
     pub(crate) fn reading(&self, delta: bool, overhead: u64) -> Reading {
         let from = if delta { self.previous } else { self.base };
         let raw = self.last.value.wrapping_sub(from.value);
-        let time_enabled = self.last.enabled.wrapping_sub(from.enabled);
-        let time_running = self.last.running.wrapping_sub(from.running);
-        let mut flags = if delta { self.flags } else { 0 };
+        let time_enabled = elapsed(from.enabled, self.last.enabled);
+        let mut time_running = elapsed(from.running, self.last.running);
+        let mut flags = if delta { self.flags } else { self.last_flags & READING_TIMES_STALE };
         if !delta && self.resynced {
             flags |= READING_RESYNC;
         }
-        let (value, status) = match scale(raw, time_enabled, time_running, false) {
+        let clean = flags & READING_CLEAN != 0;
+        if time_running == 0 && raw != 0 && !clean {
+            // Something was counted in no time: the times come from clocks that are a little apart, or too coarse for the interval.
+            // The count is certain all the same.
+            flags |= READING_TIMES_STALE;
+            time_running = time_enabled;
+        }
+        let clean = clean || time_running == 0 && raw != 0;
+        let (value, status) = match scale(raw, time_enabled, time_running, clean) {
             Scaled::NotCounted => return Reading::without_value(crate::Status::NotCounted, time_enabled),
             Scaled::Exact(value) => (value, 0),
             Scaled::Extrapolated(value) => {
@@ -198,6 +238,12 @@ impl History {
         };
         Reading { value: value.saturating_sub(overhead), raw, time_enabled, time_running, flags, status }
     }
+}
+
+/// The time between two samples. Where the later one is a little behind, because it was taken by another clock, none.
+fn elapsed(from: u64, to: u64) -> u64 {
+    let elapsed = to.wrapping_sub(from);
+    if elapsed as i64 >= 0 { elapsed } else { 0 }
 }
 
 impl Reading {
@@ -225,10 +271,10 @@ mod tests {
     fn deltas_and_totals() {
         let mut history = History::default();
         history.rebase(sample(100, 1000, 1000));
-        history.advance(Some(sample(110, 1100, 1100)));
+        history.advance(sample(110, 1100, 1100), 0);
         assert_eq!(history.reading(true, 0).value, 10);
         assert_eq!(history.reading(false, 0).value, 10);
-        history.advance(Some(sample(130, 1300, 1200)));
+        history.advance(sample(130, 1300, 1200), 0);
         let delta = history.reading(true, 0);
         assert_eq!((delta.raw, delta.value, delta.flags), (20, 40, READING_SCALED));
         assert_eq!((delta.time_enabled, delta.time_running, delta.status), (200, 100, 0));
@@ -244,11 +290,11 @@ mod tests {
     fn what_did_not_run_has_no_value() {
         let mut history = History::default();
         history.rebase(sample(5, 10, 10));
-        history.advance(Some(sample(5, 20, 10)));
+        history.advance(sample(5, 20, 10), 0);
         let reading = history.reading(true, 0);
         assert_eq!((reading.status, reading.value, reading.time_enabled), (Status::NotCounted.code(), 0, 10));
         assert!(!reading.is_counted());
-        history.advance(None);
+        history.advance_without();
         assert_eq!(history.reading(true, 0).status, Status::NotCounted.code());
     }
 
@@ -256,16 +302,16 @@ mod tests {
     fn a_foreign_reset_is_seen_and_told() {
         let mut history = History::default();
         history.rebase(sample(1000, 0, 0));
-        history.advance(Some(sample(1500, 10, 10)));
-        history.advance(Some(sample(70, 20, 20)));
+        history.advance(sample(1500, 10, 10), 0);
+        history.advance(sample(70, 20, 20), 0);
         let delta = history.reading(true, 0);
         assert_eq!((delta.value, delta.flags), (70, READING_RESYNC));
         assert_eq!(history.reading(false, 0).value, 570);
-        history.advance(Some(sample(80, 30, 30)));
+        history.advance(sample(80, 30, 30), 0);
         assert_eq!((history.reading(true, 0).value, history.reading(true, 0).flags), (10, 0));
         assert_eq!((history.reading(false, 0).value, history.reading(false, 0).flags), (580, READING_RESYNC));
         history.rebase(sample(80, 30, 30));
-        history.advance(Some(sample(81, 31, 31)));
+        history.advance(sample(81, 31, 31), 0);
         assert_eq!((history.reading(false, 0).value, history.reading(false, 0).flags), (1, 0));
     }
 
@@ -273,11 +319,56 @@ mod tests {
     fn a_skipped_interval_leaves_no_trace() {
         let mut history = History::default();
         history.rebase(sample(100, 100, 100));
-        history.advance(Some(sample(110, 200, 200)));
+        history.advance(sample(110, 200, 200), 0);
         let (delta, total) = (history.reading(true, 0), history.reading(false, 0));
         history.skip(sample(110, 200, 200), sample(5000, 900, 850));
         assert_eq!((history.reading(true, 0), history.reading(false, 0)), (delta, total));
-        history.advance(Some(sample(5003, 910, 860)));
+        history.advance(sample(5003, 910, 860), 0);
         assert_eq!((history.reading(true, 0).value, history.reading(false, 0).value), (3, 13));
+    }
+
+    #[test]
+    fn flags_hold_for_both_ends() {
+        let flags = |history: &History| history.reading(true, 0).flags;
+        let mut history = History::default();
+        history.rebase(sample(100, 100, 100));
+        // The base is a system call, so the first delta is not fast; that nothing moved is known all the same.
+        history.advance(sample(110, 110, 110), READING_FAST | READING_CLEAN);
+        assert_eq!((flags(&history), history.pairs(true)), (READING_CLEAN, (0, 0)));
+        history.advance(sample(120, 120, 120), READING_FAST | READING_CLEAN);
+        assert_eq!((flags(&history), history.pairs(true)), (READING_FAST | READING_CLEAN, (1, 0)));
+        history.advance(sample(130, 130, 130), READING_FAST);
+        assert_eq!(flags(&history), READING_FAST);
+        history.advance(sample(140, 140, 140), 0);
+        assert_eq!((flags(&history), history.pairs(true)), (0, (0, 0)));
+        history.advance(sample(150, 150, 150), 0);
+        assert_eq!((flags(&history), history.pairs(true)), (0, (0, 1)));
+        assert_eq!((history.reading(false, 0).flags, history.pairs(false)), (0, (2, 1)));
+    }
+
+    #[test]
+    fn clean_intervals_need_no_times() {
+        let mut history = History::default();
+        history.rebase(sample(0, 100, 50));
+        history.advance(sample(7, 100, 50), READING_FAST | READING_CLEAN | READING_TIMES_STALE);
+        let reading = history.reading(true, 0);
+        assert_eq!((reading.value, reading.status), (7, 0));
+        assert_eq!(reading.flags, READING_CLEAN | READING_TIMES_STALE);
+        // What starts from stale times has stale times, too.
+        history.advance(sample(9, 200, 100), 0);
+        let reading = history.reading(true, 0);
+        assert_eq!((reading.raw, reading.value), (2, 4));
+        assert_eq!(reading.flags, READING_SCALED | READING_TIMES_STALE);
+    }
+
+    #[test]
+    fn a_count_in_no_time_is_a_count() {
+        let mut history = History::default();
+        history.rebase(sample(0, 100, 100));
+        // The later time is behind: it is another clock's.
+        history.advance(sample(3, 99, 99), 0);
+        let reading = history.reading(true, 0);
+        assert_eq!((reading.value, reading.status, reading.flags), (3, 0, READING_TIMES_STALE));
+        assert_eq!((reading.time_enabled, reading.time_running), (0, 0));
     }
 }

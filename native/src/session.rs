@@ -8,14 +8,20 @@ use crate::attr::Wish;
 use crate::diagnose::Target;
 use crate::error::{Error, Result, Status};
 use crate::event::Event;
-use crate::group::{Counter, MAX_EVENTS};
+use crate::fast::Fast;
+use crate::fault::Policy;
+use crate::group::{Counter, MAX_EVENTS, Sample, positions};
 use crate::kernel::Attr;
 use crate::open::{Opened, Plan};
 use crate::options::{
-    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_PINNED, SESSION_SKIP_UNAVAILABLE,
-    SESSION_SUBTRACT, SessionOptions, check_options,
+    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
+    SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions, check_options,
 };
-use crate::reading::{EventInfo, History, Reading};
+use crate::overhead::Overhead;
+use crate::pmc::Cpu;
+use crate::reading::{
+    EVENT_INFO_FAST, EventInfo, History, READING_CLEAN, READING_FAST, READING_TIMES_STALE, Reading,
+};
 use crate::sampling::Samples;
 use crate::substitute::Substitute;
 use crate::sys::{Kernel, Sys};
@@ -27,6 +33,8 @@ pub(crate) struct Entry {
     pub info: EventInfo,
     pub substitute: Option<Substitute>,
     pub histogram: SharedHistogram,
+    pub overhead_fast: Overhead,
+    pub overhead_syscall: Overhead,
 }
 
 /// Events opened for one target.
@@ -40,6 +48,8 @@ pub(crate) struct Entry {
 ///
 /// Reading and recording allocate nothing.
 pub struct Session<S: Sys = Kernel> {
+    /// Before `opened`, which unmaps what this looks at: fields are dropped in order.
+    pub(crate) fast: Fast,
     pub(crate) opened: Opened<S>,
     pub(crate) entries: Vec<Entry>,
     pub(crate) histories: Vec<History>,
@@ -48,6 +58,7 @@ pub struct Session<S: Sys = Kernel> {
     /// The opening thread, by its never-reused token and by its kernel id.
     opener: (u64, i32),
     process: u64,
+    policy: Policy,
     pub(crate) enabled: bool,
     /// Whether the PMU was seen to count, or to be silent.
     pub(crate) proven: bool,
@@ -77,21 +88,32 @@ impl<S: Sys> Session<S> {
         }
         let counters = filled(events.len(), Counter::CLOSED)?;
         let attrs = filled(events.len(), Attr::default())?;
-        let opened = Opened { sys, counters, attrs, groups: with_room(events.len())? };
+        let policy = Policy::of_environment();
+        let opener = (thread::token(), thread::kernel_id());
+        let process = thread::process();
+        // The counter that a thread reads is its own, whatever the event counts: only an event of this very thread, wherever it
+        // runs and without its children, can be read in user space. The kernel would let any be mapped.
+        let own = target.pid == 0 || target.pid == opener.1;
+        let maps = own && target.cpu == -1 && options.flags & SESSION_INHERIT == 0 && policy != Policy::Off;
+        let pages = filled(events.len(), None)?;
+        let opened = Opened { sys, counters, attrs, pages, maps, process, groups: with_room(events.len())? };
         let mut session = Session {
+            fast: Fast::none(),
             opened,
             entries: with_room(events.len())?,
             histories: filled(events.len(), History::default())?,
             options: *options,
             target,
-            opener: (thread::token(), thread::kernel_id()),
-            process: thread::process(),
+            opener,
+            process,
+            policy,
             enabled: false,
             proven: false,
             reads: 0,
             recorded: false,
         };
         session.open_all(events)?;
+        session.find_fast();
         if options.flags & SESSION_DISABLED == 0 {
             session.enable()?;
         } else {
@@ -141,9 +163,28 @@ impl<S: Sys> Session<S> {
             };
             let histogram = SharedHistogram::create(&histogram_options)
                 .map_err(|error| Error::from(error).with_event(position))?;
-            self.entries.push(Entry { event: *event, info, substitute, histogram });
+            let (overhead_fast, overhead_syscall) = (Overhead::default(), Overhead::default());
+            self.entries.push(Entry {
+                event: *event,
+                info,
+                substitute,
+                histogram,
+                overhead_fast,
+                overhead_syscall,
+            });
         }
         Ok(())
+    }
+
+    /// Finds out anew which groups can be read in user space, after events were opened.
+    pub(crate) fn find_fast(&mut self) {
+        let ordered = self.has(SESSION_ORDERED);
+        self.fast = Fast::find(&self.opened, self.policy, ordered, self.entries.len());
+        for entry in &mut self.entries {
+            let fast = self.fast.groups.get(entry.info.group as usize).is_some_and(Option::is_some);
+            entry.info.flags &= !EVENT_INFO_FAST;
+            entry.info.flags |= if fast { EVENT_INFO_FAST } else { 0 };
+        }
     }
 
     /// Whether this process may touch the counters.
@@ -169,7 +210,7 @@ impl<S: Sys> Session<S> {
 
     /// Whether the session counts its own opening thread.
     pub(crate) fn counts_opener(&self) -> bool {
-        self.target.pid == 0
+        self.target.pid == 0 || self.target.pid == self.opener.1
     }
 
     fn entry(&self, index: usize) -> Result<&Entry> {
@@ -207,7 +248,7 @@ impl<S: Sys> Session<S> {
     /// Takes a new base for everything.
     pub(crate) fn rebase(&mut self) -> Result<()> {
         let mut samples = Samples::new();
-        self.sample_all(&mut samples)?;
+        self.sample_and_learn(&mut samples)?;
         for (position, history) in self.histories.iter_mut().enumerate() {
             history.rebase(samples.get(position).unwrap_or(history.last()));
         }
@@ -217,18 +258,52 @@ impl<S: Sys> Session<S> {
     }
 
     /// Takes a reading of all events: all of them, or an error, which changes nothing.
+    #[inline]
     pub fn read(&mut self, how: ReadMode) -> Result<()> {
         self.check()?;
-        if how == ReadMode::Auto && !self.is_opener() {
-            let why = format_args!(
-                "only the thread that opened the session may read it in this mode; other threads can read it by system call"
-            );
-            return Err(Error::new(Status::WrongThread, why));
+        if how == ReadMode::Auto {
+            if !self.is_opener() {
+                return Err(wrong_thread());
+            }
+            if self.fast.complete && self.fast.groups.iter_mut().flatten().all(|pmcs| pmcs.read_unmoved(&Cpu))
+            {
+                self.advance_unmoved();
+                return Ok(());
+            }
         }
+        self.read_slowly(how)
+    }
+
+    /// Takes over what was read in user space, with nothing moved since the last reading of every group.
+    #[inline(always)]
+    fn advance_unmoved(&mut self) {
+        for (pmcs, group) in self.fast.groups.iter().zip(&self.opened.groups) {
+            let Some(pmcs) = pmcs else { continue };
+            let (enabled, running) = pmcs.times();
+            let stale = if pmcs.times_stale() { READING_TIMES_STALE } else { 0 };
+            for (member, position) in positions(group.members).enumerate() {
+                if let Some(history) = self.histories.get_mut(position) {
+                    let sample = Sample { value: pmcs.value(member), enabled, running };
+                    history.advance(sample, READING_FAST | READING_CLEAN | stale);
+                }
+            }
+        }
+        self.reads += 1;
+        self.recorded = false;
+    }
+
+    #[cold]
+    fn read_slowly(&mut self, how: ReadMode) -> Result<()> {
         let mut samples = Samples::new();
-        self.sample_all(&mut samples)?;
+        match how {
+            ReadMode::Auto => self.sample_fast_or_learn(&mut samples)?,
+            ReadMode::Syscall => self.sample_all(&mut samples)?,
+        }
         for (position, history) in self.histories.iter_mut().enumerate() {
-            history.advance(samples.get(position));
+            match samples.get(position) {
+                Some(sample) => history.advance(sample, samples.flags(position)),
+                None => history.advance_without(),
+            }
         }
         self.reads += 1;
         self.recorded = false;
@@ -241,13 +316,20 @@ impl<S: Sys> Session<S> {
         if entry.info.status != 0 {
             return Reading { status: entry.info.status, ..Reading::default() };
         }
+        let history = &self.histories[position];
         let overhead = if self.has(SESSION_SUBTRACT) && self.counts_opener() {
-            // Since the base, every read has added its own.
-            entry.info.overhead_syscall.saturating_mul(if deltas { 1 } else { self.reads })
+            // Each path has its own, and since the base every read has added one. A pair of different paths costs something in
+            // between, which nobody has measured: nothing is subtracted for it.
+            let (fast, syscall) = history.pairs(deltas);
+            let (fast, syscall) = (
+                entry.info.overhead_fast.saturating_mul(fast),
+                entry.info.overhead_syscall.saturating_mul(syscall),
+            );
+            fast.saturating_add(syscall)
         } else {
             0
         };
-        self.histories[position].reading(deltas, overhead)
+        history.reading(deltas, overhead)
     }
 
     fn check_was_read(&self) -> Result<()> {
@@ -324,6 +406,14 @@ impl<S: Sys> fmt::Debug for Session<S> {
             .field("reads", &self.reads)
             .finish_non_exhaustive()
     }
+}
+
+#[cold]
+fn wrong_thread() -> Error {
+    let why = format_args!(
+        "only the thread that opened the session may read it in this mode; other threads can read it by system call"
+    );
+    Error::new(Status::WrongThread, why)
 }
 
 /// An empty vector with room, or an error: nothing here may abort for want of memory.

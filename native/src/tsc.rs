@@ -314,7 +314,8 @@ mod tests {
                 eprintln!("time stamp counter: {hertz} Hz");
                 assert!((1_000_000..20_000_000_000).contains(&hertz));
                 let (first, second) = (read_ordered(), read_ordered());
-                assert!(second > first && read() > first);
+                // A slow counter may say the same twice.
+                assert!(second >= first && read() >= second);
             }
         }
     }

@@ -1,0 +1,68 @@
+/* What the two halves of the simulation share: the traps (traps.c) and the kernel's rules (rules.c). */
+#ifndef SIMULATED_PMU_INTERNAL_H
+#define SIMULATED_PMU_INTERNAL_H
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+
+#include "simulated_pmu.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+#define EXPORT __attribute__((visibility("default")))
+
+/* Descriptors from here on are the simulation's. High, so that no other takes their place. */
+enum { FIRST_FD = 512, MAX_EVENTS = 192 };
+
+enum state { OFF, INACTIVE, ACTIVE, ERROR };
+
+struct event {
+    int used;
+    int leader; /* its slot */
+    int tid;    /* of the thread that it counts */
+    enum state state;
+    uint32_t type;
+    uint64_t config, id, read_format;
+    int pinned, software;
+    int private_fd; /* of the memory behind the page */
+    struct perf_event_mmap_page *page;
+    uint32_t index;       /* on the PMU: as the page has it */
+    uint64_t reg;         /* the counter itself, `width` bits */
+    uint64_t prev_count;  /* what it showed when it was last written (sign-extended) or read (raw) */
+    int64_t period_left;
+    uint64_t count, truth;
+    uint64_t enabled, running, stamp; /* times until `stamp` */
+};
+
+struct world {
+    simulated_pmu_options options;
+    struct event events[MAX_EVENTS];
+    simulated_pmu_statistics statistics;
+    uint64_t next_id;
+    uint32_t first_counter; /* general counters are given out from here, round and round */
+    uint32_t turn;          /* which group is scheduled first */
+    int out;                /* the task is off the PMU */
+    uint32_t fail_in;
+    int fail_with;
+    uint32_t refuse_pinned;
+    uint32_t act_in;
+    int act;
+    uint64_t last_ticks; /* with the clock: counted until then */
+    uint64_t mult;       /* nanoseconds = ticks * mult >> 32 */
+    int lock;
+};
+
+/* In memory that forked children share, as they share the kernel. */
+extern struct world *world HIDDEN;
+
+HIDDEN uint64_t ticks(void);
+HIDDEN uint64_t now(void);
+HIDDEN void catch_up(void);
+HIDDEN void count_all(uint64_t n);
+HIDDEN void publish(struct event *event);
+HIDDEN void update(struct event *event);
+HIDDEN void note_times(struct event *event);
+HIDDEN void reschedule(void);
+HIDDEN void act(int action);
+HIDDEN int group_has_room(const struct event *leader, int more);
+
+#endif

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Do counters count right on a real arm64 kernel with a PMU? Boots Debian's in an emulator whose PMU counts instructions
+# exactly, and runs there: the native crate's own tests (built by ci/aarch64-tools.sh's Rust), and the programs of ci/aarch64/,
+# one machine for each setting. Ends with a line "N passed, N failed".
+#
+# Without a network, and without what an earlier run has fetched, this fails: a check that was not made has not passed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if ! root=$(ci/aarch64-tools.sh); then
+    echo "aarch64-pmu: FAILED: the emulator and the kernel could not be fetched (no network, or no Debian machine)" >&2
+    echo "aarch64-pmu: nothing was tested on aarch64" >&2
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+
+work=$PWD/target/aarch64
+bin=$work/bin
+mkdir -p "$bin" "$work/initramfs"
+libraries=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu
+
+# The fetched programs find their own libraries; nobody else's are changed.
+wrap() {
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$2" >"$bin/$1"
+    chmod +x "$bin/$1"
+}
+wrap rustc-web "$root/usr/bin/rustc --sysroot $root/usr"
+wrap aarch64-gcc "env PATH=$root/usr/bin:$PATH $root/usr/bin/aarch64-linux-gnu-gcc-12"
+wrap aarch64-ar "$root/usr/bin/aarch64-linux-gnu-ar"
+wrap qemu "$root/usr/bin/qemu-system-aarch64 -L $root/usr/share/qemu -L $root/usr/share/seabios"
+
+echo "aarch64-pmu: building"
+target=aarch64-unknown-linux-gnu
+build() {
+    env -u RUSTFLAGS RUSTC="$bin/rustc-web" CARGO_TARGET_DIR="$work/target" \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER="$bin/aarch64-gcc" \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-feature=+crt-static" \
+        CC_aarch64_unknown_linux_gnu="$bin/aarch64-gcc" AR_aarch64_unknown_linux_gnu="$bin/aarch64-ar" \
+        cargo test --no-run --locked --target $target -p picollo-native --message-format=json "$@" |
+        python3 -c '
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("executable") and message.get("profile", {}).get("test"):
+        print(message["target"]["name"], message["executable"])'
+}
+rm -rf "$work/initramfs"/*
+mkdir -p "$work/initramfs/tests"
+build >"$work/tests.list"
+while read -r name executable; do
+    cp "$executable" "$work/initramfs/tests/$name"
+    "$root/usr/bin/aarch64-linux-gnu-strip" "$work/initramfs/tests/$name" 2>/dev/null ||
+        LD_LIBRARY_PATH=$libraries "$root/usr/bin/aarch64-linux-gnu-strip" "$work/initramfs/tests/$name"
+done <"$work/tests.list"
+"$bin/aarch64-gcc" -static -O2 -Wall -Wextra -o "$work/initramfs/init" ci/aarch64/init.c
+
+python3 ci/aarch64/initramfs.py "$work/initramfs" "$work/initramfs.gz"
+
+passed=0 failed=0
+# Boots one machine: its name, CPU model, number of CPUs, 1 or 0 for user access, and the programs to run, each with filters for
+# its tests behind commas.
+machine() {
+    local name=$1 model=$2 cpus=$3 access=$4 log=$work/$1.log
+    shift 4
+    echo "aarch64-pmu: machine \"$name\": $model, $cpus CPU(s), perf_user_access=$access"
+    # With -icount an instruction is a nanosecond and counts are exact. It runs all CPUs by turns.
+    timeout 600 "$bin/qemu" -M virt -m 512 -cpu "$model" -smp "$cpus" -icount shift=0,sleep=off \
+        -nographic -nic none -no-reboot -kernel "$root"/boot/vmlinuz-* -initrd "$work/initramfs.gz" \
+        -append "console=ttyAMA0 quiet panic=-1 picollo.access=$access -- $*" </dev/null >"$log" 2>&1 || true
+    tr -d '\r' <"$log" | grep -v '^\[' | sed "s/^/    /"
+    # The test harness's and the init's own lines.
+    local p f
+    p=$(tr -d '\r' <"$log" | sed -n 's/^test result: .* \([0-9]*\) passed;.*/\1/p; s/^init: \([0-9]*\) passed.*/\1/p' | paste -sd+ | bc)
+    f=$(tr -d '\r' <"$log" | sed -n 's/^test result: .* \([0-9]*\) failed;.*/\1/p; s/^init: .* \([0-9]*\) failed.*/\1/p' | paste -sd+ | bc)
+    passed=$((passed + ${p:-0}))
+    failed=$((failed + ${f:-0}))
+    if ! tr -d '\r' <"$log" | grep -q '^init: done$'; then
+        echo "aarch64-pmu: machine \"$name\" did not come to its end (log: $log)" >&2
+        failed=$((failed + 1))
+    fi
+}
+
+[ -s "$work/tests.list" ] || { echo "aarch64-pmu: no test program was built" >&2; echo "0 passed, 1 failed"; exit 1; }
+max=max,pauth-impdef=on
+# (The test left out wants branch misses, which the emulated PMU does not have.)
+machine user-access $max 1 1 picollo_native,pmc::,page::,fault::,thread::,tsc:: pmu \
+    session,--skip,hardware_events_count_or_say_why_not forks allocation
+machine two-cpus $max 2 1 pmu
+machine no-user-access $max 1 0 pmu
+# Its counters of anything but cycles have 32 bits.
+machine narrow-counters cortex-a57 2 1 pmu
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -109,7 +109,7 @@ namespace Picollo.Metrics
                 return new HdrHistogram(handle, (RecordMode)options.Mode, options.Storage != 0);
             }
 
-            private const uint Conflict = 0x8000_0000;
+            private const uint Conflict = 0x80000000;
 
             private HdrHistogramFactory WithMode(RecordMode mode, bool enabled)
             {

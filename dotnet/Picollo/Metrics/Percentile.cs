@@ -84,7 +84,7 @@ namespace Picollo.Metrics
         /// </summary>
         private static string Rounded(double value, int decimals)
         {
-            ulong factor = decimals == 4 ? 10_000ul : 1_000_000ul;
+            ulong factor = decimals == 4 ? 10000ul : 1000000ul;
             ulong whole = (ulong)value;
             // The fraction is mantissa / 2^shift, exactly.
             long bits = BitConverter.DoubleToInt64Bits(value - whole);

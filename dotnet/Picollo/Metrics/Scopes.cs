@@ -32,7 +32,7 @@ namespace Picollo.Metrics
     public struct NanoScope : IDisposable
     {
         /// <summary>Nanoseconds in a second.</summary>
-        public const ulong OneSecondValue = 1_000_000_000;
+        public const ulong OneSecondValue = 1000000000;
 
         private HdrHistogram _histogram;
         private readonly long _start;
@@ -63,7 +63,7 @@ namespace Picollo.Metrics
     public struct MicroScope : IDisposable
     {
         /// <summary>Microseconds in a second.</summary>
-        public const ulong OneSecondValue = 1_000_000;
+        public const ulong OneSecondValue = 1000000;
 
         private HdrHistogram _histogram;
         private readonly long _start;
@@ -88,7 +88,7 @@ namespace Picollo.Metrics
     public struct MilliScope : IDisposable
     {
         /// <summary>Milliseconds in a second.</summary>
-        public const ulong OneSecondValue = 1_000;
+        public const ulong OneSecondValue = 1000;
 
         private HdrHistogram _histogram;
         private readonly long _start;

@@ -1,7 +1,8 @@
 """Compiles C# with Roslyn, hosted in CoreCLR through pythonnet: there is no SDK where the tests run.
 
-usage: compile.py RUNTIME ROSLYN LANGVERSION JOB...
-A JOB is OUT.dll=SOURCE.cs,SOURCE.cs,@REFERENCE.dll ; an OUT.exe.dll gets an entry point. Warnings are errors.
+usage: compile.py RUNTIME ROSLYN JOB...
+A JOB is VERSION:OUT.dll=SOURCE.cs,SOURCE.cs,@REFERENCE.dll, where VERSION is that of C#, such as 7.2, or Latest. An OUT.exe.dll
+gets an entry point. Warnings are errors.
 """
 
 import glob
@@ -10,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-runtime, roslyn, language = sys.argv[1], sys.argv[2], sys.argv[3]
+runtime, roslyn = sys.argv[1], sys.argv[2]
 os.environ["DOTNET_ROOT"] = runtime
 os.environ["DOTNET_SYSTEM_GLOBALIZATION_INVARIANT"] = "1"
 os.environ["DOTNET_TieredPGO"] = "0"  # a compiler that runs for two seconds
@@ -56,6 +57,7 @@ def managed(path):
 
 
 def compile_job(job, framework_references):
+    language, _, job = job.partition(":")
     out, _, rest = job.partition("=")
     parts = rest.split(",")
     sources = [p for p in parts if not p.startswith("@")]
@@ -102,5 +104,5 @@ def compile_job(job, framework_references):
 framework_references = [
     MetadataReference.CreateFromFile(p) for p in sorted(glob.glob(f"{framework}/*.dll")) if managed(p)
 ]
-if not all([compile_job(job, framework_references) for job in sys.argv[4:]]):
+if not all([compile_job(job, framework_references) for job in sys.argv[3:]]):
     sys.exit(1)

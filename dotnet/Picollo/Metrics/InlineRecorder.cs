@@ -38,8 +38,8 @@ namespace Picollo.Metrics
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         internal bool TryRecord(ulong value)
         {
-            int exponent = 63 - _scale - LeadingZeros(value | _block);
-            ulong index = ((ulong)exponent << _scale) + (value >> exponent) - _firstIndex;
+            uint exponent = (uint)((63 ^ LeadingZeros(value | _block)) - _scale);
+            ulong index = ((ulong)exponent << _scale) + (value >> (int)exponent) - _firstIndex;
             if (index >= _length)
                 return false;
             if (_wide)
@@ -61,34 +61,11 @@ namespace Picollo.Metrics
 #if NETCOREAPP3_0_OR_GREATER || NET5_0_OR_GREATER
             return BitOperations.LeadingZeroCount(value);
 #else
-            // Never called with zero. Six halvings: shorter than a call into the library on the runtimes without the instruction.
-            int zeros = 0;
-            if (value >> 32 == 0)
-            {
-                zeros = 32;
-                value <<= 32;
-            }
-            if (value >> 48 == 0)
-            {
-                zeros += 16;
-                value <<= 16;
-            }
-            if (value >> 56 == 0)
-            {
-                zeros += 8;
-                value <<= 8;
-            }
-            if (value >> 60 == 0)
-            {
-                zeros += 4;
-                value <<= 4;
-            }
-            if (value >> 62 == 0)
-            {
-                zeros += 2;
-                value <<= 2;
-            }
-            return zeros + (value >> 63 == 0 ? 1 : 0);
+            // Not zero. Without the instruction, the exponent of a double tells: 32 bits are exact in one.
+            uint upper = (uint)(value >> 32);
+            double number = upper != 0 ? upper : (uint)value;
+            int exponent = (int)(*(ulong*)&number >> 52) - 1023;
+            return (upper != 0 ? 31 : 63) - exponent;
 #endif
         }
     }

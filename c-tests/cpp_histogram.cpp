@@ -1,0 +1,337 @@
+/* Histograms, recorders, snapshots and summaries through picollo.hpp. Compiled with exceptions and without. */
+#include "cpp_test.hpp"
+
+#include <array>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+static_assert(!std::is_copy_constructible_v<picollo::histogram> && std::is_nothrow_move_constructible_v<picollo::histogram>);
+static_assert(!std::is_copy_constructible_v<picollo::snapshot> && std::is_nothrow_move_constructible_v<picollo::snapshot>);
+static_assert(!std::is_copy_constructible_v<picollo::recorder> && std::is_nothrow_move_assignable_v<picollo::recorder>);
+static_assert(!std::is_copy_assignable_v<picollo::histogram> && std::is_nothrow_move_assignable_v<picollo::histogram>);
+static_assert(std::is_trivially_copyable_v<picollo::summary> && sizeof(picollo::summary) == sizeof(picollo_summary));
+static_assert(sizeof(picollo::percentile) == sizeof(picollo_percentile) && sizeof(picollo::bucket) == sizeof(picollo_bucket));
+static_assert(std::is_convertible_v<std::vector<std::uint64_t>, picollo::span<const std::uint64_t>>);
+static_assert(!std::is_convertible_v<std::vector<int>, picollo::span<const std::uint64_t>>);
+static_assert(!std::is_convertible_v<const std::vector<std::uint64_t>, picollo::span<std::uint64_t>>);
+
+static std::vector<std::uint64_t> example(std::uint64_t seed, std::size_t length, std::uint64_t base, std::uint64_t spread,
+                                          std::uint64_t divisor)
+{
+    std::vector<std::uint64_t> values;
+    std::uint64_t x = seed;
+    for (std::size_t i = 0; i < length; i++) {
+        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const std::uint64_t cube = (x >> 20) % 64;
+        values.push_back(base + (x >> 40) % spread + cube * cube * cube / divisor);
+    }
+    return values;
+}
+
+static const picollo::options worked = picollo::options().relative_error(0.01).range(2000, 12000);
+
+static void worked_example()
+{
+    picollo::histogram histogram = must(picollo::histogram::create(worked));
+    histogram.record(example(1, 100000, 1990, 1500, 40));
+    const picollo::summary before = must(histogram.summary());
+    CHECK_STRING("##### Example\n"
+                 "| Percentile |    Value | ±      |    Count |\n"
+                 "| :--------- | -------: | :----- | -------: |\n"
+                 "| 0          |    2,008 | ±8     |        1 |\n"
+                 "| 1          |    2,064 | ±16    |    1,000 |\n"
+                 "| 5          |    2,288 | ±16    |    4,997 |\n"
+                 "| 10         |    2,448 | ±16    |    9,994 |\n"
+                 "| 25         |    2,928 | ±16    |   24,985 |\n"
+                 "| 50         |    3,600 | ±16    |   49,970 |\n"
+                 "| 75         |    5,472 | ±32    |   74,955 |\n"
+                 "| 90         |    7,456 | ±32    |   89,946 |\n"
+                 "| 92.5       |    7,840 | ±32    |   92,445 |\n"
+                 "| 95         |    8,256 | ±64    |   94,943 |\n"
+                 "| 97.5       |    8,768 | ±64    |   97,442 |\n"
+                 "| 99         |    9,152 | ±64    |   98,941 |\n"
+                 "| 99.9       |    9,664 | ±64    |   99,841 |\n"
+                 "| 99.99      |    9,792 | ±64    |   99,931 |\n"
+                 "| 99.999     |    9,792 | ±64    |   99,940 |\n"
+                 "| 100        |    9,792 | ±64    |   99,940 |\n"
+                 "| Underflow  |          |        |       60 |\n"
+                 "|            |          |        |          |\n"
+                 "| Mean:      | 4,332.91 | StDev: | 1,870.75 |\n"
+                 "| Precision: |  0.7813% | Total: |   99,940 |\n"
+                 "| Range Min: |    2,000 | Max:   |   12,000 |\n",
+                 must(before.table("Example")));
+    CHECK_STRING("P99=9,152 [138 / 519]: [9,088, 9,216) 386", written(before.p99()));
+    CHECK(written(before).rfind("Total=99,940, Underflow=60, Overflow=0, Mean=4,332.9, P0=2,008", 0) == 0);
+    CHECK_U64(99940, before.total_count());
+    CHECK_U64(60, before.underflow_count());
+    CHECK(before.p0().value == 2008 && before.p1().value == 2064 && before.p5().value == 2288 && before.p10().value == 2448);
+    CHECK(before.p25().value == 2928 && before.p50().value == 3600 && before.p75().value == 5472 && before.p90().value == 7456);
+    CHECK(before.p92_5().value == 7840 && before.p95().value == 8256 && before.p97_5().value == 8768);
+    CHECK(before.p99_9().value == 9664 && before.p99_99().value == 9792 && before.p99_999().value == 9792);
+    CHECK(before.p100().value == 9792);
+    CHECK(before.min_trackable() == 2000 && before.max_trackable() == 12000 && before.relative_error() == 0.5 / 64);
+    CHECK(!before.is_approximate() && before.lost_count() == 0 && before.overflow_count() == 0);
+    CHECK(std::chrono::abs(std::chrono::system_clock::now() - before.time()) < 1min);
+
+    must(histogram.reset());
+    histogram.record(example(2, 150000, 1800, 1700, 36));
+    const std::string diff = must(before.diff(must(histogram.summary()), "Example diff"));
+    CHECK(diff.rfind("##### Example diff\n| Percentile |   Before |    After |     Δ% |\n", 0) == 0);
+    CHECK(diff.find("\n| Total:     |   99,940 |  145,798 | +45.9% |\n| D-value:   |          |          |   0.08 |\n")
+          != std::string::npos);
+    CHECK(must(before.text("t", picollo::format::json))[0] == '{');
+}
+
+static void every_way_of_recording()
+{
+    const std::vector<std::uint64_t> values = example(1, 10000, 1990, 1500, 40);
+    picollo::histogram one = must(picollo::histogram::create(worked)), batch = must(picollo::histogram::create(worked)),
+                       inlined = must(picollo::histogram::create(worked)), repeated = must(picollo::histogram::create(worked));
+    picollo::recorder recorder = must(inlined.recorder());
+    for (const std::uint64_t value : values) {
+        one.record(value);
+        recorder.record(value);
+        repeated.record_n(value, 1);
+    }
+    batch.record(values);
+    const std::vector<picollo::bucket> expected = must(must(one.snapshot()).buckets());
+    CHECK(expected.size() > 100);
+    for (picollo::histogram *other : {&batch, &inlined, &repeated}) {
+        const std::vector<picollo::bucket> found = must(must(other->snapshot()).buckets());
+        CHECK_U64(expected.size(), found.size());
+        for (std::size_t i = 0; i < expected.size() && i < found.size(); i++) {
+            CHECK(expected[i].lower == found[i].lower && expected[i].count == found[i].count);
+        }
+        CHECK_U64(must(one.summary()).underflow_count(), must(other->summary()).underflow_count());
+    }
+    const std::uint64_t array[] = {2000, 2001};
+    batch.record(array);
+    batch.record(std::array<std::uint64_t, 3>{2000, 2001, 2002});
+    batch.record({array, 1});
+    batch.record(picollo::span<const std::uint64_t>());
+    CHECK_U64(must(one.summary()).total_count() + 6, must(batch.summary()).total_count());
+    CHECK(batch.record_in_range(2000, 2000, 2000));
+    CHECK(!batch.record_in_range(2001, 2000, 2000));
+    picollo::histogram corrected = must(picollo::histogram::create());
+    corrected.record_corrected(450, 100);
+    CHECK_U64(4, must(corrected.summary()).total_count());
+    CHECK(must(corrected.footprint()) > 28672 * 8);
+}
+
+static void durations()
+{
+    picollo::histogram histogram = must(picollo::histogram::create());
+    histogram.record(2us);
+    CHECK_U64(2000, must(histogram.summary()).p100().bucket.lower / 8 * 8);
+    histogram.record<std::chrono::microseconds>(3ms);
+    histogram.record<std::chrono::milliseconds>(-5s);
+    picollo::recorder recorder = must(histogram.recorder());
+    recorder.record(7ns);
+    recorder.record<std::chrono::duration<std::uint64_t, std::ratio<60>>>(2h);
+    const std::vector<picollo::bucket> buckets = must(must(histogram.snapshot()).buckets());
+    CHECK_U64(5, buckets.size());
+    const std::uint64_t expected[] = {0, 7, 120, 2000, 3000};
+    for (std::size_t i = 0; i < 5; i++) CHECK(expected[i] >= buckets[i].lower && expected[i] <= buckets[i].upper);
+}
+
+static void scopes()
+{
+    picollo::histogram nanos = must(picollo::histogram::create()), micros = must(picollo::histogram::create()),
+                       ticks = must(picollo::histogram::create());
+    picollo::recorder recorder = must(ticks.recorder());
+    {
+        picollo::scope timing(nanos);
+        picollo::scope<picollo::histogram, std::chrono::microseconds> coarse(micros);
+        picollo::scope<picollo::recorder, std::chrono::nanoseconds, std::chrono::system_clock> other(recorder);
+        std::this_thread::sleep_for(5ms);
+        CHECK(timing.elapsed() >= 5ms);
+        picollo::scope never(nanos);
+        never.cancel();
+    }
+    CHECK_U64(1, must(nanos.summary()).total_count());
+    CHECK(must(nanos.summary()).p0().value >= 4990000 && must(nanos.summary()).p0().value < 5000000000);
+    CHECK(must(micros.summary()).p0().value >= 4990 && must(micros.summary()).p0().value < 5000000);
+    CHECK(must(ticks.summary()).p0().value >= 4900000);
+}
+
+static void snapshots()
+{
+    picollo::histogram histogram = must(picollo::histogram::create());
+    picollo::snapshot snapshot = must(histogram.snapshot());
+    histogram.record(1);
+    histogram.record(2);
+    CHECK_U64(0, must(snapshot.counts()).total);
+    must(snapshot.update());
+    CHECK_U64(2, must(snapshot.counts()).total);
+    histogram.record(3);
+    must(snapshot.update(picollo::since::previous_update));
+    CHECK_U64(1, must(snapshot.counts()).total);
+    CHECK_U64(3, must(snapshot.percentile(50)).value);
+    must(snapshot.update());
+    CHECK_U64(2, must(snapshot.percentile(50)).value);
+    const double ranks[] = {100, 0};
+    const std::vector<picollo::percentile> found = must(snapshot.percentiles(ranks));
+    CHECK(found.size() == 2 && found[0].value == 3 && found[1].value == 1);
+    std::uint64_t values[2];
+    must(snapshot.percentile_values(ranks, values));
+    CHECK(values[0] == 3 && values[1] == 1);
+    FAILS(buffer_too_small, snapshot.percentile_values(ranks, picollo::span<std::uint64_t>(values, 1)));
+    CHECK(must(snapshot.rank_of(3)) == 100);
+    CHECK_U64(1, must(snapshot.bucket_of(2)).count);
+    CHECK_U64(28672, must(snapshot.buckets(true)).size());
+    CHECK_U64(3, must(snapshot.summary(picollo::value_selection::upper)).total_count());
+
+    picollo::histogram coarse = must(picollo::histogram::create(picollo::options().significant_digits(2)));
+    must(coarse.add(snapshot));
+    CHECK_U64(3, must(coarse.summary()).total_count());
+    picollo::snapshot merged = must(coarse.snapshot());
+    must(merged.merge(snapshot));
+    CHECK_U64(6, must(merged.counts()).total);
+}
+
+static void text_of_ranks()
+{
+    picollo::percentile percentile = {};
+    CHECK_STRING("P0=n/a", written(percentile));
+    percentile.target_count = 1;
+    percentile.bucket.upper = UINT64_MAX;
+    const struct {
+        double rank;
+        const char *text;
+    } expected[] = {{100, "100"}, {92.5, "92.5"}, {33.3333333, "33.333333"}, {99.9999996, "100"}, {1e-30, "0"},
+                    {0.0078125, "0.007813"}, {50.0078125, "50.007813"}, {0.0000005, "0"}, {0.1 + 0.2, "0.3"}};
+    for (const auto &pair : expected) {
+        percentile.rank = pair.rank;
+        const std::string text = "P" + std::string(pair.text) + "=0 [0 / 0]: [0, 18,446,744,073,709,551,616) 0";
+        CHECK_STRING(text, written(percentile));
+    }
+}
+
+static void nothing_recorded()
+{
+    picollo::histogram histogram = must(picollo::histogram::create());
+    const picollo::summary summary = must(histogram.summary());
+    CHECK(std::isnan(summary.mean()) && std::isnan(summary.stddev()) && summary.total_count() == 0);
+    CHECK(std::isnan(picollo::summary().mean()));
+    CHECK_STRING("P50=n/a", written(summary.p50()));
+    picollo::snapshot snapshot = must(histogram.snapshot());
+    FAILS(empty, snapshot.percentile(50));
+    CHECK_U64(0, must(snapshot.buckets()).size());
+    CHECK_U64(0, must(snapshot.percentiles(picollo::span<const double>())).size());
+}
+
+static void bad_input()
+{
+    FAILS(invalid_argument, picollo::histogram::create(picollo::options().range(5, 5)));
+    FAILS(invalid_argument, picollo::histogram::create(picollo::options().significant_digits(9)));
+    FAILS(invalid_argument, picollo::histogram::create(picollo::options().counter_bits(16)));
+    picollo::histogram histogram = must(picollo::histogram::create());
+    histogram.record(1);
+    picollo::snapshot snapshot = must(histogram.snapshot());
+    FAILS(invalid_argument, snapshot.percentile(100.5));
+    FAILS(invalid_argument, must(histogram.summary()).table("\xff"));
+    FAILS(unsupported, must(picollo::histogram::create(picollo::options().mode(picollo::mode::interlocked))).recorder());
+    FAILS(unsupported, must(picollo::histogram::create(picollo::options().no_live_reset())).reset());
+}
+
+static void modes()
+{
+    for (const picollo::mode mode : {picollo::mode::interlocked, picollo::mode::per_thread}) {
+        picollo::histogram histogram = must(picollo::histogram::create(picollo::options().mode(mode).counter_bits(32)));
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 3; t++) {
+            threads.emplace_back([&] {
+                for (std::uint64_t i = 0; i < 10000; i++) histogram.record(i);
+                if (mode != picollo::mode::per_thread) return;
+                picollo::recorder recorder = must(histogram.recorder());
+                for (std::uint64_t i = 0; i < 10000; i++) recorder.record(i);
+            });
+        }
+        for (std::thread &thread : threads) thread.join();
+        CHECK_U64(mode == picollo::mode::per_thread ? 60000 : 30000, must(histogram.summary()).total_count());
+    }
+}
+
+/* Moves, self-moves, and ends in any order; memcheck looks on. */
+static void ownership()
+{
+    picollo::histogram first = must(picollo::histogram::create(worked));
+    picollo::histogram second = std::move(first);
+    second.record(2500);
+    first = std::move(second);
+    picollo::histogram &alias = first;
+    first = std::move(alias);
+    first.record(2500);
+    picollo::snapshot snapshot = must(first.snapshot());
+    picollo::recorder recorder = must(first.recorder());
+    picollo::recorder moved = std::move(recorder);
+    recorder = std::move(moved);
+    picollo::recorder &same = recorder;
+    recorder = std::move(same);
+    first = must(picollo::histogram::create(worked));
+    recorder.record(2600);
+    must(snapshot.update());
+    CHECK_U64(3, must(snapshot.counts()).total);
+    snapshot = must(first.snapshot());
+    CHECK_U64(0, must(snapshot.counts()).total);
+    std::vector<picollo::histogram> many;
+    for (int i = 0; i < 10; i++) many.push_back(must(picollo::histogram::create(worked)));
+    many.erase(many.begin() + 3);
+}
+
+#ifdef PICOLLO_NO_EXCEPTIONS
+static void results()
+{
+    picollo::result<picollo::histogram> made = picollo::histogram::create(worked);
+    CHECK(made.has_value() && made);
+    made->record(3000);
+    CHECK_U64(1, made->summary()->total_count());
+    picollo::result<picollo::histogram> moved = std::move(made);
+    CHECK_U64(1, (*moved).summary().value().total_count());
+    const picollo::result<picollo::histogram> refused = picollo::histogram::create(picollo::options().range(9, 1));
+    CHECK(!refused && refused.error().code() == picollo::status::invalid_argument);
+    CHECK(std::string(refused.error().message()).size() > 10);
+    CHECK(refused.error().os_errno() == 0 && refused.error().event_index() == -1);
+    CHECK(picollo::result<int>(picollo::failure(PICOLLO_ERR_EMPTY)).value_or(7) == 7);
+    CHECK(picollo::result<int>(5).value_or(7) == 5);
+    const picollo::result<void> reset = moved->reset();
+    CHECK(reset.has_value());
+}
+#else
+static void exceptions()
+{
+    picollo::histogram histogram(worked), defaulted;
+    histogram.record(3000);
+    CHECK_U64(1, histogram.summary().total_count());
+    CHECK_U64(UINT64_MAX, defaulted.summary().max_trackable());
+    try {
+        picollo::histogram refused(picollo::options().range(9, 1));
+        CHECK(false);
+    } catch (const std::runtime_error &why) {
+        CHECK(std::string(why.what()) == picollo::to_string(picollo::status::invalid_argument));
+    }
+}
+#endif
+
+int main()
+{
+    RUN(worked_example);
+    RUN(every_way_of_recording);
+    RUN(durations);
+    RUN(scopes);
+    RUN(snapshots);
+    RUN(text_of_ranks);
+    RUN(nothing_recorded);
+    RUN(bad_input);
+    RUN(modes);
+    RUN(ownership);
+#ifdef PICOLLO_NO_EXCEPTIONS
+    RUN(results);
+#else
+    RUN(exceptions);
+#endif
+    return report();
+}

@@ -1,0 +1,156 @@
+/* Clocks, events and sessions through picollo.hpp. Compiled with exceptions and without. */
+#include "cpp_test.hpp"
+
+#include <sys/mman.h>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+static_assert(!std::is_copy_constructible_v<picollo::session> && std::is_nothrow_move_constructible_v<picollo::session>);
+static_assert(std::chrono::steady_clock::is_steady && picollo::tsc_clock::is_steady);
+static_assert(sizeof(picollo::event) == sizeof(picollo_event));
+
+/* Touches pages for the first time. */
+static void fault(std::size_t pages)
+{
+    void *memory = mmap(nullptr, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (std::size_t i = 0; i < pages; i++) static_cast<volatile char *>(memory)[i * 4096] = 1;
+    munmap(memory, pages * 4096);
+}
+
+static std::vector<picollo::event> software()
+{
+    std::vector<picollo::event> events;
+    for (const char *name : {"page-faults", "task-clock"}) events.push_back(must(picollo::event::parse(name)));
+    return events;
+}
+
+static void clocks()
+{
+    must(picollo::tsc_clock::init());
+    const auto start = std::chrono::steady_clock::now();
+    const auto ticks = picollo::tsc_clock::now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const auto tsc = picollo::tsc_clock::now() - ticks;
+    const auto steady = std::chrono::steady_clock::now() - start;
+    CHECK(tsc >= std::chrono::milliseconds(19) && tsc <= steady + std::chrono::milliseconds(1));
+
+    picollo::histogram histogram = must(picollo::histogram::create());
+    for (int i = 0; i < 100; i++) {
+        picollo::scope<picollo::histogram, std::chrono::nanoseconds, picollo::tsc_clock> timing(histogram);
+        picollo::add_chain_256(1000);
+    }
+    /* 256,000 cycles at 8 GHz at the most. */
+    CHECK(must(histogram.summary()).p0().value >= 32000);
+}
+
+static void events()
+{
+    const picollo::event event = must(picollo::event::parse("page-faults"));
+    CHECK_TEXT("Software:PageFaults", event.name());
+    FAILS(no_such_event, picollo::event::parse("nonsense"));
+#ifdef PICOLLO_NO_EXCEPTIONS
+    CHECK(strstr(picollo::event::parse("nonsense").error().message(), "nonsense") != nullptr);
+#else
+    try {
+        picollo::event unknown("nonsense");
+        CHECK(false);
+    } catch (const picollo::error &why) {
+        CHECK(strstr(why.what(), "nonsense") != nullptr);
+    }
+#endif
+}
+
+static void page_faults()
+{
+    picollo::session session = must(picollo::session::create(software()));
+    CHECK_U64(2, must(session.size()));
+    CHECK_STRING("Software:TaskClock", must(session.event_at(1)).name());
+    CHECK(must(session.info(0)).status == PICOLLO_OK);
+    for (int i = 0; i < 10; i++) {
+        must(session.read(picollo::read_mode::syscall));
+        fault(100);
+        must(session.read());
+        must(session.record());
+    }
+    picollo::histogram faults = must(session.histogram(0));
+    const picollo::summary summary = must(faults.summary());
+    CHECK_U64(10, summary.total_count());
+    CHECK(summary.p0().value >= 100 && summary.p50().value < 130);
+    const std::vector<picollo_reading> deltas = must(session.readings());
+    CHECK(deltas.size() == 2 && deltas[0].value >= 100 && deltas[1].value > 0);
+    picollo_reading totals[2];
+    must(session.readings(totals, false));
+    CHECK(totals[0].value >= 1000);
+    FAILS(empty, session.record());
+    must(session.calibrate());
+    must(session.reset());
+    CHECK_U64(0, must(faults.summary()).total_count());
+    must(session.disable());
+    must(session.enable());
+
+    /* What was recorded outlives the session. */
+    must(session.read());
+    must(session.record());
+    session = must(picollo::session::create(software(), picollo::session_options().disabled().relative_error(0.01)));
+    CHECK_U64(1, must(faults.summary()).total_count());
+    fault(10);
+    must(session.read());
+    CHECK_U64(0, must(session.readings(false))[0].raw);
+}
+
+static void another_thread()
+{
+    picollo::session session = must(picollo::session::create(software()));
+    std::thread([&] {
+        FAILS(wrong_thread, session.read());
+        must(session.read(picollo::read_mode::syscall));
+    }).join();
+}
+
+static void missing_counters()
+{
+    const picollo_perf_info machine = must(picollo::probe());
+    if (machine.pmu_available) {
+        SKIPPED("this machine has performance counters");
+        return;
+    }
+    CHECK(machine.explanation[0] != 0);
+    std::vector<picollo::event> events = software();
+    events.push_back(must(picollo::event::parse("branch-misses")));
+#ifdef PICOLLO_NO_EXCEPTIONS
+    const auto refused = picollo::session::create(events);
+    const picollo::failure &why = refused.error();
+    const char *message = why.message();
+#else
+    std::string text;
+    picollo::error why{picollo::failure(PICOLLO_OK)};
+    try {
+        picollo::session({"page-faults", "task-clock", "branch-misses"});
+    } catch (const picollo::error &thrown) {
+        why = thrown;
+        text = thrown.what();
+    }
+    const char *message = text.c_str();
+#endif
+    CHECK(why.code() == picollo::status::no_such_event);
+    CHECK(why.event_index() == 2 && why.os_errno() == 2);
+    CHECK(strstr(message, "BranchMisses") != nullptr);
+
+    picollo::session session =
+        must(picollo::session::create(events, picollo::session_options().skip_unavailable()));
+    CHECK(must(session.info(2)).status == PICOLLO_ERR_NO_SUCH_EVENT);
+    must(session.read());
+    CHECK(must(session.readings())[2].status == PICOLLO_ERR_NO_SUCH_EVENT);
+    FAILS(invalid_argument, picollo::session::create(picollo::span<const picollo::event>()));
+}
+
+int main()
+{
+    RUN(clocks);
+    RUN(events);
+    RUN(page_faults);
+    RUN(another_thread);
+    RUN(missing_counters);
+    return report();
+}

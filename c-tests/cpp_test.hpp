@@ -1,0 +1,73 @@
+/* test.h for picollo.hpp: the same test with exceptions and without. */
+#ifndef PICOLLO_CPP_TEST_HPP
+#define PICOLLO_CPP_TEST_HPP
+
+#include "test.h"
+
+#include <picollo.hpp>
+
+#include <sstream>
+#include <string>
+
+#ifdef PICOLLO_NO_EXCEPTIONS
+
+/* What a call returns that has to succeed. */
+template <class T>
+T must(picollo::result<T> result)
+{
+    return std::move(result).value();
+}
+
+inline void must(picollo::result<void> result)
+{
+    result.value();
+}
+
+/* A call has to fail with a status, and with something to say. */
+#define FAILS(expected, call)                                                             \
+    do {                                                                                  \
+        const auto result_ = (call);                                                      \
+        CHECK(!result_.has_value());                                                      \
+        if (!result_.has_value()) CHECK(result_.error().code() == picollo::status::expected); \
+    } while (0)
+
+#else
+
+#define must(call) (call)
+
+#define FAILS(expected, call)                                                             \
+    do {                                                                                  \
+        bool thrown_ = false;                                                             \
+        try {                                                                             \
+            (void)(call);                                                                 \
+        } catch (const picollo::error &refusal_) {                                        \
+            thrown_ = true;                                                               \
+            CHECK(refusal_.code() == picollo::status::expected);                               \
+            CHECK(std::string(refusal_.what()).size() > 10);                              \
+        }                                                                                 \
+        CHECK(thrown_);                                                                   \
+    } while (0)
+
+#endif
+
+/* CHECK_TEXT for what need not outlive the line. */
+#define CHECK_STRING(expected, actual)                                                    \
+    do {                                                                                  \
+        const std::string expected_string_(expected), actual_string_(actual);             \
+        if (expected_string_ != actual_string_) {                                         \
+            fprintf(stderr, "%s:%d: %s: %s is\n%s\nexpected\n%s\n", __FILE__, __LINE__, __func__, #actual, \
+                    actual_string_.c_str(), expected_string_.c_str());                    \
+            test_failures++;                                                              \
+        }                                                                                 \
+    } while (0)
+
+/* What operator<< writes. */
+template <class T>
+std::string written(const T &value)
+{
+    std::ostringstream out;
+    out << value;
+    return out.str();
+}
+
+#endif /* PICOLLO_CPP_TEST_HPP */

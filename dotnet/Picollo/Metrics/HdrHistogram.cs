@@ -1,0 +1,136 @@
+using System;
+using Picollo.Native;
+
+namespace Picollo.Metrics
+{
+    /// <summary>How a histogram records; numbers as in the library.</summary>
+    internal enum RecordMode : uint
+    {
+        SingleWriter = 0,
+        Interlocked = 1,
+        ThreadLocal = 2,
+        Scalable = 3
+    }
+
+    /// <summary>
+    /// Counts 64-bit values in buckets whose width grows with the value, so that every value is known with a bounded relative error.
+    /// Recording takes about a nanosecond.
+    /// </summary>
+    /// <remarks>
+    /// Recording never fails and never loses anything silently: values out of range are counted apart. Which threads may record is
+    /// up to the mode chosen with <see cref="Factory"/>; any number of threads may read and reset at the same time. Too many
+    /// recording threads for the mode lose counts, and nothing worse happens.
+    /// </remarks>
+    public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
+    {
+        private readonly HistogramHandle _handle;
+        private readonly RecordMode _mode;
+        private readonly long _pressure;
+        private SnapshotHandle _scratch;
+        private volatile bool _disposed;
+
+        internal HdrHistogram(HistogramHandle handle, RecordMode mode, bool sparse)
+        {
+            _handle = handle;
+            _mode = mode;
+            _pointer = handle.Pointer;
+            _mayAllocate = sparse || mode == RecordMode.Scalable;
+            if (mode == RecordMode.ThreadLocal)
+                _slot = ThreadRecorders.Register(out _id);
+            else if (mode == RecordMode.SingleWriter && !sparse)
+                _recorder = InlineRecorder.Take(_pointer, out _cells);
+            _pressure = FootprintInBytes;
+            GC.AddMemoryPressure(_pressure);
+        }
+
+        /// <summary>Ends the use of a histogram that was not disposed.</summary>
+        ~HdrHistogram()
+        {
+            if (_handle == null)
+                return;
+            if (_mode == RecordMode.ThreadLocal)
+                ThreadRecorders.Unregister(_slot, _id);
+            if (_pressure != 0)
+                GC.RemoveMemoryPressure(_pressure);
+        }
+
+        /// <summary>What the histogram takes now, in bytes of native memory.</summary>
+        public int FootprintInBytes
+        {
+            get
+            {
+                ThrowIfDisposed();
+                UIntPtr bytes;
+                Outcome.Check(NativeMethods.picollo_histogram_footprint(_handle, &bytes));
+                return (int)Math.Min((ulong)bytes, int.MaxValue);
+            }
+        }
+
+        /// <summary>
+        /// Starts all counts over, at any time and from any thread: every record falls on one side of it. Snapshots go on undisturbed.
+        /// </summary>
+        public void Reset()
+        {
+            ThrowIfDisposed();
+            int tries = 0;
+            int status;
+            do
+                status = NativeMethods.picollo_histogram_reset(_handle);
+            while (Outcome.Again(status, ref tries));
+            Outcome.Check(status);
+        }
+
+        /// <summary>Takes a snapshot: a copy of the counts, to read at leisure and to update.</summary>
+        public HdrHistogramSnapshot GetSnapshot()
+        {
+            ThrowIfDisposed();
+            return new HdrHistogramSnapshot(HdrHistogramSnapshot.Take(_handle));
+        }
+
+        /// <summary>Adds all counts of a snapshot, of any layout.</summary>
+        public void Add(HdrHistogramSnapshot snapshot)
+        {
+            if (snapshot == null)
+                throw new ArgumentNullException(nameof(snapshot));
+            ThrowIfDisposed();
+            lock (snapshot.Gate)
+                Outcome.Check(NativeMethods.picollo_histogram_add(_handle, snapshot.Current()));
+        }
+
+        /// <summary>
+        /// Ends the use: whatever is called from now on throws <see cref="ObjectDisposedException"/>, on every thread. Snapshots live on.
+        /// </summary>
+        /// <remarks>
+        /// The memory goes back when the garbage collector has found that no thread is in the middle of recording into it.
+        /// </remarks>
+        public override void Dispose()
+        {
+            lock (Gate)
+            {
+                if (_disposed)
+                    return;
+                _disposed = true;
+                _cells.Stop();
+                _scratch?.Dispose();
+            }
+            if (_mode == RecordMode.ThreadLocal)
+                ThreadRecorders.Unregister(_slot, _id);
+        }
+
+        internal override SnapshotHandle Current()
+        {
+            ThrowIfDisposed();
+            if (_scratch == null)
+                _scratch = HdrHistogramSnapshot.Take(_handle);
+            else
+                HdrHistogramSnapshot.Update(_scratch, false);
+            return _scratch;
+        }
+
+        internal override void ThrowIfDisposed()
+        {
+            if (_disposed)
+                throw new ObjectDisposedException(nameof(HdrHistogram));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+using System;
+using Picollo.Native;
+
+namespace Picollo.Metrics
+{
+    public sealed unsafe partial class HdrHistogram
+    {
+        /// <summary>
+        /// A histogram with a relative error of 0.001, 64-bit counters, over all values: for one recording thread at a time and any
+        /// number of readers.
+        /// </summary>
+        public static HdrHistogram Create() => Factory.Create();
+
+        /// <summary>Begins the configuration of a histogram: <c>HdrHistogram.Factory.WithRelativeError(0.01).Create()</c>.</summary>
+        public static HdrHistogramFactory Factory => default;
+
+        /// <summary>What a histogram is made from. Each step returns a changed copy.</summary>
+        public readonly ref struct HdrHistogramFactory
+        {
+            private readonly PicolloHistogramOptions _options;
+
+            private HdrHistogramFactory(in PicolloHistogramOptions options)
+            {
+                _options = options;
+            }
+
+            /// <summary>
+            /// The largest distance between a value and the midpoint of its bucket, in proportion; clamped to 1e-6 … 0.1. The smaller, the
+            /// more memory.
+            /// </summary>
+            public HdrHistogramFactory WithRelativeError(double value)
+            {
+                PicolloHistogramOptions options = _options;
+                options.RelativeError = value;
+                return new HdrHistogramFactory(in options);
+            }
+
+            /// <summary>1 to 5 decimal digits, with buckets identical to those of HdrHistogram; instead of a relative error.</summary>
+            public HdrHistogramFactory WithSignificantDigits(int digits)
+            {
+                if (digits < 1 || digits > 5)
+                    throw new ArgumentOutOfRangeException(nameof(digits), digits, "There are layouts of 1 to 5 digits.");
+                PicolloHistogramOptions options = _options;
+                options.SignificantDigits = (uint)digits;
+                return new HdrHistogramFactory(in options);
+            }
+
+            /// <summary>32-bit counters: half the memory. One that wraps is told of as a lost count.</summary>
+            public HdrHistogramFactory WithUInt32Storage(bool enabled = true) => WithCounterBits(enabled ? 32u : 64u);
+
+            /// <summary>64-bit counters, the default.</summary>
+            public HdrHistogramFactory WithUInt64Storage() => WithCounterBits(64);
+
+            /// <summary>The smallest value to record; smaller ones are counted as underflow.</summary>
+            public HdrHistogramFactory WithMinTrackableValue(ulong value)
+            {
+                PicolloHistogramOptions options = _options;
+                options.MinTrackable = value;
+                return new HdrHistogramFactory(in options);
+            }
+
+            /// <summary>The largest value to record; larger ones are counted as overflow.</summary>
+            public HdrHistogramFactory WithMaxTrackableValue(ulong value)
+            {
+                if (value == 0)
+                    throw new ArgumentOutOfRangeException(nameof(value), value, "A histogram of nothing but zero has no use.");
+                PicolloHistogramOptions options = _options;
+                options.MaxTrackable = value;
+                return new HdrHistogramFactory(in options);
+            }
+
+            /// <summary>Several recording threads at modest rates: an atomic addition per record.</summary>
+            public HdrHistogramFactory WithInterlocked(bool enabled = true) => WithMode(RecordMode.Interlocked, enabled);
+
+            /// <summary>
+            /// Many recording threads at high rates: a plain addition into counters of the thread's own, which outlive the thread and go
+            /// to the next one.
+            /// </summary>
+            /// <param name="enabled">False for the default mode.</param>
+            /// <param name="accumulateInterval">Accepted for compatibility; reading always sees everything recorded.</param>
+            public HdrHistogramFactory WithThreadLocal(bool enabled = true, TimeSpan? accumulateInterval = null) =>
+                WithMode(RecordMode.ThreadLocal, enabled);
+
+            /// <summary>Many recording threads and little memory, where about 2 % accuracy of the counts is enough.</summary>
+            public HdrHistogramFactory WithScalable(bool enabled = true) => WithMode(RecordMode.Scalable, enabled);
+
+            /// <summary>Counters are allocated in small chunks on first touch.</summary>
+            /// <param name="maxBytes">A limit to the memory; what does not fit is counted as lost. 0: none.</param>
+            public HdrHistogramFactory WithSparseStorage(ulong maxBytes = 0)
+            {
+                PicolloHistogramOptions options = _options;
+                options.Storage = 1;
+                options.MaxBytes = maxBytes;
+                return new HdrHistogramFactory(in options);
+            }
+
+            /// <summary>Makes the histogram.</summary>
+            /// <exception cref="InvalidOperationException">Two of the modes were asked for.</exception>
+            /// <exception cref="ArgumentException">The smallest trackable value is not below the largest.</exception>
+            /// <exception cref="PicolloException">The library does not offer this combination.</exception>
+            public HdrHistogram Create()
+            {
+                Loader.Ensure();
+                if ((_options.Mode & Conflict) != 0)
+                    throw new InvalidOperationException("Only one of interlocked, thread-local and scalable can be had.");
+                PicolloHistogramOptions options = _options;
+                options.StructSize = (uint)sizeof(PicolloHistogramOptions);
+                Outcome.Check(NativeMethods.picollo_histogram_create(&options, out HistogramHandle handle));
+                return new HdrHistogram(handle, (RecordMode)options.Mode, options.Storage != 0);
+            }
+
+            private const uint Conflict = 0x80000000;
+
+            private HdrHistogramFactory WithMode(RecordMode mode, bool enabled)
+            {
+                PicolloHistogramOptions options = _options;
+                var current = (RecordMode)options.Mode;
+                if (enabled)
+                    options.Mode = current == RecordMode.SingleWriter || current == mode ? (uint)mode : Conflict;
+                else if (current == mode)
+                    options.Mode = (uint)RecordMode.SingleWriter;
+                return new HdrHistogramFactory(in options);
+            }
+
+            private HdrHistogramFactory WithCounterBits(uint bits)
+            {
+                PicolloHistogramOptions options = _options;
+                options.CounterBits = bits;
+                return new HdrHistogramFactory(in options);
+            }
+        }
+    }
+}

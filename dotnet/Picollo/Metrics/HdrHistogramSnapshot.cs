@@ -1,0 +1,90 @@
+using System;
+using Picollo.Native;
+
+namespace Picollo.Metrics
+{
+    /// <summary>The counts of one moment, or of the interval between two.</summary>
+    /// <remarks>Keeps what it needs of its histogram alive. Any number of snapshots watch a histogram without disturbing each other.</remarks>
+    public sealed class HdrHistogramSnapshot : ReadOnlyHdrHistogram
+    {
+        private static readonly object s_merging = new object();
+
+        private readonly SnapshotHandle _handle;
+
+        internal HdrHistogramSnapshot(SnapshotHandle handle)
+        {
+            _handle = handle;
+        }
+
+        /// <summary>When the counts were taken.</summary>
+        public DateTime TimestampUtc => GetSummary().TimestampUtc;
+
+        /// <summary>Takes the counts of now.</summary>
+        /// <param name="deltas">
+        /// True: what was recorded since the previous update, resets or not. False: everything since the last reset. Every update is
+        /// what the next delta starts from; taking the snapshot was the first.
+        /// </param>
+        public void Update(bool deltas)
+        {
+            lock (Gate)
+                Update(Current(), deltas);
+        }
+
+        /// <summary>Adds the counts of another snapshot, of any layout.</summary>
+        /// <exception cref="PicolloException">The layouts cannot be combined without loss.</exception>
+        public void Merge(HdrHistogramSnapshot other)
+        {
+            if (other == null)
+                throw new ArgumentNullException(nameof(other));
+            if (ReferenceEquals(other, this))
+                throw new ArgumentException("A snapshot cannot be merged into itself.", nameof(other));
+            // Whoever holds two gates holds this as well, so that two that merge into each other do not wait for each other.
+            lock (s_merging)
+            lock (Gate)
+            lock (other.Gate)
+                Outcome.Check(NativeMethods.picollo_snapshot_merge(Current(), other.Current()));
+        }
+
+        /// <inheritdoc/>
+        public override void Dispose()
+        {
+            lock (Gate)
+                _handle.Dispose();
+        }
+
+        /// <summary>A snapshot of a native histogram, up to date.</summary>
+        internal static SnapshotHandle Take(HistogramHandle histogram)
+        {
+            int tries = 0;
+            int status;
+            SnapshotHandle handle;
+            do
+                status = NativeMethods.picollo_snapshot_create(histogram, out handle);
+            while (Outcome.Again(status, ref tries));
+            Outcome.Check(status);
+            return handle;
+        }
+
+        internal static void Update(SnapshotHandle handle, bool deltas)
+        {
+            int tries = 0;
+            int status;
+            do
+                status = NativeMethods.picollo_snapshot_update(handle, deltas ? 1u : 0u);
+            while (Outcome.Again(status, ref tries));
+            Outcome.Check(status);
+        }
+
+        internal override SnapshotHandle Current()
+        {
+            ThrowIfDisposed();
+            return _handle;
+        }
+
+        internal override void ThrowIfDisposed()
+        {
+            if (_handle.IsClosed)
+                throw new ObjectDisposedException(nameof(HdrHistogramSnapshot));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+using System;
+using System.Runtime.InteropServices;
+using Picollo.Native;
+
+namespace Picollo.Metrics
+{
+    /// <summary>What can be read from a histogram and from a snapshot of one.</summary>
+    /// <remarks>Any thread may call anything here, at any time; calls on one object take turns.</remarks>
+    public abstract unsafe class ReadOnlyHdrHistogram : IDisposable
+    {
+        private const int Chunk = 32;
+
+        private HdrHistogramSummary _layout;
+
+        internal ReadOnlyHdrHistogram()
+        {
+        }
+
+        /// <summary>Held while the native snapshot is read or updated.</summary>
+        internal object Gate { get; } = new object();
+
+        /// <summary>Observations in range.</summary>
+        public ulong TotalCount => Counts().Total;
+
+        /// <summary>Observations below the trackable range.</summary>
+        public ulong UnderflowCount => Counts().Underflow;
+
+        /// <summary>Observations above the trackable range.</summary>
+        public ulong OverflowCount => Counts().Overflow;
+
+        /// <summary>Observations that were recorded but are missing from the buckets.</summary>
+        public ulong LostCount => Counts().Lost;
+
+        /// <summary>The stated error: 0.5 / block size, which is at most the error asked for.</summary>
+        public double RelativeError => Layout.RelativeError;
+
+        /// <summary>Smallest value of the guaranteed range.</summary>
+        public ulong MinTrackableValue => Layout.MinTrackableValue;
+
+        /// <summary>Largest value of the guaranteed range.</summary>
+        public ulong MaxTrackableValue => Layout.MaxTrackableValue;
+
+        /// <summary>All buckets in ascending order, empty ones included, of the moment at which the enumeration begins.</summary>
+        public Buckets Buckets => new Buckets(this, false);
+
+        /// <summary>The buckets with a count.</summary>
+        public Buckets BucketsWithValues => new Buckets(this, true);
+
+        /// <summary>All buckets, each with the percentile rank at its middle.</summary>
+        public BucketPercentiles BucketPercentiles => new BucketPercentiles(this, false);
+
+        /// <summary>The buckets with a count, each with the percentile rank at its middle.</summary>
+        public BucketPercentiles BucketPercentilesWithValues => new BucketPercentiles(this, true);
+
+        /// <summary>Totals, mean, deviation and the usual percentiles.</summary>
+        /// <param name="reuse">A summary to fill; null allocates one. Filling one allocates nothing.</param>
+        /// <param name="valueSelection">Which value of its bucket each percentile reports.</param>
+        public HdrHistogramSummary GetSummary(HdrHistogramSummary reuse = null, EquivalentValueSelection valueSelection = default)
+        {
+            HdrHistogramSummary summary = reuse ?? new HdrHistogramSummary();
+            lock (Gate)
+                summary.Fill(Current(), valueSelection);
+            return summary;
+        }
+
+        /// <summary>The value at a rank of 0 to 100, for example 99.9.</summary>
+        /// <exception cref="PicolloException">Nothing was recorded.</exception>
+        public ulong GetPercentileValue(double rank, EquivalentValueSelection valueSelection = default)
+        {
+            ulong value;
+            lock (Gate)
+                Outcome.Check(NativeMethods.picollo_snapshot_percentile_values(
+                    Current(), &rank, (UIntPtr)1, Percentile.ToNative(valueSelection), &value));
+            return value;
+        }
+
+        /// <summary>The values at many ranks, in any order, for little more than the cost of one.</summary>
+        public void GetPercentileValues(
+            ReadOnlySpan<double> ranks, Span<ulong> values, EquivalentValueSelection valueSelection = default)
+        {
+            if (values.Length < ranks.Length)
+                throw new ArgumentException("There is room for fewer values than there are ranks.", nameof(values));
+            fixed (double* from = &MemoryMarshal.GetReference(ranks))
+            fixed (ulong* to = &MemoryMarshal.GetReference(values))
+                lock (Gate)
+                    if (ranks.Length != 0)
+                        Outcome.Check(NativeMethods.picollo_snapshot_percentile_values(
+                            Current(), from, (UIntPtr)ranks.Length, Percentile.ToNative(valueSelection), to));
+        }
+
+        /// <summary>The percentile at a rank of 0 to 100, with its bucket.</summary>
+        /// <exception cref="PicolloException">Nothing was recorded.</exception>
+        public Percentile GetPercentile(double rank, EquivalentValueSelection valueSelection = default)
+        {
+            PicolloPercentile percentile;
+            lock (Gate)
+                Outcome.Check(NativeMethods.picollo_snapshot_percentiles(
+                    Current(), &rank, (UIntPtr)1, Percentile.ToNative(valueSelection), &percentile));
+            return new Percentile(in percentile);
+        }
+
+        /// <summary>The percentiles at many ranks, in any order, of one moment.</summary>
+        public void GetPercentiles(
+            ReadOnlySpan<double> ranks, Span<Percentile> percentiles, EquivalentValueSelection valueSelection = default)
+        {
+            if (percentiles.Length < ranks.Length)
+                throw new ArgumentException("There is room for fewer percentiles than there are ranks.", nameof(percentiles));
+            if (ranks.Length == 0)
+                return;
+            PicolloPercentile* native = stackalloc PicolloPercentile[Chunk];
+            fixed (double* from = &MemoryMarshal.GetReference(ranks))
+                lock (Gate)
+                {
+                    SnapshotHandle snapshot = Current();
+                    for (int done = 0; done < ranks.Length; done += Chunk)
+                    {
+                        int length = Math.Min(Chunk, ranks.Length - done);
+                        Outcome.Check(NativeMethods.picollo_snapshot_percentiles(
+                            snapshot, from + done, (UIntPtr)length, Percentile.ToNative(valueSelection), native));
+                        for (int i = 0; i < length; i++)
+                            percentiles[done + i] = new Percentile(in native[i]);
+                    }
+                }
+        }
+
+        /// <summary>
+        /// The percentage of observations in buckets up to and including the value's own; with interpolation, as if the bucket's
+        /// observations were spread evenly over it.
+        /// </summary>
+        public double GetRank(ulong value, bool interpolate = false)
+        {
+            double rank;
+            lock (Gate)
+                Outcome.Check(NativeMethods.picollo_snapshot_rank_of_value(Current(), value, interpolate ? 1u : 0u, &rank));
+            return rank;
+        }
+
+        /// <summary>The bucket that a value is counted in.</summary>
+        /// <exception cref="ArgumentException">The value is out of range.</exception>
+        public Bucket GetBucket(ulong value)
+        {
+            PicolloBucket bucket;
+            lock (Gate)
+                Outcome.Check(NativeMethods.picollo_snapshot_bucket_of(Current(), value, &bucket));
+            return new Bucket(in bucket);
+        }
+
+        /// <summary>Ends the use of this object: later calls throw <see cref="ObjectDisposedException"/>.</summary>
+        public abstract void Dispose();
+
+        /// <summary>The native snapshot to read, up to date. Called with the gate held.</summary>
+        internal abstract SnapshotHandle Current();
+
+        /// <summary>The buckets of this moment.</summary>
+        internal PicolloBucket[] CopyBuckets(bool nonEmptyOnly)
+        {
+            uint filter = nonEmptyOnly ? 1u : 0u;
+            lock (Gate)
+            {
+                SnapshotHandle snapshot = Current();
+                UIntPtr length;
+                int status = NativeMethods.picollo_snapshot_buckets(snapshot, filter, null, UIntPtr.Zero, &length);
+                if (status != (int)PicolloStatus.BufferTooSmall)
+                    Outcome.Check(status);
+                var buckets = new PicolloBucket[checked((int)length)];
+                fixed (PicolloBucket* start = buckets)
+                    if (buckets.Length != 0)
+                        Outcome.Check(NativeMethods.picollo_snapshot_buckets(
+                            snapshot, filter, start, (UIntPtr)buckets.Length, &length));
+                return buckets;
+            }
+        }
+
+        internal abstract void ThrowIfDisposed();
+
+        /// <summary>Any summary: what it says of the layout never changes.</summary>
+        private HdrHistogramSummary Layout
+        {
+            get
+            {
+                ThrowIfDisposed();
+                return _layout ?? (_layout = GetSummary());
+            }
+        }
+
+        private PicolloCounts Counts()
+        {
+            PicolloCounts counts;
+            lock (Gate)
+                Outcome.Check(NativeMethods.picollo_snapshot_counts(Current(), &counts));
+            return counts;
+        }
+    }
+}

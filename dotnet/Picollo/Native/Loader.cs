@@ -1,0 +1,75 @@
+using System;
+using System.Threading;
+#if NET5_0_OR_GREATER
+using System.Reflection;
+using System.Runtime.InteropServices;
+#endif
+
+namespace Picollo.Native
+{
+    /// <summary>Finds the library and checks that it speaks the same ABI.</summary>
+    internal static class Loader
+    {
+        private static string s_version;
+#if NET5_0_OR_GREATER
+        private static int s_resolving;
+#endif
+
+        /// <summary>The library's version.</summary>
+        internal static string Version
+        {
+            get
+            {
+                Ensure();
+                return s_version;
+            }
+        }
+
+        /// <summary>Called by everything that makes the first contact. Later calls cost a load.</summary>
+        /// <exception cref="DllNotFoundException">There is no library, or one of another ABI.</exception>
+        internal static void Ensure()
+        {
+            if (Volatile.Read(ref s_version) == null)
+                Load();
+        }
+
+        private static unsafe void Load()
+        {
+#if NET5_0_OR_GREATER
+            if (Interlocked.Exchange(ref s_resolving, 1) == 0)
+                NativeLibrary.SetDllImportResolver(typeof(Loader).Assembly, Resolve);
+#endif
+            uint abi;
+            try
+            {
+                abi = NativeMethods.picollo_abi_version();
+            }
+            catch (DllNotFoundException inner)
+            {
+                throw new DllNotFoundException(
+                    "libpicollo.so was not found. Install it, put its directory on LD_LIBRARY_PATH, or (.NET 5 and later) set "
+                    + "PICOLLO_LIBRARY to the file.", inner);
+            }
+            if (abi != NativeMethods.AbiVersion)
+                throw new DllNotFoundException(
+                    $"The libpicollo that was found has ABI version {abi}; this assembly needs {NativeMethods.AbiVersion}.");
+            Volatile.Write(ref s_version, Utf8.FromNative(NativeMethods.picollo_version()));
+        }
+
+#if NET5_0_OR_GREATER
+        /// <summary>The file that PICOLLO_LIBRARY names; else the usual search, and then the name that needs no development link.</summary>
+        private static IntPtr Resolve(string name, Assembly assembly, DllImportSearchPath? path)
+        {
+            if (name != NativeMethods.Library)
+                return IntPtr.Zero;
+            string chosen = Environment.GetEnvironmentVariable("PICOLLO_LIBRARY");
+            if (!string.IsNullOrEmpty(chosen))
+                return NativeLibrary.Load(chosen);
+            if (NativeLibrary.TryLoad(name, assembly, path, out IntPtr found)
+                || NativeLibrary.TryLoad("libpicollo.so.0", assembly, path, out found))
+                return found;
+            return IntPtr.Zero;
+        }
+#endif
+    }
+}

@@ -1,0 +1,48 @@
+using System;
+using System.Threading;
+
+namespace Picollo.Native
+{
+    /// <summary>Turns statuses of the library into exceptions.</summary>
+    internal static unsafe class Outcome
+    {
+        internal static void Check(int status)
+        {
+            if (status != 0)
+                throw Exception(status, null);
+        }
+
+        /// <summary>With the detail that calls which reach the kernel fill in.</summary>
+        internal static void Check(int status, PicolloError* error)
+        {
+            if (status != 0)
+                throw Exception(status, error);
+        }
+
+        internal static Exception Exception(int status, PicolloError* error)
+        {
+            string message = error == null ? "" : Utf8.FromField(error->Message, PicolloError.MessageLength);
+            if (message.Length == 0)
+                message = Utf8.FromNative(NativeMethods.picollo_status_str(status));
+            var kind = (PicolloStatus)status;
+            if (kind == PicolloStatus.OutOfMemory)
+                return new OutOfMemoryException(message);
+            if (error != null)
+                return new PicolloException(kind, message, error->OsErrno, error->EventIndex);
+            if (kind == PicolloStatus.InvalidArgument)
+                return new ArgumentException(message);
+            return new PicolloException(kind, message, 0, -1);
+        }
+
+        /// <summary>
+        /// Whether a call that competing resets made fail should be tried again. Each try is bounded in the library, so this is rare.
+        /// </summary>
+        internal static bool Again(int status, ref int tries)
+        {
+            if (status != (int)PicolloStatus.Busy || ++tries > 100)
+                return false;
+            Thread.Sleep(tries < 10 ? 0 : 1);
+            return true;
+        }
+    }
+}

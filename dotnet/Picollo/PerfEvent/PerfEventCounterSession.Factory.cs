@@ -1,0 +1,181 @@
+using System;
+using System.Text;
+using Picollo.Native;
+
+namespace Picollo.PerfEvent
+{
+    public sealed unsafe partial class PerfEventCounterSession
+    {
+        private const uint FlagPinned = 1 << 0;
+        private const uint FlagKernel = 1 << 1;
+        private const uint FlagDisabled = 1 << 2;
+        private const uint FlagInherit = 1 << 3;
+        private const uint FlagSkipUnavailable = 1 << 4;
+        private const uint FlagOrdered = 1 << 5;
+        private const uint FlagOnCpu = 1 << 6;
+        private const uint FlagSubtract = 1 << 7;
+
+        private uint _flags;
+        private int _thread;
+        private int _cpu = -1;
+        private double _relativeError;
+
+        /// <summary>Begins the configuration of a session.</summary>
+        public static PerfEventCounterSessionFactory Factory =>
+            new PerfEventCounterSessionFactory(new PerfEventCounterSession());
+
+        /// <summary>What a session is made from.</summary>
+        public readonly ref struct PerfEventCounterSessionFactory
+        {
+            private readonly PerfEventCounterSession _session;
+
+            internal PerfEventCounterSessionFactory(PerfEventCounterSession session)
+            {
+                _session = session;
+            }
+
+            private PerfEventCounterSession Session =>
+                _session ?? throw new InvalidOperationException("Use PerfEventCounterSession.Factory.");
+
+            /// <summary>
+            /// What to count: 0 and -1 the calling thread on any processor, which is the default; a thread's number and -1 that thread; a
+            /// thread and a processor only while it runs there; -1 and a processor everything there, which takes rights.
+            /// </summary>
+            public PerfEventCounterSessionFactory WithTarget(int threadId, int cpu)
+            {
+                if (threadId < 0 && cpu < 0)
+                    throw new ArgumentException("Every thread on every processor cannot be counted: name one of the two.");
+                Session._thread = threadId < 0 ? -1 : threadId;
+                Session._cpu = cpu < 0 ? -1 : cpu;
+                return SetFlag(FlagOnCpu, cpu >= 0);
+            }
+
+            /// <summary>All counters at all times, or none: never shared with other sessions. Off by default.</summary>
+            public PerfEventCounterSessionFactory WithPinned(bool pinned = true) => SetFlag(FlagPinned, pinned);
+
+            /// <summary>Count in the kernel as well. Off by default.</summary>
+            public PerfEventCounterSessionFactory WithKernel(bool withKernel = true) => SetFlag(FlagKernel, withKernel);
+
+            /// <summary>Count from the beginning, rather than from <see cref="Enable"/> on. On by default.</summary>
+            public PerfEventCounterSessionFactory WithEnabled(bool enabled = true) => SetFlag(FlagDisabled, !enabled);
+
+            /// <summary>Count threads and processes that the target starts as well. Off by default.</summary>
+            public PerfEventCounterSessionFactory WithInherit(bool inherit = true) => SetFlag(FlagInherit, inherit);
+
+            /// <summary>
+            /// Open the session without the counters that this machine lacks; their <see cref="PerfEventCounter.Status"/> and
+            /// <see cref="PerfEventCounter.Message"/> tell why. Off by default: a missing counter is an exception.
+            /// </summary>
+            public PerfEventCounterSessionFactory WithSkipUnavailable(bool skip = true) => SetFlag(FlagSkipUnavailable, skip);
+
+            /// <summary>Let the processor finish earlier instructions before each fast reading. Off by default.</summary>
+            public PerfEventCounterSessionFactory WithOrderedReads(bool ordered = true) => SetFlag(FlagOrdered, ordered);
+
+            /// <summary>Measure the cost of reading, and take it off every delta. Off by default.</summary>
+            public PerfEventCounterSessionFactory WithOverheadSubtracted(bool subtract = true) => SetFlag(FlagSubtract, subtract);
+
+            /// <summary>The relative error of the histograms; 0.001 by default.</summary>
+            public PerfEventCounterSessionFactory WithRelativeError(double value)
+            {
+                Session._relativeError = value;
+                return this;
+            }
+
+            /// <summary>Instructions, cycles and reference cycles; where they have counters of their own, those take no others' place.</summary>
+            public PerfEventCounterSessionFactory WithFixedCounters() =>
+                WithHardwareCounter(PerfHardwareCounterId.Instructions)
+                    .WithHardwareCounter(PerfHardwareCounterId.CpuCycles)
+                    .WithHardwareCounter(PerfHardwareCounterId.RefCpuCycles);
+
+            /// <summary>The fixed counters, branches, mispredicted branches, cache references and misses.</summary>
+            public PerfEventCounterSessionFactory WithHardwareCounters() =>
+                WithFixedCounters()
+                    .WithHardwareCounter(PerfHardwareCounterId.BranchInstructions)
+                    .WithHardwareCounter(PerfHardwareCounterId.BranchMisses)
+                    .WithHardwareCounter(PerfHardwareCounterId.CacheReferences)
+                    .WithHardwareCounter(PerfHardwareCounterId.CacheMisses);
+
+            /// <summary>Adds a generic hardware counter.</summary>
+            public PerfEventCounterSessionFactory WithHardwareCounter(PerfHardwareCounterId id) => WithHardwareCounter(id, out _);
+
+            /// <summary>Adds a generic hardware counter and hands it out.</summary>
+            public PerfEventCounterSessionFactory WithHardwareCounter(PerfHardwareCounterId id, out PerfEventCounter counter) =>
+                Add(PerfTypeId.Hardware, (ulong)id, "Hardware:" + id, out counter);
+
+            /// <summary>Adds a software counter.</summary>
+            public PerfEventCounterSessionFactory WithSoftwareCounter(PerfSoftwareCounterId id) => WithSoftwareCounter(id, out _);
+
+            /// <summary>Adds a software counter and hands it out.</summary>
+            public PerfEventCounterSessionFactory WithSoftwareCounter(PerfSoftwareCounterId id, out PerfEventCounter counter) =>
+                Add(PerfTypeId.Software, (ulong)id, "Software:" + id, out counter);
+
+            /// <summary>Adds a cache counter.</summary>
+            public PerfEventCounterSessionFactory WithCacheCounter(PerfCacheCounterId id) => WithCacheCounter(id, out _);
+
+            /// <summary>Adds a cache counter and hands it out.</summary>
+            public PerfEventCounterSessionFactory WithCacheCounter(PerfCacheCounterId id, out PerfEventCounter counter) =>
+                Add(PerfTypeId.HardwareCache, (ulong)id, "Cache:" + id, out counter);
+
+            /// <summary>Adds an event by the processor's own code.</summary>
+            public PerfEventCounterSessionFactory WithRawCounter(ulong config) => WithRawCounter(config, out _);
+
+            /// <summary>Adds an event by the processor's own code and hands it out.</summary>
+            public PerfEventCounterSessionFactory WithRawCounter(ulong config, out PerfEventCounter counter) =>
+                Add(PerfTypeId.Raw, config, "Raw:0x" + config.ToString("x"), out counter);
+
+            /// <summary>
+            /// Adds an event by name: <c>cycles</c>, <c>branch-misses</c>, <c>L1-dcache-load-misses</c>, <c>page-faults</c>, <c>r01c2</c>,
+            /// <c>cpu/event=0x3c,umask=0x1/</c>, <c>msr/tsc/</c>, <c>sched:sched_switch</c>, <c>mem:0xADDRESS/8:w</c>.
+            /// </summary>
+            /// <exception cref="PicolloException">That is no event, or none that this machine knows.</exception>
+            public PerfEventCounterSessionFactory WithCounter(string name) => WithCounter(name, out _);
+
+            /// <summary>Adds an event by name and hands it out.</summary>
+            public PerfEventCounterSessionFactory WithCounter(string name, out PerfEventCounter counter)
+            {
+                if (name == null)
+                    throw new ArgumentNullException(nameof(name));
+                Loader.Ensure();
+                PicolloEvent parsed;
+                PicolloError error;
+                fixed (byte* spec = Utf8.ToNative(name, nameof(name)))
+                    Outcome.Check(NativeMethods.picollo_event_parse(spec, &parsed, &error), &error);
+                return Add(in parsed, out counter);
+            }
+
+            /// <summary>Opens the counters.</summary>
+            /// <exception cref="PicolloException">A counter cannot be had; the message says which, why, and what to do.</exception>
+            public PerfEventCounterSession Create()
+            {
+                PerfEventCounterSession session = Session;
+                session.Open(
+                    session._flags, session._thread, session._cpu, session._relativeError, (session._flags & FlagSubtract) != 0);
+                return session;
+            }
+
+            private PerfEventCounterSessionFactory SetFlag(uint flag, bool on)
+            {
+                Session._flags = on ? Session._flags | flag : Session._flags & ~flag;
+                return this;
+            }
+
+            private PerfEventCounterSessionFactory Add(PerfTypeId type, ulong config, string name, out PerfEventCounter counter)
+            {
+                var description = new PicolloEvent { Type = (uint)type, Config = config, Scale = 1 };
+                byte[] bytes = Encoding.ASCII.GetBytes(name);
+                for (int i = 0; i < bytes.Length && i < PicolloEvent.NameLength - 1; i++)
+                    description.Name[i] = bytes[i];
+                return Add(in description, out counter);
+            }
+
+            private PerfEventCounterSessionFactory Add(in PicolloEvent description, out PerfEventCounter counter)
+            {
+                if (Session._handle != null)
+                    throw new InvalidOperationException("The session is open already.");
+                counter = new PerfEventCounter(Session, Session.Counters.Count, in description);
+                Session.Counters.Add(counter);
+                return this;
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+using System;
+using System.Threading;
+using Picollo.Metrics;
+using Picollo.Native;
+
+namespace Picollo.PerfEvent
+{
+    /// <summary>Performance counters that are read together, each with a histogram of its own.</summary>
+    /// <remarks>
+    /// <see cref="Read"/> without <c>forceSyscallRead</c> belongs to the thread that opened the session; everything else may be called
+    /// from any thread, and calls take turns. Not counting is never told as zero: what cannot be counted is an exception that says
+    /// what to do about it.
+    /// </remarks>
+    public sealed unsafe partial class PerfEventCounterSession : IDisposable
+    {
+        private const int Usual = 32;
+
+        private SessionHandle _handle;
+        private IntPtr _pointer;
+        private PicolloError _error;
+        private int _busy;
+        private bool _disposed;
+
+        private PerfEventCounterSession()
+        {
+        }
+
+        /// <summary>The counters, in the order in which they were asked for.</summary>
+        public PerfEventKnownCounters Counters { get; } = new PerfEventKnownCounters();
+
+        /// <summary>Takes a reading of all counters. Deltas are between the last two readings.</summary>
+        /// <param name="forceSyscallRead">Read by system call, on any thread, although the counters could be read in user space.</param>
+        public void Read(bool forceSyscallRead = false)
+        {
+            Enter();
+            int status;
+            fixed (PicolloError* error = &_error)
+                status = NativeMethods.picollo_session_read(_pointer, forceSyscallRead ? 1u : 0u, error);
+            Leave(status, true);
+        }
+
+        /// <summary>Records the last reading in the histograms; once per reading.</summary>
+        /// <param name="deltas">True: the counts between the last two readings. False: since the base.</param>
+        /// <exception cref="PicolloException">There is no reading that was not recorded yet.</exception>
+        public void Record(bool deltas)
+        {
+            Enter();
+            Leave(NativeMethods.picollo_session_record(_pointer, deltas ? 1u : 0u), false);
+        }
+
+        /// <summary>Takes the counts of now as the new base, and resets the histograms.</summary>
+        public void Reset()
+        {
+            Enter();
+            int status;
+            fixed (PicolloError* error = &_error)
+                status = NativeMethods.picollo_session_reset(_pointer, error);
+            Leave(status, true);
+        }
+
+        /// <summary>Starts the counters, with a new base.</summary>
+        public void Enable()
+        {
+            Enter();
+            int status;
+            fixed (PicolloError* error = &_error)
+                status = NativeMethods.picollo_session_enable(_pointer, error);
+            Leave(status, true);
+        }
+
+        /// <summary>Stops the counters.</summary>
+        public void Disable()
+        {
+            Enter();
+            int status;
+            fixed (PicolloError* error = &_error)
+                status = NativeMethods.picollo_session_disable(_pointer, error);
+            Leave(status, true);
+        }
+
+        /// <summary>Measures what two readings in a row count, for <see cref="PerfEventCounter.PairReadOverhead"/>.</summary>
+        public void Calibrate()
+        {
+            Enter();
+            int status;
+            fixed (PicolloError* error = &_error)
+                status = NativeMethods.picollo_session_calibrate(_pointer, error);
+            Leave(status, true);
+        }
+
+        /// <summary>Closes the counters. The histograms live on.</summary>
+        public void Dispose()
+        {
+            Acquire();
+            _disposed = true;
+            _pointer = IntPtr.Zero;
+            _handle?.Dispose();
+            Volatile.Write(ref _busy, 0);
+        }
+
+        /// <inheritdoc/>
+        public override string ToString() => string.Join(", ", Counters);
+
+        internal PerfEventCounterValue Reading(int index, bool deltas)
+        {
+            int length = Counters.Count;
+            if (length > Usual)
+                return new PerfEventCounterValue(in Readings(deltas)[index]);
+            PicolloReading* readings = stackalloc PicolloReading[Usual];
+            Enter();
+            Leave(NativeMethods.picollo_session_readings(_pointer, deltas ? 1u : 0u, readings, (UIntPtr)length), false);
+            return new PerfEventCounterValue(in readings[index]);
+        }
+
+        internal PicolloEventInfo Info(int index)
+        {
+            PicolloEventInfo info;
+            Enter();
+            Leave(NativeMethods.picollo_session_event_info(_pointer, (UIntPtr)index, &info), false);
+            return info;
+        }
+
+        private PicolloReading[] Readings(bool deltas)
+        {
+            var readings = new PicolloReading[Counters.Count];
+            Enter();
+            int status;
+            fixed (PicolloReading* start = readings)
+                status = NativeMethods.picollo_session_readings(
+                    _pointer, deltas ? 1u : 0u, start, (UIntPtr)readings.Length);
+            Leave(status, false);
+            return readings;
+        }
+
+        /// <summary>
+        /// Waits for its turn, in which the session stays open. Not a lock statement: that would cost as much again as a fast reading.
+        /// Nothing in between can throw.
+        /// </summary>
+        private void Enter()
+        {
+            Acquire();
+            if (_pointer != IntPtr.Zero)
+                return;
+            bool disposed = _disposed;
+            Volatile.Write(ref _busy, 0);
+            if (disposed)
+                throw new ObjectDisposedException(nameof(PerfEventCounterSession));
+            throw new InvalidOperationException("The session is not open: call Create first.");
+        }
+
+        private void Acquire()
+        {
+            if (Interlocked.CompareExchange(ref _busy, 1, 0) == 0)
+                return;
+            var wait = new SpinWait();
+            while (Interlocked.CompareExchange(ref _busy, 1, 0) != 0)
+                wait.SpinOnce();
+        }
+
+        private void Leave(int status, bool detailed)
+        {
+            if (status != 0)
+                Fail(status, detailed);
+            Volatile.Write(ref _busy, 0);
+        }
+
+        // Apart, because a method with a local of 512 bytes begins with clearing it.
+        private void Fail(int status, bool detailed)
+        {
+            PicolloError error = _error;
+            Volatile.Write(ref _busy, 0);
+            if (detailed)
+                Outcome.Check(status, &error);
+            Outcome.Check(status);
+        }
+
+        private void Open(uint flags, int thread, int cpu, double relativeError, bool calibrate)
+        {
+            Loader.Ensure();
+            if (_disposed || _handle != null)
+                throw new InvalidOperationException("A factory makes one session.");
+            var events = new PicolloEvent[Counters.Count];
+            if (events.Length == 0)
+                throw new InvalidOperationException("There is nothing to count: add a counter.");
+            for (int i = 0; i < events.Length; i++)
+                events[i] = Counters[i].Description;
+            var options = new PicolloSessionOptions
+            {
+                StructSize = (uint)sizeof(PicolloSessionOptions),
+                Flags = flags,
+                RelativeError = relativeError,
+                Thread = thread,
+                Cpu = cpu
+            };
+            int status;
+            fixed (PicolloEvent* start = events)
+            fixed (PicolloError* error = &_error)
+            {
+                status = NativeMethods.picollo_session_create(
+                    &options, start, (UIntPtr)events.Length, out _handle, error);
+                Outcome.Check(status, error);
+            }
+            _pointer = _handle.DangerousGetHandle();
+            for (int i = 0; i < events.Length; i++)
+            {
+                PicolloEvent described;
+                Outcome.Check(NativeMethods.picollo_session_event(_pointer, (UIntPtr)i, &described));
+                Outcome.Check(NativeMethods.picollo_session_histogram(_pointer, (UIntPtr)i, out HistogramHandle histogram));
+                Counters[i].Opened(in described, new HdrHistogram(histogram, RecordMode.SingleWriter, false));
+            }
+            if (calibrate)
+                Calibrate();
+        }
+    }
+}

@@ -1,0 +1,181 @@
+using System;
+using System.Diagnostics;
+using System.Globalization;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Picollo.Metrics;
+
+namespace Picollo.Bench
+{
+    /// <summary>
+    /// What a record costs from C#, beside the inlined recorders of C and C++ on the same values in the same process: by turns, so that
+    /// they meet the same machine; medians of the rounds.
+    /// </summary>
+    public static unsafe class Program
+    {
+        private const int Values = 65536;
+        private const int Rounds = 201;
+
+        private static readonly ulong[] s_values = Skewed();
+
+        [DllImport("picollo_bench")]
+        private static extern void bench_c_inline(void* recorder, ulong* values, UIntPtr length);
+
+        [DllImport("picollo_bench")]
+        private static extern void bench_cpp_inline(IntPtr histogram, ulong* values, UIntPtr length);
+
+        [DllImport("picollo_bench")]
+        private static extern void bench_c_call(IntPtr histogram, ulong* values, UIntPtr length);
+
+        [DllImport("picollo")]
+        private static extern int picollo_histogram_create(void* options, out IntPtr histogram);
+
+        [DllImport("picollo")]
+        private static extern int picollo_histogram_recorder(IntPtr histogram, uint version, void* recorder);
+
+        [DllImport("picollo")]
+        private static extern void picollo_histogram_record(IntPtr histogram, ulong value);
+
+#if NET5_0_OR_GREATER
+        [DllImport("picollo", EntryPoint = "picollo_histogram_record")]
+        [SuppressGCTransition]
+        private static extern void picollo_histogram_record_suppressed(IntPtr histogram, ulong value);
+#endif
+
+        public static void Main()
+        {
+            HdrHistogram single = HdrHistogram.Create(), narrow = HdrHistogram.Factory.WithUInt32Storage().Create(),
+                interlocked = HdrHistogram.Factory.WithInterlocked().Create(),
+                local = HdrHistogram.Factory.WithThreadLocal().Create();
+            HdrRecorder recorder = single.GetRecorder(), localRecorder = local.GetRecorder();
+            picollo_histogram_create(null, out IntPtr histogram);
+            // struct_size and mode, the rest 0.
+            uint* options = stackalloc uint[14];
+            options[0] = 56;
+            options[1] = 1;
+            picollo_histogram_create(options, out IntPtr atomic);
+            byte* native = stackalloc byte[64];
+            picollo_histogram_recorder(histogram, 1, native);
+            IntPtr pointer = (IntPtr)native;
+
+            string[] names =
+            {
+                "C, inline recorder", "C++, `picollo::recorder`", "C, exported function", "C, exported, interlocked", "C#, `Record`",
+                "C#, `Record`, 32-bit counters", "C#, `HdrRecorder`", "C#, `Record`, thread-local",
+                "C#, `HdrRecorder`, thread-local", "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition",
+                "C#, P/Invoke", "C#, `Record(ReadOnlySpan)`"
+            };
+            Action[] ways =
+            {
+                () =>
+                {
+                    fixed (ulong* values = s_values)
+                        bench_c_inline((void*)pointer, values, (UIntPtr)Values);
+                },
+                () =>
+                {
+                    fixed (ulong* values = s_values)
+                        bench_cpp_inline(histogram, values, (UIntPtr)Values);
+                },
+                () =>
+                {
+                    fixed (ulong* values = s_values)
+                        bench_c_call(histogram, values, (UIntPtr)Values);
+                },
+                () =>
+                {
+                    fixed (ulong* values = s_values)
+                        bench_c_call(atomic, values, (UIntPtr)Values);
+                },
+                () => Record(single), () => Record(narrow), () => Record(recorder), () => Record(local),
+                () => Record(localRecorder), () => Record(interlocked),
+#if NET5_0_OR_GREATER
+                () => CallSuppressed(histogram),
+#else
+                null,
+#endif
+                () => Call(histogram), () => single.Record(s_values)
+            };
+
+            var nanos = new double[ways.Length][];
+            for (int way = 0; way < ways.Length; way++)
+                nanos[way] = new double[Rounds];
+            double scale = 1e9 / Stopwatch.Frequency / Values;
+            // The runtime compiles a loop anew while it runs; the first rounds are for that.
+            for (int round = -100; round < Rounds; round++)
+                for (int way = 0; way < ways.Length; way++)
+                {
+                    if (ways[way] == null)
+                        continue;
+                    long start = Stopwatch.GetTimestamp();
+                    ways[way]();
+                    long elapsed = Stopwatch.GetTimestamp() - start;
+                    if (round >= 0)
+                        nanos[way][round] = elapsed * scale;
+                }
+
+            Console.WriteLine("| way to record                       | ns a value | to C inline |");
+            Console.WriteLine("| :---------------------------------- | ---------: | ----------: |");
+            double reference = 0;
+            for (int way = 0; way < ways.Length; way++)
+            {
+                if (ways[way] == null)
+                    continue;
+                Array.Sort(nanos[way]);
+                double median = nanos[way][Rounds / 2];
+                if (way == 0)
+                    reference = median;
+                Console.WriteLine(string.Format(
+                    CultureInfo.InvariantCulture, "| {0,-35} | {1,10:0.00} | {2,11:0.00} |", names[way], median, median / reference));
+            }
+            ulong expected = (ulong)(Rounds + 100) * Values * 3;
+            if (single.TotalCount != expected)
+                throw new Exception($"{single.TotalCount} records, expected {expected}");
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Record(HdrHistogram histogram)
+        {
+            foreach (ulong value in s_values)
+                histogram.Record(value);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Record(HdrRecorder recorder)
+        {
+            foreach (ulong value in s_values)
+                recorder.Record(value);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Call(IntPtr histogram)
+        {
+            foreach (ulong value in s_values)
+                picollo_histogram_record(histogram, value);
+        }
+
+#if NET5_0_OR_GREATER
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void CallSuppressed(IntPtr histogram)
+        {
+            foreach (ulong value in s_values)
+                picollo_histogram_record_suppressed(histogram, value);
+        }
+#endif
+
+        /// <summary>Skewed over 1 … 7.7e9: as many values in every factor of two, as latencies have it.</summary>
+        private static ulong[] Skewed()
+        {
+            var values = new ulong[Values];
+            ulong x = 1;
+            for (int i = 0; i < Values; i++)
+            {
+                x = unchecked(x * 6364136223846793005 + 1442695040888963407);
+                int magnitude = (int)((x >> 58) % 33);
+                ulong fraction = (x >> 20) & 0xffffffff;
+                values[i] = 1 + ((fraction << magnitude) >> 32) % 7700000000;
+            }
+            return values;
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// The loops of C and C++ that the benchmark of .NET is measured against, in a library that it loads. Both are compiled by the
+// same compiler; the first is what a C program would write.
+#include <picollo.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+// C: picollo_inline.h, with a recorder of the loop's own.
+void bench_c_inline(const picollo_recorder *recorder, const std::uint64_t *values, std::size_t length)
+{
+    const picollo_recorder own = *recorder;
+    for (std::size_t i = 0; i < length; i++) picollo_recorder_record(&own, values[i]);
+}
+
+// C++: picollo::recorder.
+void bench_cpp_inline(picollo_histogram *histogram, const std::uint64_t *values, std::size_t length)
+{
+    picollo_recorder filled;
+    if (picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &filled) != PICOLLO_OK) return;
+    picollo::recorder recorder(filled);
+    for (const std::uint64_t value : picollo::span<const std::uint64_t>(values, length)) recorder.record(value);
+}
+
+// C: the exported function.
+void bench_c_call(picollo_histogram *histogram, const std::uint64_t *values, std::size_t length)
+{
+    for (std::size_t i = 0; i < length; i++) picollo_histogram_record(histogram, values[i]);
+}
+}

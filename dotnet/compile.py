@@ -1,0 +1,108 @@
+"""Compiles C# with Roslyn, hosted in CoreCLR through pythonnet: there is no SDK where the tests run.
+
+usage: compile.py RUNTIME ROSLYN JOB...
+A JOB is VERSION:OUT.dll=SOURCE.cs,SOURCE.cs,@REFERENCE.dll, where VERSION is that of C#, such as 7.2, or Latest. An OUT.exe.dll
+gets an entry point. Warnings are errors.
+"""
+
+import glob
+import json
+import os
+import sys
+from pathlib import Path
+
+runtime, roslyn = sys.argv[1], sys.argv[2]
+os.environ["DOTNET_ROOT"] = runtime
+os.environ["DOTNET_SYSTEM_GLOBALIZATION_INVARIANT"] = "1"
+os.environ["DOTNET_TieredPGO"] = "0"  # a compiler that runs for two seconds
+framework = sorted(glob.glob(f"{runtime}/shared/Microsoft.NETCore.App/*"))[-1]
+version = os.path.basename(framework)
+config = Path(roslyn) / "host.runtimeconfig.json"
+RUNTIME_CONFIG = {
+    "runtimeOptions": {
+        "tfm": "net8.0",
+        "framework": {"name": "Microsoft.NETCore.App", "version": version},
+        "configProperties": {"System.Globalization.Invariant": True},
+    }
+}
+config.write_text(json.dumps(RUNTIME_CONFIG))
+
+from clr_loader import get_coreclr  # noqa: E402
+from pythonnet import set_runtime  # noqa: E402
+
+set_runtime(get_coreclr(runtime_config=str(config), dotnet_root=Path(runtime)))
+import clr  # noqa: E402
+
+sys.path.append(roslyn)
+clr.AddReference("Microsoft.CodeAnalysis")
+clr.AddReference("Microsoft.CodeAnalysis.CSharp")
+import System  # noqa: E402
+from Microsoft.CodeAnalysis import DiagnosticSeverity, MetadataReference, OptimizationLevel, OutputKind, SyntaxTree  # noqa: E402
+from Microsoft.CodeAnalysis.CSharp import (  # noqa: E402
+    CSharpCompilation,
+    CSharpCompilationOptions,
+    CSharpParseOptions,
+    CSharpSyntaxTree,
+    LanguageVersion,
+)
+from Microsoft.CodeAnalysis.Text import SourceText  # noqa: E402
+
+SYMBOLS = ["NET", "NETCOREAPP", "NET8_0"] + [f"NET{v}_0_OR_GREATER" for v in (5, 6, 7, 8)]
+
+
+def managed(path):
+    """Whether a file of the shared framework is an assembly that can be referenced."""
+    name = os.path.basename(path)
+    return name.endswith(".dll") and not name.startswith(("lib", "Microsoft.DiaSymReader", "mscordac", "clr"))
+
+
+def compile_job(job, framework_references):
+    language, _, job = job.partition(":")
+    out, _, rest = job.partition("=")
+    parts = rest.split(",")
+    sources = [p for p in parts if not p.startswith("@")]
+    references = list(framework_references)
+    references += [MetadataReference.CreateFromFile(p[1:]) for p in parts if p.startswith("@")]
+    parsed = getattr(LanguageVersion, language if language == "Latest" else "CSharp" + language.replace(".", "_"))
+    symbols = System.Array[System.String](SYMBOLS)
+    options = CSharpParseOptions(parsed).WithPreprocessorSymbols(symbols)
+    trees = System.Array[SyntaxTree](
+        [
+            CSharpSyntaxTree.ParseText(
+                SourceText.From(Path(s).read_text(encoding="utf-8"), System.Text.Encoding.UTF8), options, s
+            )
+            for s in sources
+        ]
+    )
+    executable = out.endswith(".exe.dll")
+    kind = OutputKind.ConsoleApplication if executable else OutputKind.DynamicallyLinkedLibrary
+    compilation_options = (
+        CSharpCompilationOptions(kind).WithAllowUnsafe(True).WithOptimizationLevel(OptimizationLevel.Release)
+    )
+    name = os.path.basename(out)[: -len(".dll")]
+    references = System.Array[MetadataReference](references)
+    compilation = CSharpCompilation.Create(name, trees, references, compilation_options)
+    failed = 0
+    for diagnostic in compilation.GetDiagnostics():
+        if diagnostic.Severity >= DiagnosticSeverity.Warning:
+            print(diagnostic.ToString(), file=sys.stderr)
+            failed += 1
+    if failed:
+        return False
+    stream = System.IO.MemoryStream()
+    result = compilation.Emit(stream)
+    if not result.Success:
+        for diagnostic in result.Diagnostics:
+            print(diagnostic.ToString(), file=sys.stderr)
+        return False
+    Path(out).write_bytes(bytes(stream.ToArray()))
+    if executable:
+        Path(out[: -len(".dll")] + ".runtimeconfig.json").write_text(json.dumps(RUNTIME_CONFIG))
+    return True
+
+
+framework_references = [
+    MetadataReference.CreateFromFile(p) for p in sorted(glob.glob(f"{framework}/*.dll")) if managed(p)
+]
+if not all([compile_job(job, framework_references) for job in sys.argv[3:]]):
+    sys.exit(1)

@@ -1,0 +1,181 @@
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using System.Threading;
+using Picollo.Metrics;
+
+namespace Picollo.Tests
+{
+    /// <summary>The ways to record.</summary>
+    public static class ModeTests
+    {
+        private static readonly Dictionary<string, Func<HdrHistogram>> s_exact = new Dictionary<string, Func<HdrHistogram>>
+        {
+            { "single writer", () => HdrHistogram.Create() },
+            { "single writer, 32 bits", () => HdrHistogram.Factory.WithUInt32Storage().Create() },
+            { "interlocked", () => HdrHistogram.Factory.WithInterlocked().Create() },
+            { "interlocked, 32 bits", () => HdrHistogram.Factory.WithInterlocked().WithUInt32Storage().Create() },
+            { "thread-local", () => HdrHistogram.Factory.WithThreadLocal().Create() },
+            { "thread-local, 32 bits", () => HdrHistogram.Factory.WithThreadLocal().WithUInt32Storage().Create() },
+            { "digits", () => HdrHistogram.Factory.WithSignificantDigits(3).Create() },
+            { "sparse", () => HdrHistogram.Factory.WithSparseStorage().Create() },
+            { "sparse, interlocked", () => HdrHistogram.Factory.WithSparseStorage().WithInterlocked().Create() }
+        };
+
+        [Test]
+        public static void AllCountTheSame()
+        {
+            ulong[] values = Example.First;
+            foreach (KeyValuePair<string, Func<HdrHistogram>> mode in s_exact)
+                using (HdrHistogram histogram = TryCreate(mode))
+                {
+                    if (histogram == null)
+                        continue;
+                    foreach (ulong value in values)
+                        histogram.Record(value);
+                    histogram.Record(values);
+                    histogram.Record(5, 7);
+                    histogram.RecordCorrected(450, 100);
+                    histogram.RecordInRange(3, 1, 5);
+                    Check.Equal((ulong)values.Length * 2 + 7 + 4 + 1, histogram.TotalCount, mode.Key);
+                    HdrHistogramSummary summary = histogram.GetSummary();
+                    Check.Near(values.OrderBy(v => v).ElementAt(values.Length / 2), summary.P50.Value, 0.001, mode.Key);
+                    histogram.Reset();
+                    Check.Equal(0ul, histogram.TotalCount, mode.Key);
+                    histogram.Record(1);
+                    Check.Equal(1ul, histogram.TotalCount, mode.Key);
+                    Check.True(histogram.FootprintInBytes > 0, mode.Key);
+                }
+        }
+
+        private static HdrHistogram TryCreate(KeyValuePair<string, Func<HdrHistogram>> mode)
+        {
+            try
+            {
+                return mode.Value();
+            }
+            catch (PicolloException exception) when (exception.Status == PicolloStatus.Unsupported)
+            {
+                Console.WriteLine($"SKIPPED mode {mode.Key}: this library does not offer it");
+                return null;
+            }
+        }
+
+        [Test]
+        public static void ManyWriters()
+        {
+            foreach (string mode in new[] { "interlocked", "interlocked, 32 bits", "thread-local", "thread-local, 32 bits" })
+                using (HdrHistogram histogram = s_exact[mode]())
+                {
+                    const int Threads = 8, Records = 50000;
+                    Run(Threads, thread =>
+                    {
+                        for (int i = 0; i < Records; i++)
+                            histogram.Record((ulong)(i * Threads + thread));
+                    });
+                    Check.Equal((ulong)Threads * Records, histogram.TotalCount, mode);
+                }
+        }
+
+        /// <summary>Threads come and go; nothing is lost and nothing grows.</summary>
+        [Test]
+        public static void ThreadsComeAndGo()
+        {
+            using (HdrHistogram histogram = HdrHistogram.Factory.WithThreadLocal().WithRelativeError(0.05).Create())
+            {
+                const int Rounds = 60;
+                int early = 0;
+                for (int round = 0; round < Rounds; round++)
+                {
+                    Run(4, thread => histogram.Record((ulong)thread));
+                    GC.Collect();
+                    GC.WaitForPendingFinalizers();
+                    if (round == 10)
+                        early = histogram.FootprintInBytes;
+                }
+                Check.Equal(4ul * Rounds, histogram.TotalCount);
+                Check.True(histogram.FootprintInBytes <= 3 * early, $"{early} bytes grew to {histogram.FootprintInBytes}");
+            }
+        }
+
+        [Test]
+        public static void ThreadLocalHistogramsComeAndGo()
+        {
+            for (int i = 0; i < 100; i++)
+            {
+                HdrHistogram a = HdrHistogram.Factory.WithThreadLocal().WithRelativeError(0.1).Create();
+                HdrHistogram b = HdrHistogram.Factory.WithThreadLocal().WithRelativeError(0.1).Create();
+                a.Record(1);
+                b.Record(2);
+                b.Record(3);
+                Check.Equal(1ul, a.TotalCount);
+                Check.Equal(2ul, b.TotalCount);
+                if (i % 3 == 0)
+                    a.Dispose();
+                if (i % 5 == 0)
+                    b.Dispose();
+            }
+        }
+
+        [Test]
+        public static void ThreadLocalOutOfRange()
+        {
+            HdrHistogram histogram = HdrHistogram.Factory.WithThreadLocal().WithMaxTrackableValue(1000).Create();
+            histogram.Record(10);
+            histogram.Record(1000000);
+            histogram.Record(1000000);
+            Check.Equal(1ul, histogram.TotalCount);
+            Check.Equal(2ul, histogram.OverflowCount);
+        }
+
+        [Test]
+        public static void Recorders()
+        {
+            foreach (string mode in new[] { "single writer", "single writer, 32 bits", "thread-local", "thread-local, 32 bits" })
+                using (HdrHistogram histogram = s_exact[mode]())
+                {
+                    int threads = mode.StartsWith("thread") ? 4 : 1;
+                    Run(threads, thread =>
+                    {
+                        using (HdrRecorder recorder = histogram.GetRecorder())
+                            for (ulong i = 0; i < 10000; i++)
+                                recorder.Record(i);
+                    });
+                    histogram.Record(1);
+                    Check.Equal((ulong)threads * 10000 + 1, histogram.TotalCount, mode);
+                }
+            Check.Fails(PicolloStatus.Unsupported, () => HdrHistogram.Factory.WithInterlocked().Create().GetRecorder());
+        }
+
+        [Test]
+        public static void OneModeAtATime()
+        {
+            Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithInterlocked().WithThreadLocal().Create());
+            HdrHistogram.Factory.WithInterlocked().WithInterlocked(false).WithThreadLocal().Create().Dispose();
+            HdrHistogram.Factory.WithThreadLocal(true, TimeSpan.FromSeconds(1)).Create().Dispose();
+            HdrHistogram.Factory.WithInterlocked().WithInterlocked().Create().Dispose();
+        }
+
+        internal static void Run(int threads, Action<int> body)
+        {
+            Exception failure = null;
+            Thread[] all = Enumerable.Range(0, threads).Select(thread => new Thread(() =>
+            {
+                try
+                {
+                    body(thread);
+                }
+                catch (Exception exception)
+                {
+                    Volatile.Write(ref failure, exception);
+                }
+            })).ToArray();
+            foreach (Thread thread in all)
+                thread.Start();
+            foreach (Thread thread in all)
+                thread.Join();
+            if (failure != null)
+                throw new Exception("a thread failed", failure);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+using System;
+using System.Diagnostics;
+using System.Linq;
+using System.Reflection;
+
+namespace Picollo.Tests
+{
+    /// <summary>Marks a test: a public static method without parameters.</summary>
+    [AttributeUsage(AttributeTargets.Method)]
+    public sealed class TestAttribute : Attribute
+    {
+    }
+
+    /// <summary>A test that cannot run here.</summary>
+    public sealed class SkippedException : Exception
+    {
+        public SkippedException(string why) : base(why)
+        {
+        }
+    }
+
+    /// <summary>Runs all tests of this assembly, or those whose name contains an argument.</summary>
+    public static class Runner
+    {
+        public static bool IsMono => Type.GetType("Mono.Runtime") != null;
+
+        public static int Main(string[] arguments)
+        {
+            int passed = 0, failed = 0;
+            var tests = typeof(Runner).Assembly.GetTypes()
+                .OrderBy(type => type.Name, StringComparer.Ordinal)
+                .SelectMany(type => type.GetMethods(BindingFlags.Public | BindingFlags.Static | BindingFlags.DeclaredOnly))
+                .Where(method => method.GetCustomAttribute<TestAttribute>() != null);
+            foreach (MethodInfo test in tests)
+            {
+                string name = test.DeclaringType.Name + "." + test.Name;
+                if (arguments.Length != 0 && !arguments.Any(name.Contains))
+                    continue;
+                var watch = Stopwatch.StartNew();
+                try
+                {
+                    test.Invoke(null, null);
+                    passed++;
+                    if (watch.ElapsedMilliseconds > 1000)
+                        Console.WriteLine($"slow: {name} took {watch.ElapsedMilliseconds} ms");
+                }
+                catch (Exception outer)
+                {
+                    Exception failure = outer is TargetInvocationException ? outer.InnerException : outer;
+                    if (failure is SkippedException)
+                    {
+                        Console.WriteLine($"SKIPPED {name}: {failure.Message}");
+                        continue;
+                    }
+                    failed++;
+                    Console.WriteLine($"FAILED {name}: {failure}");
+                }
+            }
+            Console.WriteLine($"{passed} passed, {failed} failed");
+            return failed == 0 ? 0 : 1;
+        }
+    }
+}

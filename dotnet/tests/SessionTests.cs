@@ -1,0 +1,345 @@
+using System;
+using System.Linq;
+using System.Threading;
+using Picollo.Metrics;
+using Picollo.PerfEvent;
+
+namespace Picollo.Tests
+{
+    /// <summary>Sessions on software events, which need no performance counters, and what is said where those are missing.</summary>
+    public static class SessionTests
+    {
+        private static PerfEventCounterSession Software() =>
+            PerfEventCounterSession.Factory
+                .WithSoftwareCounter(PerfSoftwareCounterId.PageFaults)
+                .WithSoftwareCounter(PerfSoftwareCounterId.TaskClock)
+                .Create();
+
+        /// <summary>Touches pages that were never touched, one fault each at least.</summary>
+        private static void Fault(int pages)
+        {
+            IntPtr memory = mmap(IntPtr.Zero, (UIntPtr)(pages * 4096), 3, 0x22, -1, IntPtr.Zero);
+            for (int page = 0; page < pages; page++)
+                System.Runtime.InteropServices.Marshal.WriteByte(memory, page * 4096, 1);
+            munmap(memory, (UIntPtr)(pages * 4096));
+        }
+
+        [System.Runtime.InteropServices.DllImport("libc")]
+        private static extern IntPtr mmap(
+            IntPtr address, UIntPtr length, int protection, int flags, int descriptor, IntPtr offset);
+
+        [System.Runtime.InteropServices.DllImport("libc")]
+        private static extern int munmap(IntPtr address, UIntPtr length);
+
+        [Test]
+        public static void PageFaultsAreCounted()
+        {
+            Fault(1);
+            using (PerfEventCounterSession session = Software())
+            {
+                for (int i = 0; i < 20; i++)
+                {
+                    session.Read(forceSyscallRead: true);
+                    Fault(100);
+                    session.Read(forceSyscallRead: true);
+                    session.Record(deltas: true);
+                }
+                PerfEventCounter faults = session.Counters.Software.PageFaults;
+                HdrHistogramSummary summary = faults.Histogram.GetSummary();
+                Check.Equal(20ul, summary.TotalCount);
+                Check.True(summary.P50.Value >= 100 && summary.P50.Value < 130, summary.ToString(faults.Name));
+                Check.True(faults.Delta.Value >= 100, $"the last delta {faults.Delta.Value}");
+                Check.True(faults.Current.Value >= 2000, $"in all {faults.Current.Value}");
+                Check.Equal(faults.Current.Value, faults.Current.RawValue);
+                Check.Equal(PicolloStatus.Ok, faults.Delta.Status);
+                Check.True(faults.Current.TimeRunning > 0, "its time");
+                session.Reset();
+                Check.Equal(0ul, faults.Histogram.TotalCount);
+            }
+        }
+
+        [Test]
+        public static void CountersByName()
+        {
+            using (PerfEventCounterSession session = PerfEventCounterSession.Factory
+                .WithSoftwareCounter(PerfSoftwareCounterId.TaskClock, out PerfEventCounter clock)
+                .WithCounter("page-faults", out PerfEventCounter faults)
+                .Create())
+            {
+                Check.Equal(2, session.Counters.Count);
+                Check.True(ReferenceEquals(clock, session.Counters[0]), "in order");
+                Check.True(ReferenceEquals(faults, session.Counters[1]), "in order");
+                Check.True(ReferenceEquals(clock, session.Counters.Software.TaskClock), "by name");
+                Check.True(ReferenceEquals(faults, session.Counters.Software.PageFaults), "by name");
+                Check.True(ReferenceEquals(faults, session.Counters["Software:PageFaults"]), "by its own name");
+                Check.True(session.Counters.Software.ContextSwitches == null, "absent");
+                Check.True(session.Counters.Hardware.CpuCycles == null, "absent");
+                Check.True(session.Counters.Caches.L1DReadMiss == null, "absent");
+                Check.True(session.Counters["nothing"] == null, "absent");
+                Check.Equal("Software:TaskClock", clock.Name);
+                Check.Equal("Software:TaskClock, Software:PageFaults", session.ToString());
+                Check.Equal(PicolloStatus.Ok, clock.Status);
+                Check.True(session.Counters.Select(counter => counter.Name).SequenceEqual(
+                    new[] { "Software:TaskClock", "Software:PageFaults" }), "enumerable");
+                foreach (PerfEventCounter counter in session.Counters)
+                    Check.Equal(0ul, counter.Histogram.TotalCount);
+                Check.Equal(0ul, clock.NotCountedCount);
+            }
+        }
+
+        [Test]
+        public static void RecordingTakesAReading()
+        {
+            using (PerfEventCounterSession session = Software())
+            {
+                Check.Fails(PicolloStatus.Empty, () => session.Record(deltas: true), "without a reading");
+                session.Read();
+                session.Record(deltas: true);
+                Check.Fails(PicolloStatus.Empty, () => session.Record(deltas: true), "twice");
+                session.Read();
+                session.Record(deltas: false);
+            }
+        }
+
+        [Test]
+        public static void DisabledUntilEnabled()
+        {
+            using (PerfEventCounterSession session = PerfEventCounterSession.Factory
+                .WithEnabled(false).WithSoftwareCounter(PerfSoftwareCounterId.PageFaults).Create())
+            {
+                Fault(50);
+                session.Read(true);
+                Check.Equal(0ul, session.Counters[0].Current.RawValue);
+                session.Enable();
+                Fault(50);
+                session.Disable();
+                Fault(50);
+                session.Read(true);
+                ulong counted = session.Counters[0].Current.Value;
+                Check.True(counted >= 50 && counted < 90, $"{counted}");
+            }
+        }
+
+        [Test]
+        public static void AnotherThreadIsCounted()
+        {
+            int id = 0;
+            bool measured = false;
+            var thread = new Thread(() =>
+            {
+                Volatile.Write(ref id, CpuUtils.GetOsThreadId());
+                while (!Volatile.Read(ref measured))
+                    CpuUtils.AddChain256(100);
+            });
+            thread.Start();
+            while (Volatile.Read(ref id) == 0)
+                Thread.Yield();
+            try
+            {
+                using (PerfEventCounterSession session = PerfEventCounterSession.Factory
+                    .WithTarget(id, -1).WithSoftwareCounter(PerfSoftwareCounterId.TaskClock).Create())
+                {
+                    Thread.Sleep(30);
+                    session.Read(forceSyscallRead: true);
+                    Check.True(session.Counters[0].Current.Value > 1000000, "a millisecond at least");
+                }
+            }
+            finally
+            {
+                Volatile.Write(ref measured, true);
+                thread.Join();
+            }
+        }
+
+        [Test]
+        public static void TheOpeningThread()
+        {
+            using (PerfEventCounterSession session = Software())
+            {
+                PicolloException failure = null;
+                ModeTests.Run(1, thread =>
+                {
+                    failure = Check.Fails(PicolloStatus.WrongThread, () => session.Read());
+                    session.Read(forceSyscallRead: true);
+                    session.Record(deltas: true);
+                });
+                Check.True(failure != null, "refused");
+            }
+        }
+
+        [Test]
+        public static void ThreadsTakeTurns()
+        {
+            using (PerfEventCounterSession session = Software())
+                ModeTests.Run(3, thread =>
+                {
+                    for (int i = 0; i < 2000; i++)
+                    {
+                        session.Read(forceSyscallRead: true);
+                        if (i % 16 == 0)
+                            session.Reset();
+                        session.Counters[0].Histogram.GetSummary();
+                        Check.Equal(PicolloStatus.Ok, session.Counters[1].Status);
+                    }
+                });
+        }
+
+        [Test]
+        public static void UseAfterDispose()
+        {
+            PerfEventCounterSession session = Software();
+            PerfEventCounter counter = session.Counters[0];
+            session.Read();
+            session.Read();
+            session.Record(deltas: true);
+            session.Dispose();
+            session.Dispose();
+            Action[] uses =
+            {
+                () => session.Read(), () => session.Read(true), () => session.Record(true), () => session.Reset(),
+                () => session.Enable(), () => session.Disable(), () => session.Calibrate(),
+                () => Check.Equal(counter.Delta.Value, counter.Current.Value), () => Check.Equal("", counter.Message)
+            };
+            foreach (Action use in uses)
+                Check.Throws<ObjectDisposedException>(use);
+            Check.Equal(1ul, counter.Histogram.TotalCount, "the histogram lives on");
+        }
+
+        [Test]
+        public static void FreedInAnyOrder()
+        {
+            for (int i = 0; i < 200; i++)
+            {
+                PerfEventCounterSession session = Software();
+                HdrHistogram histogram = session.Counters[0].Histogram;
+                HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
+                session.Read();
+                session.Record(true);
+                if (i % 2 == 0)
+                    session.Dispose();
+                if (i % 3 == 0)
+                    histogram.Dispose();
+                snapshot.Update(true);
+                Check.Equal(1ul, snapshot.TotalCount);
+                if (i % 50 == 0)
+                    GC.Collect();
+            }
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+        }
+
+        [Test]
+        public static void Factories()
+        {
+            Check.Throws<InvalidOperationException>(() => PerfEventCounterSession.Factory.Create(), "of nothing");
+            Check.Throws<ArgumentException>(() => PerfEventCounterSession.Factory.WithTarget(-1, -1));
+            Check.Throws<ArgumentNullException>(() => PerfEventCounterSession.Factory.WithCounter(null));
+            Check.Throws<InvalidOperationException>(() => default(PerfEventCounterSession.PerfEventCounterSessionFactory).Create());
+            Check.Throws<InvalidOperationException>(() =>
+            {
+                PerfEventCounterSession.Factory.WithRawCounter(0x01c2, out PerfEventCounter counter);
+                counter.Histogram.Reset();
+            }, "before Create");
+        }
+
+        [Test]
+        public static void UnknownEventsAreExplained()
+        {
+            PicolloException exception =
+                Check.Fails(PicolloStatus.NoSuchEvent, () => PerfEventCounterSession.Factory.WithCounter("nonsense"));
+            Check.True(exception.Message.Contains("nonsense"), exception.Message);
+            Check.Throws<PicolloException>(() => PerfEventCounterSession.Factory.WithCounter(""));
+        }
+
+        [Test]
+        public static void MissingCountersAreExplained()
+        {
+            PerfMachine machine = PerfMachine.Probe();
+            if (machine.IsPmuAvailable)
+                throw new SkippedException("this machine has performance counters");
+            Check.True(machine.Explanation.Length > 20, "the machine explains itself: " + machine.Explanation);
+            Check.True(!PerfEventCounterSession.TryGetNumberOfCounters(out uint fixedCounters, out uint programmable), "none");
+            Check.Equal(0u, fixedCounters + programmable);
+            Check.True(!PerfEventCounterSession.IsCounterSupported(PerfHardwareCounterId.CpuCycles), "not this one either");
+            PicolloException exception = Check.Throws<PicolloException>(() => PerfEventCounterSession.Factory
+                .WithSoftwareCounter(PerfSoftwareCounterId.PageFaults)
+                .WithHardwareCounter(PerfHardwareCounterId.BranchMisses)
+                .Create());
+            Check.Equal(PicolloStatus.NoSuchEvent, exception.Status, exception.Message);
+            Check.Equal(1, exception.EventIndex);
+            Check.Equal(2, exception.OsErrno, "ENOENT");
+            Check.True(exception.Message.Contains("BranchMisses"), exception.Message);
+            Console.WriteLine("the message of a missing counter: " + exception.Message);
+        }
+
+        [Test]
+        public static void MissingCountersCanBeSkipped()
+        {
+            if (PerfMachine.Probe().IsPmuAvailable)
+                throw new SkippedException("this machine has performance counters");
+            using (PerfEventCounterSession session = PerfEventCounterSession.Factory
+                .WithSkipUnavailable()
+                .WithHardwareCounter(PerfHardwareCounterId.CpuCycles)
+                .WithSoftwareCounter(PerfSoftwareCounterId.TaskClock)
+                .Create())
+            {
+                PerfEventCounter missing = session.Counters.Hardware.CpuCycles;
+                Check.Equal(PicolloStatus.NoSuchEvent, missing.Status);
+                Check.True(missing.Message.Length > 10, missing.Message);
+                session.Read();
+                session.Record(deltas: true);
+                Check.Equal(0ul, missing.Histogram.TotalCount, "never a zero");
+                Check.Equal(PicolloStatus.NoSuchEvent, missing.Delta.Status);
+                Check.Equal(1ul, session.Counters.Software.TaskClock.Histogram.TotalCount);
+            }
+        }
+
+        [Test]
+        public static void NothingIsAllocated()
+        {
+            using (PerfEventCounterSession session = Software())
+            {
+                PerfEventCounter counter = session.Counters[0];
+                AllocationTests.Nothing("Read, Record, Delta", () =>
+                {
+                    session.Read();
+                    session.Read(forceSyscallRead: true);
+                    session.Record(deltas: true);
+                    Check.True(counter.Delta.Status == PicolloStatus.Ok, "delta");
+                });
+                HdrHistogramSummary summary = counter.Histogram.GetSummary();
+                AllocationTests.Nothing("Counters", () =>
+                {
+                    foreach (PerfEventCounter each in session.Counters)
+                        each.Histogram.GetSummary(summary);
+                    Check.True(session.Counters.Software.TaskClock != null, "by name");
+                });
+            }
+        }
+
+        [Test]
+        public static void Calibration()
+        {
+            using (PerfEventCounterSession session = PerfEventCounterSession.Factory
+                .WithOverheadSubtracted().WithSoftwareCounter(PerfSoftwareCounterId.TaskClock).Create())
+            {
+                Check.True(session.Counters[0].PairReadOverhead > 0, "two system calls take time");
+                session.Calibrate();
+                session.Read(true);
+                session.Read(true);
+                Check.True(session.Counters[0].Delta.Value <= session.Counters[0].Delta.RawValue, "subtracted");
+            }
+        }
+
+        /// <summary>The identifiers of cache events, against the kernel's rule.</summary>
+        [Test]
+        public static void CacheIdentifiers()
+        {
+            Check.Equal(42, Enum.GetValues(typeof(PerfCacheCounterId)).Length);
+            Check.Equal(0x10000ul, (ulong)PerfCacheCounterId.L1DReadMiss);
+            Check.Equal(0x10001ul, (ulong)PerfCacheCounterId.L1IReadMiss);
+            Check.Equal(0x00102ul, (ulong)PerfCacheCounterId.LLWriteAccess);
+            Check.Equal(0x10206ul, (ulong)PerfCacheCounterId.NodePrefetchMiss);
+        }
+    }
+}

@@ -1,0 +1,459 @@
+/* Histograms, recorders, snapshots, summaries and scopes in C++17. Include picollo.hpp. */
+#ifndef PICOLLO_HISTOGRAM_HPP
+#define PICOLLO_HISTOGRAM_HPP
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+#include <vector>
+
+#include "picollo_inline.h"
+#include "picollo_result.hpp"
+
+PICOLLO_NAMESPACE {
+
+/** Who may record, and how. */
+enum class mode : std::uint32_t {
+    single_writer = PICOLLO_MODE_SINGLE_WRITER,
+    interlocked = PICOLLO_MODE_INTERLOCKED,
+    per_thread = PICOLLO_MODE_THREAD_LOCAL,
+    scalable = PICOLLO_MODE_SCALABLE
+};
+
+/** Which value stands for all values of a bucket. */
+enum class value_selection : std::uint32_t { midpoint = PICOLLO_VALUE_MIDPOINT, lower = PICOLLO_VALUE_LOWER, upper = PICOLLO_VALUE_UPPER };
+
+/** How text is written. */
+enum class format : std::uint32_t {
+    markdown = PICOLLO_TEXT_MARKDOWN,
+    line = PICOLLO_TEXT_LINE,
+    json = PICOLLO_TEXT_JSON,
+    csv = PICOLLO_TEXT_CSV
+};
+
+/** What an update of a snapshot takes. */
+enum class since { reset = 0, previous_update = 1 };
+
+/** A run of values that share one count: lower to upper, both included. */
+struct bucket : picollo_bucket {};
+
+/** The smallest value that at least `rank` per cent of all recorded values do not exceed, with its bucket. */
+struct percentile : picollo_percentile {};
+
+namespace detail {
+
+inline std::string grouped(std::uint64_t value)
+{
+    std::string text = std::to_string(value);
+    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+    return text;
+}
+
+/** Up to six decimals, half away from zero: half an ulp of a double up makes a tie no tie, and moves nothing else. */
+inline std::string rank_text(double rank)
+{
+    char text[64];
+    std::snprintf(text, sizeof text, "%.6Lf", std::nextafter(static_cast<long double>(rank), HUGE_VALL));
+    std::string trimmed(text);
+    trimmed.erase(trimmed.find_last_not_of('0') + 1);
+    if (trimmed.back() == '.') trimmed.pop_back();
+    return trimmed;
+}
+
+} // namespace detail
+
+/** `[138 / 519]: [9,088, 9,216) 386`: storage and logical index, half-open range, count. */
+inline std::ostream &operator<<(std::ostream &out, const bucket &b)
+{
+    using detail::grouped;
+    return out << '[' << grouped(b.storage_index) << " / " << grouped(b.logical_index) << "]: [" << grouped(b.lower) << ", "
+               << (b.upper == UINT64_MAX ? "18,446,744,073,709,551,616" : grouped(b.upper + 1)) << ") " << grouped(b.count);
+}
+
+/** `P99=9,152 [138 / 519]: [9,088, 9,216) 386`; of nothing, `P99=n/a`. */
+inline std::ostream &operator<<(std::ostream &out, const percentile &p)
+{
+    out << 'P' << detail::rank_text(p.rank) << '=';
+    if (p.target_count == 0) return out << "n/a";
+    return out << detail::grouped(p.value) << ' ' << bucket{p.bucket};
+}
+
+/** Totals, mean, deviation and the usual percentiles of one moment: a plain value. */
+class summary {
+public:
+    summary() noexcept : native_() { native_.mean = native_.stddev = std::nan(""); }
+    explicit summary(const picollo_summary &native) noexcept : native_(native) {}
+
+    std::uint64_t total_count() const noexcept { return native_.total_count; }
+    std::uint64_t underflow_count() const noexcept { return native_.underflow_count; }
+    std::uint64_t overflow_count() const noexcept { return native_.overflow_count; }
+    std::uint64_t lost_count() const noexcept { return native_.lost_count; }
+    /** NaN when empty, and so is the deviation. */
+    double mean() const noexcept { return native_.mean; }
+    double stddev() const noexcept { return native_.stddev; }
+    double relative_error() const noexcept { return native_.relative_error; }
+    std::uint64_t min_trackable() const noexcept { return native_.min_trackable; }
+    std::uint64_t max_trackable() const noexcept { return native_.max_trackable; }
+    bool is_approximate() const noexcept { return (native_.flags & PICOLLO_SUMMARY_APPROXIMATE) != 0; }
+    std::chrono::system_clock::time_point time() const noexcept
+    {
+        const std::chrono::nanoseconds since_epoch(native_.timestamp_unix_nanos);
+        return std::chrono::system_clock::time_point(
+            std::chrono::duration_cast<std::chrono::system_clock::duration>(since_epoch));
+    }
+
+    percentile p0() const noexcept { return at(0); }
+    percentile p1() const noexcept { return at(1); }
+    percentile p5() const noexcept { return at(2); }
+    percentile p10() const noexcept { return at(3); }
+    percentile p25() const noexcept { return at(4); }
+    percentile p50() const noexcept { return at(5); }
+    percentile p75() const noexcept { return at(6); }
+    percentile p90() const noexcept { return at(7); }
+    percentile p92_5() const noexcept { return at(8); }
+    percentile p95() const noexcept { return at(9); }
+    percentile p97_5() const noexcept { return at(10); }
+    percentile p99() const noexcept { return at(11); }
+    percentile p99_9() const noexcept { return at(12); }
+    percentile p99_99() const noexcept { return at(13); }
+    percentile p99_999() const noexcept { return at(14); }
+    percentile p100() const noexcept { return at(15); }
+    /** One of PICOLLO_SUMMARY_PERCENTILES, ascending. */
+    percentile at(std::size_t index) const noexcept { return percentile{native_.percentiles[index]}; }
+
+    /** As text. `title` is UTF-8. */
+    outcome<std::string> text(const char *title, format how) const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_summary_format(&native_, title, static_cast<std::uint32_t>(how), buffer, capacity, length);
+        });
+    }
+    /** A Markdown table. */
+    outcome<std::string> table(const char *title = "") const { return text(title, format::markdown); }
+
+    /** How `after` differs from this summary, as text. */
+    outcome<std::string> diff(const summary &after, const char *title = "", const char *this_name = "Before",
+                              const char *after_name = "After", format how = format::markdown) const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_summary_format_diff(&native_, &after.native_, title, this_name, after_name,
+                                               static_cast<std::uint32_t>(how), buffer, capacity, length);
+        });
+    }
+
+    const picollo_summary &native() const noexcept { return native_; }
+
+private:
+    picollo_summary native_;
+};
+
+/** The summary on one line, without a title. */
+inline std::ostream &operator<<(std::ostream &out, const summary &value)
+{
+    char text[1024];
+    std::size_t length = 0;
+    if (picollo_summary_format(&value.native(), "", PICOLLO_TEXT_LINE, text, sizeof text, &length) != PICOLLO_OK) {
+        out.setstate(std::ios_base::failbit);
+        return out;
+    }
+    return out.write(text, static_cast<std::streamsize>(length));
+}
+
+/** The counts of one moment, or of the interval between two. Keeps what it needs of its histogram alive. */
+class snapshot {
+public:
+    explicit snapshot(picollo_snapshot *owned) noexcept : handle_(owned) {}
+
+    /** Takes the counts of now: since the reset, or since the previous update. Allocates nothing. */
+    outcome<void> update(since start = since::reset)
+    {
+        return detail::done(picollo_snapshot_update(native(), static_cast<std::uint32_t>(start)));
+    }
+
+    outcome<picollo_counts> counts() const
+    {
+        picollo_counts counts = {};
+        const picollo_status code = picollo_snapshot_counts(native(), &counts);
+        return detail::filled(code, counts);
+    }
+
+    /** The percentile at a rank of 0 to 100. */
+    outcome<picollo::percentile> percentile(double rank, value_selection which = value_selection::midpoint) const
+    {
+        picollo::percentile found = {};
+        const picollo_status code =
+            picollo_snapshot_percentiles(native(), &rank, 1, static_cast<std::uint32_t>(which), &found);
+        return detail::filled(code, found);
+    }
+
+    /** The percentiles at many ranks, in any order, for little more than one. Allocates the answer. */
+    outcome<std::vector<picollo::percentile>> percentiles(span<const double> ranks, value_selection which = value_selection::midpoint) const
+    {
+        std::vector<picollo_percentile> native_values(ranks.size());
+        std::vector<picollo::percentile> found;
+        if (ranks.empty()) return found;
+        const picollo_status code = picollo_snapshot_percentiles(native(), ranks.data(), ranks.size(),
+                                                                 static_cast<std::uint32_t>(which), native_values.data());
+        for (const picollo_percentile &value : native_values) found.push_back(picollo::percentile{value});
+        return detail::filled(code, std::move(found));
+    }
+
+    /** The values at many ranks, into as many places. */
+    outcome<void> percentile_values(span<const double> ranks, span<std::uint64_t> values,
+                                    value_selection which = value_selection::midpoint) const
+    {
+        if (values.size() < ranks.size()) return detail::done(PICOLLO_ERR_BUFFER_TOO_SMALL);
+        if (ranks.empty()) return detail::done(PICOLLO_OK);
+        return detail::done(picollo_snapshot_percentile_values(native(), ranks.data(), ranks.size(),
+                                                               static_cast<std::uint32_t>(which), values.data()));
+    }
+
+    /** The percentage of observations up to and including the value's bucket. */
+    outcome<double> rank_of(std::uint64_t value, bool interpolate = false) const
+    {
+        double rank = 0;
+        const picollo_status code = picollo_snapshot_rank_of_value(native(), value, interpolate, &rank);
+        return detail::filled(code, rank);
+    }
+
+    /** The bucket that a value is counted in. */
+    outcome<bucket> bucket_of(std::uint64_t value) const
+    {
+        bucket found = {};
+        const picollo_status code = picollo_snapshot_bucket_of(native(), value, &found);
+        return detail::filled(code, found);
+    }
+
+    /** The buckets, ascending; only those with a count unless `all`. Allocates. */
+    outcome<std::vector<bucket>> buckets(bool all = false) const
+    {
+        std::vector<picollo_bucket> native_values;
+        std::size_t length = 0;
+        picollo_status code = picollo_snapshot_buckets(native(), !all, nullptr, 0, &length);
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+            native_values.resize(length);
+            code = picollo_snapshot_buckets(native(), !all, native_values.data(), length, &length);
+        }
+        std::vector<bucket> found;
+        for (const picollo_bucket &value : native_values) found.push_back(bucket{value});
+        return detail::filled(code, std::move(found));
+    }
+
+    outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
+    {
+        picollo_summary native_summary = {};
+        const picollo_status code =
+            picollo_snapshot_summary(native(), static_cast<std::uint32_t>(which), &native_summary);
+        return detail::filled(code, picollo::summary(native_summary));
+    }
+
+    /** Adds the counts of another snapshot. */
+    outcome<void> merge(const snapshot &other) { return detail::done(picollo_snapshot_merge(native(), other.native())); }
+
+    picollo_snapshot *native() const noexcept { return handle_.get(); }
+
+private:
+    detail::handle<picollo_snapshot, picollo_snapshot_free> handle_;
+};
+
+/** Durations as counts of a unit; a negative one is 0. */
+template <class Unit, class Rep, class Period>
+inline std::uint64_t count_of(std::chrono::duration<Rep, Period> time) noexcept
+{
+    const auto count = std::chrono::duration_cast<Unit>(time).count();
+    return count < 0 ? 0 : static_cast<std::uint64_t>(count);
+}
+
+/** Records without a call: for one thread at a time. In mode per_thread, the counters of that thread. */
+class recorder {
+public:
+    /** Takes over a recorder that was filled in. */
+    explicit recorder(const picollo_recorder &owned) noexcept : native_(owned) {}
+    recorder(recorder &&other) noexcept : native_(std::exchange(other.native_, picollo_recorder())) {}
+    recorder &operator=(recorder &&other) noexcept
+    {
+        if (this != &other) {
+            release(native_);
+            native_ = std::exchange(other.native_, picollo_recorder());
+        }
+        return *this;
+    }
+    ~recorder() { release(native_); }
+
+    /** Counts a value once: about a nanosecond. */
+    void record(std::uint64_t value) noexcept { picollo_recorder_record(&native_, value); }
+
+    /** Counts a duration, in nanoseconds unless another unit is chosen: `record<std::chrono::microseconds>(time)`. */
+    template <class Unit = std::chrono::nanoseconds, class Rep, class Period>
+    void record(std::chrono::duration<Rep, Period> time) noexcept
+    {
+        record(count_of<Unit>(time));
+    }
+
+    const picollo_recorder &native() const noexcept { return native_; }
+
+private:
+    /* A copy, so that the address of the recorder itself goes nowhere: then a loop keeps its fields in registers, since no counter
+     * can be one of them. */
+    static void release(picollo_recorder copy) noexcept { picollo_recorder_release(&copy); }
+
+    picollo_recorder native_;
+};
+
+/** What a histogram is made from. */
+class options {
+public:
+    options() noexcept : native_() { native_.struct_size = sizeof native_; }
+
+    /** Largest distance between a value and the midpoint of its bucket, in proportion; 0.001 unless set. */
+    options &relative_error(double value) noexcept { return native_.relative_error = value, *this; }
+    /** 1 to 5 decimal digits with HdrHistogram's buckets, instead of a relative error. */
+    options &significant_digits(std::uint32_t value) noexcept { return native_.significant_digits = value, *this; }
+    /** The values to record; others are counted as underflow or overflow. */
+    options &range(std::uint64_t min, std::uint64_t max) noexcept
+    {
+        native_.min_trackable = min;
+        native_.max_trackable = max;
+        return *this;
+    }
+    /** 32 or 64, which is the default. */
+    options &counter_bits(std::uint32_t value) noexcept { return native_.counter_bits = value, *this; }
+    options &mode(picollo::mode value) noexcept { return native_.mode = static_cast<std::uint32_t>(value), *this; }
+    /** Counters in small chunks on first touch, up to a limit in bytes; 0: none. */
+    options &sparse(std::uint64_t max_bytes = 0) noexcept
+    {
+        native_.storage = PICOLLO_STORAGE_SPARSE;
+        native_.max_bytes = max_bytes;
+        return *this;
+    }
+    /** Half the memory, and no reset. */
+    options &no_live_reset() noexcept { return native_.flags |= PICOLLO_HISTOGRAM_NO_LIVE_RESET, *this; }
+
+    const picollo_histogram_options &native() const noexcept { return native_; }
+
+private:
+    picollo_histogram_options native_;
+};
+
+/** Counts 64-bit values in buckets of a bounded relative error. */
+class histogram {
+public:
+    /** Takes over a reference. */
+    explicit histogram(picollo_histogram *owned) noexcept : handle_(owned) {}
+
+    static outcome<histogram> create(const options &how = options())
+    {
+        picollo_histogram *made = nullptr;
+        const picollo_status code = picollo_histogram_create(&how.native(), &made);
+        if (code != PICOLLO_OK) return detail::fail<histogram>(code);
+        return histogram(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    histogram() : histogram(options()) {}
+    explicit histogram(const options &how) : histogram(create(how)) {}
+#endif
+
+    /** Counts a value once. Never fails; see recorder() for the inlined form. */
+    void record(std::uint64_t value) noexcept { picollo_histogram_record(native(), value); }
+    void record_n(std::uint64_t value, std::uint64_t count) noexcept { picollo_histogram_record_n(native(), value, count); }
+    /** Counts many values: the fastest way for those that are at hand. */
+    void record(span<const std::uint64_t> values) noexcept
+    {
+        picollo_histogram_record_batch(native(), values.data(), values.size());
+    }
+    /** Counts a duration, in nanoseconds unless another unit is chosen. */
+    template <class Unit = std::chrono::nanoseconds, class Rep, class Period>
+    void record(std::chrono::duration<Rep, Period> time) noexcept
+    {
+        record(count_of<Unit>(time));
+    }
+    /** Corrected for coordinated omission: also counts what a stalled caller did not send. */
+    void record_corrected(std::uint64_t value, std::uint64_t expected_interval) noexcept
+    {
+        picollo_histogram_record_corrected(native(), value, expected_interval);
+    }
+    /** Counts a value within exact bounds; false, and an underflow or overflow, outside. */
+    bool record_in_range(std::uint64_t value, std::uint64_t min, std::uint64_t max) noexcept
+    {
+        return picollo_histogram_record_in_range(native(), value, min, max) == PICOLLO_OK;
+    }
+
+    /** Starts over, at any time and from any thread. */
+    outcome<void> reset() { return detail::done(picollo_histogram_reset(native())); }
+
+    outcome<picollo::snapshot> snapshot() const
+    {
+        picollo_snapshot *made = nullptr;
+        const picollo_status code = picollo_snapshot_create(native(), &made);
+        if (code != PICOLLO_OK) return detail::fail<picollo::snapshot>(code);
+        return picollo::snapshot(made);
+    }
+
+    /** For one reading; to read often, keep a snapshot and update it. */
+    outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
+    {
+        picollo_summary native_summary = {};
+        const picollo_status code =
+            picollo_histogram_summary(native(), static_cast<std::uint32_t>(which), &native_summary);
+        return detail::filled(code, picollo::summary(native_summary));
+    }
+
+    /** Dense histograms in modes single_writer and per_thread have one. */
+    outcome<picollo::recorder> recorder()
+    {
+        picollo_recorder filled = {};
+        const picollo_status code = picollo_histogram_recorder(native(), PICOLLO_INLINE_VERSION, &filled);
+        if (code != PICOLLO_OK) return detail::fail<picollo::recorder>(code);
+        return picollo::recorder(filled);
+    }
+
+    /** Adds all counts of a snapshot, of any layout. */
+    outcome<void> add(const picollo::snapshot &other)
+    {
+        return detail::done(picollo_histogram_add(native(), other.native()));
+    }
+
+    /** Bytes of memory, now. */
+    outcome<std::size_t> footprint() const
+    {
+        std::size_t bytes = 0;
+        const picollo_status code = picollo_histogram_footprint(native(), &bytes);
+        return detail::filled(code, bytes);
+    }
+
+    picollo_histogram *native() const noexcept { return handle_.get(); }
+
+private:
+    detail::handle<picollo_histogram, picollo_histogram_free> handle_;
+};
+
+/** Measures the time from here to the end of the block, and records it; the histogram or recorder outlives the scope.
+ *
+ *     picollo::scope timing(latency);                                                   // nanoseconds
+ *     picollo::scope<picollo::histogram, std::chrono::microseconds> timing(latency);
+ */
+template <class Target = histogram, class Unit = std::chrono::nanoseconds, class Clock = std::chrono::steady_clock>
+class scope {
+public:
+    explicit scope(Target &target) noexcept : target_(&target), start_(Clock::now()) {}
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+    ~scope()
+    {
+        if (target_ != nullptr) target_->template record<Unit>(elapsed());
+    }
+
+    typename Clock::duration elapsed() const noexcept { return Clock::now() - start_; }
+    /** Records nothing. */
+    void cancel() noexcept { target_ = nullptr; }
+
+private:
+    Target *target_;
+    typename Clock::time_point start_;
+};
+
+} } // namespace picollo
+
+#endif /* PICOLLO_HISTOGRAM_HPP */

@@ -1,0 +1,212 @@
+/* Clocks and performance counters in C++17. Include picollo.hpp. */
+#ifndef PICOLLO_PERF_HPP
+#define PICOLLO_PERF_HPP
+
+#include <chrono>
+#include <initializer_list>
+#include <vector>
+
+#include "picollo_histogram.hpp"
+
+PICOLLO_NAMESPACE {
+
+/** The processor's time stamp counter as a std::chrono clock, for scopes below the resolution of the operating system's.
+ * Where the counter cannot be trusted, the library takes the monotonic clock instead. */
+struct tsc_clock {
+    using rep = std::int64_t;
+    using period = std::pico;
+    using duration = std::chrono::duration<rep, period>;
+    using time_point = std::chrono::time_point<tsc_clock>;
+    static constexpr bool is_steady = true;
+
+    /** Calibrates now rather than at first use; takes some milliseconds. */
+    static outcome<void> init() { return detail::done(picollo_clock_init()); }
+    static time_point now() noexcept
+    {
+        /* Since the first call, so that picoseconds go on for a hundred days. */
+        static const std::uint64_t epoch = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
+        const std::uint64_t ticks = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
+        const std::uint64_t since = ticks > epoch ? ticks - epoch : 0;
+        return time_point(
+            duration(static_cast<rep>(picollo_clock_convert(PICOLLO_CLOCK_TSC, since, PICOLLO_UNIT_PICOS))));
+    }
+};
+
+/** Something that can be counted. */
+class event {
+public:
+    /** `cycles`, `branch-misses`, `L1-dcache-load-misses`, `page-faults`, `r01c2`, `cpu/event=0x3c/`, `mem:0xADDRESS/8:w`. */
+    static outcome<event> parse(const char *spec)
+    {
+        event made;
+        picollo_error detail = {};
+        const picollo_status code = picollo_event_parse(spec, &made.native_, &detail);
+        return detail::filled(code, made, &detail);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    event(const char *spec) : event(parse(spec)) {}
+#endif
+    explicit event(const picollo_event &native) noexcept : native_(native) {}
+
+    const char *name() const noexcept { return native_.name; }
+    const picollo_event &native() const noexcept { return native_; }
+
+private:
+    event() noexcept : native_() {}
+
+    picollo_event native_;
+};
+
+/** How a session counts. */
+class session_options {
+public:
+    session_options() noexcept : native_() { native_.struct_size = sizeof native_; }
+
+    /** All counters at all times, or none. */
+    session_options &pinned() noexcept { return flag(PICOLLO_SESSION_PINNED); }
+    /** In the kernel as well. */
+    session_options &kernel() noexcept { return flag(PICOLLO_SESSION_KERNEL); }
+    /** Not before enable(). */
+    session_options &disabled() noexcept { return flag(PICOLLO_SESSION_DISABLED); }
+    /** Threads that the target starts as well. */
+    session_options &inherit() noexcept { return flag(PICOLLO_SESSION_INHERIT); }
+    /** Without what this machine lacks: see session::info. */
+    session_options &skip_unavailable() noexcept { return flag(PICOLLO_SESSION_SKIP_UNAVAILABLE); }
+    /** Earlier instructions end before a fast reading. */
+    session_options &ordered() noexcept { return flag(PICOLLO_SESSION_ORDERED); }
+    /** The cost of reading, once calibrated, is taken off deltas. */
+    session_options &subtract_overhead() noexcept { return flag(PICOLLO_SESSION_SUBTRACT); }
+    /** Another thread than the calling one. */
+    session_options &thread(std::int32_t id) noexcept { return native_.thread = id, *this; }
+    /** Only on this processor. */
+    session_options &on_cpu(std::int32_t cpu) noexcept { return native_.cpu = cpu, flag(PICOLLO_SESSION_ON_CPU); }
+    /** Of the histograms. */
+    session_options &relative_error(double value) noexcept { return native_.relative_error = value, *this; }
+
+    const picollo_session_options &native() const noexcept { return native_; }
+
+private:
+    session_options &flag(std::uint32_t bit) noexcept { return native_.flags |= bit, *this; }
+
+    picollo_session_options native_;
+};
+
+/** How a session reads its counters. */
+enum class read_mode : std::uint32_t { automatic = PICOLLO_READ_AUTO, syscall = PICOLLO_READ_SYSCALL };
+
+/** Counters that are read together, each with a histogram. `read()` belongs to the thread that made the session; everything
+ * else, and `read(read_mode::syscall)`, to any thread, one at a time. */
+class session {
+public:
+    static outcome<session> create(span<const event> events, const session_options &how = session_options())
+    {
+        std::vector<picollo_event> native_events;
+        for (const event &one : events) native_events.push_back(one.native());
+        picollo_session *made = nullptr;
+        picollo_error detail = {};
+        const picollo_status code =
+            picollo_session_create(&how.native(), native_events.data(), native_events.size(), &made, &detail);
+        if (code != PICOLLO_OK) return detail::fail<session>(code, &detail);
+        return session(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    /** `picollo::session session({"cycles", "instructions"});` */
+    session(std::initializer_list<event> events, const session_options &how = session_options())
+        : session(create(span<const event>(events.begin(), events.size()), how))
+    {
+    }
+#endif
+    /** Takes over a native session. */
+    explicit session(picollo_session *owned) noexcept : handle_(owned) {}
+
+    outcome<std::size_t> size() const
+    {
+        std::size_t length = 0;
+        const picollo_status code = picollo_session_length(native(), &length);
+        return detail::filled(code, length);
+    }
+    outcome<picollo::event> event_at(std::size_t index) const
+    {
+        picollo_event described = {};
+        const picollo_status code = picollo_session_event(native(), index, &described);
+        return detail::filled(code, picollo::event(described));
+    }
+    /** How an event was opened, and what was said about it. */
+    outcome<picollo_event_info> info(std::size_t index) const
+    {
+        picollo_event_info told = {};
+        const picollo_status code = picollo_session_event_info(native(), index, &told);
+        return detail::filled(code, told);
+    }
+
+    outcome<void> enable() { return call(picollo_session_enable); }
+    outcome<void> disable() { return call(picollo_session_disable); }
+    /** Measures what a pair of readings costs. */
+    outcome<void> calibrate() { return call(picollo_session_calibrate); }
+    /** New bases, and empty histograms. */
+    outcome<void> reset() { return call(picollo_session_reset); }
+
+    /** Takes a reading of all counters. */
+    outcome<void> read(read_mode how = read_mode::automatic)
+    {
+        picollo_error detail;
+        const picollo_status code = picollo_session_read(native(), static_cast<std::uint32_t>(how), &detail);
+        return detail::done(code, code == PICOLLO_OK ? nullptr : &detail);
+    }
+    /** Records the last reading, once: the deltas between the last two, or the counts since the base. */
+    outcome<void> record(bool deltas = true) { return detail::done(picollo_session_record(native(), deltas)); }
+    /** The last reading of every counter. */
+    outcome<void> readings(span<picollo_reading> out, bool deltas = true) const
+    {
+        return detail::done(picollo_session_readings(native(), deltas, out.data(), out.size()));
+    }
+    outcome<std::vector<picollo_reading>> readings(bool deltas = true) const
+    {
+        std::size_t length = 0;
+        picollo_status code = picollo_session_length(native(), &length);
+        std::vector<picollo_reading> values(length);
+        if (code == PICOLLO_OK) code = picollo_session_readings(native(), deltas, values.data(), length);
+        return detail::filled(code, std::move(values));
+    }
+    /** What was recorded of a counter; it outlives the session. */
+    outcome<picollo::histogram> histogram(std::size_t index)
+    {
+        picollo_histogram *shared = nullptr;
+        const picollo_status code = picollo_session_histogram(native(), index, &shared);
+        if (code != PICOLLO_OK) return detail::fail<picollo::histogram>(code);
+        return picollo::histogram(shared);
+    }
+
+    picollo_session *native() const noexcept { return handle_.get(); }
+
+private:
+    outcome<void> call(picollo_status (*function)(picollo_session *, picollo_error *))
+    {
+        picollo_error detail = {};
+        const picollo_status code = function(native(), &detail);
+        return detail::done(code, &detail);
+    }
+
+    detail::handle<picollo_session, picollo_session_free> handle_;
+};
+
+/** What this machine offers in performance counters, and what is missing. */
+inline outcome<picollo_perf_info> probe()
+{
+    picollo_perf_info info = {};
+    picollo_error detail = {};
+    const picollo_status code = picollo_perf_probe(&info, &detail);
+    return detail::filled(code, info, &detail);
+}
+
+/** Work of known length: 256 dependent additions, a cycle each, as often as told. */
+inline void add_chain_256(std::uint64_t repetitions) noexcept
+{
+    picollo_work_add_chain_256(repetitions);
+}
+
+} } // namespace picollo
+
+#endif /* PICOLLO_PERF_HPP */

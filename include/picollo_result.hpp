@@ -1,0 +1,287 @@
+/* Statuses, failures, results and views: what the rest of picollo.hpp is built on. Include picollo.hpp. */
+#ifndef PICOLLO_RESULT_HPP
+#define PICOLLO_RESULT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "picollo.h"
+
+#if !defined(PICOLLO_NO_EXCEPTIONS) && !defined(__cpp_exceptions)
+#define PICOLLO_NO_EXCEPTIONS 1
+#endif
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+#include <stdexcept>
+#endif
+
+/* Names of their own for each, so that objects of both kinds can be linked together. */
+#ifdef PICOLLO_NO_EXCEPTIONS
+#define PICOLLO_NAMESPACE namespace picollo { inline namespace with_results
+#else
+#define PICOLLO_NAMESPACE namespace picollo { inline namespace with_exceptions
+#endif
+
+PICOLLO_NAMESPACE {
+
+/** Why a call did not succeed; the numbers of picollo.h. */
+enum class status : std::int32_t {
+    ok = PICOLLO_OK,
+    null_pointer = PICOLLO_ERR_NULL_POINTER,
+    invalid_argument = PICOLLO_ERR_INVALID_ARGUMENT,
+    out_of_memory = PICOLLO_ERR_OUT_OF_MEMORY,
+    buffer_too_small = PICOLLO_ERR_BUFFER_TOO_SMALL,
+    unsupported = PICOLLO_ERR_UNSUPPORTED,
+    incompatible = PICOLLO_ERR_INCOMPATIBLE,
+    corrupt = PICOLLO_ERR_CORRUPT,
+    empty = PICOLLO_ERR_EMPTY,
+    wrong_thread = PICOLLO_ERR_WRONG_THREAD,
+    os = PICOLLO_ERR_OS,
+    permission = PICOLLO_ERR_PERMISSION,
+    no_such_event = PICOLLO_ERR_NO_SUCH_EVENT,
+    not_counted = PICOLLO_ERR_NOT_COUNTED,
+    busy = PICOLLO_ERR_BUSY,
+    forked = PICOLLO_ERR_FORKED,
+    panic = PICOLLO_ERR_PANIC
+};
+
+/** The library's sentence for a status. */
+inline const char *to_string(status code) noexcept
+{
+    return picollo_status_str(static_cast<picollo_status>(code));
+}
+
+/** A status with what is known of it: what failed, why, and what to do about it. */
+class failure {
+public:
+    explicit failure(picollo_status code) noexcept : failure(code, nullptr) {}
+
+    /** With the detail that calls which reach the kernel fill in. */
+    failure(picollo_status code, const picollo_error *detail) noexcept : code_(static_cast<picollo::status>(code))
+    {
+        if (detail != nullptr) {
+            os_errno_ = detail->os_errno;
+            event_index_ = detail->event_index;
+            for (std::size_t i = 0; i + 1 < sizeof detail_ && detail->message[i] != 0; i++) detail_[i] = detail->message[i];
+        }
+    }
+
+    status code() const noexcept { return code_; }
+    /** 0 when the operating system was not asked. */
+    int os_errno() const noexcept { return os_errno_; }
+    /** Which of the events given is at fault; -1: none. */
+    int event_index() const noexcept { return event_index_; }
+    const char *message() const noexcept { return detail_[0] != 0 ? detail_ : to_string(code_); }
+
+private:
+    picollo::status code_;
+    int os_errno_ = 0;
+    int event_index_ = -1;
+    char detail_[sizeof(picollo_error::message)] = {};
+};
+
+#ifdef PICOLLO_NO_EXCEPTIONS
+
+/** A value, or why there is none. Asking for what is not there ends the program. */
+template <class T>
+class [[nodiscard]] result {
+public:
+    result(T value) noexcept : holds_(true) { new (&value_) T(std::move(value)); }
+    result(const picollo::failure &why) noexcept : holds_(false) { new (&failure_) picollo::failure(why); }
+    result(result &&other) noexcept : holds_(other.holds_)
+    {
+        if (holds_) new (&value_) T(std::move(other.value_));
+        else new (&failure_) picollo::failure(other.failure_);
+    }
+    result &operator=(result &&) = delete;
+    ~result()
+    {
+        if (holds_) value_.~T();
+    }
+
+    bool has_value() const noexcept { return holds_; }
+    explicit operator bool() const noexcept { return holds_; }
+    T &value() & { return demand(), value_; }
+    const T &value() const & { return demand(), value_; }
+    T &&value() && { return demand(), std::move(value_); }
+    T &operator*() & { return value(); }
+    const T &operator*() const & { return value(); }
+    T &&operator*() && { return std::move(*this).value(); }
+    T *operator->() { return &value(); }
+    const T *operator->() const { return &value(); }
+    T value_or(T other) && { return holds_ ? std::move(value_) : std::move(other); }
+    const picollo::failure &error() const
+    {
+        if (holds_) std::abort();
+        return failure_;
+    }
+
+private:
+    void demand() const
+    {
+        if (!holds_) std::abort();
+    }
+
+    bool holds_;
+    union {
+        T value_;
+        picollo::failure failure_;
+    };
+};
+
+/** Success, or why not. */
+template <>
+class [[nodiscard]] result<void> {
+public:
+    result() noexcept : failure_(PICOLLO_OK) {}
+    result(const picollo::failure &why) noexcept : failure_(why) {}
+
+    bool has_value() const noexcept { return failure_.code() == status::ok; }
+    explicit operator bool() const noexcept { return has_value(); }
+    void value() const
+    {
+        if (!has_value()) std::abort();
+    }
+    const picollo::failure &error() const
+    {
+        if (has_value()) std::abort();
+        return failure_;
+    }
+
+private:
+    picollo::failure failure_;
+};
+
+/** What a function that can fail returns. */
+template <class T>
+using outcome = result<T>;
+
+#else
+
+/** A call that did not succeed. */
+class error : public std::runtime_error {
+public:
+    explicit error(const failure &why) : std::runtime_error(why.message()), failure_(why) {}
+
+    status code() const noexcept { return failure_.code(); }
+    int os_errno() const noexcept { return failure_.os_errno(); }
+    int event_index() const noexcept { return failure_.event_index(); }
+
+private:
+    failure failure_;
+};
+
+/** What a function that can fail returns: here, what it returns when it does not. */
+template <class T>
+using outcome = T;
+
+#endif
+
+/** A view of values that lie side by side: of an array, a std::vector, a std::array, a std::span, or pointer and length. */
+template <class T>
+class span {
+    template <class C>
+    using data_of = decltype(std::declval<C &>().data());
+
+public:
+    constexpr span() noexcept = default;
+    constexpr span(T *data, std::size_t size) noexcept : data_(data), size_(size) {}
+
+    template <std::size_t N>
+    constexpr span(T (&array)[N]) noexcept : data_(array), size_(N)
+    {
+    }
+
+    template <class C, class = std::enable_if_t<std::is_convertible_v<std::remove_pointer_t<data_of<C>> (*)[], T (*)[]>>>
+    constexpr span(C &&container) noexcept : data_(container.data()), size_(container.size())
+    {
+    }
+
+    constexpr T *data() const noexcept { return data_; }
+    constexpr std::size_t size() const noexcept { return size_; }
+    constexpr bool empty() const noexcept { return size_ == 0; }
+    constexpr T *begin() const noexcept { return data_; }
+    constexpr T *end() const noexcept { return data_ + size_; }
+    constexpr T &operator[](std::size_t index) const noexcept { return data_[index]; }
+
+private:
+    T *data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+namespace detail {
+
+/** Ends a function that returns an outcome<T>, by an exception or by a result. */
+template <class T>
+[[nodiscard]] inline outcome<T> fail(picollo_status code, const picollo_error *detail = nullptr)
+{
+#ifdef PICOLLO_NO_EXCEPTIONS
+    return result<T>(failure(code, detail));
+#else
+    throw error(failure(code, detail));
+#endif
+}
+
+/** A function without a value has come to its end. */
+inline outcome<void> done(picollo_status code, const picollo_error *detail = nullptr)
+{
+    if (code != PICOLLO_OK) return fail<void>(code, detail);
+    return outcome<void>();
+}
+
+/** A value, or the failure that kept it from being filled in. */
+template <class T>
+inline outcome<T> filled(picollo_status code, T value, const picollo_error *detail = nullptr)
+{
+    if (code != PICOLLO_OK) return fail<T>(code, detail);
+    return value;
+}
+
+/** Collects text from a call that fills a buffer; allocates. */
+template <class Write>
+inline outcome<std::string> text(Write &&write)
+{
+    std::string buffer(2048, '\0');
+    for (;;) {
+        std::size_t length = 0;
+        const picollo_status code = write(&buffer[0], buffer.size(), &length);
+        if (code == PICOLLO_OK) {
+            buffer.resize(length);
+            return buffer;
+        }
+        if (code != PICOLLO_ERR_BUFFER_TOO_SMALL) return fail<std::string>(code);
+        buffer.assign(length + 1, '\0');
+    }
+}
+
+/** Sole ownership of one native object. */
+template <class T, void (*Free)(T *)>
+class handle {
+public:
+    explicit handle(T *pointer = nullptr) noexcept : pointer_(pointer) {}
+    handle(handle &&other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+    handle &operator=(handle &&other) noexcept
+    {
+        if (this != &other) {
+            Free(pointer_);
+            pointer_ = std::exchange(other.pointer_, nullptr);
+        }
+        return *this;
+    }
+    ~handle() { Free(pointer_); }
+
+    T *get() const noexcept { return pointer_; }
+
+private:
+    T *pointer_;
+};
+
+} // namespace detail
+
+} } // namespace picollo
+
+#endif /* PICOLLO_RESULT_HPP */

@@ -15,6 +15,10 @@ mod corrected;
 mod counter;
 mod equivalent;
 mod error;
+#[cfg(feature = "alloc")]
+mod exponential;
+#[cfg(feature = "alloc")]
+mod first_touch;
 mod histogram;
 mod image;
 mod interlocked;
@@ -37,6 +41,8 @@ mod shared;
 mod snapshot;
 mod source;
 mod stats;
+#[cfg(feature = "alloc")]
+mod stripe;
 mod summary;
 mod sync;
 pub mod text;
@@ -48,6 +54,11 @@ pub use bucket::{Bucket, ValueSelection};
 pub use codec::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};
 pub use error::{Error, Result};
+#[cfg(feature = "alloc")]
+pub use exponential::{
+    DoubleBucket, DoubleHistogram, DoubleLayout, DoubleOptions, DoublePercentile, DoubleSnapshot,
+    DoubleStatistics, DoubleSummary, QuantileRule,
+};
 pub use histogram::Histogram;
 pub use image::Header;
 pub use interlocked::Interlocked;

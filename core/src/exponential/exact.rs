@@ -12,7 +12,7 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering::*, pause};
 pub(super) const STRIPES: usize = if cfg!(loom) { 1 } else { 16 };
 
 /// How often `collect` looks whether writers have left before it goes on without them.
-const RETRIES: u32 = if cfg!(loom) { 3 } else { 10_000 };
+const RETRIES: u32 = if cfg!(loom) { 100 } else { 10_000 };
 
 /// Beyond this magnitude, a writer carries a limb into the next one; 127 writers at once can be late with it.
 const CARRY: i64 = 1 << 56;
@@ -33,7 +33,7 @@ const NO_MIN: u64 = u64::MAX;
 const NO_MAX: u64 = 0;
 
 /// Exact sum, minimum and maximum, as read.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) struct Exact {
     pub(super) sum: ExactSum,
     min: u64,
@@ -53,6 +53,7 @@ impl Stripe {
     /// Tells `collect` that a record is under way. The caller then has to look whether the interval is still the one.
     pub(super) fn enter(&self) {
         self.present.fetch_add(1, SeqCst);
+        order_for_loom();
     }
 
     /// Tells `collect` that the record is complete.
@@ -63,6 +64,7 @@ impl Stripe {
     /// Waits for the writers that entered, a bounded time: one that was stopped in the middle of a record must not stop
     /// the reader. What it still adds is read the next time.
     pub(super) fn wait_for_writers(&self) {
+        order_for_loom();
         for attempt in 0..RETRIES {
             if self.present.load(SeqCst) == 0 {
                 return;
@@ -127,6 +129,14 @@ impl Exact {
     pub(super) fn range(&self) -> Option<(f64, f64)> {
         if self.min > self.max { None } else { Some((value_of(self.min), value_of(self.max))) }
     }
+}
+
+/// The accesses around an entry have one order for all threads: either the reader sees the entry, or the writer sees that
+/// the interval has changed. Loom knows such an order of fences only.
+#[inline(always)]
+fn order_for_loom() {
+    #[cfg(loom)]
+    crate::sync::fence(SeqCst);
 }
 
 /// Bits of a finite double that are ordered as the values are. Both zeros are the positive one.

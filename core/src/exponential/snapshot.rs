@@ -88,6 +88,11 @@ impl DoubleSnapshot {
         (self.count, self.not_finite, self.lost) = (0, 0, 0);
     }
 
+    fn is_empty(&self) -> bool {
+        let exact = self.exact.as_ref().is_none_or(|exact| *exact == Exact::NOTHING);
+        self.entries.is_empty() && (self.not_finite, self.lost) == (0, 0) && exact
+    }
+
     /// Puts entries that were appended in several ascending runs into one order, and counts them.
     pub(super) fn finish(&mut self) {
         if !self.entries.is_sorted_by(|a, b| a.key < b.key) {
@@ -132,14 +137,13 @@ impl DoubleSnapshot {
     /// the errors add up. Sum and extremes stay exact if both are. [`Error::OutOfMemory`] when there is no room; nothing
     /// was changed then.
     pub fn merge(&mut self, other: &DoubleSnapshot) -> Result<()> {
-        if self.entries.is_empty() && (self.not_finite, self.lost) == (0, 0) {
-            self.entries.try_reserve(other.entries.len()).map_err(|_| Error::OutOfMemory)?;
+        self.entries.try_reserve(other.entries.len()).map_err(|_| Error::OutOfMemory)?;
+        if self.is_empty() {
+            self.start(other.layout, other.rule, other.exact.clone());
             self.entries.extend_from_slice(&other.entries);
-            (self.layout, self.rule, self.exact) = (other.layout, other.rule, other.exact.clone());
             (self.count, self.not_finite, self.lost) = (other.count, other.not_finite, other.lost);
             return Ok(());
         }
-        self.entries.try_reserve(other.entries.len()).map_err(|_| Error::OutOfMemory)?;
         let layout = self.layout;
         self.entries.extend(other.buckets().map(|bucket| Entry {
             key: layout.place_of(bucket.midpoint).map_or(0, |place| layout.key_of(place)),

@@ -8,6 +8,7 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+mod approximate;
 mod batch;
 mod bucket;
 mod codec;
@@ -41,7 +42,6 @@ mod shared;
 mod snapshot;
 mod source;
 mod stats;
-#[cfg(feature = "alloc")]
 mod stripe;
 mod summary;
 mod sync;
@@ -50,6 +50,10 @@ pub mod text;
 mod thread;
 mod version;
 
+pub use approximate::{
+    SCALABLE_THRESHOLD_BITS, StripedCounter, add_approximately, add_capped, add_interlocked, add_racing,
+    add_sensing,
+};
 pub use bucket::{Bucket, ValueSelection};
 pub use codec::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};
@@ -68,7 +72,6 @@ pub use merge::Merged;
 pub use options::{Mode, Options, Storage};
 pub use record::Record;
 pub use recorder::Recorder;
-pub use scalable::{SCALABLE_THRESHOLD_BITS, add_approximately};
 pub use shared::SharedHistogram;
 pub use snapshot::{Counts, Since, Snapshot};
 pub use source::Source;

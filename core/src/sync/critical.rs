@@ -53,6 +53,17 @@ impl AtomicU64 {
         self.update(|old| old.wrapping_add(value))
     }
 
+    pub(crate) fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        _: Ordering,
+        _: Ordering,
+    ) -> Result<u64, u64> {
+        let old = self.update(|old| if old == current { new } else { old });
+        if old == current { Ok(old) } else { Err(old) }
+    }
+
     #[cfg(feature = "alloc")]
     pub(crate) fn fetch_min(&self, value: u64, _: Ordering) -> u64 {
         self.update(|old| old.min(value))

@@ -32,6 +32,9 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     fn add_alone(&self, count: u64) -> u64;
     /// Adds as one of many writers. Returns how often the cell wrapped around.
     fn add_shared(&self, count: u64) -> u64;
+    /// Adds to a count that was just read, if no other writer was faster. Returns how often the cell wrapped around, or
+    /// the count that it has now.
+    fn try_add(&self, seen: u64, count: u64) -> core::result::Result<u64, u64>;
     /// Takes the count out of the cell.
     fn take(&self) -> u64;
 }
@@ -68,6 +71,11 @@ impl Counter for AtomicU64 {
         0
     }
 
+    #[inline(always)]
+    fn try_add(&self, seen: u64, count: u64) -> core::result::Result<u64, u64> {
+        self.compare_exchange(seen, seen.wrapping_add(count), Relaxed, Relaxed).map(|_| 0)
+    }
+
     fn take(&self) -> u64 {
         self.swap(0, Relaxed)
     }
@@ -102,6 +110,15 @@ impl Counter for AtomicU32 {
     #[inline(always)]
     fn add_shared(&self, count: u64) -> u64 {
         wraps_of_32_bits(self.fetch_add(count as u32, Relaxed), count)
+    }
+
+    #[inline(always)]
+    fn try_add(&self, seen: u64, count: u64) -> core::result::Result<u64, u64> {
+        let seen = seen as u32;
+        match self.compare_exchange(seen, seen.wrapping_add(count as u32), Relaxed, Relaxed) {
+            Ok(_) => Ok(wraps_of_32_bits(seen, count)),
+            Err(current) => Err(current as u64),
+        }
     }
 
     fn take(&self) -> u64 {

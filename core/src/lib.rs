@@ -8,6 +8,7 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+mod approximate;
 mod batch;
 mod bucket;
 mod codec;
@@ -15,6 +16,10 @@ mod corrected;
 mod counter;
 mod equivalent;
 mod error;
+#[cfg(feature = "alloc")]
+mod exponential;
+#[cfg(feature = "alloc")]
+mod first_touch;
 mod histogram;
 mod image;
 mod interlocked;
@@ -37,6 +42,7 @@ mod shared;
 mod snapshot;
 mod source;
 mod stats;
+mod stripe;
 mod summary;
 mod sync;
 pub mod text;
@@ -44,10 +50,19 @@ pub mod text;
 mod thread;
 mod version;
 
+pub use approximate::{
+    SCALABLE_THRESHOLD_BITS, StripedCounter, add_approximately, add_capped, add_interlocked, add_racing,
+    add_sensing,
+};
 pub use bucket::{Bucket, ValueSelection};
 pub use codec::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};
 pub use error::{Error, Result};
+#[cfg(feature = "alloc")]
+pub use exponential::{
+    DoubleBucket, DoubleHistogram, DoubleLayout, DoubleOptions, DoublePercentile, DoubleSnapshot,
+    DoubleStatistics, DoubleSummary, QuantileRule,
+};
 pub use histogram::Histogram;
 pub use image::Header;
 pub use interlocked::Interlocked;
@@ -57,7 +72,6 @@ pub use merge::Merged;
 pub use options::{Mode, Options, Storage};
 pub use record::Record;
 pub use recorder::Recorder;
-pub use scalable::{SCALABLE_THRESHOLD_BITS, add_approximately};
 pub use shared::SharedHistogram;
 pub use snapshot::{Counts, Since, Snapshot};
 pub use source::Source;

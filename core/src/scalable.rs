@@ -1,10 +1,4 @@
-//! Many writers, little memory, approximate counts: scalable statistics counters (Dice, Lev and Moir, 2013).
-//!
-//! A cell counts exactly to a threshold of `2^t`. From there on it counts in steps: with `k = floor(log2 count) - (t - 1)`, an
-//! event adds `2^k` with probability `2^-k`, and otherwise writes nothing. So the busier a cell, the rarer writers
-//! contend for it, while the expected count is exact. The deviation comes from the steps of each power of two: σ is about
-//! `2^-((t + 1) / 2) * sqrt(4/3)` of the count, 0.9 % for the default threshold of `2^13`; each more bit of `t` divides it
-//! by `sqrt(2)`.
+//! Many writers, little memory, approximate counts: a histogram whose cells are the counters of [`crate::approximate`].
 //!
 //! Since the step follows from what the cell holds, nothing is subtracted from cells: readers drain them with `swap(0)`
 //! into 64-bit counts, under a lock of their own, and all reading is on those.
@@ -13,6 +7,7 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
+use crate::approximate::{SCALABLE_THRESHOLD_BITS, add_approximately, add_in_steps};
 use crate::counter::{Counter, Tallies, TallyCounts};
 use crate::image::Header;
 use crate::record::Record;
@@ -20,35 +15,6 @@ use crate::source::Source;
 use crate::sync::{AtomicU64, Ordering::*};
 use crate::version::Version;
 use crate::{Error, Interlocked, Layout, Result, random};
-
-/// Cells count exactly below two to this power.
-pub const SCALABLE_THRESHOLD_BITS: u32 = 13;
-
-/// Adds to a cell as one of many writers, by the rule above with a threshold of `2^threshold_bits` (1 ..= 31). Returns how
-/// often the cell wrapped around.
-#[inline]
-pub fn add_approximately<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64 {
-    let seen = cell.load();
-    if seen >> threshold_bits == 0 {
-        cell.add_shared(count)
-    } else {
-        add_in_steps(cell, count, seen.ilog2() + 1 - threshold_bits, random::next())
-    }
-}
-
-/// Adds in steps of `2^level`: whole steps as they are, and for the rest of `count` one step with the probability that makes
-/// the expectation right.
-#[inline(always)]
-fn add_in_steps<C: Counter>(cell: &C, count: u64, level: u32, random: u64) -> u64 {
-    let step = 1u64 << level;
-    let rest = count & (step - 1);
-    let mut sum = count - rest;
-    // The high bits of the generator are its best.
-    if random >> (64 - level) < rest {
-        sum = sum.wrapping_add(step);
-    }
-    if sum == 0 { 0 } else { cell.add_shared(sum) }
-}
 
 /// A lock among readers that drain, on a cache line of its own.
 #[repr(C, align(64))]

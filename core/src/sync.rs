@@ -26,9 +26,14 @@ mod chosen {
     #[cfg(all(target_has_atomic = "64", not(any(picollo_no_atomic64, picollo_no_cas))))]
     pub use core::sync::atomic::AtomicU64;
 
+    #[cfg(all(feature = "alloc", not(all(target_has_atomic = "32", not(picollo_no_cas)))))]
+    pub(crate) use super::critical::AtomicPtr;
+    #[cfg(all(feature = "alloc", target_has_atomic = "32", not(picollo_no_cas)))]
+    pub(crate) use core::sync::atomic::AtomicPtr;
+
     pub(crate) use core::sync::atomic::{Ordering, fence};
     #[cfg(feature = "std")]
-    pub(crate) use {core::sync::atomic::AtomicPtr, std::sync::Mutex};
+    pub(crate) use std::sync::Mutex;
 }
 
 #[cfg(loom)]
@@ -38,8 +43,10 @@ mod chosen {
     pub use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 }
 
+#[cfg(feature = "alloc")]
+pub(crate) use chosen::AtomicPtr;
 #[cfg(feature = "std")]
-pub(crate) use chosen::{AtomicPtr, Mutex};
+pub(crate) use chosen::Mutex;
 pub use chosen::{AtomicU32, AtomicU64};
 pub(crate) use chosen::{AtomicUsize, Ordering, fence};
 

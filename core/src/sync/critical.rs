@@ -52,6 +52,27 @@ impl AtomicU64 {
     pub(crate) fn fetch_add(&self, value: u64, _: Ordering) -> u64 {
         self.update(|old| old.wrapping_add(value))
     }
+
+    pub(crate) fn compare_exchange(
+        &self,
+        current: u64,
+        new: u64,
+        _: Ordering,
+        _: Ordering,
+    ) -> Result<u64, u64> {
+        let old = self.update(|old| if old == current { new } else { old });
+        if old == current { Ok(old) } else { Err(old) }
+    }
+
+    #[cfg(feature = "alloc")]
+    pub(crate) fn fetch_min(&self, value: u64, _: Ordering) -> u64 {
+        self.update(|old| old.min(value))
+    }
+
+    #[cfg(feature = "alloc")]
+    pub(crate) fn fetch_max(&self, value: u64, _: Ordering) -> u64 {
+        self.update(|old| old.max(value))
+    }
 }
 
 #[cfg(not(all(target_has_atomic = "32", not(picollo_no_cas))))]
@@ -121,3 +142,38 @@ without_compare_and_swap!(
     /// A word, for targets without compare-and-swap.
     AtomicUsize, core::sync::atomic::AtomicUsize, usize
 );
+
+/// A pointer, for targets without compare-and-swap.
+#[cfg(all(feature = "alloc", not(all(target_has_atomic = "32", not(picollo_no_cas)))))]
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct AtomicPtr<T>(core::sync::atomic::AtomicPtr<T>);
+
+#[cfg(all(feature = "alloc", not(all(target_has_atomic = "32", not(picollo_no_cas)))))]
+impl<T> AtomicPtr<T> {
+    pub(crate) const fn new(pointer: *mut T) -> AtomicPtr<T> {
+        AtomicPtr(core::sync::atomic::AtomicPtr::new(pointer))
+    }
+
+    #[inline(always)]
+    pub(crate) fn load(&self, ordering: Ordering) -> *mut T {
+        self.0.load(ordering)
+    }
+
+    pub(crate) fn compare_exchange(
+        &self,
+        current: *mut T,
+        new: *mut T,
+        _: Ordering,
+        _: Ordering,
+    ) -> Result<*mut T, *mut T> {
+        with(|_| {
+            let old = self.0.load(Ordering::Acquire);
+            if old != current {
+                return Err(old);
+            }
+            self.0.store(new, Ordering::Release);
+            Ok(old)
+        })
+    }
+}

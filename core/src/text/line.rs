@@ -9,10 +9,10 @@ use super::{counts_are, mean, names, value};
 use crate::Summary;
 
 /// Positions in the summary's percentiles: 0, 25, 50, 90, 95, 99, 99.9 and 100.
-const SHOWN: [usize; 8] = [0, 4, 5, 7, 9, 11, 12, 15];
+pub(super) const SHOWN: [usize; 8] = [0, 4, 5, 7, 9, 11, 12, 15];
 
 /// `P25`, but `P999` for rank 99.9: the established shorthand leaves the point out behind 99.
-struct Label(f64);
+pub(super) struct Label(pub f64);
 
 impl Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

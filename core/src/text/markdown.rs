@@ -25,7 +25,7 @@ impl Display for Margin {
 }
 
 /// The relative error with a per cent sign.
-struct Precision(f64);
+pub(super) struct Precision(pub f64);
 
 impl Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,7 +34,7 @@ impl Display for Precision {
     }
 }
 
-fn write_heading(out: &mut dyn Write, title: &str) -> fmt::Result {
+pub(super) fn write_heading(out: &mut dyn Write, title: &str) -> fmt::Result {
     if trim(title).is_empty() { Ok(()) } else { writeln!(out, "##### {}", Markdown(title)) }
 }
 

@@ -20,6 +20,8 @@ mod bucket;
 mod buffer;
 mod change;
 mod csv;
+#[cfg(feature = "alloc")]
+mod double;
 mod escape;
 #[cfg(test)]
 mod example;

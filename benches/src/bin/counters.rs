@@ -1,0 +1,130 @@
+//! Counting by 1, 2 and 4 threads at once in one shared counter: racing, interlocked, striped and approximate ones.
+//!
+//!     cargo run --release -p picollo-benches --bin counters
+//!
+//! The counter has counted a million before, as one has that matters. Times are those of one thread, in ns per event; for
+//! racing and approximate counters the table tells how far they are off afterwards.
+
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use picollo_core::{
+    AtomicU64, Counter, StripedCounter, add_approximately, add_capped, add_interlocked, add_racing,
+    add_sensing,
+};
+
+const EVENTS: u64 = 400_000;
+const BEFORE: u64 = 1_000_000;
+const ROUNDS: usize = 15;
+const THREADS: [usize; 3] = [1, 2, 4];
+
+/// A counter on a cache line of its own.
+#[repr(align(128))]
+struct Alone(AtomicU64);
+
+trait Shared: Sync {
+    fn add(&self);
+    fn load(&self) -> u64;
+}
+
+struct Word<F>(Alone, F);
+
+impl<F: Fn(&AtomicU64) + Sync> Shared for Word<F> {
+    #[inline(always)]
+    fn add(&self) {
+        (self.1)(&self.0.0);
+    }
+
+    fn load(&self) -> u64 {
+        Counter::load(&self.0.0)
+    }
+}
+
+fn word<F: Fn(&AtomicU64) + Sync>(add: F) -> Word<F> {
+    Word(Alone(AtomicU64::new(BEFORE)), add)
+}
+
+impl Shared for StripedCounter {
+    #[inline(always)]
+    fn add(&self) {
+        StripedCounter::add(self, 1);
+    }
+
+    fn load(&self) -> u64 {
+        BEFORE + StripedCounter::load(self)
+    }
+}
+
+/// Time per event of a thread, in ns, and the relative error of the counter afterwards, in per cent.
+fn run(counter: &impl Shared, threads: usize) -> (f64, f64) {
+    let barrier = Barrier::new(threads);
+    let before = counter.load();
+    let times: Vec<Duration> = std::thread::scope(|scope| {
+        let thread = || {
+            // The thread's generator and its stack are warm after this.
+            counter.add();
+            barrier.wait();
+            let start = Instant::now();
+            for _ in 0..EVENTS {
+                counter.add();
+            }
+            start.elapsed()
+        };
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(thread)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let longest = times.into_iter().max().unwrap_or_default();
+    let (counted, events) = (counter.load(), before + (EVENTS + 1) * threads as u64);
+    (longest.as_nanos() as f64 / EVENTS as f64, (counted as f64 / events as f64 - 1.0) * 100.0)
+}
+
+fn measure<S: Shared>(name: &str, make: impl Fn() -> S) {
+    let mut cells = String::new();
+    for threads in THREADS {
+        let runs: Vec<(f64, f64)> = (0..ROUNDS).map(|_| run(&make(), threads)).collect();
+        let mut times: Vec<f64> = runs.iter().map(|run| run.0).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let mut errors: Vec<f64> = runs.iter().map(|run| run.1).collect();
+        errors.sort_unstable_by(f64::total_cmp);
+        let worst = errors
+            .iter()
+            .fold(0.0, |worst: f64, error| if error.abs() > worst.abs() { *error } else { worst });
+        cells.push_str(&format!(" {:8.2} {worst:+7.2} |", times[ROUNDS / 2]));
+    }
+    println!("| {name:32} |{cells}");
+}
+
+fn main() {
+    println!(
+        "##### One shared counter: ns per event of a thread, and the worst error in per cent ({} cores here)",
+        std::thread::available_parallelism().map_or(0, usize::from)
+    );
+    println!("| {:32} |         1 thread |        2 threads |        4 threads |", "");
+    println!("| :{:-<31} | ---------------: | ---------------: | ---------------: |", "");
+    measure("racing", || {
+        word(|cell| {
+            add_racing(cell, 1);
+        })
+    });
+    measure("interlocked", || {
+        word(|cell| {
+            add_interlocked(cell, 1);
+        })
+    });
+    measure("striped, 16 words", StripedCounter::new);
+    measure("scalable, 2^13", || {
+        word(|cell| {
+            add_approximately(cell, 1, 13);
+        })
+    });
+    measure("capped at 1/1024, 2^13", || {
+        word(|cell| {
+            add_capped(cell, 1, 13, 10);
+        })
+    });
+    measure("sensing, 2^13", || {
+        word(|cell| {
+            add_sensing(cell, 1, 13);
+        })
+    });
+}

@@ -1,0 +1,305 @@
+//! Histograms of doubles against sorted arrays.
+
+use picollo_core::{DoubleHistogram, DoubleLayout, DoubleOptions, DoubleSnapshot, Error, QuantileRule};
+use proptest::prelude::*;
+
+const ERRORS: [f64; 6] = [0.1, 0.03, 0.01, 0.001, 0.0002, 0.0001];
+
+/// Doubles of all magnitudes and both signs: any bits, subnormal ones, the neighbours of powers of two, and a few that
+/// repeat.
+fn any_double() -> impl Strategy<Value = f64> {
+    let bits = prop_oneof![
+        4 => any::<u64>(),
+        2 => (any::<u64>(), 0u32..52, 0u64..2).prop_map(|(b, shift, sign)| (b << 12 >> 12) >> shift | sign << 63),
+        1 => (0u64..2, 0u64..2047, -2i64..3)
+            .prop_map(|(sign, exponent, near)| (exponent << 52).saturating_add_signed(near) | sign << 63),
+        2 => (1u64..2000, 0u64..2).prop_map(|(value, sign)| (value as f64 / 16.0).to_bits() | sign << 63),
+        1 => Just(0.0f64.to_bits()),
+        1 => Just((-0.0f64).to_bits()),
+    ];
+    bits.prop_map(f64::from_bits)
+}
+
+fn any_options() -> impl Strategy<Value = DoubleOptions> {
+    (0..ERRORS.len(), any::<bool>(), any::<bool>()).prop_map(|(error, exact, dot_net)| DoubleOptions {
+        relative_error: ERRORS[error],
+        exact,
+        quantile_rule: if dot_net { QuantileRule::DotNet } else { QuantileRule::NearestRank },
+        max_bytes: 0,
+    })
+}
+
+/// Whether `reported` is within `error` of `value`, decided without rounding: subnormal numbers are scaled up first.
+fn is_within(error: f64, reported: f64, value: f64) -> bool {
+    let scale = |x: f64| if value.abs() < 1e-200 { x * 2f64.powi(537) * 2f64.powi(537) } else { x };
+    (scale(reported) - scale(value)).abs() <= error * scale(value).abs()
+}
+
+/// The observation at a quantile, found in the sorted array.
+fn naive_quantile(sorted: &[f64], quantile_millionths: u64, rule: QuantileRule) -> f64 {
+    let n = sorted.len();
+    let at = match rule {
+        QuantileRule::NearestRank => {
+            // The first observation with at least this share of all at or below it.
+            (0..n).find(|at| (at + 1) as u64 * 1_000_000 >= quantile_millionths * n as u64).unwrap()
+        }
+        QuantileRule::DotNet => {
+            let rank = (quantile_millionths as f64 / 1e6 * n as f64).floor() as usize;
+            rank.min(n - 1)
+        }
+    };
+    sorted[at]
+}
+
+fn collected(histogram: &DoubleHistogram) -> DoubleSnapshot {
+    let mut snapshot = DoubleSnapshot::new();
+    histogram.collect(&mut snapshot).unwrap();
+    snapshot
+}
+
+/// The sum as an integer multiple of 2^-1074, in two halves that no test overflows; only for small exponents.
+fn naive_moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().map(|value| value / n).sum::<f64>();
+    let variance = values.iter().map(|value| (value - mean).powi(2) / n).sum::<f64>();
+    (mean, variance.sqrt())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn quantiles_keep_their_promise(
+        options in any_options(), values in proptest::collection::vec(any_double(), 1..200),
+        quantiles in proptest::collection::vec(0u64..=1_000_000, 0..20)
+    ) {
+        let histogram = DoubleHistogram::new(&options).unwrap();
+        histogram.record_batch(&values);
+        let snapshot = collected(&histogram);
+        let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        prop_assert_eq!(snapshot.count(), sorted.len() as u64);
+        prop_assert_eq!(snapshot.not_finite(), (values.len() - sorted.len()) as u64);
+        let asked: Vec<f64> = [0, 1_000_000].into_iter().chain(quantiles).map(|q| q as f64 / 1e6).collect();
+        let mut reported = vec![f64::NAN; asked.len()];
+        let result = snapshot.quantiles(&asked, &mut reported);
+        if sorted.is_empty() {
+            prop_assert_eq!(result, Err(Error::Empty));
+            return Ok(());
+        }
+        prop_assert_eq!(result, Ok(()));
+        for (quantile, reported) in asked.iter().zip(reported) {
+            let value = naive_quantile(&sorted, (quantile * 1e6).round() as u64, options.quantile_rule);
+            prop_assert!(is_within(options.relative_error, reported, value), "{quantile}: {value:e} as {reported:e}");
+        }
+        // Minimum and maximum, and every bucket.
+        let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
+        let statistics = snapshot.statistics();
+        if options.exact {
+            prop_assert_eq!((statistics.min, statistics.max), (min, max));
+        }
+        prop_assert!(is_within(options.relative_error, statistics.min, min));
+        prop_assert!(is_within(options.relative_error, statistics.max, max));
+        let mut seen = 0;
+        for bucket in snapshot.buckets() {
+            let inside = sorted.iter().filter(|&&value| bucket.lower <= value && value <= bucket.upper);
+            prop_assert_eq!(inside.count() as u64, bucket.count);
+            seen += bucket.count;
+        }
+        prop_assert_eq!(seen, snapshot.count());
+    }
+
+    #[test]
+    fn moments(
+        options in any_options(), values in proptest::collection::vec(-1e6f64..1e6, 1..200), exponent in -900i32..900
+    ) {
+        let scale = 2f64.powi(exponent);
+        let values: Vec<f64> = values.iter().map(|value| value * scale).collect();
+        let histogram = DoubleHistogram::new(&options).unwrap();
+        histogram.record_batch(&values);
+        let statistics = collected(&histogram).statistics();
+        let relative_error = DoubleLayout::new(options.relative_error).relative_error();
+        prop_assert_eq!(statistics.relative_error, relative_error);
+        // Scaled back, so that the squares of the naive sums neither overflow nor vanish.
+        let unscaled: Vec<f64> = values.iter().map(|value| value / scale).collect();
+        let (mean, stddev) = naive_moments(&unscaled);
+        let largest = unscaled.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let magnitude: f64 = unscaled.iter().map(|value| value.abs() / values.len() as f64).sum();
+        let bound = relative_error * magnitude + 1e-12 * largest;
+        prop_assert!((statistics.mean / scale - mean).abs() <= bound);
+        prop_assert!((statistics.sum / scale / values.len() as f64 - mean).abs() <= bound);
+        // Each value is off by at most the error of the largest, so the deviation is too.
+        prop_assert!((statistics.stddev / scale - stddev).abs() <= relative_error * largest + 1e-12 * largest);
+        if options.exact {
+            // Dyadic rationals with few bits: their sum in integers.
+            let fine = |value: &f64| (value * 2f64.powi(40)).round();
+            let histogram = DoubleHistogram::new(&options).unwrap();
+            values.iter().for_each(|value| histogram.record(fine(&(value / scale)) * scale));
+            let exact: i128 = unscaled.iter().map(|value| fine(value) as i128).sum();
+            prop_assert_eq!(collected(&histogram).statistics().sum, exact as f64 * scale);
+        }
+    }
+
+    #[test]
+    fn intervals_and_merging(
+        options in any_options(), intervals in proptest::collection::vec(
+            proptest::collection::vec((any_double(), 0u64..5), 0..30), 1..6
+        )
+    ) {
+        let (histogram, whole) = (DoubleHistogram::new(&options).unwrap(), DoubleHistogram::new(&options).unwrap());
+        let (mut merged, mut looked) = (DoubleSnapshot::new(), DoubleSnapshot::new());
+        for interval in &intervals {
+            for &(value, count) in interval {
+                histogram.record_n(value, count);
+                whole.record_n(value, count);
+            }
+            histogram.look(&mut looked).unwrap();
+            let snapshot = collected(&histogram);
+            prop_assert!(looked.buckets().eq(snapshot.buckets()));
+            let total: u64 = interval.iter().map(|step| step.1).sum();
+            prop_assert_eq!(snapshot.count() + snapshot.not_finite(), total);
+            merged.merge(&snapshot).unwrap();
+        }
+        let whole = collected(&whole);
+        prop_assert!(merged.buckets().eq(whole.buckets()));
+        prop_assert_eq!(format!("{:?}", merged.statistics()), format!("{:?}", whole.statistics()));
+        prop_assert_eq!(collected(&histogram).count(), 0);
+        // Into another histogram.
+        let again = DoubleHistogram::new(&options).unwrap();
+        again.add_snapshot(&whole);
+        let again = collected(&again);
+        prop_assert!(again.buckets().eq(whole.buckets()));
+        prop_assert_eq!(again.not_finite(), whole.not_finite());
+    }
+
+    #[test]
+    fn merging_unlike_layouts(
+        values in proptest::collection::vec(any_double(), 1..100), a in 0..ERRORS.len(), b in 0..ERRORS.len()
+    ) {
+        let [mut into, from] = [a, b].map(|error| {
+            let options = DoubleOptions { relative_error: ERRORS[error], ..DoubleOptions::default() };
+            let histogram = DoubleHistogram::new(&options).unwrap();
+            histogram.record_batch(&values);
+            collected(&histogram)
+        });
+        into.merge(&from).unwrap();
+        let mut sorted: Vec<f64> = values.iter().chain(&values).copied().filter(|value| value.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        prop_assert_eq!(into.count(), sorted.len() as u64);
+        let error = into.layout().relative_error() + from.layout().relative_error() * 1.1;
+        for (bucket, value) in into.buckets().flat_map(|b| (0..b.count).map(move |_| b.midpoint)).zip(sorted) {
+            prop_assert!(is_within(error, bucket, value), "{value:e} as {bucket:e}");
+        }
+    }
+}
+
+/// The formula of .NET's aggregator: the exponent chooses an array, the top bits of the mantissa a counter in it, and the
+/// lower end is reported.
+fn dot_net_reports(error: f64, value: f64) -> f64 {
+    let mantissa_bits = ((1.0 / error).log2().ceil() as u32) - 1;
+    let shift = 52 - mantissa_bits;
+    f64::from_bits(value.to_bits() >> shift << shift)
+}
+
+#[test]
+fn the_formula_of_dot_net_breaks_its_promise_and_ours_does_not() {
+    let error = 0.001;
+    assert_eq!(dot_net_reports(error, 1.0019), 1.0);
+    assert!(!is_within(error, 1.0, 1.0019), "1.0 is 0.0019 away");
+    let layout = DoubleLayout::new(error);
+    let reported = layout.bucket_of(1.0019).unwrap().midpoint;
+    assert!(is_within(error, reported, 1.0019), "{reported}");
+    // The same everywhere: what is promised, and how far both are off at worst.
+    for error in ERRORS {
+        let layout = DoubleLayout::new(error);
+        let (mut worst, mut worst_of_dot_net) = (0.0f64, 0.0f64);
+        for step in 0..1 << 16 {
+            let value = 1.0 + f64::from(step) / f64::from(1 << 16);
+            let off = |reported: f64| (reported - value).abs() / value;
+            worst = worst.max(off(layout.bucket_of(value).unwrap().midpoint));
+            worst_of_dot_net = worst_of_dot_net.max(off(dot_net_reports(error, value)));
+        }
+        assert!(worst <= error, "{error}: {worst}");
+        assert!(worst_of_dot_net > error, "{error}: {worst_of_dot_net}");
+    }
+}
+
+#[test]
+fn compatible_ranks_are_those_of_dot_net() {
+    let options = DoubleOptions { quantile_rule: QuantileRule::DotNet, ..DoubleOptions::default() };
+    let histogram = DoubleHistogram::new(&options).unwrap();
+    // Powers of two in the order of their exponents: which observation was chosen shows in the exponent.
+    (0..100).for_each(|i| histogram.record(2f64.powi(i)));
+    let snapshot = collected(&histogram);
+    let chosen = |quantile| snapshot.quantile(quantile).unwrap().log2().floor() as i32;
+    assert_eq!([0.0, 0.005, 0.01, 0.5, 0.95, 0.99, 1.0].map(chosen), [0, 0, 1, 50, 95, 99, 99]);
+    assert_eq!(chosen(0.29), 28, "0.29 * 100 is 28.999999999999996");
+    let histogram = DoubleHistogram::new(&DoubleOptions::default()).unwrap();
+    (0..100).for_each(|i| histogram.record(2f64.powi(i)));
+    let snapshot = collected(&histogram);
+    let chosen = |quantile| snapshot.quantile(quantile).unwrap().log2().floor() as i32;
+    assert_eq!([0.0, 0.005, 0.01, 0.5, 0.95, 0.99, 1.0].map(chosen), [0, 0, 0, 49, 94, 98, 99]);
+}
+
+#[test]
+fn errors_and_emptiness() {
+    let histogram = DoubleHistogram::new(&DoubleOptions::default()).unwrap();
+    let mut out = [0.0; 2];
+    for bad in [f64::NAN, -1e-9, 1.000_000_1, f64::INFINITY] {
+        histogram.record(1.0);
+        assert_eq!(histogram.collect_statistics(&[0.5, bad], &mut out), Err(Error::InvalidArgument));
+    }
+    assert_eq!(histogram.collect_statistics(&[0.5; 3], &mut out), Err(Error::BufferTooSmall));
+    assert_eq!(out, [0.0; 2]);
+    let statistics = histogram.collect_statistics(&[0.5, 1.0], &mut out).unwrap();
+    assert_eq!(statistics.count, 4, "a refused call takes nothing out");
+    assert!(out.iter().all(|value| is_within(0.001, *value, 1.0)));
+    histogram.record(f64::NAN);
+    let nothing = histogram.collect_statistics(&[0.5, 1.0], &mut out).unwrap();
+    assert_eq!((nothing.count, nothing.not_finite, nothing.sum), (0, 1, 0.0));
+    assert!(
+        out.iter().chain([&nothing.min, &nothing.max, &nothing.mean, &nothing.stddev]).all(|x| x.is_nan())
+    );
+    assert_eq!(DoubleSnapshot::new().quantile(0.5), Err(Error::Empty));
+    assert_eq!(DoubleSnapshot::new().quantiles(&[], &mut []), Ok(()));
+}
+
+#[test]
+fn extremes_do_not_overflow_the_moments() {
+    for exact in [false, true] {
+        let options = DoubleOptions { exact, ..DoubleOptions::default() };
+        let histogram = DoubleHistogram::new(&options).unwrap();
+        histogram.record_n(f64::MAX, 1 << 63);
+        let statistics = collected(&histogram).statistics();
+        assert_eq!((statistics.sum, statistics.stddev), (f64::INFINITY, 0.0));
+        assert!(is_within(0.001, statistics.mean, f64::MAX));
+        histogram.record(f64::MAX);
+        histogram.record(f64::MIN);
+        let statistics = collected(&histogram).statistics();
+        assert_eq!((statistics.sum, statistics.mean), (0.0, 0.0));
+        assert!(is_within(0.001, statistics.stddev, f64::MAX));
+        histogram.record_n(5e-324, 7);
+        let statistics = collected(&histogram).statistics();
+        assert_eq!((statistics.min, statistics.max, statistics.sum), (5e-324, 5e-324, 35e-324));
+        assert_eq!((statistics.mean, statistics.stddev), (5e-324, 0.0));
+    }
+}
+
+#[test]
+fn the_limit_holds_and_what_does_not_fit_is_lost() {
+    let empty = DoubleHistogram::new(&DoubleOptions::default()).unwrap().footprint() as u64;
+    assert!(empty < 8192, "{empty}");
+    let too_small = DoubleOptions { max_bytes: empty - 1, ..DoubleOptions::default() };
+    assert_eq!(DoubleHistogram::new(&too_small).err(), Some(Error::OutOfMemory));
+    // One page and two rows, each with 512 counters for either interval.
+    let max_bytes = empty + 512 + 2 * 8192;
+    let histogram = DoubleHistogram::new(&DoubleOptions { max_bytes, ..DoubleOptions::default() }).unwrap();
+    for _ in 0..3 {
+        for value in [1.0, 2.5, 4.0, 1.5, -1.0, 1e300, 0.0, f64::NAN] {
+            histogram.record(value);
+        }
+        assert_eq!(histogram.footprint() as u64, max_bytes);
+        let snapshot = collected(&histogram);
+        assert_eq!((snapshot.count(), snapshot.not_finite(), snapshot.lost()), (4, 1, 3));
+    }
+}

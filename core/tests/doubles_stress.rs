@@ -1,0 +1,104 @@
+//! Writers and collectors of one histogram of doubles at full speed: every record is read exactly once.
+//!
+//! Daily with some millions of records; with `PICOLLO_LONG=1` with a hundred million in each form.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use picollo_core::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+
+const WRITERS: u64 = 4;
+
+fn records() -> u64 {
+    let long = std::env::var_os("PICOLLO_LONG").is_some_and(|value| value != "0");
+    let records = if long { 100_000_000 } else { 2_000_000 };
+    eprintln!("{records} records{}", if long { "" } else { "; 100,000,000 with PICOLLO_LONG=1" });
+    records
+}
+
+/// What record number `i` of a writer is: both signs, some magnitudes, now and then something that is not finite.
+fn value(writer: u64, i: u64) -> f64 {
+    let magnitude = (1 + (i ^ writer) % 7) as f64 * 2f64.powi((i % 40) as i32 - 20);
+    match i % 101 {
+        0 => f64::NAN,
+        1 => 0.0,
+        _ if i.is_multiple_of(3) => -magnitude,
+        _ => magnitude,
+    }
+}
+
+fn writers_against_collectors(exact: bool) {
+    let records = records();
+    let options = DoubleOptions { relative_error: 0.01, exact, ..DoubleOptions::default() };
+    let histogram = DoubleHistogram::new(&options).unwrap();
+    let done = AtomicBool::new(false);
+    let collect = || {
+        let (mut total, mut interval, mut intervals) = (DoubleSnapshot::new(), DoubleSnapshot::new(), 0);
+        loop {
+            let last = done.load(Ordering::Acquire);
+            if histogram.collect(&mut interval).is_ok() {
+                if exact {
+                    let statistics = interval.statistics();
+                    let range =
+                        statistics.min * statistics.count as f64..=statistics.max * statistics.count as f64;
+                    assert!(statistics.count == 0 || range.contains(&statistics.sum), "{statistics:?}");
+                }
+                total.merge(&interval).unwrap();
+                intervals += 1;
+            }
+            if last {
+                return (total, intervals);
+            }
+        }
+    };
+    let per_writer = records / WRITERS;
+    let (total, intervals) = thread::scope(|scope| {
+        let collectors = [scope.spawn(collect), scope.spawn(collect)];
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let histogram = &histogram;
+                scope.spawn(move || (0..per_writer).for_each(|i| histogram.record(value(writer, i))))
+            })
+            .collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        done.store(true, Ordering::Release);
+        let [first, second] = collectors.map(|collector| collector.join().unwrap());
+        let mut total = first.0;
+        total.merge(&second.0).unwrap();
+        // What a collector left to the other one that had finished already.
+        let mut rest = DoubleSnapshot::new();
+        for _ in 0..2 {
+            histogram.collect(&mut rest).unwrap();
+            total.merge(&rest).unwrap();
+        }
+        (total, first.1 + second.1)
+    });
+    eprintln!("{intervals} intervals");
+    // The same without threads: one period of the values after the other.
+    let expected = DoubleHistogram::new(&options).unwrap();
+    let period = 7 * 8 * 40 * 101 * 3;
+    for writer in 0..WRITERS {
+        for i in 0..period {
+            let times = per_writer / period + u64::from(i < per_writer % period);
+            expected.record_n(value(writer, i), times);
+        }
+    }
+    let mut expected_total = DoubleSnapshot::new();
+    expected.collect(&mut expected_total).unwrap();
+    assert_eq!(total.count() + total.not_finite(), records);
+    assert_eq!((total.not_finite(), total.lost()), (expected_total.not_finite(), 0));
+    assert!(total.buckets().eq(expected_total.buckets()));
+    if exact {
+        assert_eq!(total.statistics(), expected_total.statistics());
+    }
+}
+
+#[test]
+fn nothing_is_lost() {
+    writers_against_collectors(false);
+}
+
+#[test]
+fn nothing_is_lost_of_exact_sums() {
+    writers_against_collectors(true);
+}

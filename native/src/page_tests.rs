@@ -14,7 +14,7 @@ fn write(page: &Page, n: u64) {
     let lock = page.lock.load(Ordering::Relaxed);
     page.lock.store(lock.wrapping_add(1), Ordering::Relaxed);
     fence(Ordering::Release);
-    page.capabilities.store(n % 4 * 8 | 6, Ordering::Relaxed);
+    page.capabilities.store((n % 4 * 8) | 6, Ordering::Relaxed);
     page.index.store(1 + (n % 60) as u32, Ordering::Relaxed);
     page.pmc_width.store(1 + (n % 64) as u16, Ordering::Relaxed);
     page.offset.store(n as i64, Ordering::Relaxed);

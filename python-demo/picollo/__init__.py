@@ -50,8 +50,9 @@ from .errors import (
 from .event import Event, EventInfo, PerfInfo, perf_probe
 from .histogram import Histogram
 from .percentile import Bucket, BucketPercentile, Percentile
+from .reading import Reading
 from .scope import Scope
-from .session import Measurement, Reading, Session
+from .session import Measurement, Session
 from .snapshot import Counts, Snapshot
 from .summary import Summary, SummaryDiff
 

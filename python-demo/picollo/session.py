@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from ctypes import byref, c_size_t, c_uint32, c_void_p
-from typing import Any, Iterable, Literal, NamedTuple, Optional, Union
+from typing import Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
 from ._library import held, own
@@ -13,6 +13,7 @@ from ._text import c_name
 from .errors import ClosedError, check, check_detail, from_status, status_text
 from .event import Event, EventInfo
 from .histogram import Histogram, checked_counter_bits, checked_error
+from .reading import Reading
 from .snapshot import HAS_GIL
 
 #: How counters are read: the fastest way that is correct, or through the kernel.
@@ -22,53 +23,6 @@ _HOW: dict[str, c_uint32] = {
     "auto": c_uint32(structs.READ_AUTO),
     "syscall": c_uint32(structs.READ_SYSCALL),
 }
-
-
-class Reading(NamedTuple):
-    """What one event counted, in total or between two readings."""
-
-    #: Extrapolated where the event was counted part of the time only; without overhead where the session subtracts it.
-    #: ``None`` when it was not counted at all, which is not zero.
-    value: Optional[int]
-    #: As counted.
-    raw: int
-    #: Nanoseconds for which the event was to be counted.
-    time_enabled: int
-    #: Nanoseconds for which it was counted.
-    time_running: int
-    flags: int
-    #: 0, or why there is no value.
-    status: int
-
-    @property
-    def fast(self) -> bool:
-        """Read in user space, at both ends of a delta."""
-        return bool(self.flags & structs.READING_FAST)
-
-    @property
-    def clean(self) -> bool:
-        """The thread provably ran without interruption since the previous reading."""
-        return bool(self.flags & structs.READING_CLEAN)
-
-    @property
-    def scaled(self) -> bool:
-        """The value is extrapolated, as the event shared its counter with others."""
-        return bool(self.flags & structs.READING_SCALED)
-
-    @property
-    def resync(self) -> bool:
-        """Someone else reset the counter, so the delta starts anew."""
-        return bool(self.flags & structs.READING_RESYNC)
-
-    @property
-    def times_stale(self) -> bool:
-        """The times are those of the last time that the kernel updated them."""
-        return bool(self.flags & structs.READING_TIMES_STALE)
-
-    @property
-    def coverage(self) -> Optional[float]:
-        """Which share of the time the event was counted, 0 to 1; ``None`` when no time passed."""
-        return self.time_running / self.time_enabled if self.time_enabled else None
 
 
 class Session:

@@ -140,14 +140,14 @@ impl Refusal<'_> {
             (false, _) => "the kernel found no PMU in this CPU",
         };
         let remedy = if machine.hypervisor {
-            "Enable the virtual PMU on the host (KVM: -cpu host,pmu=on; VMware: virtualize CPU performance counters; cloud: a \
-             metal instance)"
+            "Enable it on the host (KVM: -cpu host,pmu=on; VMware: CPU performance counters; cloud: a metal instance)"
         } else {
             "See dmesg | grep -i -e pmu -e 'performance events'"
         };
+        // What to do comes before what the kernel has: an event's information has room for 247 bytes.
         write!(
             text,
-            "{what} (ENOENT; the kernel lists:{:.60}). {remedy}, or count task-clock and page-faults",
+            "{what} (ENOENT). {remedy}, or count task-clock and page-faults. The kernel lists:{}",
             machine.devices()
         )
     }

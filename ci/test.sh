@@ -18,5 +18,8 @@ part() {
 part "Rust" cargo test --quiet
 part "The library, staged" ci/stage.sh
 part "C and C++, against the staged library" make --no-print-directory -C c-tests test
+part "C++ alone: picollo.hpp" ci/cpp.sh
 part "Python" python-demo/run-tests.sh -q -ra
+part ".NET" ci/dotnet.sh
+part "The README" python3 ci/readme.py
 printf '\nall parts passed in %d s\n' $((SECONDS - started))

@@ -86,3 +86,8 @@ pub use reading::{
 pub use session::Session;
 pub use sys::{Errno, Kernel, Sys};
 pub use tsc::TscState;
+
+/// The Rust example of the README, kept working.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

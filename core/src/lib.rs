@@ -19,6 +19,8 @@ mod interlocked;
 mod layout;
 #[cfg(feature = "alloc")]
 mod memory;
+#[cfg(all(test, loom))]
+mod models;
 mod options;
 mod percentile;
 mod random;

@@ -28,6 +28,8 @@ mod layout;
 #[cfg(feature = "alloc")]
 mod memory;
 mod merge;
+#[cfg(all(test, loom))]
+mod models;
 mod options;
 mod percentile;
 mod random;

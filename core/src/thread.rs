@@ -182,10 +182,11 @@ impl Table {
     }
 }
 
-impl Drop for Tables {
-    fn drop(&mut self) {
+impl Tables {
+    /// Gives the shards back and frees the tables.
+    fn end(&self) {
         slot::set(&ENDED);
-        let mut table = self.table.get();
+        let mut table = self.table.replace(ptr::null_mut());
         // SAFETY: the tables are ours, of the size they were allocated with, and nothing leads to them any more.
         unsafe {
             if let Some(table) = table.as_ref() {
@@ -198,4 +199,16 @@ impl Drop for Tables {
             }
         }
     }
+}
+
+impl Drop for Tables {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Does what the destructors of a thread do. Loom's `join` does not wait for those.
+#[cfg(all(test, loom))]
+pub(crate) fn end() {
+    TABLES.with(Tables::end);
 }

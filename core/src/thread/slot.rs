@@ -4,8 +4,6 @@
 //! cannot ask for. So, where the C library grants it to libraries that are loaded late (glibc keeps a small reserve for
 //! them), the slot is defined and read in assembly. Elsewhere it is an ordinary thread-local variable.
 
-use super::{EMPTY, Table};
-
 #[cfg(all(
     target_os = "linux",
     target_env = "gnu",
@@ -14,7 +12,7 @@ use super::{EMPTY, Table};
     not(any(loom, miri))
 ))]
 mod chosen {
-    use super::{EMPTY, Table};
+    use super::super::{EMPTY, Table};
     use core::arch::{asm, global_asm};
 
     /// The symbol; of a name that another version of this crate in the same program does not have.
@@ -111,7 +109,7 @@ mod chosen {
     not(any(loom, miri))
 )))]
 mod chosen {
-    use super::{EMPTY, Table};
+    use super::super::{EMPTY, ENDED, Table};
     use core::cell::Cell;
 
     #[cfg(not(loom))]
@@ -125,11 +123,12 @@ mod chosen {
 
     #[inline(always)]
     pub fn get() -> *const Table {
-        SLOT.with(Cell::get)
+        SLOT.try_with(Cell::get).unwrap_or(&raw const ENDED)
     }
 
     pub fn set(table: *const Table) {
-        SLOT.with(|slot| slot.set(table));
+        // Only loom ends slots; `get` then answers the same.
+        let _ = SLOT.try_with(|slot| slot.set(table));
     }
 }
 

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Do the decoders and the log reader survive anything, within their limits of memory and time?
+#
+# Each target of fuzz/ runs for FUZZ_SECONDS (default: 10), or, when FUZZ_RUNS is set, for so many executions; a crash, a
+# leak, an allocation above the limit, a wrong result or an execution of more than ten seconds fails. FUZZ_RUNS=1700000 is
+# the long form: ten million executions in all. Arguments are the targets to run; default: all of them.
+#
+# Needs a nightly compiler. cargo-fuzz and what is found beyond fuzz/corpus are kept in the cache directory.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/picollo"
+tools="$cache/tools"
+export PATH="$tools/bin:$PATH"
+if ! command -v cargo-fuzz >/dev/null; then
+    echo "installing cargo-fuzz (about a minute)"
+    cargo install cargo-fuzz --locked --quiet --root "$tools"
+fi
+target_dir="${CARGO_TARGET_DIR:-$PWD/target}/fuzz"
+export CARGO_TARGET_DIR="$target_dir"
+
+if [ $# -gt 0 ]; then targets=("$@"); else mapfile -t targets < <(cargo +nightly fuzz list); fi
+cargo +nightly fuzz build
+
+if [ -n "${FUZZ_RUNS:-}" ]; then limit="-runs=$FUZZ_RUNS"; else limit="-max_total_time=${FUZZ_SECONDS:-10}"; fi
+passed=0 failed=0 executions=0
+for target in "${targets[@]}"; do
+    found="$cache/fuzz-corpus/$target"
+    mkdir -p "$found" "fuzz/corpus/$target"
+    log="$target_dir/$target.log"
+    if cargo +nightly fuzz run "$target" "$found" "fuzz/corpus/$target" -- \
+        "$limit" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=256 -max_len=600 -print_final_stats=1 >"$log" 2>&1; then
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+        slowest=$(sed -n 's/^stat::slowest_unit_time_sec: *//p' "$log")
+        rss=$(sed -n 's/^stat::peak_rss_mb: *//p' "$log")
+        printf '%-12s %10d executions, slowest %s s, peak %s MB\n' "$target" "$runs" "$slowest" "$rss"
+        executions=$((executions + runs))
+        passed=$((passed + 1))
+    else
+        tail -40 "$log"
+        printf '%-12s FAILED, see above and %s\n' "$target" "$log"
+        failed=$((failed + 1))
+    fi
+done
+printf '%d executions\n%d passed, %d failed\n' "$executions" "$passed" "$failed"
+[ "$failed" -eq 0 ]

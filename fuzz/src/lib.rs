@@ -1,0 +1,75 @@
+//! What the fuzz targets share: an allocator that notices excess, and what must hold for anything that was decoded.
+
+use std::alloc::{GlobalAlloc, Layout as Memory, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use picollo_core::{Encoding, Error, Snapshot};
+
+/// Counters that a decoded snapshot may have here.
+pub const MAX_COUNTERS: u64 = 1 << 10;
+
+/// Counts what the process has allocated.
+pub struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: everything is passed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, memory: Memory) -> *mut u8 {
+        let live = LIVE.fetch_add(memory.size(), Relaxed) + memory.size();
+        PEAK.fetch_max(live, Relaxed);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(memory) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, memory: Memory) {
+        LIVE.fetch_sub(memory.size(), Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, memory) }
+    }
+}
+
+/// Decodes, and panics when that took more memory than a limit on the counters and the length of the input allow.
+pub fn decode(bytes: &[u8]) -> Result<Box<Snapshot>, Error> {
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let decoded = Snapshot::decode(bytes, MAX_COUNTERS);
+    let used = PEAK.load(Relaxed) - before;
+    // The snapshot, the inflated encoding (twice, while it grows), the text as bytes.
+    let limit = 16 * MAX_COUNTERS as usize + 2 * (64 + 9 * MAX_COUNTERS as usize) + bytes.len() + 65_536;
+    assert!(used <= limit, "{used} bytes allocated for {} of input", bytes.len());
+    decoded
+}
+
+/// Counts by logical index.
+pub fn counts(snapshot: &Snapshot) -> Vec<(u64, u64)> {
+    snapshot.recorded_buckets().map(|bucket| (bucket.logical_index, bucket.count)).collect()
+}
+
+/// What must hold for anything that was decoded: totals and limits, and that it survives being encoded again.
+pub fn check(snapshot: &Snapshot) {
+    let layout = snapshot.layout();
+    assert!(layout.length() as u64 <= MAX_COUNTERS);
+    let recorded = counts(snapshot);
+    let total: u128 = recorded.iter().map(|&(_, count)| u128::from(count)).sum();
+    assert_eq!(u128::from(snapshot.counts().total), total.min(u128::from(u64::MAX)));
+
+    let native = snapshot.encode_to_vec(Encoding::Native).unwrap();
+    assert_eq!(snapshot.encoded_length(Encoding::Native), Ok(native.len()));
+    let again = decode(&native).unwrap();
+    assert_eq!(again.layout(), layout);
+    assert_eq!(again.counts(), snapshot.counts());
+    assert_eq!(counts(&again), recorded);
+    assert_eq!(again.encode_to_vec(Encoding::Native).unwrap(), native);
+
+    // HdrHistogram's layouts begin at 0, which may take more counters than the limit.
+    let Ok(v2) = snapshot.encode_to_vec(Encoding::HdrV2) else { return };
+    match decode(&v2) {
+        Ok(again) => {
+            assert_eq!(counts(&again), recorded);
+            assert_eq!(again.encode_to_vec(Encoding::HdrV2).unwrap(), v2);
+        }
+        Err(error) => assert_eq!((error, layout.first_index() > 0), (Error::OutOfMemory, true)),
+    }
+}

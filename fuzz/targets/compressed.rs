@@ -1,0 +1,53 @@
+//! What is inside of compressed encodings: the input is deflated first, with a right length and checksum, or one bit off.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use miniz_oxide::deflate::compress_to_vec_zlib;
+use picollo_core::Error;
+use picollo_fuzz::{Counting, check, counts, decode};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fuzz_target!(|bytes: &[u8]| {
+    let [kind, flip, plain @ ..] = bytes else { return };
+    // Making a compressor takes longer than all the rest.
+    let mut stream = if kind % 16 == 0 { compress_to_vec_zlib(plain, 1) } else { stored(plain) };
+    if *flip != 0 {
+        let at = usize::from(*flip) * 7 % stream.len();
+        stream[at] ^= 1 << (kind % 8);
+    }
+    let cookie: u32 = [0x1c84_9314, 0x1c84_9322, 0x1c84_9389, 0x1c84_9314][usize::from(kind % 4)];
+    let mut encoded = cookie.to_be_bytes().to_vec();
+    encoded.extend((stream.len() as u32).to_be_bytes());
+    encoded.extend(stream);
+
+    let inflated = decode(&encoded);
+    if let Ok(snapshot) = &inflated {
+        check(snapshot);
+    }
+    if *flip == 0 && plain.first() == Some(&0x1c) {
+        // As it would be read uncompressed, but that nothing may follow the counts, and nothing is compressed twice.
+        match (inflated, decode(plain)) {
+            (Ok(a), Ok(b)) => assert_eq!((counts(&a), a.layout()), (counts(&b), b.layout())),
+            (Err(Error::Corrupt), Ok(_)) => {}
+            (Err(_), Err(_)) => {}
+            (a, b) => panic!("{:?} compressed, {:?} as it is", a.err(), b.err()),
+        }
+    }
+});
+
+/// A stream that is not compressed.
+fn stored(plain: &[u8]) -> Vec<u8> {
+    let mut stream = vec![0x78, 1, 1];
+    stream.extend((plain.len() as u16).to_le_bytes());
+    stream.extend((!plain.len() as u16).to_le_bytes());
+    stream.extend(plain);
+    let (mut a, mut b) = (1u32, 0u32);
+    for &byte in plain {
+        a = (a + u32::from(byte)) % 65_521;
+        b = (b + a) % 65_521;
+    }
+    stream.extend((b << 16 | a).to_be_bytes());
+    stream
+}

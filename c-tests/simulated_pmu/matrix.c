@@ -274,7 +274,8 @@ static void pinned_without_room(void)
             simulated_pmu_count((uint64_t)i);
             if (!read_and_check(&bench, PICOLLO_READ_AUTO)) break;
         }
-        CHECK(bench.fast + 4 >= (uint64_t)reads * 2);
+        /* Where counters overflow, the kernel is asked now and then. */
+        CHECK(bench.fast * 10 >= (uint64_t)reads * 2 * 9);
         close_bench(&bench);
     }
 }

@@ -48,6 +48,7 @@ struct world {
     int act;
     uint64_t last_ticks; /* with the clock: counted until then */
     uint64_t mult;       /* nanoseconds = ticks * mult >> 32 */
+    uint64_t time_ticks; /* the moment at which all of the present system call or interrupt happens */
     int lock;
 };
 

@@ -19,7 +19,8 @@ uint64_t ticks(void)
     return (uint64_t)high << 32 | low;
 }
 
-uint64_t now(void) { return (uint64_t)(((unsigned __int128)ticks() * world->mult) >> 32); }
+/* The kernel takes the time once, and does everything at that time. */
+uint64_t now(void) { return (uint64_t)(((unsigned __int128)world->time_ticks * world->mult) >> 32); }
 
 static uint64_t rate(const struct event *event) { return event->config % 4 + 1; }
 
@@ -51,7 +52,7 @@ void publish(struct event *event)
     page->cap_user_time = world->options.user_time != 0;
     page->time_shift = 31;
     page->time_mult = (uint32_t)(world->mult >> 1);
-    page->time_offset = 0 - (uint64_t)(((unsigned __int128)ticks() * page->time_mult) >> 31);
+    page->time_offset = 0 - (uint64_t)(((unsigned __int128)world->time_ticks * page->time_mult) >> 31);
     page->size = 96;
     __asm__ volatile("" : : : "memory");
     ++*lock;
@@ -109,13 +110,12 @@ void count_all(uint64_t n)
     }
 }
 
-/* With the clock, what has happened since the last look. */
+/* Takes the time; with the clock, counts what has happened since the last look. */
 void catch_up(void)
 {
-    if (!world->options.clock) return;
-    const uint64_t at = ticks();
-    count_all(at - world->last_ticks);
-    world->last_ticks = at;
+    world->time_ticks = ticks();
+    if (world->options.clock) count_all(world->time_ticks - world->last_ticks);
+    world->last_ticks = world->time_ticks;
 }
 
 static int is_member(const struct event *event, const struct event *leader)

@@ -338,7 +338,7 @@ EXPORT void simulated_pmu_reset(const simulated_pmu_options *options)
     const uint64_t mult = world->mult;
     memset(world, 0, sizeof *world);
     world->mult = mult;
-    world->last_ticks = ticks();
+    world->last_ticks = world->time_ticks = ticks();
     if (options != NULL) {
         world->options = *options;
         return;
@@ -395,6 +395,7 @@ static struct event *nth(uint32_t k)
 EXPORT void simulated_pmu_count(uint64_t n)
 {
     lock_world();
+    catch_up();
     count_all(n);
     unlock_world();
 }
@@ -411,6 +412,7 @@ EXPORT void simulated_pmu_times(uint32_t k, uint64_t *enabled, uint64_t *running
     *enabled = *running = 0;
     if (event == NULL) return;
     lock_world();
+    catch_up();
     note_times(event);
     *enabled = event->enabled;
     *running = event->running;

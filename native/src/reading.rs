@@ -220,16 +220,19 @@ impl History {
         if !delta && self.resynced {
             flags |= READING_RESYNC;
         }
-        let clean = flags & READING_CLEAN != 0;
-        if time_running == 0 && raw != 0 && !clean {
-            // Something was counted in no time: the times come from clocks that are a little apart, or too coarse for the interval.
-            // The count is certain all the same.
+        let mut clean = flags & READING_CLEAN != 0;
+        // Time went backwards, or something was counted in none: the two samples' times come from clocks that are a little apart, or
+        // too coarse for the interval. The count is certain all the same.
+        let apart = (self.last.running.wrapping_sub(from.running) as i64) < 0;
+        if time_running == 0 && (raw != 0 || apart) && !clean {
             flags |= READING_TIMES_STALE;
             time_running = time_enabled;
+            clean = true;
         }
-        let clean = clean || time_running == 0 && raw != 0;
         let (value, status) = match scale(raw, time_enabled, time_running, clean) {
-            Scaled::NotCounted => return Reading::without_value(crate::Status::NotCounted, time_enabled),
+            Scaled::NotCounted => {
+                return Reading { flags, ..Reading::without_value(crate::Status::NotCounted, time_enabled) };
+            }
             Scaled::Exact(value) => (value, 0),
             Scaled::Extrapolated(value) => {
                 flags |= READING_SCALED;

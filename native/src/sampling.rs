@@ -100,7 +100,9 @@ impl<S: Sys> Session<S> {
             tsc::fence();
         }
         for (index, group) in self.opened.groups.iter().enumerate().filter(|(_, group)| group.members != 0) {
-            let mut pmcs = fast.groups.get_mut(index).and_then(Option::as_mut);
+            // Only the opening thread may touch a counter: on any other it would be another thread's.
+            let pmcs = fast.groups.get_mut(index).and_then(Option::as_mut);
+            let mut pmcs = pmcs.filter(|_| way != Way::Syscall);
             if let Some(pmcs) = pmcs.as_deref_mut() {
                 if way == Way::Fast && self.sample_in_user_space(pmcs, group, samples) {
                     continue;

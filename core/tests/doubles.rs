@@ -1,4 +1,5 @@
 //! Histograms of doubles against sorted arrays.
+#![cfg(feature = "alloc")]
 
 use picollo_core::{DoubleHistogram, DoubleLayout, DoubleOptions, DoubleSnapshot, Error, QuantileRule};
 use proptest::prelude::*;

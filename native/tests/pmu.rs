@@ -125,10 +125,14 @@ fn a_group_is_read_together() {
         work(round % 7);
         session.read(ReadMode::Auto).unwrap();
         let all = readings(&session, true);
-        assert!(all.iter().all(|reading| reading.status == 0 && reading.flags & READING_SCALED == 0), "{all:?}");
+        assert!(
+            all.iter().all(|reading| reading.status == 0 && reading.flags & READING_SCALED == 0),
+            "{all:?}"
+        );
         if round > 1 && all[0].flags & READING_CLEAN != 0 {
             // The same distance between the same two reads of the same counter, in every reading.
-            *apart.entry((all[0].raw.abs_diff(all[1].raw), all[0].raw.abs_diff(all[3].raw))).or_insert(0) += 1;
+            *apart.entry((all[0].raw.abs_diff(all[1].raw), all[0].raw.abs_diff(all[3].raw))).or_insert(0) +=
+                1;
             assert_eq!(user, all.iter().all(|reading| reading.flags & READING_FAST != 0));
         }
     }
@@ -188,7 +192,11 @@ fn moving_to_another_cpu_is_noticed_and_counts_on() {
             work(10);
             session.read(ReadMode::Auto).unwrap();
             let reading = readings(&session, true)[0];
-            assert_eq!((reading.status, reading.flags & (READING_RESYNC | READING_SCALED)), (0, 0), "{reading:?}");
+            assert_eq!(
+                (reading.status, reading.flags & (READING_RESYNC | READING_SCALED)),
+                (0, 0),
+                "{reading:?}"
+            );
             assert!((10 * 256..200_000).contains(&reading.value), "{reading:?}");
             moved += u32::from(reading.flags & READING_CLEAN == 0);
         }

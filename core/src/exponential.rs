@@ -69,7 +69,8 @@ unsafe impl Send for DoubleHistogram {}
 unsafe impl Sync for DoubleHistogram {}
 
 impl DoubleHistogram {
-    /// A new histogram. [`Error::OutOfMemory`], also when it does not fit into `max_bytes` while it is empty.
+    /// A new histogram. [`Error::InvalidArgument`] when it does not fit into `max_bytes` while it is empty,
+    /// [`Error::OutOfMemory`].
     pub fn new(options: &DoubleOptions) -> Result<DoubleHistogram> {
         let limit = match options.max_bytes {
             0 => usize::MAX,
@@ -78,7 +79,7 @@ impl DoubleHistogram {
         let exact = if options.exact { size_of::<[[Stripe; STRIPES]; 2]>() } else { 0 };
         let used = size_of::<DoubleHistogram>() + exact;
         if used > limit {
-            return Err(Error::OutOfMemory);
+            return Err(Error::InvalidArgument);
         }
         Ok(DoubleHistogram {
             layout: DoubleLayout::new(options.relative_error),

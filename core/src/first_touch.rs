@@ -6,6 +6,7 @@
 use core::mem::{align_of, size_of};
 use core::ptr::{self, NonNull};
 
+use crate::counter::Counter;
 use crate::memory;
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering::*, const_unless_loom};
 
@@ -20,10 +21,10 @@ pub(crate) unsafe trait Blank: Sized {
     fn blank() -> Self;
 }
 
-// SAFETY: a word of zeros, without a destructor.
-unsafe impl Blank for crate::sync::AtomicU64 {
+// SAFETY: cells are words of zeros, without a destructor.
+unsafe impl<C: Counter> Blank for C {
     fn blank() -> Self {
-        crate::sync::AtomicU64::new(0)
+        C::zero()
     }
 }
 

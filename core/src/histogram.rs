@@ -150,7 +150,11 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// # Safety
     /// `base` must have [`Histogram::required_size`] zeroed bytes, aligned like the header.
     #[cfg(feature = "alloc")]
-    pub(crate) unsafe fn initialise(base: ptr::NonNull<Header>, header: Header) -> Result<()> {
+    pub(crate) unsafe fn initialise(
+        base: ptr::NonNull<Header>,
+        header: Header,
+        _max_bytes: usize,
+    ) -> Result<()> {
         // SAFETY: room and alignment are the caller's promise.
         unsafe {
             base.write(header);

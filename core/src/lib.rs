@@ -43,6 +43,8 @@ mod sharded;
 mod shared;
 mod snapshot;
 mod source;
+#[cfg(feature = "alloc")]
+mod sparse;
 mod stats;
 mod stripe;
 mod summary;

@@ -73,7 +73,8 @@ pub struct Options {
     pub min_trackable: u64,
     /// Largest value to track; 0 means `u64::MAX`.
     pub max_trackable: u64,
-    /// Sparse storage: limit in bytes, 0 for none.
+    /// Sparse storage: limit of [`crate::SharedHistogram::footprint`] in bytes, 0 for none. What does not fit is counted as
+    /// lost. Other storage has its size from the beginning, whatever this says.
     pub max_bytes: u64,
 }
 

@@ -58,7 +58,7 @@ impl<C: Counter> Scalable<C> {
     /// # Safety
     /// `base` must have [`Scalable::required_size`] zeroed bytes, aligned like the header.
     #[cfg(feature = "alloc")]
-    pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header) -> Result<()> {
+    pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
         // SAFETY: room and alignment are the caller's promise; zeroed bytes are cells and words already.
         unsafe {
             base.write(header);

@@ -132,7 +132,7 @@ impl<C: Counter> Sharded<C> {
     ///
     /// # Safety
     /// `base` must have [`Sharded::required_size`] zeroed bytes that stay where they are, aligned like the header.
-    pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header) -> Result<()> {
+    pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
         let epoch = header.epoch;
         // SAFETY: room and alignment are the caller's promise; zeroed bytes are words already.
         unsafe {

@@ -14,6 +14,8 @@ use crate::recorder::Recorder;
 use crate::scalable::Scalable;
 #[cfg(feature = "std")]
 use crate::sharded::Sharded;
+#[cfg(feature = "alloc")]
+use crate::sparse::Sparse;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use crate::{Error, Histogram, Layout, Merged, Mode, Options, Record, Result, Since, Snapshot, Storage};
 
@@ -28,6 +30,15 @@ const THREAD_LOCAL_32: u32 = kind(Mode::ThreadLocal, Storage::Dense, 32);
 
 const SCALABLE_64: u32 = kind(Mode::Scalable, Storage::Dense, 64);
 const SCALABLE_32: u32 = kind(Mode::Scalable, Storage::Dense, 32);
+
+#[cfg(feature = "alloc")]
+const SPARSE_SINGLE_64: u32 = kind(Mode::SingleWriter, Storage::Sparse, 64);
+#[cfg(feature = "alloc")]
+const SPARSE_SINGLE_32: u32 = kind(Mode::SingleWriter, Storage::Sparse, 32);
+#[cfg(feature = "alloc")]
+const SPARSE_INTERLOCKED_64: u32 = kind(Mode::Interlocked, Storage::Sparse, 64);
+#[cfg(feature = "alloc")]
+const SPARSE_INTERLOCKED_32: u32 = kind(Mode::Interlocked, Storage::Sparse, 32);
 
 /// What the kinds are.
 type Single<C> = Histogram<[C], SingleWriter>;
@@ -94,6 +105,26 @@ macro_rules! with_type_of {
                 type $type = Sharded<AtomicU32>;
                 $body
             }
+            #[cfg(feature = "alloc")]
+            SPARSE_SINGLE_64 => {
+                type $type = Sparse<AtomicU64, SingleWriter>;
+                $body
+            }
+            #[cfg(feature = "alloc")]
+            SPARSE_SINGLE_32 => {
+                type $type = Sparse<AtomicU32, SingleWriter>;
+                $body
+            }
+            #[cfg(feature = "alloc")]
+            SPARSE_INTERLOCKED_64 => {
+                type $type = Sparse<AtomicU64, Interlocked>;
+                $body
+            }
+            #[cfg(feature = "alloc")]
+            SPARSE_INTERLOCKED_32 => {
+                type $type = Sparse<AtomicU32, Interlocked>;
+                $body
+            }
             SCALABLE_64 => {
                 type $type = Scalable<AtomicU64>;
                 $body
@@ -129,8 +160,8 @@ impl SharedHistogram {
 
     /// A new histogram on the heap.
     ///
-    /// [`Error::InvalidArgument`] for a range without values or an unknown width, [`Error::Unsupported`] for what this
-    /// build does not offer, [`Error::OutOfMemory`].
+    /// [`Error::InvalidArgument`] for a range without values, an unknown width, or a limit below what an empty histogram
+    /// takes, [`Error::Unsupported`] for what this build does not offer, [`Error::OutOfMemory`].
     pub fn create(options: &Options) -> Result<SharedHistogram> {
         let plan = Plan::new(options)?;
         Self::allocate(&plan)
@@ -145,7 +176,7 @@ impl SharedHistogram {
         unsafe {
             block.cast::<Prefix>().write(Prefix { references: AtomicUsize::new(1), size });
             let base = block.add(PREFIX).cast::<Header>();
-            let made = with_type_of!(plan.kind, Kind => Kind::initialise(base, header), _ => Err(Error::Unsupported));
+            let made = with_type_of!(plan.kind, Kind => Kind::initialise(base, header, plan.max_bytes), _ => Err(Error::Unsupported));
             match made {
                 Ok(()) => Ok(SharedHistogram(base)),
                 Err(error) => {
@@ -410,6 +441,9 @@ struct Plan {
     kind: u32,
     live_reset: bool,
     size: usize,
+    /// Sparse storage: the most that the histogram may take behind its prefix.
+    #[cfg_attr(not(feature = "alloc"), allow(dead_code))]
+    max_bytes: usize,
 }
 
 impl Plan {
@@ -423,6 +457,10 @@ impl Plan {
             Kind => Kind::required_size(&layout, live_reset)?,
             _ => return Err(Error::Unsupported)
         );
-        Ok(Plan { layout, kind, live_reset, size })
+        let max_bytes = match options.max_bytes {
+            0 => usize::MAX,
+            bytes => usize::try_from(bytes).unwrap_or(usize::MAX).saturating_sub(PREFIX),
+        };
+        Ok(Plan { layout, kind, live_reset, size, max_bytes })
     }
 }

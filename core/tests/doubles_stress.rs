@@ -1,6 +1,7 @@
 //! Writers and collectors of one histogram of doubles at full speed: every record is read exactly once.
 //!
-//! Daily with some millions of records; with `PICOLLO_LONG=1` with a hundred million in each form.
+//! `PICOLLO_STRESS_RECORDS` sets the records of each run (default 2 000 000; the long form is 100 000 000).
+#![cfg(feature = "alloc")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,10 +11,8 @@ use picollo_core::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
 const WRITERS: u64 = 4;
 
 fn records() -> u64 {
-    let long = std::env::var_os("PICOLLO_LONG").is_some_and(|value| value != "0");
-    let records = if long { 100_000_000 } else { 2_000_000 };
-    eprintln!("{records} records{}", if long { "" } else { "; 100,000,000 with PICOLLO_LONG=1" });
-    records
+    std::env::var("PICOLLO_STRESS_RECORDS")
+        .map_or(2_000_000, |text| text.parse().expect("a number of records"))
 }
 
 /// What record number `i` of a writer is: both signs, some magnitudes, now and then something that is not finite.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use picollo_core::{
-    Counts, Error, Layout, Mode, Options, SCALABLE_THRESHOLD_BITS, SharedHistogram, Since, Snapshot,
+    Counts, Error, Layout, Mode, Options, SCALABLE_THRESHOLD_BITS, SharedHistogram, Since, Snapshot, Storage,
 };
 use proptest::prelude::*;
 
@@ -96,8 +96,13 @@ fn check(snapshot: &Snapshot, now: &Model, then: &Model, bits: u32) {
 }
 
 fn run(mode: Mode, bits: u32, steps: &[Step]) {
+    run_stored(mode, Storage::Dense, bits, steps);
+}
+
+fn run_stored(mode: Mode, storage: Storage, bits: u32, steps: &[Step]) {
     let options = Options {
         mode,
+        storage,
         counter_bits: bits,
         relative_error: 0.1,
         min_trackable: 20,
@@ -175,6 +180,16 @@ proptest! {
     fn interlocked(steps in steps()) {
         run(Mode::Interlocked, 64, &steps);
         run(Mode::Interlocked, 32, &steps);
+    }
+}
+
+proptest! {
+    #[test]
+    fn sparse(steps in steps()) {
+        for mode in [Mode::SingleWriter, Mode::Interlocked] {
+            run_stored(mode, Storage::Sparse, 64, &steps);
+            run_stored(mode, Storage::Sparse, 32, &steps);
+        }
     }
 }
 

@@ -1,0 +1,153 @@
+//! Sparse histograms: what they take, what their limit does, and their races at full speed.
+#![cfg(feature = "alloc")]
+
+use std::sync::Barrier;
+use std::thread;
+
+use picollo_core::{Error, Mode, Options, SharedHistogram, Since, Snapshot, Storage};
+
+fn options(mode: Mode, storage: Storage) -> Options {
+    Options { mode, storage, ..Options::default() }
+}
+
+fn snapshot(histogram: &SharedHistogram) -> Box<Snapshot> {
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    snapshot
+}
+
+/// Ten values spread over the range, each in a power of two of its own.
+fn ten_values() -> impl Iterator<Item = u64> {
+    (0..10).map(|i| 3u64 << (6 * i))
+}
+
+#[test]
+fn ten_live_values_take_under_five_per_cent() {
+    for no_live_reset in [false, true] {
+        for counter_bits in [32, 64] {
+            for mode in [Mode::SingleWriter, Mode::Interlocked] {
+                let create = |storage| {
+                    let options = Options { no_live_reset, counter_bits, ..options(mode, storage) };
+                    SharedHistogram::create(&options).unwrap()
+                };
+                let (sparse, dense) = (create(Storage::Sparse), create(Storage::Dense));
+                let empty = sparse.footprint();
+                ten_values().for_each(|value| sparse.record(value));
+                let share = sparse.footprint() as f64 / dense.footprint() as f64;
+                eprintln!(
+                    "{mode:?}, {counter_bits} bits, live reset {}: empty {empty}, ten values {} of {} bytes ({:.1} %)",
+                    !no_live_reset,
+                    sparse.footprint(),
+                    dense.footprint(),
+                    share * 100.0
+                );
+                // Half as large cells leave the directory as it is; their dense histogram is half as large.
+                assert!(share < if counter_bits == 64 { 0.05 } else { 0.1 });
+                if !no_live_reset {
+                    sparse.reset().unwrap();
+                    assert!(
+                        (sparse.footprint() as f64) < 0.05 * dense.footprint() as f64,
+                        "with the baseline"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Resident memory of this process in bytes, where the system tells.
+fn resident() -> Option<usize> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    Some(statm.split(' ').nth(1)?.parse::<usize>().ok()? * 4096)
+}
+
+#[test]
+fn ten_thousand_of_them_take_under_a_hundred_megabytes() {
+    let before = resident();
+    let all: Vec<SharedHistogram> = (0..10_000)
+        .map(|i| {
+            let histogram = SharedHistogram::create(&options(Mode::Interlocked, Storage::Sparse)).unwrap();
+            ten_values().for_each(|value| histogram.record(value + i));
+            histogram
+        })
+        .collect();
+    let told: usize = all.iter().map(SharedHistogram::footprint).sum();
+    assert!(told < 100_000_000, "{told} bytes by footprint");
+    match (before, resident()) {
+        (Some(before), Some(after)) => {
+            let taken = after.saturating_sub(before);
+            eprintln!("10,000 sparse histograms: {told} bytes by footprint, {taken} bytes resident");
+            assert!(taken < 100_000_000, "{taken} bytes resident");
+        }
+        _ => eprintln!("SKIPPED: resident memory, since there is no /proc/self/statm"),
+    }
+    assert_eq!(snapshot(&all[9_999]).counts().total, 10);
+}
+
+#[test]
+fn the_limit_holds_and_what_does_not_fit_is_lost() {
+    for counter_bits in [32, 64] {
+        let base = Options { counter_bits, ..options(Mode::Interlocked, Storage::Sparse) };
+        let empty = SharedHistogram::create(&base).unwrap().footprint() as u64;
+        let limited = |max_bytes| SharedHistogram::create(&Options { max_bytes, ..base });
+        assert_eq!(limited(empty - 1).err(), Some(Error::InvalidArgument));
+        let chunk = {
+            let histogram = SharedHistogram::create(&base).unwrap();
+            histogram.record(0);
+            histogram.footprint() as u64 - empty
+        };
+        let histogram = limited(empty + 3 * chunk).unwrap();
+        for _ in 0..2 {
+            ten_values().for_each(|value| histogram.record(value));
+        }
+        histogram.record_n(1 << 62, 5);
+        assert_eq!(histogram.footprint() as u64, empty + 3 * chunk);
+        let counts = snapshot(&histogram).counts();
+        assert_eq!((counts.total, counts.lost), (6, 14 + 5));
+        // No room for the baseline either: nothing is changed.
+        assert_eq!(histogram.reset(), Err(Error::OutOfMemory));
+        assert_eq!(snapshot(&histogram).counts(), counts);
+        // With room, lost counts are reset like the others.
+        let histogram = limited(empty + 7 * chunk).unwrap();
+        (0..20).for_each(|i| histogram.record(1 << (3 * i)));
+        assert!(snapshot(&histogram).counts().lost > 0);
+        let roomy = limited(empty + 100 * chunk).unwrap();
+        ten_values().for_each(|value| roomy.record(value));
+        roomy.reset().unwrap();
+        assert_eq!(snapshot(&roomy).counts().total, 0);
+        roomy.record(3);
+        assert_eq!(snapshot(&roomy).counts().total, 1);
+    }
+}
+
+#[test]
+fn what_sparse_storage_does_not_offer() {
+    for mode in [Mode::ThreadLocal, Mode::Scalable] {
+        assert_eq!(SharedHistogram::create(&options(mode, Storage::Sparse)).err(), Some(Error::Unsupported));
+    }
+    let options = options(Mode::SingleWriter, Storage::Sparse);
+    assert_eq!(SharedHistogram::required_size(&options), Err(Error::Unsupported));
+    assert_eq!(SharedHistogram::create(&options).unwrap().recorder().err(), Some(Error::Unsupported));
+    let no_reset = Options { no_live_reset: true, ..options };
+    assert_eq!(SharedHistogram::create(&no_reset).unwrap().reset(), Err(Error::Unsupported));
+}
+
+#[test]
+fn threads_that_touch_the_same_chunks_at_once_lose_nothing() {
+    for round in 0..50 {
+        let histogram = SharedHistogram::create(&options(Mode::Interlocked, Storage::Sparse)).unwrap();
+        let barrier = Barrier::new(4);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    barrier.wait();
+                    (0..64).for_each(|i| histogram.record((1 << i) + round));
+                });
+            }
+        });
+        let alone = SharedHistogram::create(&options(Mode::Interlocked, Storage::Sparse)).unwrap();
+        (0..64).for_each(|i| alone.record_n((1 << i) + round, 4));
+        assert!(snapshot(&histogram).buckets().eq(snapshot(&alone).buckets()));
+        assert_eq!(histogram.footprint(), alone.footprint(), "losers free their chunks");
+    }
+}

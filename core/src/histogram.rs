@@ -211,6 +211,14 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         });
     }
 
+    /// As [`Histogram::record_batch`], by a given path.
+    #[doc(hidden)]
+    pub fn record_batch_by(&self, path: crate::BatchPath, values: &[u64]) {
+        path.for_each_index(&self.header.layout, values, |index, value, count| {
+            self.add_at(index, value, count);
+        });
+    }
+
     #[inline(always)]
     fn add(&self, value: u64, count: u64) {
         self.add_at(self.header.layout.storage_index(value), value, count);

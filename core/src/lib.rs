@@ -44,6 +44,8 @@ pub mod text;
 mod thread;
 mod version;
 
+#[doc(hidden)]
+pub use batch::BatchPath;
 pub use bucket::{Bucket, ValueSelection};
 pub use codec::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};

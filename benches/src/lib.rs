@@ -23,16 +23,18 @@ pub fn contender<'a>(name: &'static str, run: impl FnMut() + 'a) -> Contender<'a
 
 /// Runs all contenders in turn, `rounds` times, and returns the median time of each in ns per item.
 ///
-/// Interleaving spreads what else the machine does over all of them; the median leaves out what remains.
+/// Interleaving spreads what else the machine does over all of them; the median leaves out what remains. Each is run once
+/// before it is timed, so that what the others left in the caches does not count.
 pub fn medians(contenders: &mut [Contender], items: usize, rounds: usize) -> Vec<f64> {
     let mut times = vec![Vec::with_capacity(rounds); contenders.len()];
-    for round in 0..rounds + 2 {
+    for round in 0..rounds + 1 {
         for (contender, times) in contenders.iter_mut().zip(&mut times) {
+            (contender.run)();
             let start = Instant::now();
             (contender.run)();
             let elapsed = start.elapsed();
-            // The first two rounds warm up.
-            if round >= 2 {
+            // The first round warms up.
+            if round >= 1 {
                 times.push(elapsed.as_nanos() as f64 / items as f64);
             }
         }

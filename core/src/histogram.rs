@@ -314,9 +314,8 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
     }
 
     fn copy_counts(&self, start: usize, out: &mut [u64]) {
-        for (out, counter) in out.iter_mut().zip(&self.counters()[start..]) {
-            *out = counter.load();
-        }
+        let counters = &self.counters()[start..];
+        C::load_many(&counters[..counters.len().min(out.len())], out);
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
@@ -327,9 +326,7 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
         };
         self.header.version.read(|| {
             *tallies = self.header.baseline.load();
-            for (out, base) in out.iter_mut().zip(baseline) {
-                *out = base.load();
-            }
+            C::load_many(baseline, out);
         })
     }
 

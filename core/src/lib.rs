@@ -10,6 +10,7 @@ extern crate std;
 
 mod batch;
 mod bucket;
+mod bulk;
 mod codec;
 mod corrected;
 mod counter;

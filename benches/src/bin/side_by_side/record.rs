@@ -9,7 +9,7 @@ use picollo_core::{BatchPath, Histogram, Interlocked, Layout, Mode, Options, Sha
 use crate::peers::{self, Hdr, Through};
 use crate::{ERROR, MAIN_RANGE, RANGES};
 
-const VALUES: usize = 65_536;
+const VALUES: usize = 32_768;
 
 type Make = fn(usize, u64) -> Vec<u64>;
 

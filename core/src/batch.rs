@@ -9,18 +9,53 @@ use crate::Layout;
 /// each other's additions.
 #[inline]
 pub(crate) fn for_each_index(layout: &Layout, values: &[u64], add: impl FnMut(u64, u64, u64)) {
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    {
-        if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512cd") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { avx512::for_each_index(layout, values, add) };
-        }
-        if std::is_x86_feature_detected!("bmi2") && std::is_x86_feature_detected!("lzcnt") {
-            // SAFETY: as above.
-            return unsafe { with_bmi2(layout, values, add) };
-        }
+    let path = [BatchPath::Avx512, BatchPath::Bmi2].into_iter().find(|path| path.is_available());
+    path.unwrap_or(BatchPath::Plain).for_each_index(layout, values, add);
+}
+
+/// The ways to take a batch. For benchmarks: which one is best is decided at run time.
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BatchPath {
+    Plain,
+    Bmi2,
+    Avx512,
+}
+
+impl BatchPath {
+    /// Whether the processor has what it takes.
+    pub fn is_available(self) -> bool {
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        return match self {
+            BatchPath::Plain => true,
+            BatchPath::Bmi2 => {
+                std::is_x86_feature_detected!("bmi2") && std::is_x86_feature_detected!("lzcnt")
+            }
+            BatchPath::Avx512 => {
+                std::is_x86_feature_detected!("avx512f")
+                    && std::is_x86_feature_detected!("avx512cd")
+                    && BatchPath::Bmi2.is_available()
+            }
+        };
+        #[cfg(not(all(target_arch = "x86_64", feature = "std")))]
+        return self == BatchPath::Plain;
     }
-    one_by_one(layout, values, add);
+
+    /// As [`for_each_index`], by this path where it is available.
+    #[inline]
+    pub(crate) fn for_each_index(self, layout: &Layout, values: &[u64], add: impl FnMut(u64, u64, u64)) {
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        if self.is_available() {
+            match self {
+                // SAFETY: the processor has what the functions are compiled for.
+                BatchPath::Avx512 => return unsafe { avx512::for_each_index(layout, values, add) },
+                // SAFETY: as above.
+                BatchPath::Bmi2 => return unsafe { with_bmi2(layout, values, add) },
+                BatchPath::Plain => {}
+            }
+        }
+        one_by_one(layout, values, add);
+    }
 }
 
 /// Shifts by a register and counts leading zeros in one instruction each.
@@ -93,6 +128,9 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
+    const PATHS: [(&str, BatchPath); 3] =
+        [("plain", BatchPath::Plain), ("bmi2", BatchPath::Bmi2), ("avx512", BatchPath::Avx512)];
+
     /// What a path tells, one value at a time.
     fn told(values: &[u64], path: impl FnOnce(&[u64], &mut dyn FnMut(u64, u64, u64))) -> Vec<(u64, u64)> {
         let mut told = Vec::new();
@@ -102,20 +140,11 @@ mod tests {
 
     fn check(layout: &Layout, values: &[u64]) -> Result<(), TestCaseError> {
         let expected: Vec<_> = values.iter().map(|&value| layout.storage_index(value)).collect();
-        let mut paths = std::vec![
-            ("dispatched", told(values, |values, add| for_each_index(layout, values, add))),
-            ("plain", told(values, |values, add| one_by_one(layout, values, add))),
-        ];
-        #[cfg(target_arch = "x86_64")]
-        {
-            if std::is_x86_feature_detected!("bmi2") && std::is_x86_feature_detected!("lzcnt") {
-                // SAFETY: the processor has what the function is compiled for.
-                paths.push(("bmi2", told(values, |values, add| unsafe { with_bmi2(layout, values, add) })));
-            }
-            if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512cd") {
-                // SAFETY: as above.
-                let told = told(values, |values, add| unsafe { avx512::for_each_index(layout, values, add) });
-                paths.push(("avx512", told));
+        let mut paths =
+            std::vec![("dispatched", told(values, |values, add| for_each_index(layout, values, add)))];
+        for (name, path) in PATHS {
+            if path.is_available() {
+                paths.push((name, told(values, |values, add| path.for_each_index(layout, values, add))));
             }
         }
         for (name, told) in paths {
@@ -137,12 +166,8 @@ mod tests {
 
     #[test]
     fn say_which_paths_cannot_be_tested_here() {
-        #[cfg(target_arch = "x86_64")]
-        for (name, detected) in [
-            ("bmi2", std::is_x86_feature_detected!("bmi2") && std::is_x86_feature_detected!("lzcnt")),
-            ("avx512", std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512cd")),
-        ] {
-            if !detected {
+        for (name, path) in PATHS {
+            if !path.is_available() {
                 std::eprintln!("SKIPPED: the batch path {name} needs a processor that has it");
             }
         }

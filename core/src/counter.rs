@@ -26,6 +26,11 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
 
     /// The count, modulo `2^BITS`.
     fn load(&self) -> u64;
+    /// The counts of many cells, each as [`Counter::load`] has it; `out` is as long as `cells`, or what is longer is left
+    /// alone.
+    fn load_many(cells: &[Self], out: &mut [u64])
+    where
+        Self: Sized;
     /// Replaces the count, modulo `2^BITS`. For cells that no one else writes: baselines and new histograms.
     fn store(&self, count: u64);
     /// Adds as the only writer. Returns how often the cell wrapped around.
@@ -51,6 +56,11 @@ impl Counter for AtomicU64 {
     #[inline(always)]
     fn load(&self) -> u64 {
         AtomicU64::load(self, Relaxed)
+    }
+
+    #[inline]
+    fn load_many(cells: &[Self], out: &mut [u64]) {
+        crate::bulk::load_64(cells, out);
     }
 
     #[inline(always)]
@@ -93,6 +103,11 @@ impl Counter for AtomicU32 {
     #[inline(always)]
     fn load(&self) -> u64 {
         AtomicU32::load(self, Relaxed) as u64
+    }
+
+    #[inline]
+    fn load_many(cells: &[Self], out: &mut [u64]) {
+        crate::bulk::load_32(cells, out);
     }
 
     #[inline(always)]

@@ -215,6 +215,14 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         });
     }
 
+    /// As [`Histogram::record_batch`], by a given path.
+    #[doc(hidden)]
+    pub fn record_batch_by(&self, path: crate::BatchPath, values: &[u64]) {
+        path.for_each_index(&self.header.layout, values, |index, value, count| {
+            self.add_at(index, value, count);
+        });
+    }
+
     #[inline(always)]
     fn add(&self, value: u64, count: u64) {
         self.add_at(self.header.layout.storage_index(value), value, count);
@@ -310,9 +318,8 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
     }
 
     fn copy_counts(&self, start: usize, out: &mut [u64]) {
-        for (out, counter) in out.iter_mut().zip(&self.counters()[start..]) {
-            *out = counter.load();
-        }
+        let counters = &self.counters()[start..];
+        C::load_many(&counters[..counters.len().min(out.len())], out);
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
@@ -323,9 +330,7 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
         };
         self.header.version.read(|| {
             *tallies = self.header.baseline.load();
-            for (out, base) in out.iter_mut().zip(baseline) {
-                *out = base.load();
-            }
+            C::load_many(baseline, out);
         })
     }
 

@@ -11,6 +11,7 @@ extern crate std;
 mod approximate;
 mod batch;
 mod bucket;
+mod bulk;
 mod codec;
 mod corrected;
 mod counter;
@@ -58,6 +59,8 @@ pub use approximate::{
     SCALABLE_THRESHOLD_BITS, StripedCounter, add_approximately, add_capped, add_interlocked, add_racing,
     add_sensing,
 };
+#[doc(hidden)]
+pub use batch::BatchPath;
 pub use bucket::{Bucket, ValueSelection};
 pub use codec::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};

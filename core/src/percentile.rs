@@ -1,5 +1,6 @@
 //! Percentiles, in one pass over the counts for many ranks.
 
+use crate::bulk::{self, RUN};
 use crate::{Bucket, Error, Percentile, Result, Snapshot, ValueSelection};
 
 /// Ranks have a resolution of 1e-9 percent: the count to reach is decided in integers.
@@ -9,8 +10,8 @@ const HUNDRED_PERCENT: u128 = 100_000_000_000;
 /// Ranks that are not in ascending order are sorted in groups of this many, each taking a pass.
 const GROUP: usize = 64;
 
-/// Counts are skipped in runs of this many.
-const RUN: usize = 64;
+/// The run of counts that holds what is looked for is taken apart into runs of this many, and those one by one.
+const SHORT_RUN: usize = 32;
 
 /// The nearest rank: `max(1, ceil(rank / 100 * total))`, exact for ranks with up to nine decimals.
 /// [`Error::InvalidArgument`] for NaN and ranks outside 0 ..= 100.
@@ -45,16 +46,15 @@ impl<'a> Cursor<'a> {
         let mut run = self.run;
         while self.index < raw.len() {
             let end = (self.index + run).min(raw.len());
-            let counts = raw[self.index..end].iter().zip(&base[self.index..end]);
-            let sum = counts.fold(0u64, |sum, (raw, base)| sum.wrapping_add(raw.wrapping_sub(*base)));
+            let sum = bulk::wrapping_total(&raw[self.index..end], &base[self.index..end]);
             let reached = self.before.saturating_add(sum);
             if reached < target {
                 (self.index, self.before) = (end, reached);
             } else if run == 1 {
                 break;
             } else {
-                // In this run: look at its counts one by one.
-                run = 1;
+                // In this run: look at its parts.
+                run = if run > SHORT_RUN { SHORT_RUN } else { 1 };
             }
         }
         self.index

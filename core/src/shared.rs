@@ -317,16 +317,11 @@ impl SharedHistogram {
                 return (*Single::<AtomicU64>::from_header(header)).record(value);
             }
             core::hint::cold_path();
-            match kind {
-                #[cfg(feature = "std")]
-                THREAD_LOCAL_64 => (*Sharded::<AtomicU64>::from_header(header)).record(value),
-                SINGLE_32 => (*Single::<AtomicU32>::from_header(header)).record(value),
-                #[cfg(feature = "std")]
-                THREAD_LOCAL_32 => (*Sharded::<AtomicU32>::from_header(header)).record(value),
-                INTERLOCKED_64 => (*Atomic::<AtomicU64>::from_header(header)).record(value),
-                INTERLOCKED_32 => (*Atomic::<AtomicU32>::from_header(header)).record(value),
-                _ => record_other(self.0, value),
+            #[cfg(feature = "std")]
+            if kind == THREAD_LOCAL_64 {
+                return (*Sharded::<AtomicU64>::from_header(header)).record(value);
             }
+            record_less_often(self.0, value);
         }
     }
 
@@ -379,6 +374,26 @@ impl SharedHistogram {
     fn prefix(&self) -> NonNull<Prefix> {
         // SAFETY: counted histograms have one; callers checked that this is one.
         unsafe { self.0.cast::<u8>().sub(PREFIX).cast() }
+    }
+}
+
+/// The kinds that are neither the default nor made for speed: out of the way of those, as for [`record_other`].
+///
+/// # Safety
+/// `header` must be that of a histogram that is alive.
+#[inline(never)]
+unsafe extern "C" fn record_less_often(header: NonNull<Header>, value: u64) {
+    let start: *const Header = header.as_ptr();
+    // SAFETY: the caller's promise; the header is followed by what its kind says.
+    unsafe {
+        match (*start).kind {
+            SINGLE_32 => (*Single::<AtomicU32>::from_header(start)).record(value),
+            #[cfg(feature = "std")]
+            THREAD_LOCAL_32 => (*Sharded::<AtomicU32>::from_header(start)).record(value),
+            INTERLOCKED_64 => (*Atomic::<AtomicU64>::from_header(start)).record(value),
+            INTERLOCKED_32 => (*Atomic::<AtomicU32>::from_header(start)).record(value),
+            _ => record_other(header, value),
+        }
     }
 }
 

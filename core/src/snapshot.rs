@@ -8,6 +8,7 @@
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr;
 
+use crate::bulk::{self, RUN};
 use crate::counter::{TallyCounts, wraps_between};
 use crate::source::Source;
 use crate::{Bucket, Error, Layout, Result};
@@ -61,9 +62,6 @@ pub struct Snapshot<S: ?Sized = [u64]> {
     head: Head,
     words: S,
 }
-
-/// Counts are brought in and added up in runs that stay in the first-level cache.
-const RUN: usize = 512;
 
 impl Layout {
     /// Words of a snapshot: two for each counter.
@@ -199,8 +197,7 @@ impl Snapshot {
             if T::COUNTER_BITS < 64 {
                 wraps += unwrap_differences(raw, base);
             }
-            let counts = raw.iter().zip(&*base).map(|(raw, base)| raw.wrapping_sub(*base));
-            total += counts.fold(0u128, |sum, count| sum + count as u128);
+            total += bulk::total(raw, base);
         }
         head.source = Some(identity);
         head.layout = *source.layout();

@@ -1,0 +1,39 @@
+/* Loops of a C program that calls shared libraries as any program does, and that inlines the recorder. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <picollo.h>
+#include <picollo_inline.h>
+
+struct hdr_histogram;
+void peer_empty(void *histogram, uint64_t value);
+bool hdr_record_value(struct hdr_histogram *h, int64_t value);
+bool hdr_record_value_atomic(struct hdr_histogram *h, int64_t value);
+
+void through_empty(void *histogram, const uint64_t *values, size_t length)
+{
+    for (size_t i = 0; i < length; i++) peer_empty(histogram, values[i]);
+}
+
+void through_picollo(picollo_histogram *histogram, const uint64_t *values, size_t length)
+{
+    for (size_t i = 0; i < length; i++) picollo_histogram_record(histogram, values[i]);
+}
+
+void through_hdr(struct hdr_histogram *histogram, const uint64_t *values, size_t length)
+{
+    for (size_t i = 0; i < length; i++) hdr_record_value(histogram, (int64_t)values[i]);
+}
+
+void through_hdr_atomic(struct hdr_histogram *histogram, const uint64_t *values, size_t length)
+{
+    for (size_t i = 0; i < length; i++) hdr_record_value_atomic(histogram, (int64_t)values[i]);
+}
+
+/* A copy of the recorder: its address does not escape, so that the compiler keeps its fields in registers. */
+void inlined_in_c(const picollo_recorder *recorder, const uint64_t *values, size_t length)
+{
+    const picollo_recorder own = *recorder;
+    for (size_t i = 0; i < length; i++) picollo_recorder_record(&own, values[i]);
+}

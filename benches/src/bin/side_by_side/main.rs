@@ -1,0 +1,59 @@
+//! Everything that Picollo does fast, beside everything that does the same, on the same values in one process.
+//!
+//! `make bench` builds the peers in C and runs it: `side_by_side [JSON FILE]`.
+
+mod counters;
+mod memory;
+mod peers;
+mod reads;
+mod record;
+mod threads;
+
+use picollo_benches::Report;
+
+/// Three significant digits at most one bit apart: block size 1024, that of HdrHistogram with three digits.
+const ERROR: f64 = 0.0005;
+/// The ranges of the published comparison.
+const RANGES: [u64; 4] = [30_000, 1_000_000_000, MAIN_RANGE, i64::MAX as u64];
+/// The range that the targets are about.
+const MAIN_RANGE: u64 = 7_716_549_600;
+
+fn main() {
+    let mut report = Report::default();
+    report.about = about();
+    for (name, text) in &report.about {
+        println!("{name}: {text}");
+    }
+    if !peers::IN_C {
+        println!("SKIPPED: HdrHistogram_c and calls through shared libraries; `make bench` builds them");
+    }
+    record::run(&mut report);
+    threads::run(&mut report);
+    reads::run(&mut report);
+    memory::run(&mut report);
+    counters::run(&mut report);
+    report.print_targets();
+    if let Some(path) = std::env::args().nth(1)
+        && let Err(error) = std::fs::write(&path, report.to_json())
+    {
+        eprintln!("{path}: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn about() -> Vec<(&'static str, String)> {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let cpu = read("/proc/cpuinfo");
+    let cpu = cpu.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown");
+    let date = std::process::Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
+    let date = date.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
+    let load = read("/proc/loadavg");
+    let load = load.split(' ').take(1).collect::<Vec<_>>().join(" ");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    vec![
+        ("processor", cpu.trim_start_matches(['\t', ' ', ':']).to_string()),
+        ("cores", cores.to_string()),
+        ("load average at the start", load),
+        ("date", date.unwrap_or_default()),
+    ]
+}

@@ -1,0 +1,164 @@
+//! Reading: snapshots beside `memcpy`, percentiles and means beside the peers.
+
+use std::sync::atomic::AtomicU64;
+
+use picollo_benches::{Report, Section, contender, medians, opaque, rounds, values};
+use picollo_core::text::Format;
+use picollo_core::{
+    Histogram, Layout, Mode, Options, Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, SharedHistogram, Since,
+    Snapshot, ValueSelection,
+};
+
+use crate::peers::{self, Hdr};
+use crate::{ERROR, MAIN_RANGE};
+
+const COPY: &str = "memcpy of the cells";
+const SNAPSHOT: &str = "picollo, snapshot since reset";
+const DELTA: &str = "picollo, snapshot of deltas";
+const PERCENTILES: &str = "picollo, 16 percentiles";
+const ONE_PASS: &str = "HdrHistogram_c, 16 percentiles, one pass";
+
+pub fn run(report: &mut Report) {
+    compare(report, "values up to 7716549600", MAIN_RANGE);
+    let full = compare(report, "values up to 2^63-1", i64::MAX as u64);
+    report.target("snapshot / memcpy", full.ratio(SNAPSHOT, COPY), 2.0);
+    report.target("delta update / memcpy", full.ratio(DELTA, COPY), 3.0);
+    report.target("16 percentiles / HdrHistogram_c's in one pass", full.ratio(PERCENTILES, ONE_PASS), 0.5);
+    report.add(full);
+}
+
+fn compare(report: &mut Report, range: &str, max: u64) -> Section {
+    // Skewed, so that all blocks have counts.
+    let values = values::skewed(1 << 20, max);
+    let layout = Layout::new(ERROR, 0, max);
+    let histogram = Histogram::<[AtomicU64]>::boxed(layout, true).unwrap();
+    histogram.record_batch(&values);
+    let narrow = SharedHistogram::create(&Options {
+        counter_bits: 32,
+        relative_error: ERROR,
+        max_trackable: max,
+        ..Options::default()
+    })
+    .unwrap();
+    narrow.record_batch(&values);
+    let sharded = SharedHistogram::create(&Options {
+        mode: Mode::ThreadLocal,
+        relative_error: ERROR,
+        max_trackable: max,
+        ..Options::default()
+    })
+    .unwrap();
+    sharded.record_batch(&values);
+    let source: Vec<u64> = histogram_counts(&histogram);
+    let mut copy = source.clone();
+    let mut filled = Snapshot::boxed(layout).unwrap();
+    filled.update(&*histogram, Since::Reset).unwrap();
+    let filled = &*filled;
+    let mut snapshots: [_; 4] = std::array::from_fn(|_| Snapshot::boxed(layout).unwrap());
+    let [since_reset, deltas, of_narrow, of_sharded] = &mut snapshots;
+    let mut percentiles = [Percentile::default(); SUMMARY_PERCENTILES];
+    let mut text = String::with_capacity(1 << 14);
+
+    let mut hdr = hdrhistogram::Histogram::<u64>::new_with_bounds(1, max, 3).unwrap();
+    values.iter().for_each(|&value| hdr.record(value).unwrap());
+    let config = sketches_ddsketch::Config::new(ERROR, 1 << 16, 1.0);
+    let mut sketch = sketches_ddsketch::DDSketch::new(config);
+    values.iter().for_each(|&value| sketch.add(value as f64));
+
+    let hdr_c = Hdr::new(max, false);
+    let mut out = [0i64; SUMMARY_PERCENTILES];
+    let mut bare_out = out;
+    let (ranks, length) = (SUMMARY_RANKS.as_ptr(), SUMMARY_RANKS.len());
+    let handle = hdr_c.as_ref().map_or(std::ptr::null_mut(), |hdr| hdr.handle);
+
+    let mut contenders = vec![
+        contender(COPY, || {
+            opaque(&mut copy[..]).copy_from_slice(opaque(&source));
+        }),
+        contender(SNAPSHOT, || since_reset.update(&*histogram, Since::Reset).unwrap()),
+        contender(DELTA, || deltas.update(&*histogram, Since::PreviousUpdate).unwrap()),
+        contender("picollo, snapshot since reset, 32-bit", || {
+            narrow.update(of_narrow, Since::Reset).unwrap()
+        }),
+        contender("picollo, snapshot since reset, one shard", || {
+            sharded.update(of_sharded, Since::Reset).unwrap();
+        }),
+        contender(PERCENTILES, || {
+            filled.percentiles(&SUMMARY_RANKS, ValueSelection::Midpoint, &mut percentiles).unwrap();
+            opaque(&percentiles);
+        }),
+        contender("picollo, mean and deviation", || {
+            opaque(filled.moments());
+        }),
+        contender("picollo, summary", || {
+            opaque(filled.summary(ValueSelection::Midpoint));
+        }),
+        contender("picollo, summary as text", || {
+            text.clear();
+            let summary = filled.summary(ValueSelection::Midpoint);
+            summary.write(&mut text, "Summary", Format::Markdown).unwrap();
+            opaque(&text);
+        }),
+        contender("hdrhistogram crate, 16 percentiles", || {
+            for rank in SUMMARY_RANKS {
+                opaque(hdr.value_at_percentile(rank));
+            }
+        }),
+        contender("hdrhistogram crate, mean and deviation", || {
+            opaque((hdr.mean(), hdr.stdev()));
+        }),
+        contender("hdrhistogram crate, clone", || {
+            opaque(hdr.clone());
+        }),
+        contender("sketches-ddsketch, 16 percentiles", || {
+            for rank in SUMMARY_RANKS {
+                opaque(sketch.quantile(rank / 100.0).unwrap());
+            }
+        }),
+    ];
+    if peers::IN_C {
+        // SAFETY: here and below, a histogram that is alive, and room for as many results as ranks.
+        values.iter().for_each(|&value| unsafe {
+            peers::static_hdr_record_value(handle, value as i64);
+        });
+        contenders.push(contender("HdrHistogram_c, 16 percentiles, one by one", move || {
+            for rank in SUMMARY_RANKS {
+                // SAFETY: as above.
+                opaque(unsafe { peers::static_hdr_value_at_percentile(handle, rank) });
+            }
+        }));
+        contenders.push(contender(ONE_PASS, || unsafe {
+            peers::static_hdr_one_pass(handle, ranks, out.as_mut_ptr(), length);
+        }));
+        contenders.push(contender("HdrHistogram_c, 16 percentiles, its counts alone", || unsafe {
+            peers::static_hdr_bare_pass(handle, ranks, bare_out.as_mut_ptr(), length);
+        }));
+        contenders.push(contender("HdrHistogram_c, mean and deviation", move || {
+            // SAFETY: as above.
+            opaque(unsafe { (peers::static_hdr_mean(handle), peers::static_hdr_stddev(handle)) });
+        }));
+    }
+    let mut section = Section::new(format!("Reading {} counters, {range}", layout.length()), "ns");
+    let medians = medians(&mut contenders, 1, rounds(101));
+    section.extend(&contenders, &medians);
+    drop(contenders);
+    if peers::IN_C {
+        // Both answered the same question.
+        let upper: Vec<u64> = percentiles.iter().map(|percentile| percentile.bucket.upper).collect();
+        let theirs: Vec<u64> = out.iter().map(|&value| value as u64).collect();
+        if upper != theirs {
+            println!("percentiles differ: {upper:?}\nand HdrHistogram_c: {theirs:?}");
+        }
+    }
+    if max == MAIN_RANGE {
+        report.add(section);
+        return Section::new("", "");
+    }
+    section
+}
+
+fn histogram_counts(histogram: &Histogram) -> Vec<u64> {
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+    snapshot.update(histogram, Since::Reset).unwrap();
+    snapshot.buckets().map(|bucket| bucket.count).collect()
+}

@@ -1,0 +1,149 @@
+//! What was measured: as tables, as JSON, and against the targets.
+
+use std::fmt::Write;
+
+/// A table: contenders that did the same job.
+pub struct Section {
+    /// What they did.
+    pub title: String,
+    /// What the numbers are.
+    pub unit: &'static str,
+    /// Names and numbers.
+    pub rows: Vec<(String, f64)>,
+    /// The row that ratios are to.
+    pub reference: usize,
+}
+
+/// A ratio that is to be reached.
+pub struct Target {
+    /// What is compared.
+    pub name: String,
+    /// As measured.
+    pub ratio: f64,
+    /// At most this.
+    pub limit: f64,
+}
+
+/// All that a run found out.
+#[derive(Default)]
+pub struct Report {
+    /// Where and when.
+    pub about: Vec<(&'static str, String)>,
+    /// The tables.
+    pub sections: Vec<Section>,
+    /// The ratios that matter.
+    pub targets: Vec<Target>,
+}
+
+impl Section {
+    /// A table, to be filled.
+    pub fn new(title: impl Into<String>, unit: &'static str) -> Section {
+        Section { title: title.into(), unit, rows: Vec::new(), reference: 0 }
+    }
+
+    /// Rows from contenders and their medians.
+    pub fn extend(&mut self, contenders: &[crate::Contender], medians: &[f64]) {
+        self.rows.extend(contenders.iter().zip(medians).map(|(c, &median)| (c.name.into(), median)));
+    }
+
+    /// The number of a row; `None` where it was not measured.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.rows.iter().find(|row| row.0 == name).map(|row| row.1)
+    }
+
+    /// One row over another, where both were measured.
+    pub fn ratio(&self, of: &str, to: &str) -> Option<f64> {
+        Some(self.get(of)? / self.get(to)?)
+    }
+
+    fn print(&self) {
+        let width = self.rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(3).max(3);
+        println!("\n##### {}", self.title);
+        println!(
+            "| {:width$} | {:>9} | ratio |\n| :{:-<3$} | --------: | ----: |",
+            "",
+            self.unit,
+            "",
+            width - 1
+        );
+        let reference = self.rows.get(self.reference).map_or(f64::NAN, |row| row.1);
+        for (name, number) in &self.rows {
+            let digits = if *number >= 1000.0 { 0 } else { 2 };
+            println!("| {name:width$} | {number:9.digits$} | {:5.2} |", number / reference);
+        }
+    }
+}
+
+impl Report {
+    /// Prints a table and keeps it.
+    pub fn add(&mut self, section: Section) {
+        section.print();
+        self.sections.push(section);
+    }
+
+    /// Judges a ratio, where it was measured.
+    pub fn target(&mut self, name: impl Into<String>, ratio: Option<f64>, limit: f64) {
+        match ratio {
+            Some(ratio) => self.targets.push(Target { name: name.into(), ratio, limit }),
+            None => println!("SKIPPED: not measured here: {}", name.into()),
+        }
+    }
+
+    /// Prints the targets.
+    pub fn print_targets(&self) {
+        let width = self.targets.iter().map(|target| target.name.chars().count()).max().unwrap_or(3);
+        println!("\n##### Targets");
+        println!(
+            "| {:width$} | ratio | at most |        |\n| :{:-<2$} | ----: | ------: | :----- |",
+            "",
+            "",
+            width - 1
+        );
+        for Target { name, ratio, limit } in &self.targets {
+            let verdict = if ratio <= limit { "met" } else { "missed" };
+            println!("| {name:width$} | {ratio:5.2} | {limit:7.2} | {verdict:6} |");
+        }
+    }
+
+    /// All of it as JSON.
+    pub fn to_json(&self) -> String {
+        let mut out = String::from("{\n");
+        for (name, text) in &self.about {
+            let _ = writeln!(out, "  {}: {},", quoted(name), quoted(text));
+        }
+        out.push_str("  \"sections\": [");
+        for (at, section) in self.sections.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            let (title, unit) = (quoted(&section.title), quoted(section.unit));
+            let _ = write!(out, "{comma}\n    {{ \"title\": {title}, \"unit\": {unit}, \"rows\": {{");
+            for (at, (name, number)) in section.rows.iter().enumerate() {
+                let comma = if at > 0 { "," } else { "" };
+                let _ = write!(out, "{comma}\n      {}: {number:.4}", quoted(name));
+            }
+            out.push_str("\n    } }");
+        }
+        out.push_str("\n  ],\n  \"targets\": [");
+        for (at, Target { name, ratio, limit }) in self.targets.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            let name = quoted(name);
+            let _ = write!(
+                out,
+                "{comma}\n    {{ \"name\": {name}, \"ratio\": {ratio:.4}, \"at_most\": {limit} }}"
+            );
+        }
+        out.push_str("\n  ]\n}\n");
+        out
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c < ' ' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}

@@ -110,7 +110,7 @@ fn plain_power_sums(raw: &[u64], base: &[u64]) -> Option<PowerSums> {
         let count = count & 0xffff_ffff;
         sums.count = sums.count.wrapping_add(count);
         sums.first = sums.first.wrapping_add(count * position);
-        sums.second = sums.second.wrapping_add(count * (position * position & 0xffff_ffff));
+        sums.second = sums.second.wrapping_add(count * ((position * position) & 0xffff_ffff));
         position = (position + 1) & 0xffff_ffff;
     }
     if union <= 0xffff_ffff { Some(sums) } else { None }
@@ -171,7 +171,7 @@ mod wide {
         cells: &'a [AtomicU64],
         out: &'a mut [u64],
     ) -> (&'a [AtomicU64], &'a mut [u64]) {
-        if cells.as_ptr().addr() % 16 != 0 || !are_atomic() {
+        if !cells.as_ptr().addr().is_multiple_of(16) || !are_atomic() {
             return (cells, out);
         }
         let whole = cells.len().min(out.len()) / 8 * 8;
@@ -194,7 +194,7 @@ mod wide {
         cells: &'a [AtomicU32],
         out: &'a mut [u64],
     ) -> (&'a [AtomicU32], &'a mut [u64]) {
-        if cells.as_ptr().addr() % 16 != 0 || !are_atomic() {
+        if !cells.as_ptr().addr().is_multiple_of(16) || !are_atomic() {
             return (cells, out);
         }
         let whole = cells.len().min(out.len()) / 16 * 16;

@@ -455,6 +455,7 @@ struct Plan {
     layout: Layout,
     kind: u32,
     live_reset: bool,
+    #[cfg_attr(not(feature = "alloc"), allow(dead_code))]
     size: usize,
     /// Sparse storage: the most that the histogram may take behind its prefix.
     #[cfg_attr(not(feature = "alloc"), allow(dead_code))]

@@ -9,18 +9,35 @@
 /// thread-local variable, which would cost more than it saves.
 #[inline(always)]
 pub(crate) fn of_this_thread(stripes: usize) -> usize {
-    debug_assert!(stripes.is_power_of_two());
     let local = 0u8;
-    // Frames of one thread mostly lie within 64 KB of each other. Multiplied by the golden ratio (Fibonacci hashing), stacks
-    // at equal distances spread evenly.
-    let stack = (&raw const local).addr() as u64 >> 16;
-    let hash = stack.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (hash >> 32) as usize & (stripes - 1)
+    of_stack((&raw const local).addr(), stripes)
+}
+
+/// Frames of one thread mostly lie within 64 KB of each other. Multiplied by the golden ratio (Fibonacci hashing), stacks at
+/// equal distances, as they mostly are, spread evenly over the upper bits, which choose.
+#[inline(always)]
+fn of_stack(address: usize, stripes: usize) -> usize {
+    debug_assert!(stripes.is_power_of_two());
+    let hash = (address as u64 >> 16).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((hash as u128 * stripes as u128) >> 64) as usize
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stacks_at_equal_distances_spread() {
+        for distance in [64 << 10, 128 << 10, 1 << 20, (2 << 20) + 4096, 2 << 20, 8 << 20, (8 << 20) + 4096] {
+            for start in [0usize, 0x7f12_3456_7000, 0x7fff_f7e0_0000] {
+                let mut seen: std::vec::Vec<usize> =
+                    (0..16).map(|at| of_stack(start + at * distance, 16)).collect();
+                seen.sort_unstable();
+                seen.dedup();
+                assert!(seen.len() >= 8 && seen.last() < Some(&16), "{distance} {seen:?}");
+            }
+        }
+    }
 
     #[test]
     fn threads_use_several_stripes() {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use crate::sharded::{ShardHead, Shards};
-use crate::sync::Mutex;
+use crate::sync::Lock;
 use crate::thread::Entry;
 use crate::{Error, Result};
 
@@ -22,20 +22,15 @@ const NONE: Registry = Registry { living: Vec::new(), lowest_free: 0 };
 unsafe impl Send for Registry {}
 
 #[cfg(not(loom))]
-static REGISTRY: Mutex<Registry> = Mutex::new(NONE);
+static REGISTRY: Lock<Registry> = Lock::new(NONE);
 #[cfg(loom)]
 loom::lazy_static! {
-    static ref REGISTRY: Mutex<Registry> = Mutex::new(NONE);
-}
-
-fn with<R>(work: impl FnOnce(&mut Registry) -> R) -> R {
-    // No code under the lock panics, so what a poisoned lock protects is still good.
-    work(&mut REGISTRY.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    static ref REGISTRY: Lock<Registry> = Lock::new(NONE);
 }
 
 /// Enters a histogram. Returns its table index.
 pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
-    with(|registry| {
+    REGISTRY.with(|registry| {
         let living = &mut registry.living;
         let mut index = registry.lowest_free;
         while living.get(index).is_some_and(Option::is_some) {
@@ -55,7 +50,7 @@ pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
 
 /// Takes a histogram out: from now on, threads that end leave its shards alone.
 pub(crate) fn leave(index: u32) {
-    with(|registry| {
+    REGISTRY.with(|registry| {
         if let Some(entry) = registry.living.get_mut(index as usize) {
             *entry = None;
             registry.lowest_free = registry.lowest_free.min(index as usize);
@@ -65,7 +60,7 @@ pub(crate) fn leave(index: u32) {
 
 /// Takes back the shards of a thread that ends, for the histograms that still live.
 pub(crate) fn take_back(entries: &[Entry]) {
-    with(|registry| {
+    REGISTRY.with(|registry| {
         for (entry, living) in entries.iter().zip(&registry.living) {
             if let Some((epoch, shards)) = living
                 && *epoch == entry.epoch

@@ -16,7 +16,7 @@ use crate::counter::{Counter, SingleWriter, Tallies, TallyCounts, WriteMode, wra
 use crate::image::Header;
 use crate::record::Record;
 use crate::source::Source;
-use crate::sync::{AtomicPtr, AtomicU64, HAS_ATOMIC_64, Mutex, Ordering::*};
+use crate::sync::{AtomicPtr, AtomicU64, HAS_ATOMIC_64, Lock, Ordering::*};
 use crate::{Error, Interlocked, Layout, Result, memory, registry, thread};
 
 /// A shard; its cells lie behind it. Aligned so that no two writers share a cache line, nor a pair of lines that the
@@ -36,7 +36,7 @@ pub(crate) struct Shards {
     /// All shards, newest first. Only ever added to.
     all: AtomicPtr<ShardHead>,
     /// Those that have no owner.
-    free: Mutex<FreeList>,
+    free: Lock<FreeList>,
 }
 
 struct FreeList(*mut ShardHead);
@@ -46,17 +46,12 @@ unsafe impl Send for FreeList {}
 
 impl Shards {
     fn new() -> Shards {
-        Shards { all: AtomicPtr::new(ptr::null_mut()), free: Mutex::new(FreeList(ptr::null_mut())) }
-    }
-
-    fn with_free<R>(&self, work: impl FnOnce(&mut *mut ShardHead) -> R) -> R {
-        // No code under the lock panics, so what a poisoned lock protects is still good.
-        work(&mut self.free.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).0)
+        Shards { all: AtomicPtr::new(ptr::null_mut()), free: Lock::new(FreeList(ptr::null_mut())) }
     }
 
     /// Takes a free shard, whose counts stay what they are. The lock orders the adds of the last owner before ours.
     fn take_free(&self) -> Option<NonNull<ShardHead>> {
-        self.with_free(|free| {
+        self.free.with(|FreeList(free)| {
             let shard = NonNull::new(*free)?;
             // SAFETY: a shard on the list is alive, and ours under the lock.
             *free = unsafe { shard.as_ref() }.next_free;
@@ -69,7 +64,7 @@ impl Shards {
     /// # Safety
     /// The shard must be one of this histogram, and its owner must not use it any more.
     pub(crate) unsafe fn give_back(&self, mut shard: NonNull<ShardHead>) {
-        self.with_free(|free| {
+        self.free.with(|FreeList(free)| {
             // SAFETY: alive as long as the histogram, and ours by the caller's promise.
             unsafe { shard.as_mut() }.next_free = *free;
             *free = shard.as_ptr();

@@ -4,11 +4,22 @@
 //! through `critical-section` for exactly what they lack. `--cfg picollo_no_atomic64` and `--cfg picollo_no_cas` make any
 //! target such a target, for testing.
 
+/// A function that is `const`, but for loom, whose atomics cannot be made at compile time.
+macro_rules! const_unless_loom {
+    ($(#[$attribute:meta])* $visibility:vis const fn $($rest:tt)*) => {
+        $(#[$attribute])* #[cfg(not(loom))] $visibility const fn $($rest)*
+        $(#[$attribute])* #[cfg(loom)] $visibility fn $($rest)*
+    };
+}
+pub(crate) use const_unless_loom;
+
 #[cfg(all(
     not(loom),
     any(not(all(target_has_atomic = "32", target_has_atomic = "64")), picollo_no_atomic64, picollo_no_cas)
 ))]
 mod critical;
+#[cfg(feature = "std")]
+mod lock;
 
 /// Whether the cells of 64 bits are plain memory that one instruction reads and writes.
 pub(crate) const HAS_ATOMIC_64: bool =
@@ -32,23 +43,20 @@ mod chosen {
     pub(crate) use core::sync::atomic::AtomicPtr;
 
     pub(crate) use core::sync::atomic::{Ordering, fence};
-    #[cfg(feature = "std")]
-    pub(crate) use std::sync::Mutex;
 }
 
 #[cfg(loom)]
 mod chosen {
-    pub(crate) use loom::sync::Mutex;
     pub(crate) use loom::sync::atomic::{AtomicPtr, Ordering, fence};
     pub use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 }
 
 #[cfg(feature = "alloc")]
 pub(crate) use chosen::AtomicPtr;
-#[cfg(feature = "std")]
-pub(crate) use chosen::Mutex;
 pub use chosen::{AtomicU32, AtomicU64};
 pub(crate) use chosen::{AtomicUsize, Ordering, fence};
+#[cfg(feature = "std")]
+pub(crate) use lock::Lock;
 
 /// Waits a little before looking again: on the core at first, then, where there is a scheduler, by letting others run.
 pub(crate) fn pause(attempt: u32) {
@@ -62,12 +70,3 @@ pub(crate) fn pause(attempt: u32) {
     let _ = attempt;
     core::hint::spin_loop();
 }
-
-/// A function that is `const`, but for loom, whose atomics cannot be made at compile time.
-macro_rules! const_unless_loom {
-    ($(#[$attribute:meta])* $visibility:vis const fn $($rest:tt)*) => {
-        $(#[$attribute])* #[cfg(not(loom))] $visibility const fn $($rest)*
-        $(#[$attribute])* #[cfg(loom)] $visibility fn $($rest)*
-    };
-}
-pub(crate) use const_unless_loom;

@@ -4,7 +4,6 @@
 //! `PICOLLO_STRESS_RECORDS` sets the records of each run (default 2 000 000; the long form is 100 000 000).
 #![cfg(feature = "std")]
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 
@@ -114,17 +113,18 @@ fn live(histogram: &SharedHistogram, seed: u64, number: u64) -> Sums {
     sums
 }
 
-/// Starts threads one after another until all is recorded.
-fn keep_recording(histogram: &SharedHistogram, seed: u64, number: u64, truth: &Mutex<Sums>) {
-    let mut lcg = Lcg(seed);
+/// Starts threads one after another until all is recorded. Returns what was.
+fn keep_recording(histogram: &SharedHistogram, seed: u64, number: u64) -> Sums {
+    let (mut lcg, mut truth) = (Lcg(seed), Sums::new(histogram));
     let mut left = number;
     while left > 0 {
         let some = left.min(number / 40 + 1 + lcg.next() % 5000);
         left -= some;
         let seed = lcg.next();
         let sums = thread::scope(|scope| scope.spawn(|| live(histogram, seed, some)).join().unwrap());
-        truth.lock().unwrap().merge(&sums);
+        truth.merge(&sums);
     }
+    truth
 }
 
 fn watch(histogram: &SharedHistogram, snapshot: &mut Snapshot, sums: &mut Sums, done: &AtomicBool) -> u64 {
@@ -167,14 +167,16 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
             (snapshot, Sums::new(&histogram))
         })
         .collect();
-    let truth = Mutex::new(Sums::new(&histogram));
-    let (recorded, done) = (AtomicBool::new(false), AtomicBool::new(false));
-    let (resets, updates) = (AtomicU64::new(0), AtomicU64::new(0));
-    thread::scope(|scope| {
-        for (snapshot, sums) in &mut monitors {
-            scope.spawn(|| updates.fetch_add(watch(&histogram, snapshot, sums, &done), Relaxed));
-        }
-        scope.spawn(|| {
+    let (recorded, resets) = (AtomicBool::new(false), AtomicU64::new(0));
+    let mut truth = Sums::new(&histogram);
+    // Everything is joined by hand: what a scope does instead, a thread sanitizer does not see.
+    let updates: u64 = thread::scope(|scope| {
+        let (histogram, recorded) = (&histogram, &recorded);
+        let watchers: Vec<_> = monitors
+            .iter_mut()
+            .map(|(snapshot, sums)| scope.spawn(|| watch(histogram, snapshot, sums, recorded)))
+            .collect();
+        let resetter = scope.spawn(|| {
             let mut lcg = Lcg(7);
             while !recorded.load(Relaxed) {
                 match histogram.reset() {
@@ -189,17 +191,15 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
                 }
             }
         });
-        thread::scope(|scope| {
-            for writer in 0..writers {
-                let (histogram, truth) = (&histogram, &truth);
-                scope.spawn(move || keep_recording(histogram, writer + 1, number / writers, truth));
-            }
-        });
+        let writers: Vec<_> = (0..writers)
+            .map(|writer| scope.spawn(move || keep_recording(histogram, writer + 1, number / writers)))
+            .collect();
+        writers.into_iter().for_each(|writer| truth.merge(&writer.join().unwrap()));
         recorded.store(true, Relaxed);
-        done.store(true, Relaxed);
+        resetter.join().unwrap();
+        watchers.into_iter().map(|watcher| watcher.join().unwrap()).sum()
     });
-    let truth = truth.into_inner().unwrap();
-    for (_, sums) in &mut monitors {
+    for (_, sums) in &monitors {
         if mode == Mode::Scalable {
             check_estimates(sums, &truth);
         } else {
@@ -211,7 +211,7 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
         truth.total(),
         truth.underflow,
         truth.overflow,
-        updates.into_inner(),
+        updates,
         resets.into_inner()
     );
 

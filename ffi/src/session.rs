@@ -39,7 +39,7 @@ use crate::handles::{picollo_histogram, picollo_session};
 use crate::histogram::into_handle;
 use crate::memory;
 use crate::session_options::{picollo_session_options, read_options};
-use crate::status::picollo_status;
+use crate::status::{PICOLLO_OK, picollo_status};
 
 /// The session behind a handle, to read from.
 ///
@@ -243,6 +243,26 @@ pub unsafe extern "C" fn picollo_session_read(
     how: u32,
     error: *mut picollo_error,
 ) -> picollo_status {
+    if how == ReadMode::Auto as u32 {
+        // The hot path, without a landing pad: nothing on it can panic.
+        // SAFETY: the caller's promise, passed on.
+        if let Ok(session) = unsafe { change(session) }
+            && session.read_unmoved()
+        {
+            return PICOLLO_OK;
+        }
+    }
+    // SAFETY: as above.
+    unsafe { read_slowly(session, how, error) }
+}
+
+/// All of [`picollo_session_read`] that is not its hot path.
+///
+/// # Safety
+/// As for [`picollo_session_read`].
+#[cold]
+#[inline(never)]
+unsafe fn read_slowly(session: *mut picollo_session, how: u32, error: *mut picollo_error) -> picollo_status {
     guard_explained(error, || {
         // SAFETY: the caller's promise, passed on.
         let session = unsafe { change(session)? };

@@ -53,6 +53,7 @@ mod overhead;
 mod page;
 mod pmc;
 mod probe;
+mod read;
 mod reading;
 mod sampling;
 mod scale;

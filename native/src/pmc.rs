@@ -120,12 +120,12 @@ impl Rate {
 
     fn of_page(times: &Times) -> Rate {
         let mask = times.wrap.map_or(u64::MAX, |(_, mask)| mask);
-        Rate { mult: times.mult.into(), shift: u32::from(times.shift).min(127), mask }
+        Rate { mult: times.mult.into(), shift: u32::from(times.shift).min(63), mask }
     }
 
     #[inline(always)]
     fn nanos(&self, from: u64, to: u64) -> u64 {
-        ((u128::from(to.wrapping_sub(from) & self.mask) * u128::from(self.mult)) >> self.shift) as u64
+        ((u128::from(to.wrapping_sub(from) & self.mask) * u128::from(self.mult)) >> (self.shift & 63)) as u64
     }
 }
 
@@ -204,16 +204,10 @@ impl<P: View> Pmcs<P> {
         }
     }
 
-    /// How many counters there are.
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.members.len()
-    }
-
-    /// The value of a member in the last successful reading.
+    /// The members' values in the last successful reading, leader first.
     #[inline(always)]
-    pub(crate) fn value(&self, member: usize) -> u64 {
-        self.members[member].fresh
+    pub(crate) fn values(&self) -> impl Iterator<Item = u64> {
+        self.members.iter().map(|member| member.fresh)
     }
 
     /// Time enabled and running at the last successful reading. The group is scheduled as one, so they are its leader's.
@@ -228,6 +222,7 @@ impl<P: View> Pmcs<P> {
     }
 
     /// Whether the times of a reading stand still since the last system call, because nobody says how to extend them.
+    #[inline(always)]
     pub(crate) fn times_stale(&self) -> bool {
         !self.clocked || self.anchor.rate.mult == 0
     }
@@ -241,33 +236,47 @@ impl<P: View> Pmcs<P> {
     /// One reading under the locks as they are known; false when one of them moved.
     #[inline(always)]
     fn attempt<S: PmcSource>(&mut self, source: &S) -> bool {
-        if self.ordered {
-            source.fence();
-        }
-        if let [only] = self.members.as_mut_slice() {
-            // The usual case, in as few instructions as it takes.
+        // The usual case, in as few instructions as it takes.
+        if let [only] = self.members.as_mut_slice()
+            && !self.ordered
+        {
             if only.page.lock_acquire() != only.lock {
                 return false;
             }
-            only.fresh = only.base.wrapping_add(extend(source.read(only.index), only.shift));
-        } else {
-            for member in &self.members {
-                if member.page.lock_acquire() != member.lock {
-                    return false;
-                }
+            let raw = source.read(only.index);
+            only.fresh = only.base.wrapping_add(extend(raw, only.shift));
+            if self.clocked {
+                self.stamp = source.timestamp();
             }
-            for member in &mut self.members {
-                member.fresh = member.base.wrapping_add(extend(source.read(member.index), member.shift));
-            }
+            only.page.fence();
+            return only.page.lock_relaxed() == only.lock;
+        }
+        self.attempt_any(source)
+    }
+
+    /// The same for any number of counters, and with fences. In a function of its own, for the sake of the registers of the other.
+    #[inline(never)]
+    fn attempt_any<S: PmcSource>(&mut self, source: &S) -> bool {
+        if self.ordered {
+            source.fence();
+        }
+        let members = self.members.as_mut_slice();
+        if members.iter().any(|member| member.page.lock_acquire() != member.lock) {
+            return false;
+        }
+        for member in members.iter_mut() {
+            let raw = source.read(member.index);
+            member.fresh = member.base.wrapping_add(extend(raw, member.shift));
         }
         if self.clocked {
             self.stamp = source.timestamp();
         }
+        members.first().inspect(|leader| leader.page.fence());
+        let held = members.iter().all(|member| member.page.lock_relaxed() == member.lock);
         if self.ordered {
             source.fence();
         }
-        self.members.first().inspect(|leader| leader.page.fence());
-        self.members.iter().all(|member| member.page.lock_relaxed() == member.lock)
+        held
     }
 
     /// Brings what is known of every page up to date. Errors where one cannot be read in user space.

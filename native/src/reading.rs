@@ -127,6 +127,9 @@ impl fmt::Debug for EventInfo {
     }
 }
 
+/// In place of a sample's flags: there was none.
+const NO_SAMPLE: u32 = 1 << 31;
+
 /// An event's samples that differences are taken of.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct History {
@@ -135,15 +138,12 @@ pub(crate) struct History {
     /// Where the last delta starts.
     previous: Sample,
     last: Sample,
-    /// Flags of the last delta.
-    flags: u32,
-    /// Flags of the last sample alone.
+    /// Flags that each of the last two samples earned by itself.
+    previous_flags: u32,
     last_flags: u32,
     /// Pairs of neighbouring samples since the base, both taken in user space and both by system call.
     fast_pairs: u64,
     syscall_pairs: u64,
-    /// Both ends of the last delta were system calls.
-    last_was_syscall: bool,
     /// Someone reset the counter since the base.
     resynced: bool,
 }
@@ -162,20 +162,18 @@ impl History {
     /// Notes that there was no sample to be had: the last interval is empty.
     pub(crate) fn advance_without(&mut self) {
         self.previous = self.last;
-        (self.flags, self.last_flags, self.last_was_syscall) = (0, 0, false);
+        (self.previous_flags, self.last_flags) = (self.last_flags, NO_SAMPLE);
     }
 
     /// Takes the next sample. The flags are those that it earned by itself.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn advance(&mut self, sample: Sample, flags: u32) {
-        let before = self.last_flags;
         self.previous = self.last;
+        self.previous_flags = self.last_flags;
         self.last_flags = flags;
-        self.flags =
-            flags & before & READING_FAST | flags & READING_CLEAN | (flags | before) & READING_TIMES_STALE;
-        self.fast_pairs += u64::from(flags & before & READING_FAST);
-        self.last_was_syscall = (flags | before) & READING_FAST == 0;
-        self.syscall_pairs += u64::from(self.last_was_syscall);
+        // One of the two at most, and for a fast sample the second is out of the question: the compiler sees it.
+        self.fast_pairs += u64::from(flags & self.previous_flags & READING_FAST);
+        self.syscall_pairs += u64::from((flags | self.previous_flags) & (READING_FAST | NO_SAMPLE) == 0);
         if sample.value < self.last.value {
             self.resync();
         }
@@ -190,7 +188,7 @@ impl History {
         let counted = self.last.value.wrapping_sub(self.base.value);
         self.base.value = 0u64.wrapping_sub(counted);
         self.previous.value = 0;
-        self.flags |= READING_RESYNC;
+        self.last_flags |= READING_RESYNC;
         self.resynced = true;
     }
 
@@ -199,8 +197,19 @@ impl History {
         if !delta {
             return (self.fast_pairs, self.syscall_pairs);
         }
-        (u64::from(self.flags & READING_FAST), self.last_was_syscall.into())
+        let either = self.last_flags | self.previous_flags;
+        let fast = self.last_flags & self.previous_flags & READING_FAST;
+        (fast.into(), u64::from(either & (READING_FAST | NO_SAMPLE) == 0))
     }
+
+    /// The flags of the last delta: fast holds for both ends, stale for either.
+    fn delta_flags(&self) -> u32 {
+        let (before, now) = (self.previous_flags, self.last_flags);
+        now & before & READING_FAST
+            | now & (READING_CLEAN | READING_RESYNC)
+            | (now | before) & READING_TIMES_STALE
+    }
+
     /// Forgets what was counted between two samples, as if nothing had happened.
     pub(crate) fn skip(&mut self, from: Sample, to: Sample) {
         for sample in [&mut self.base, &mut self.previous, &mut self.last] {
@@ -216,7 +225,7 @@ impl History {
         let raw = self.last.value.wrapping_sub(from.value);
         let time_enabled = elapsed(from.enabled, self.last.enabled);
         let mut time_running = elapsed(from.running, self.last.running);
-        let mut flags = if delta { self.flags } else { self.last_flags & READING_TIMES_STALE };
+        let mut flags = if delta { self.delta_flags() } else { self.last_flags & READING_TIMES_STALE };
         if !delta && self.resynced {
             flags |= READING_RESYNC;
         }

@@ -155,8 +155,8 @@ impl<S: Sys> Session<S> {
             return true;
         }
         let (enabled, running) = pmcs.times();
-        for (member, position) in positions(group.members).enumerate() {
-            samples.all[position] = Sample { value: pmcs.value(member), enabled, running };
+        for (value, position) in pmcs.values().zip(positions(group.members)) {
+            samples.all[position] = Sample { value, enabled, running };
         }
         samples.taken |= group.members;
         samples.fast |= group.members;

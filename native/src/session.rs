@@ -10,18 +10,15 @@ use crate::error::{Error, Result, Status};
 use crate::event::Event;
 use crate::fast::Fast;
 use crate::fault::Policy;
-use crate::group::{Counter, MAX_EVENTS, Sample, positions};
+use crate::group::{Counter, MAX_EVENTS};
 use crate::kernel::Attr;
 use crate::open::{Opened, Plan};
 use crate::options::{
-    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
+    SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
     SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions, check_options,
 };
 use crate::overhead::Overhead;
-use crate::pmc::Cpu;
-use crate::reading::{
-    EVENT_INFO_FAST, EventInfo, History, READING_CLEAN, READING_FAST, READING_TIMES_STALE, Reading,
-};
+use crate::reading::{EVENT_INFO_FAST, EventInfo, History, Reading};
 use crate::sampling::Samples;
 use crate::substitute::Substitute;
 use crate::sys::{Kernel, Sys};
@@ -57,7 +54,7 @@ pub struct Session<S: Sys = Kernel> {
     pub(crate) target: Target,
     /// The opening thread, by its never-reused token and by its kernel id.
     opener: (u64, i32),
-    process: u64,
+    pub(crate) process: u64,
     policy: Policy,
     pub(crate) enabled: bool,
     /// Whether the PMU was seen to count, or to be silent.
@@ -204,6 +201,7 @@ impl<S: Sys> Session<S> {
         if thread::token() == self.opener.0 { self.opener.1 } else { -1 }
     }
 
+    #[inline]
     pub(crate) fn is_opener(&self) -> bool {
         thread::token() == self.opener.0
     }
@@ -253,59 +251,6 @@ impl<S: Sys> Session<S> {
             history.rebase(samples.get(position).unwrap_or(history.last()));
         }
         self.reads = 0;
-        self.recorded = false;
-        Ok(())
-    }
-
-    /// Takes a reading of all events: all of them, or an error, which changes nothing.
-    #[inline]
-    pub fn read(&mut self, how: ReadMode) -> Result<()> {
-        self.check()?;
-        if how == ReadMode::Auto {
-            if !self.is_opener() {
-                return Err(wrong_thread());
-            }
-            if self.fast.complete && self.fast.groups.iter_mut().flatten().all(|pmcs| pmcs.read_unmoved(&Cpu))
-            {
-                self.advance_unmoved();
-                return Ok(());
-            }
-        }
-        self.read_slowly(how)
-    }
-
-    /// Takes over what was read in user space, with nothing moved since the last reading of every group.
-    #[inline(always)]
-    fn advance_unmoved(&mut self) {
-        for (pmcs, group) in self.fast.groups.iter().zip(&self.opened.groups) {
-            let Some(pmcs) = pmcs else { continue };
-            let (enabled, running) = pmcs.times();
-            let stale = if pmcs.times_stale() { READING_TIMES_STALE } else { 0 };
-            for (member, position) in positions(group.members).enumerate() {
-                if let Some(history) = self.histories.get_mut(position) {
-                    let sample = Sample { value: pmcs.value(member), enabled, running };
-                    history.advance(sample, READING_FAST | READING_CLEAN | stale);
-                }
-            }
-        }
-        self.reads += 1;
-        self.recorded = false;
-    }
-
-    #[cold]
-    fn read_slowly(&mut self, how: ReadMode) -> Result<()> {
-        let mut samples = Samples::new();
-        match how {
-            ReadMode::Auto => self.sample_fast_or_learn(&mut samples)?,
-            ReadMode::Syscall => self.sample_all(&mut samples)?,
-        }
-        for (position, history) in self.histories.iter_mut().enumerate() {
-            match samples.get(position) {
-                Some(sample) => history.advance(sample, samples.flags(position)),
-                None => history.advance_without(),
-            }
-        }
-        self.reads += 1;
         self.recorded = false;
         Ok(())
     }
@@ -406,14 +351,6 @@ impl<S: Sys> fmt::Debug for Session<S> {
             .field("reads", &self.reads)
             .finish_non_exhaustive()
     }
-}
-
-#[cold]
-fn wrong_thread() -> Error {
-    let why = format_args!(
-        "only the thread that opened the session may read it in this mode; other threads can read it by system call"
-    );
-    Error::new(Status::WrongThread, why)
 }
 
 /// An empty vector with room, or an error: nothing here may abort for want of memory.

@@ -1,26 +1,32 @@
 //! Who is calling: the same thread, and the same process, as before?
 
-use core::cell::Cell;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::sys::page_size;
+
+unsafe extern "C" {
+    fn picollo_asm_thread_token() -> u64;
+    fn picollo_asm_set_thread_token(token: u64);
+}
 
 /// A number that only the calling thread has, and no thread after it: never reused, unlike thread ids and addresses. A forked
 /// child's first thread inherits its parent's; [`process`] tells those apart.
 #[inline]
 pub(crate) fn token() -> u64 {
-    thread_local! {
-        // Without a destructor, so that it can be read even while the thread's other locals are being destroyed.
-        static TOKEN: Cell<u64> = const { Cell::new(0) };
-    }
+    // SAFETY: reads a thread-local variable that C owns: a plain number, without a destructor, so that it can be read even while
+    // the thread's other locals are being destroyed.
+    let token = unsafe { picollo_asm_thread_token() };
+    if token == 0 { new_token() } else { token }
+}
+
+#[cold]
+fn new_token() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    TOKEN.with(|cell| {
-        if cell.get() == 0 {
-            // At a billion threads a second it lasts for five centuries.
-            cell.set(NEXT.fetch_add(1, Ordering::Relaxed));
-        }
-        cell.get()
-    })
+    // At a billion threads a second it lasts for five centuries.
+    let token = NEXT.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: writes the same variable.
+    unsafe { picollo_asm_set_thread_token(token) };
+    token
 }
 
 /// The kernel's id of the calling thread.

@@ -1,0 +1,80 @@
+"""One scenario of the simulated PMU for each width of counter, through the Python binding: every reading against the truth.
+
+Run with the simulation preloaded and PICOLLO_RDPMC=force; see ci/simulated-pmu.sh. The full matrix is in matrix.c.
+"""
+
+import ctypes
+import sys
+
+import picollo
+
+READS = 100_000
+SWITCH, REARM, RESET, MIGRATE = 1, 2, 3, 6
+#: What happens now and then, by width.
+SCENARIOS = {32: ("re-arm", REARM), 40: ("reset by another holder", RESET), 48: ("migrate", MIGRATE)}
+
+
+class Options(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in
+                ("width", "period", "counters", "user_reads", "user_time", "hidden", "clock", "drift")]
+
+
+class Statistics(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in
+                ("opens", "reads", "ioctls", "maps", "closes", "rdpmcs", "foreign_rdpmcs", "idle_rdpmcs", "open_events", "resets")]
+
+
+pmu = ctypes.CDLL(None)
+pmu.simulated_pmu_truth.restype = ctypes.c_uint64
+pmu.simulated_pmu_count.argtypes = [ctypes.c_uint64]
+
+
+def statistics() -> Statistics:
+    found = Statistics()
+    pmu.simulated_pmu_get_statistics(ctypes.byref(found))
+    return found
+
+
+def scenario(width: int, action: int) -> str:
+    pmu.simulated_pmu_reset(ctypes.byref(Options(width=width, counters=4, user_reads=1, user_time=1)))
+    fast = resynced = 0
+    with picollo.Session(["cycles", "instructions"]) as session:
+        before = [pmu.simulated_pmu_truth(k) for k in range(2)]
+        for i in range(READS):
+            pmu.simulated_pmu_count(i % 977 + (2000 if action == RESET else 0))
+            acted = i % 20 == 19
+            if acted:
+                # What was counted until now is read, so that a reset cannot be made up for by what comes after it.
+                session.read()
+                pmu.simulated_pmu_act(action)
+                before = [0, 0] if action == RESET else [pmu.simulated_pmu_truth(k) for k in range(2)]
+                pmu.simulated_pmu_count(7)
+            session.read()
+            truth = [pmu.simulated_pmu_truth(k) for k in range(2)]
+            for reading, now, then in zip(session.readings(deltas=True), truth, before):
+                if reading.raw != now - then or reading.resync != (acted and action == RESET):
+                    raise AssertionError(f"width {width}: {reading}, truth {now - then}, round {i}")
+                fast += reading.fast
+                resynced += reading.resync
+            before = truth
+    found = statistics()
+    assert found.foreign_rdpmcs == found.resets == found.open_events == 0
+    # Two counters a reading, and hardly a system call but where there was a reset.
+    assert found.rdpmcs >= 2 * READS and fast > READS * 2 * 0.8, (found.rdpmcs, fast)
+    assert found.reads < READS * 0.12, found.reads
+    return f"{found.rdpmcs} rdpmc, {found.reads} read(2), {fast} fast, {resynced} resync"
+
+
+def main() -> None:
+    failed = 0
+    for width, (name, action) in SCENARIOS.items():
+        try:
+            print(f"width {width}, {name}: {scenario(width, action)}")
+        except AssertionError as error:
+            print(f"FAILED width {width}, {name}: {error}")
+            failed += 1
+    print(f"{len(SCENARIOS) - failed} passed, {failed} failed")
+    sys.exit(failed != 0)
+
+
+main()

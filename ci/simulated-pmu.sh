@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Are counters read right in user space? On a simulated PMU, preloaded, so that it can be told anywhere (x86-64 Linux): the full
+# matrix in C, one scenario for each width from Python, what a reading costs, and the demos of counters in C and Python.
+# Needs the staged library (ci/stage.sh). Ends with a line "N passed, N failed".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ "$(uname -sm)" != "Linux x86_64" ]; then
+    echo "SKIPPED: the simulated PMU is for x86-64 Linux"
+    exit 0
+fi
+stage=$PWD/target/stage
+build=$PWD/target/c-tests
+export LD_LIBRARY_PATH=$stage/lib:${LD_LIBRARY_PATH:-}
+export PICOLLO_LIBRARY=$stage/lib/libpicollo.so PYTHONPATH=python-demo PYTHONDONTWRITEBYTECODE=1
+make --no-print-directory -s -C c-tests/simulated_pmu
+make --no-print-directory -s -C c-tests demos
+preload=$build/libsimulated_pmu.so
+
+passed=0 failed=0
+# Adds up the closing lines of a test program.
+tests() {
+    local output code=0
+    output=$("$@" 2>&1) || code=$?
+    printf '%s\n' "$output"
+    local sum
+    sum=$(printf '%s\n' "$output" | awk '/^[0-9]+ passed, [0-9]+ failed$/ { p += $1; f += $3 } END { print p + 0, f + 0 }')
+    passed=$((passed + ${sum% *}))
+    failed=$((failed + ${sum#* }))
+    # A program that died before it could count.
+    if [ "$code" -ne 0 ] && [ "${sum#* }" -eq 0 ]; then failed=$((failed + 1)); fi
+}
+# A demo must count everything that it asks for: nothing is missing on this machine.
+demo() {
+    local output
+    if output=$(env LD_PRELOAD="$preload" PICOLLO_RDPMC=force SIMULATED_PMU="width=48 clock=1 user_time=1" "$@" 2>&1) &&
+        ! grep -qiE 'not counted|unavailable|error' <<<"$output" && grep -qi 'cycles' <<<"$output"; then
+        passed=$((passed + 1))
+        echo "ok: $*"
+    else
+        failed=$((failed + 1))
+        printf 'FAILED: %s\n%s\n' "$*" "$output"
+    fi
+}
+
+tests make --no-print-directory -s -C c-tests/simulated_pmu test
+tests env LD_PRELOAD="$preload" PICOLLO_RDPMC=force python3 c-tests/simulated_pmu/from_python.py
+demo "$build/known_work"
+demo "$build/sorted_or_not"
+demo python3 -m demos.known_work --rounds 200
+demo python3 -m demos.sorted_or_not
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

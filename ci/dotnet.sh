@@ -75,11 +75,12 @@ sources() { find "$@" -name '*.cs' | sort | paste -sd,; }
 
 compile() {
     local core=$out/core mono=$out/mono
+    rm -rf "$core" "$mono"
     mkdir -p "$core" "$mono"
-    python3 dotnet/tests/layout_probe.py "$stage/include/picollo.h" >"$out/layout_probe.c"
-    gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe"
-    "$out/layout_probe" >"$out/layout.txt"
-    python3 dotnet/doc_snippets.py docs/dotnet.md >"$out/DocSnippets.cs"
+    python3 dotnet/tests/layout_probe.py "$stage/include/picollo.h" >"$out/layout_probe.c" \
+        && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
+        && "$out/layout_probe" >"$out/layout.txt" \
+        && python3 dotnet/doc_snippets.py docs/dotnet.md >"$out/DocSnippets.cs" || return 1
 
     local library tests samples bench
     library=$(sources dotnet/Picollo) tests=$(sources dotnet/tests),$out/DocSnippets.cs
@@ -91,15 +92,18 @@ compile() {
         "7.2:$core/Bench.exe.dll=$bench,@$core/Picollo.dll" &
     local roslyn_job=$!
     local mcs=(mcs -warnaserror -langversion:7.2 -unsafe -optimize)
-    "${mcs[@]}" -target:library -out:"$mono/Picollo.dll" ${library//,/ }
-    "${mcs[@]}" -out:"$mono/Tests.exe" -r:"$mono/Picollo.dll" ${tests//,/ }
-    "${mcs[@]}" -out:"$mono/Samples.exe" -r:"$mono/Picollo.dll" ${samples//,/ }
-    "${mcs[@]}" -out:"$mono/Bench.exe" -r:"$mono/Picollo.dll" ${bench//,/ }
-    wait "$roslyn_job"
+    # The caller looks at the status, which switches off -e in here.
+    # shellcheck disable=SC2086 # paths without spaces
+    "${mcs[@]}" -target:library -out:"$mono/Picollo.dll" ${library//,/ } \
+        && "${mcs[@]}" -out:"$mono/Tests.exe" -r:"$mono/Picollo.dll" ${tests//,/ } \
+        && "${mcs[@]}" -out:"$mono/Samples.exe" -r:"$mono/Picollo.dll" ${samples//,/ } \
+        && "${mcs[@]}" -out:"$mono/Bench.exe" -r:"$mono/Picollo.dll" ${bench//,/ } \
+        && wait "$roslyn_job"
 }
 
-core() { "$runtime/dotnet" exec "$out/core/$1.exe.dll" "${@:2}"; }
-on_mono() { mono "$out/mono/$1.exe" "${@:2}"; }
+# What hangs fails.
+core() { timeout 300 "$runtime/dotnet" exec "$out/core/$1.exe.dll" "${@:2}"; }
+on_mono() { timeout 300 mono "$out/mono/$1.exe" "${@:2}"; }
 
 # run NAME COMMAND...: a sample that ends well and says something is a test passed.
 passed=0 failed=0

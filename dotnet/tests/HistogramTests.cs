@@ -63,7 +63,7 @@ namespace Picollo.Tests
         public static void InlineRecordingFindsTheSameBucketsAsTheLibrary()
         {
             foreach (bool narrow in new[] { false, true })
-                foreach (double error in new[] { 0.1, 0.01, 0.001, 0.00001 })
+                foreach (double error in new[] { 0.1, 0.01, 0.001, 0.0001 })
                 {
                     HdrHistogram inlined = HdrHistogram.Factory.WithRelativeError(error).WithUInt32Storage(narrow).Create();
                     HdrHistogram called = HdrHistogram.Factory.WithRelativeError(error).WithInterlocked().Create();

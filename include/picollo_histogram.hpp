@@ -50,11 +50,22 @@ inline std::string grouped(std::uint64_t value)
     return text;
 }
 
-/** Up to six decimals, half away from zero: half an ulp of a double up makes a tie no tie, and moves nothing else. */
+/** Up to six decimals, rounded half away from zero on the exact value, as the library rounds. `rank` is 0 to 100. */
 inline std::string rank_text(double rank)
 {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.6Lf", std::nextafter(static_cast<long double>(rank), HUGE_VALL));
+    if (!(rank >= 0 && rank <= 100)) return "n/a";
+    std::uint64_t whole = static_cast<std::uint64_t>(rank);
+    int exponent = 0;
+    /* The fraction is mantissa / 2^shift, exactly, with a shift of at least 53. */
+    const double fraction = std::frexp(rank - static_cast<double>(whole), &exponent);
+    const std::uint64_t mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
+    const int shift = 53 - exponent - 32;
+    /* In units of 2^32, which lie below the digit that decides. */
+    const std::uint64_t scaled = (mantissa >> 32) * 1000000 + ((mantissa & 0xffffffff) * 1000000 >> 32);
+    const std::uint64_t millionths = shift < 64 ? (scaled + (std::uint64_t(1) << (shift - 1))) >> shift : 0;
+    whole += millionths / 1000000;
+    char text[32];
+    std::snprintf(text, sizeof text, "%u.%06u", static_cast<unsigned>(whole), static_cast<unsigned>(millionths % 1000000));
     std::string trimmed(text);
     trimmed.erase(trimmed.find_last_not_of('0') + 1);
     if (trimmed.back() == '.') trimmed.pop_back();

@@ -81,12 +81,13 @@ namespace Picollo.Tests
         [Test]
         public static void DisposedByAnotherThread()
         {
-            for (int round = 0; round < 60; round++)
+            for (int round = 0; round < 30; round++)
             {
                 HdrHistogram.HdrHistogramFactory factory = HdrHistogram.Factory.WithRelativeError(0.01);
                 HdrHistogram histogram = round % 3 == 0 ? factory.Create()
                     : round % 3 == 1 ? factory.WithInterlocked().Create() : factory.WithThreadLocal().Create();
                 int ready = 0;
+                var watch = System.Diagnostics.Stopwatch.StartNew();
                 ModeTests.Run(3, thread =>
                 {
                     try
@@ -102,6 +103,8 @@ namespace Picollo.Tests
                         }
                         for (ulong i = 0; ; i++)
                         {
+                            if (i % 1024 == 0 && watch.Elapsed > TimeSpan.FromSeconds(20))
+                                throw new Exception("nobody said that it was disposed");
                             histogram.Record(i);
                             if (i % 64 == 0 && thread == 2)
                                 histogram.GetSummary();

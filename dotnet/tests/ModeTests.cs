@@ -148,6 +148,31 @@ namespace Picollo.Tests
         }
 
         [Test]
+        public static void ScalableIsAboutRight()
+        {
+            const int Threads = 2, Records = 200000;
+            HdrHistogram histogram;
+            try
+            {
+                histogram = HdrHistogram.Factory.WithScalable().Create();
+            }
+            catch (PicolloException exception) when (exception.Status == PicolloStatus.Unsupported)
+            {
+                throw new SkippedException("this library does not offer scalable histograms");
+            }
+            Run(Threads, thread =>
+            {
+                for (int i = 0; i < Records; i++)
+                    histogram.Record(5);
+            });
+            HdrHistogramSummary summary = histogram.GetSummary();
+            // Five standard deviations of about one per cent.
+            Check.Near(Threads * Records, summary.TotalCount, 0.06);
+            Check.True(summary.IsApproximate, "and it says so");
+            Check.True(!HdrHistogram.Create().GetSummary().IsApproximate, "others do not");
+        }
+
+        [Test]
         public static void OneModeAtATime()
         {
             Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithInterlocked().WithThreadLocal().Create());

@@ -1,5 +1,6 @@
 using System;
 using System.Diagnostics;
+using System.IO;
 using System.Linq;
 using System.Reflection;
 
@@ -37,9 +38,21 @@ namespace Picollo.Tests
                 if (arguments.Length != 0 && !arguments.Any(name.Contains))
                     continue;
                 var watch = Stopwatch.StartNew();
+                TextWriter console = Console.Out;
+                var captured = new StringWriter();
+                // What the blocks of the manual print matters only when they fail.
+                if (test.DeclaringType.Name == "DocSnippets")
+                    Console.SetOut(captured);
                 try
                 {
-                    test.Invoke(null, null);
+                    try
+                    {
+                        test.Invoke(null, null);
+                    }
+                    finally
+                    {
+                        Console.SetOut(console);
+                    }
                     passed++;
                     if (watch.ElapsedMilliseconds > 1000)
                         Console.WriteLine($"slow: {name} took {watch.ElapsedMilliseconds} ms");
@@ -53,7 +66,7 @@ namespace Picollo.Tests
                         continue;
                     }
                     failed++;
-                    Console.WriteLine($"FAILED {name}: {failure}");
+                    Console.WriteLine($"FAILED {name}: {failure}\n{captured}");
                 }
             }
             Console.WriteLine($"{passed} passed, {failed} failed");

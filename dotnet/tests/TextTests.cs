@@ -145,6 +145,24 @@ namespace Picollo.Tests
             }
         }
 
+        /// <summary>Against decimals, which hold multiples of 2^-20 exactly.</summary>
+        [Test]
+        public static void RanksAreRoundedExactly()
+        {
+            HdrHistogram histogram = HdrHistogram.Create();
+            histogram.Record(1);
+            var random = new Random(3);
+            const int Parts = 1 << 20;
+            for (int i = 0; i < 4000; i++)
+            {
+                int numerator = i < 1000 ? i : random.Next(100 * Parts + 1);
+                decimal exact = decimal.Round((decimal)numerator / Parts, 6, MidpointRounding.AwayFromZero);
+                string expected = exact.ToString("0.######", System.Globalization.CultureInfo.InvariantCulture);
+                string text = histogram.GetPercentile((double)numerator / Parts).ToString();
+                Check.Equal($"P{expected}=1 [1 / 1]: [1, 2) 1", text);
+            }
+        }
+
         [Test]
         public static void TitlesAreAnyText()
         {

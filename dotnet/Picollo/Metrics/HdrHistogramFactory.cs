@@ -19,7 +19,7 @@ namespace Picollo.Metrics
         {
             private readonly PicolloHistogramOptions _options;
 
-            private HdrHistogramFactory(in PicolloHistogramOptions options)
+            private HdrHistogramFactory(PicolloHistogramOptions options)
             {
                 _options = options;
             }
@@ -32,7 +32,7 @@ namespace Picollo.Metrics
             {
                 PicolloHistogramOptions options = _options;
                 options.RelativeError = value;
-                return new HdrHistogramFactory(in options);
+                return new HdrHistogramFactory(options);
             }
 
             /// <summary>1 to 5 decimal digits, with buckets identical to those of HdrHistogram; instead of a relative error.</summary>
@@ -42,7 +42,7 @@ namespace Picollo.Metrics
                     throw new ArgumentOutOfRangeException(nameof(digits), digits, "There are layouts of 1 to 5 digits.");
                 PicolloHistogramOptions options = _options;
                 options.SignificantDigits = (uint)digits;
-                return new HdrHistogramFactory(in options);
+                return new HdrHistogramFactory(options);
             }
 
             /// <summary>32-bit counters: half the memory. One that wraps is told of as a lost count.</summary>
@@ -56,7 +56,7 @@ namespace Picollo.Metrics
             {
                 PicolloHistogramOptions options = _options;
                 options.MinTrackable = value;
-                return new HdrHistogramFactory(in options);
+                return new HdrHistogramFactory(options);
             }
 
             /// <summary>The largest value to record; larger ones are counted as overflow.</summary>
@@ -66,7 +66,7 @@ namespace Picollo.Metrics
                     throw new ArgumentOutOfRangeException(nameof(value), value, "A histogram of nothing but zero has no use.");
                 PicolloHistogramOptions options = _options;
                 options.MaxTrackable = value;
-                return new HdrHistogramFactory(in options);
+                return new HdrHistogramFactory(options);
             }
 
             /// <summary>Several recording threads at modest rates: an atomic addition per record.</summary>
@@ -91,7 +91,7 @@ namespace Picollo.Metrics
                 PicolloHistogramOptions options = _options;
                 options.Storage = 1;
                 options.MaxBytes = maxBytes;
-                return new HdrHistogramFactory(in options);
+                return new HdrHistogramFactory(options);
             }
 
             /// <summary>Makes the histogram.</summary>
@@ -119,14 +119,14 @@ namespace Picollo.Metrics
                     options.Mode = current == RecordMode.SingleWriter || current == mode ? (uint)mode : Conflict;
                 else if (current == mode)
                     options.Mode = (uint)RecordMode.SingleWriter;
-                return new HdrHistogramFactory(in options);
+                return new HdrHistogramFactory(options);
             }
 
             private HdrHistogramFactory WithCounterBits(uint bits)
             {
                 PicolloHistogramOptions options = _options;
                 options.CounterBits = bits;
-                return new HdrHistogramFactory(in options);
+                return new HdrHistogramFactory(options);
             }
         }
     }

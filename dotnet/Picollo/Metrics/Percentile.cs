@@ -86,22 +86,13 @@ namespace Picollo.Metrics
         {
             ulong factor = decimals == 4 ? 10000ul : 1000000ul;
             ulong whole = (ulong)value;
-            // The fraction is mantissa / 2^shift, exactly.
+            // The fraction is mantissa / 2^shift, exactly, with a shift of at least 53.
             long bits = BitConverter.DoubleToInt64Bits(value - whole);
-            ulong mantissa = ((ulong)bits & ((1ul << 52) - 1)) | (1ul << 52);
-            int shift = 1075 - (int)(bits >> 52);
-            ulong fraction = 0;
-            if (bits != 0 && shift < 128)
-            {
-                // mantissa * factor + half of 2^shift in 128 bits, and the quotient of that.
-                ulong upper = (mantissa >> 26) * factor;
-                ulong low = upper << 26;
-                ulong high = upper >> 38;
-                Add(ref high, ref low, 0, (mantissa & ((1ul << 26) - 1)) * factor);
-                int half = shift - 1;
-                Add(ref high, ref low, half >= 64 ? 1ul << (half - 64) : 0, half < 64 ? 1ul << half : 0);
-                fraction = shift >= 64 ? high >> (shift - 64) : (high << (64 - shift)) | (low >> shift);
-            }
+            ulong mantissa = bits == 0 ? 0 : ((ulong)bits & ((1ul << 52) - 1)) | (1ul << 52);
+            int shift = 1075 - (int)(bits >> 52) - 32;
+            // In units of 2^32, which lie below the digit that decides.
+            ulong scaled = (mantissa >> 32) * factor + ((mantissa & 0xffffffff) * factor >> 32);
+            ulong fraction = shift < 64 ? (scaled + (1ul << (shift - 1))) >> shift : 0;
             if (fraction == factor)
             {
                 fraction = 0;
@@ -112,12 +103,6 @@ namespace Picollo.Metrics
                 return integer;
             string digits = fraction.ToString(CultureInfo.InvariantCulture).PadLeft(decimals, '0').TrimEnd('0');
             return integer + "." + digits;
-        }
-
-        private static void Add(ref ulong high, ref ulong low, ulong otherHigh, ulong otherLow)
-        {
-            low = unchecked(low + otherLow);
-            high += otherHigh + (low < otherLow ? 1ul : 0ul);
         }
     }
 }

@@ -140,7 +140,7 @@ namespace Picollo.PerfEvent
                 PicolloError error;
                 fixed (byte* spec = Utf8.ToNative(name, nameof(name)))
                     Outcome.Check(NativeMethods.picollo_event_parse(spec, &parsed, &error), &error);
-                return Add(in parsed, out counter);
+                return Add(parsed, out counter);
             }
 
             /// <summary>Opens the counters.</summary>
@@ -165,10 +165,10 @@ namespace Picollo.PerfEvent
                 byte[] bytes = Encoding.ASCII.GetBytes(name);
                 for (int i = 0; i < bytes.Length && i < PicolloEvent.NameLength - 1; i++)
                     description.Name[i] = bytes[i];
-                return Add(in description, out counter);
+                return Add(description, out counter);
             }
 
-            private PerfEventCounterSessionFactory Add(in PicolloEvent description, out PerfEventCounter counter)
+            private PerfEventCounterSessionFactory Add(PicolloEvent description, out PerfEventCounter counter)
             {
                 if (Session._handle != null)
                     throw new InvalidOperationException("The session is open already.");

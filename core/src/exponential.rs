@@ -18,14 +18,13 @@ mod sum;
 mod summary;
 
 use alloc::boxed::Box;
-use core::mem::{align_of, size_of};
-use core::ptr::NonNull;
+use core::mem::size_of;
 
 use crate::first_touch::Budget;
 use crate::sync::{AtomicUsize, Ordering::*};
 use crate::version::Version;
-use crate::{Error, Result, memory};
-use exact::{Exact, STRIPES, Stripe};
+use crate::{Error, Result};
+use exact::{Exact, Stripes};
 use rows::{Interval, Reading, Rows};
 use snapshot::check_quantiles;
 
@@ -57,7 +56,7 @@ pub struct DoubleHistogram {
     active: AtomicUsize,
     rows: Rows,
     /// For each interval, if sums are kept exactly.
-    stripes: Option<Box<[[Stripe; STRIPES]; 2]>>,
+    stripes: Option<Box<[Stripes; 2]>>,
     budget: Budget,
     /// Changes with each collection: one at a time.
     collections: Version,
@@ -76,7 +75,7 @@ impl DoubleHistogram {
             0 => usize::MAX,
             bytes => usize::try_from(bytes).unwrap_or(usize::MAX),
         };
-        let exact = if options.exact { size_of::<[[Stripe; STRIPES]; 2]>() } else { 0 };
+        let exact = if options.exact { size_of::<[Stripes; 2]>() } else { 0 };
         let used = size_of::<DoubleHistogram>() + exact;
         if used > limit {
             return Err(Error::InvalidArgument);
@@ -86,7 +85,7 @@ impl DoubleHistogram {
             rule: options.quantile_rule,
             active: AtomicUsize::new(0),
             rows: Rows::new(),
-            stripes: if options.exact { Some(new_stripes()?) } else { None },
+            stripes: if options.exact { Some(Stripes::boxed()?) } else { None },
             budget: Budget::new(used, limit),
             collections: Version::new(),
         })
@@ -141,19 +140,17 @@ impl DoubleHistogram {
         if !value.is_finite() || count == 0 {
             return self.add(Interval(self.active.load(Relaxed)), value, count);
         }
-        let stripe = crate::stripe::of_this_thread(STRIPES);
         // A collection between the look and the entry shows in the second look. Against one after the other the writer
         // does not insist: its record may then be read in two parts.
         for attempt in 0..3 {
             let active = self.active.load(SeqCst);
-            let stripe = &stripes[Interval(active).index()][stripe];
-            stripe.enter();
+            let entered = stripes[Interval(active).index()].enter();
             if self.active.load(SeqCst) == active || attempt == 2 {
                 self.add(Interval(active), value, count);
-                stripe.add(value, count);
-                return stripe.leave();
+                entered.add(value, count);
+                return entered.leave();
             }
-            stripe.leave();
+            entered.leave();
         }
     }
 
@@ -214,11 +211,7 @@ impl DoubleHistogram {
 
     fn read_interval(&self, interval: Interval, reading: Reading, into: &mut DoubleSnapshot) {
         if let (Some(stripes), Some(exact)) = (&self.stripes, &mut into.exact) {
-            let stripes = &stripes[interval.index()];
-            if reading == Reading::Drain {
-                stripes.iter().for_each(Stripe::wait_for_writers);
-            }
-            stripes.iter().for_each(|stripe| stripe.read(reading, exact));
+            stripes[interval.index()].read(reading, exact);
         }
         self.rows.read(self.layout, interval, reading, &mut into.entries);
         let tallies = self.rows.tallies(interval);
@@ -252,18 +245,5 @@ impl Drop for DoubleHistogram {
 impl core::fmt::Debug for DoubleHistogram {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("DoubleHistogram").field("layout", &self.layout).finish_non_exhaustive()
-    }
-}
-
-/// Stripes on the heap, made in place.
-fn new_stripes() -> Result<Box<[[Stripe; STRIPES]; 2]>> {
-    type All = [[Stripe; STRIPES]; 2];
-    let block: NonNull<All> = memory::allocate_zeroed(size_of::<All>(), align_of::<All>())?.cast();
-    // SAFETY: the block is ours, of this size and alignment, and every stripe is written before the box is made.
-    unsafe {
-        for index in 0..2 * STRIPES {
-            block.cast::<Stripe>().add(index).write(Stripe::new());
-        }
-        Ok(Box::from_raw(block.as_ptr()))
     }
 }

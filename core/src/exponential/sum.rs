@@ -23,17 +23,28 @@ const fn parts(value: f64) -> (u64, u32) {
 #[inline]
 pub(super) fn pieces(value: f64, count: u64, mut add: impl FnMut(usize, i64)) {
     let (mantissa, position) = parts(value);
-    let mut rest = u128::from(mantissa) * u128::from(count);
+    let (mut limb, shift) = ((position / LIMB_BITS) as usize, position % LIMB_BITS);
     let sign = if value.is_sign_negative() { -1 } else { 1 };
-    let (mut limb, mut room, mut shift) =
-        ((position / LIMB_BITS) as usize, LIMB_BITS - position % LIMB_BITS, position % LIMB_BITS);
-    while rest != 0 {
-        let piece = (rest as u64 & (LIMB_MASK >> shift)) << shift;
+    // The first limb has room for so many bits only.
+    let room = LIMB_BITS - shift;
+    let mut add = |limb, piece: u64| {
         if piece != 0 {
             add(limb, sign * piece as i64);
         }
-        rest >>= room;
-        (limb, room, shift) = (limb + 1, LIMB_BITS, 0);
+    };
+    if count == 1 {
+        add(limb, mantissa << shift & LIMB_MASK);
+        add(limb + 1, mantissa >> room & LIMB_MASK);
+        add(limb + 2, mantissa >> room >> LIMB_BITS);
+        return;
+    }
+    let product = u128::from(mantissa) * u128::from(count);
+    add(limb, (product as u64) << shift & LIMB_MASK);
+    let mut rest = product >> room;
+    while rest != 0 {
+        limb += 1;
+        add(limb, rest as u64 & LIMB_MASK);
+        rest >>= LIMB_BITS;
     }
 }
 

@@ -1,0 +1,104 @@
+//! Models of the races of sparse histograms: loom runs every interleaving of the threads.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p picollo-core --release --test loom_sparse`
+#![cfg(loom)]
+
+use loom::thread;
+use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot, Storage};
+
+fn model(check: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    // All interleavings with up to this many forced switches; in practice, no bug needs more.
+    builder.preemption_bound = Some(3);
+    builder.max_branches = 100_000;
+    builder.check(check);
+}
+
+fn histogram() -> SharedHistogram {
+    SharedHistogram::create(&Options {
+        mode: Mode::Interlocked,
+        storage: Storage::Sparse,
+        relative_error: 0.1,
+        max_trackable: 100,
+        ..Options::default()
+    })
+    .unwrap()
+}
+
+fn total(histogram: &SharedHistogram, snapshot: &mut Snapshot, since: Since) -> u64 {
+    histogram.update(snapshot, since).unwrap();
+    assert_eq!(snapshot.counts().lost, 0);
+    snapshot.counts().total
+}
+
+#[test]
+fn two_writers_create_the_same_chunk() {
+    model(|| {
+        let histogram = histogram();
+        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        let other = {
+            let histogram = histogram.clone();
+            thread::spawn(move || histogram.record(5))
+        };
+        histogram.record(5);
+        histogram.record(6);
+        // A reader beside them sees some of it.
+        assert!((2..=3).contains(&total(&histogram, &mut snapshot, Since::Reset)));
+        other.join().unwrap();
+        assert_eq!(total(&histogram, &mut snapshot, Since::Reset), 3);
+        assert_eq!(snapshot.bucket_of(5).unwrap().count, 2);
+        // As much memory as one writer takes.
+        let alone = self::histogram();
+        alone.record(5);
+        assert_eq!(histogram.footprint(), alone.footprint());
+    });
+}
+
+#[test]
+fn a_first_touch_is_on_one_side_of_a_reset() {
+    model(|| {
+        let histogram = histogram();
+        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        histogram.record(5);
+        let writer = {
+            let histogram = histogram.clone();
+            thread::spawn(move || {
+                histogram.record(5);
+                histogram.record(90);
+            })
+        };
+        histogram.reset().unwrap();
+        let seen = total(&histogram, &mut snapshot, Since::Reset);
+        assert!(seen <= 2, "what was recorded before is gone");
+        writer.join().unwrap();
+        let (before, after) = (seen, total(&histogram, &mut snapshot, Since::Reset));
+        assert!(after >= before && after <= 2);
+        // What the reset took away and what came later is all that was recorded.
+        let mut fresh = Snapshot::boxed(*histogram.layout()).unwrap();
+        histogram.reset().unwrap();
+        assert_eq!(total(&histogram, &mut fresh, Since::Reset), 0);
+        histogram.record(5);
+        assert_eq!(total(&histogram, &mut fresh, Since::Reset), 1);
+    });
+}
+
+#[test]
+fn deltas_add_up_beside_a_first_touch_and_a_reset() {
+    model(|| {
+        let histogram = histogram();
+        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        let mut seen = total(&histogram, &mut snapshot, Since::PreviousUpdate);
+        let writer = {
+            let histogram = histogram.clone();
+            thread::spawn(move || {
+                histogram.record(5);
+                histogram.reset().unwrap();
+                histogram.record(90);
+            })
+        };
+        seen += total(&histogram, &mut snapshot, Since::PreviousUpdate);
+        writer.join().unwrap();
+        seen += total(&histogram, &mut snapshot, Since::PreviousUpdate);
+        assert_eq!(seen, 2);
+    });
+}

@@ -59,6 +59,16 @@ with_avx2! {
 }
 
 with_avx2! {
+    /// The sum of up to [`RUN`] counts.
+    fn total_since_zero = plain_total_since_zero(raw: &[u64]) -> u128
+}
+
+with_avx2! {
+    /// Whether all counts are zero.
+    fn are_zero = plain_are_zero(counts: &[u64]) -> bool
+}
+
+with_avx2! {
     /// The sum of the differences of counts, modulo 2^64.
     fn wrapping_total = plain_wrapping_total(raw: &[u64], base: &[u64]) -> u64
 }
@@ -81,6 +91,20 @@ fn plain_total(raw: &[u64], base: &[u64]) -> u128 {
         return sum as u128;
     }
     raw.iter().zip(base).map(|(raw, base)| raw.wrapping_sub(*base) as u128).sum()
+}
+
+#[inline(always)]
+fn plain_total_since_zero(raw: &[u64]) -> u128 {
+    let (sum, union) = raw.iter().fold((0u64, 0), |(sum, union), raw| (sum.wrapping_add(*raw), union | raw));
+    if union < u64::MAX / RUN as u64 {
+        return sum as u128;
+    }
+    raw.iter().map(|raw| *raw as u128).sum()
+}
+
+#[inline(always)]
+fn plain_are_zero(counts: &[u64]) -> bool {
+    counts.chunks(RUN).all(|run| run.iter().fold(0, |union, count| union | count) == 0)
 }
 
 #[inline(always)]
@@ -254,6 +278,8 @@ mod tests {
                 (plain_total(&raw, &base), plain_wrapping_total(&raw, &base), plain_power_sums(&raw, &base)),
             ] {
                 prop_assert_eq!(total, sum(0));
+                prop_assert_eq!(total_since_zero(&counts), sum(0));
+                prop_assert_eq!(are_zero(&counts), sum(0) == 0);
                 prop_assert_eq!(wrapping_total, sum(0) as u64);
                 prop_assert_eq!(power_sums.is_some(), counts.iter().all(|count| *count >> 32 == 0));
                 if let Some(sums) = power_sums {

@@ -321,6 +321,9 @@ impl SharedHistogram {
             if kind == THREAD_LOCAL_64 {
                 return (*Sharded::<AtomicU64>::from_header(header)).record(value);
             }
+            if kind == SINGLE_32 {
+                return (*Single::<AtomicU32>::from_header(header)).record(value);
+            }
             record_less_often(self.0, value);
         }
     }
@@ -377,7 +380,7 @@ impl SharedHistogram {
     }
 }
 
-/// The kinds that are neither the default nor made for speed: out of the way of those, as for [`record_other`].
+/// The kinds that are not made for speed, or rare: out of the way of those that are, as for [`record_other`].
 ///
 /// # Safety
 /// `header` must be that of a histogram that is alive.
@@ -387,7 +390,6 @@ unsafe extern "C" fn record_less_often(header: NonNull<Header>, value: u64) {
     // SAFETY: the caller's promise; the header is followed by what its kind says.
     unsafe {
         match (*start).kind {
-            SINGLE_32 => (*Single::<AtomicU32>::from_header(start)).record(value),
             #[cfg(feature = "std")]
             THREAD_LOCAL_32 => (*Sharded::<AtomicU32>::from_header(start)).record(value),
             INTERLOCKED_64 => (*Atomic::<AtomicU64>::from_header(start)).record(value),

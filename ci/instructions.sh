@@ -16,9 +16,7 @@ budgets=ci/instructions.txt
 target=${CARGO_TARGET_DIR:-target}
 stage=${STAGE:-$target/stage}
 [ -n "${PICOLLO_STAGED:-}" ] || ci/stage.sh "$stage"
-# The program needs no peers in C: built apart from the benchmarks that link them.
-env -u PICOLLO_BENCH_PEERS -u PICOLLO_BENCH_STAGE CARGO_TARGET_DIR="$target/instructions" \
-    cargo build --release --quiet -p picollo-benches --bin instructions
+cargo build --release --quiet -p picollo-benches --bin instructions
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 gcc -O2 benches/c/instructions.c -o "$work/instructions-c" -I"$stage/include" -L"$stage/lib" -lpicollo
@@ -39,7 +37,7 @@ measure() {
 }
 
 c=$work/instructions-c
-rust=$target/instructions/release/instructions
+rust=$target/release/instructions
 {
     for path in inlined-64 inlined-32 batch-bmi2 batch-plain; do measure "$rust" $path 2 12 1000; done
     for path in record record-32 record-thread-local record-interlocked record-inline-c record-batch; do

@@ -328,6 +328,22 @@ impl SharedHistogram {
         }
     }
 
+    /// As [`SharedHistogram::record`], for a function that is called rather than inlined: all kinds but the default are
+    /// one jump away, so that neither is in the way of the other.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn record_out_of_line(&self, value: u64) {
+        let header: *const Header = self.0.as_ptr();
+        // SAFETY: as for `record`.
+        unsafe {
+            if (*header).kind == SINGLE_64 {
+                return (*Single::<AtomicU64>::from_header(header)).record(value);
+            }
+            core::hint::cold_path();
+            record_by_kind(self.0, value);
+        }
+    }
+
     /// Counts one value `count` times.
     pub fn record_n(&self, value: u64, count: u64) {
         as_what_it_is!(self, histogram => histogram.record_n(value, count));
@@ -377,6 +393,28 @@ impl SharedHistogram {
     fn prefix(&self) -> NonNull<Prefix> {
         // SAFETY: counted histograms have one; callers checked that this is one.
         unsafe { self.0.cast::<u8>().sub(PREFIX).cast() }
+    }
+}
+
+/// See [`SharedHistogram::record_out_of_line`].
+///
+/// # Safety
+/// `header` must be that of a histogram that is alive.
+#[inline(never)]
+unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
+    let start: *const Header = header.as_ptr();
+    // SAFETY: the caller's promise; the header is followed by what its kind says.
+    unsafe {
+        let kind = (*start).kind;
+        #[cfg(feature = "std")]
+        if kind == THREAD_LOCAL_64 {
+            return (*Sharded::<AtomicU64>::from_header(start)).record(value);
+        }
+        core::hint::cold_path();
+        if kind == SINGLE_32 {
+            return (*Single::<AtomicU32>::from_header(start)).record(value);
+        }
+        record_less_often(header, value);
     }
 }
 

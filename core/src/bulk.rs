@@ -122,20 +122,19 @@ pub(crate) struct PowerSums {
 
 #[inline(always)]
 fn plain_power_sums(raw: &[u64], base: &[u64]) -> Option<PowerSums> {
-    debug_assert!(raw.len() <= RUN);
+    let length = raw.len().min(base.len()).min(RUN);
+    let (raw, base) = (&raw[..length], &base[..length]);
     let mut sums = PowerSums { count: 0, first: 0, second: 0 };
     let mut union = 0u64;
-    let mut position = 0u64;
-    for (raw, base) in raw.iter().zip(base) {
+    for (at, (raw, base)) in raw.iter().zip(base).enumerate() {
         let count = raw.wrapping_sub(*base);
         union |= count;
-        // Of 32 bits, as is made sure below: a multiplication that vectors have. No sum can then overflow, for 512
-        // positions: 2^32 * 2^18 * 2^9 is below 2^64.
-        let count = count & 0xffff_ffff;
+        // All factors of 32 bits, as is made sure below: a multiplication that vectors have. No sum can then overflow,
+        // for 512 positions: 2^32 * 2^18 * 2^9 is below 2^64.
+        let (count, position) = (count & 0xffff_ffff, at as u32);
         sums.count = sums.count.wrapping_add(count);
-        sums.first = sums.first.wrapping_add(count * position);
-        sums.second = sums.second.wrapping_add(count * ((position * position) & 0xffff_ffff));
-        position = (position + 1) & 0xffff_ffff;
+        sums.first = sums.first.wrapping_add(count.wrapping_mul(position as u64));
+        sums.second = sums.second.wrapping_add(count.wrapping_mul(position.wrapping_mul(position) as u64));
     }
     if union <= 0xffff_ffff { Some(sums) } else { None }
 }

@@ -1,22 +1,22 @@
 //! Decoding and encoding beside the `hdrhistogram` crate: a dense and a sparse histogram, V2 as it is and compressed.
 
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
-use picollo_benches::{contender, medians, opaque, print_table, skewed_values};
+use picollo_benches::{Section, contender, medians, opaque, values};
 use picollo_core::{Decoder, Encoding, Snapshot};
 
 /// One second in nanoseconds, and an hour.
 const MAX: u64 = 3_600_000_000_000;
 
 fn main() {
-    let dense = skewed_values(10_000_000, 1_000_000_000);
+    let dense = values::skewed(10_000_000, 1_000_000_000);
     compare("dense: ten million values", &dense);
     let sparse: Vec<u64> = (0..40).map(|at| 1_000 * at * at * at + at).collect();
     compare("sparse: forty values", &sparse);
 }
 
-fn compare(name: &str, values: &[u64]) {
+fn compare(name: &str, recorded: &[u64]) {
     let mut theirs = hdrhistogram::Histogram::<u64>::new_with_bounds(1, MAX, 3).unwrap();
-    for &value in values {
+    for &value in recorded {
         theirs.record(value).unwrap();
     }
     let (mut plain, mut compressed) = (Vec::new(), Vec::new());
@@ -76,5 +76,8 @@ fn compare(name: &str, values: &[u64]) {
         }),
     ];
     let medians = medians(&mut contenders, 1, 41);
-    print_table(&format!("Decoding and encoding, {name}, ns"), &contenders, &medians, 2);
+    let mut section = Section::new(format!("Decoding and encoding, {name}"), "ns");
+    section.extend(&contenders, &medians);
+    section.reference = 2;
+    section.print();
 }

@@ -24,8 +24,8 @@ lint: setup      ## formatting, clippy
 stage: setup     ## the library, its headers and picollo.pc, under target/stage
 	ci/stage.sh
 
-bench: setup     ## the side-by-side benchmarks
-	cargo run --release --quiet -p picollo-benches --bin record
+bench: stage     ## everything fast beside its peers: a table, target/bench/results.json and a plot
+	benches/run.sh
 
 setup:           ## install what is missing on a Debian machine
 	@ci/setup.sh

@@ -56,7 +56,8 @@ impl Section {
         Some(self.get(of)? / self.get(to)?)
     }
 
-    fn print(&self) {
+    /// Prints it, with ratios to the row of reference.
+    pub fn print(&self) {
         let width = self.rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(3).max(3);
         println!("\n##### {}", self.title);
         println!(

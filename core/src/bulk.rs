@@ -59,6 +59,16 @@ with_avx2! {
 }
 
 with_avx2! {
+    /// The sum of up to [`RUN`] counts.
+    fn total_since_zero = plain_total_since_zero(raw: &[u64]) -> u128
+}
+
+with_avx2! {
+    /// Whether all counts are zero.
+    fn are_zero = plain_are_zero(counts: &[u64]) -> bool
+}
+
+with_avx2! {
     /// The sum of the differences of counts, modulo 2^64.
     fn wrapping_total = plain_wrapping_total(raw: &[u64], base: &[u64]) -> u64
 }
@@ -84,6 +94,20 @@ fn plain_total(raw: &[u64], base: &[u64]) -> u128 {
 }
 
 #[inline(always)]
+fn plain_total_since_zero(raw: &[u64]) -> u128 {
+    let (sum, union) = raw.iter().fold((0u64, 0), |(sum, union), raw| (sum.wrapping_add(*raw), union | raw));
+    if union < u64::MAX / RUN as u64 {
+        return sum as u128;
+    }
+    raw.iter().map(|raw| *raw as u128).sum()
+}
+
+#[inline(always)]
+fn plain_are_zero(counts: &[u64]) -> bool {
+    counts.chunks(RUN).all(|run| run.iter().fold(0, |union, count| union | count) == 0)
+}
+
+#[inline(always)]
 fn plain_wrapping_total(raw: &[u64], base: &[u64]) -> u64 {
     raw.iter().zip(base).fold(0, |sum: u64, (raw, base)| sum.wrapping_add(raw.wrapping_sub(*base)))
 }
@@ -98,20 +122,19 @@ pub(crate) struct PowerSums {
 
 #[inline(always)]
 fn plain_power_sums(raw: &[u64], base: &[u64]) -> Option<PowerSums> {
-    debug_assert!(raw.len() <= RUN);
+    let length = raw.len().min(base.len()).min(RUN);
+    let (raw, base) = (&raw[..length], &base[..length]);
     let mut sums = PowerSums { count: 0, first: 0, second: 0 };
     let mut union = 0u64;
-    let mut position = 0u64;
-    for (raw, base) in raw.iter().zip(base) {
+    for (at, (raw, base)) in raw.iter().zip(base).enumerate() {
         let count = raw.wrapping_sub(*base);
         union |= count;
-        // Of 32 bits, as is made sure below: a multiplication that vectors have. No sum can then overflow, for 512
-        // positions: 2^32 * 2^18 * 2^9 is below 2^64.
-        let count = count & 0xffff_ffff;
+        // All factors of 32 bits, as is made sure below: a multiplication that vectors have. No sum can then overflow,
+        // for 512 positions: 2^32 * 2^18 * 2^9 is below 2^64.
+        let (count, position) = (count & 0xffff_ffff, at as u32);
         sums.count = sums.count.wrapping_add(count);
-        sums.first = sums.first.wrapping_add(count * position);
-        sums.second = sums.second.wrapping_add(count * ((position * position) & 0xffff_ffff));
-        position = (position + 1) & 0xffff_ffff;
+        sums.first = sums.first.wrapping_add(count.wrapping_mul(position as u64));
+        sums.second = sums.second.wrapping_add(count.wrapping_mul(position.wrapping_mul(position) as u64));
     }
     if union <= 0xffff_ffff { Some(sums) } else { None }
 }
@@ -254,6 +277,8 @@ mod tests {
                 (plain_total(&raw, &base), plain_wrapping_total(&raw, &base), plain_power_sums(&raw, &base)),
             ] {
                 prop_assert_eq!(total, sum(0));
+                prop_assert_eq!(total_since_zero(&counts), sum(0));
+                prop_assert_eq!(are_zero(&counts), sum(0) == 0);
                 prop_assert_eq!(wrapping_total, sum(0) as u64);
                 prop_assert_eq!(power_sums.is_some(), counts.iter().all(|count| *count >> 32 == 0));
                 if let Some(sums) = power_sums {

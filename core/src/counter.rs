@@ -248,6 +248,7 @@ impl Tallies {
 
     /// Counts wraps after the cell has wrapped, whoever wrote the cell.
     #[cold]
+    #[inline(never)]
     pub(crate) fn add_wraps(&self, wraps: u64) {
         self.wraps.fetch_add(wraps, Release);
     }

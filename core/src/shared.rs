@@ -321,7 +321,26 @@ impl SharedHistogram {
             if kind == THREAD_LOCAL_64 {
                 return (*Sharded::<AtomicU64>::from_header(header)).record(value);
             }
+            if kind == SINGLE_32 {
+                return (*Single::<AtomicU32>::from_header(header)).record(value);
+            }
             record_less_often(self.0, value);
+        }
+    }
+
+    /// As [`SharedHistogram::record`], for a function that is called rather than inlined: all kinds but the default are
+    /// one jump away, so that neither is in the way of the other.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn record_out_of_line(&self, value: u64) {
+        let header: *const Header = self.0.as_ptr();
+        // SAFETY: as for `record`.
+        unsafe {
+            if (*header).kind == SINGLE_64 {
+                return (*Single::<AtomicU64>::from_header(header)).record(value);
+            }
+            core::hint::cold_path();
+            record_by_kind(self.0, value);
         }
     }
 
@@ -377,7 +396,29 @@ impl SharedHistogram {
     }
 }
 
-/// The kinds that are neither the default nor made for speed: out of the way of those, as for [`record_other`].
+/// See [`SharedHistogram::record_out_of_line`].
+///
+/// # Safety
+/// `header` must be that of a histogram that is alive.
+#[inline(never)]
+unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
+    let start: *const Header = header.as_ptr();
+    // SAFETY: the caller's promise; the header is followed by what its kind says.
+    unsafe {
+        let kind = (*start).kind;
+        #[cfg(feature = "std")]
+        if kind == THREAD_LOCAL_64 {
+            return (*Sharded::<AtomicU64>::from_header(start)).record(value);
+        }
+        core::hint::cold_path();
+        if kind == SINGLE_32 {
+            return (*Single::<AtomicU32>::from_header(start)).record(value);
+        }
+        record_less_often(header, value);
+    }
+}
+
+/// The kinds that are not made for speed, or rare: out of the way of those that are, as for [`record_other`].
 ///
 /// # Safety
 /// `header` must be that of a histogram that is alive.
@@ -387,7 +428,6 @@ unsafe extern "C" fn record_less_often(header: NonNull<Header>, value: u64) {
     // SAFETY: the caller's promise; the header is followed by what its kind says.
     unsafe {
         match (*start).kind {
-            SINGLE_32 => (*Single::<AtomicU32>::from_header(start)).record(value),
             #[cfg(feature = "std")]
             THREAD_LOCAL_32 => (*Sharded::<AtomicU32>::from_header(start)).record(value),
             INTERLOCKED_64 => (*Atomic::<AtomicU64>::from_header(start)).record(value),

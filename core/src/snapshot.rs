@@ -3,7 +3,7 @@
 //! A snapshot holds two copies of a histogram's cumulative counts and reports their difference. The later one, *raw*, is
 //! also where the next delta starts from. The earlier one, *base*, is the baseline of the last reset, or the raw copy of
 //! the previous update. So nothing that a reset does disturbs a delta, and repeated reads since one reset copy the counts
-//! alone.
+//! alone. For a delta the two copies change places, so that it costs no more.
 
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr;
@@ -46,6 +46,10 @@ struct Head {
     base_tallies: TallyCounts,
     /// The version of the baseline that `base` holds, while it does.
     baseline_version: Option<u32>,
+    /// Whether `base` is known to be all zeros, so that it need not be looked at.
+    base_is_zero: bool,
+    /// Whether the raw copy is the second half of the words.
+    swapped: bool,
     /// Where the raw counts come from; a new source starts anew.
     source: Option<(usize, u64)>,
     timestamp_unix_nanos: u64,
@@ -79,6 +83,8 @@ impl Head {
             raw_tallies: NONE,
             base_tallies: NONE,
             baseline_version: None,
+            base_is_zero: true,
+            swapped: false,
             source: None,
             timestamp_unix_nanos: 0,
             approximate: false,
@@ -180,6 +186,9 @@ impl Snapshot {
         }
         let since_update = since == Since::PreviousUpdate && !is_new;
         if since_update {
+            // The counts of the previous update become the base; what was the base is overwritten below.
+            self.head.swapped ^= true;
+            self.head.base_is_zero = false;
             self.head.base_tallies = self.head.raw_tallies;
             self.head.baseline_version = None;
         } else if !self.head.baseline_version.is_some_and(|version| source.baseline_is(version)) {
@@ -187,13 +196,14 @@ impl Snapshot {
         }
         let raw_tallies = source.tallies();
         let head = &mut self.head;
-        let (raw, base) = split(&mut self.words, head.layout.length());
+        let (raw, base) = split(&mut self.words, head);
         let (mut total, mut wraps) = (0u128, 0u64);
         for (run, (raw, base)) in raw.chunks_mut(RUN).zip(base.chunks_mut(RUN)).enumerate() {
-            if since_update {
-                base.copy_from_slice(raw);
-            }
             source.copy_counts(run * RUN, raw);
+            if head.base_is_zero {
+                total += bulk::total_since_zero(raw);
+                continue;
+            }
             if T::COUNTER_BITS < 64 {
                 wraps += unwrap_differences(raw, base);
             }
@@ -212,14 +222,17 @@ impl Snapshot {
     }
 
     fn take_baseline<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {
-        let (raw, base) = split(&mut self.words, self.head.layout.length());
+        let (raw, base) = split(&mut self.words, &self.head);
         match source.copy_baseline(base, &mut self.head.base_tallies) {
             Ok(version) => {
                 self.head.baseline_version = Some(version);
+                // Until the first reset.
+                self.head.base_is_zero = bulk::are_zero(base);
                 Ok(())
             }
             Err(error) => {
                 base.copy_from_slice(raw);
+                self.head.base_is_zero = false;
                 self.head.base_tallies = self.head.raw_tallies;
                 self.head.baseline_version = None;
                 self.head.counts = Counts::default();
@@ -261,7 +274,8 @@ impl Snapshot {
 
     /// The count at a storage index below [`Layout::length`].
     pub(crate) fn count_at(&self, index: usize) -> u64 {
-        self.words[index].wrapping_sub(self.words[self.head.layout.length() + index])
+        let (raw, base) = self.raw_and_base();
+        raw[index].wrapping_sub(base[index])
     }
 
     /// The bucket at a storage index below [`Layout::length`], with its count.
@@ -295,12 +309,14 @@ impl Snapshot {
     /// The cumulative counts and what they are counted from.
     pub(crate) fn raw_and_base(&self) -> (&[u64], &[u64]) {
         let length = self.head.layout.length();
-        self.words[..2 * length].split_at(length)
+        let (first, second) = self.words[..2 * length].split_at(length);
+        if self.head.swapped { (second, first) } else { (first, second) }
     }
 
     /// The same, to be changed; [`Snapshot::hold`] then tells what came of it.
     pub(crate) fn raw_and_base_mut(&mut self) -> (&mut [u64], &mut [u64]) {
-        split(&mut self.words, self.head.layout.length())
+        self.head.base_is_zero = false;
+        split(&mut self.words, &self.head)
     }
 
     /// Notes the totals of counts that were not taken from a histogram. The next update replaces them.
@@ -347,6 +363,9 @@ fn unwrap_differences(raw: &[u64], base: &mut [u64]) -> u64 {
     wraps
 }
 
-fn split(words: &mut [u64], length: usize) -> (&mut [u64], &mut [u64]) {
-    words[..2 * length].split_at_mut(length)
+/// The raw copy and the base.
+fn split<'a>(words: &'a mut [u64], head: &Head) -> (&'a mut [u64], &'a mut [u64]) {
+    let length = head.layout.length();
+    let (first, second) = words[..2 * length].split_at_mut(length);
+    if head.swapped { (second, first) } else { (first, second) }
 }

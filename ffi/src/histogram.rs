@@ -199,7 +199,7 @@ pub unsafe extern "C" fn picollo_histogram_free(histogram: *mut picollo_histogra
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histogram, value: u64) {
     // SAFETY: not NULL and not freed, as the caller promises.
-    unsafe { borrow_unchecked(histogram) }.record(value);
+    unsafe { borrow_unchecked(histogram) }.record_out_of_line(value);
 }
 
 /// Counts one value count times. A count of 0 does nothing.

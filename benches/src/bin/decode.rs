@@ -1,7 +1,7 @@
 //! Decoding and encoding beside the `hdrhistogram` crate: a dense and a sparse histogram, V2 as it is and compressed.
 
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
-use picollo_benches::{Report, Section, contender, medians, opaque, values};
+use picollo_benches::{Section, contender, medians, opaque, values};
 use picollo_core::{Decoder, Encoding, Snapshot};
 
 /// One second in nanoseconds, and an hour.
@@ -14,9 +14,9 @@ fn main() {
     compare("sparse: forty values", &sparse);
 }
 
-fn compare(name: &str, values: &[u64]) {
+fn compare(name: &str, recorded: &[u64]) {
     let mut theirs = hdrhistogram::Histogram::<u64>::new_with_bounds(1, MAX, 3).unwrap();
-    for &value in values {
+    for &value in recorded {
         theirs.record(value).unwrap();
     }
     let (mut plain, mut compressed) = (Vec::new(), Vec::new());
@@ -79,5 +79,5 @@ fn compare(name: &str, values: &[u64]) {
     let mut section = Section::new(format!("Decoding and encoding, {name}"), "ns");
     section.extend(&contenders, &medians);
     section.reference = 2;
-    Report::default().add(section);
+    section.print();
 }

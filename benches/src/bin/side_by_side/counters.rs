@@ -45,14 +45,16 @@ fn compare(names: &[&str]) -> Result<Section, String> {
         use std::os::fd::AsRawFd;
         leader.as_raw_fd()
     };
-    let mut words = [0u64; 3 + 4];
+    // The number of events and two times; then a count and an identity for each, which perf-event2 asks for.
+    let mut words = [0u64; 3 + 2 * 4];
     let leader = std::cell::RefCell::new(leader);
 
     let mut contenders = [
         contender("read(2)", || {
             for _ in 0..READS {
                 // SAFETY: room for as many bytes as are asked for.
-                unsafe { libc::read(file, words.as_mut_ptr().cast(), size_of_val(&words)) };
+                let length = unsafe { libc::read(file, words.as_mut_ptr().cast(), size_of_val(&words)) };
+                assert!(length > 0, "read(2) of a group failed");
                 opaque(&words);
             }
         }),

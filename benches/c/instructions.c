@@ -1,0 +1,93 @@
+/* One hot path of the library, again and again, for ci/instructions.sh to count its instructions: instructions PATH TIMES */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <picollo.h>
+#include <picollo_inline.h>
+
+#define VALUES 1000
+
+static uint64_t values[VALUES];
+
+static picollo_histogram *create(uint32_t mode, uint32_t bits, uint64_t max)
+{
+    picollo_histogram_options options;
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    options.mode = mode;
+    options.counter_bits = bits;
+    options.max_trackable = max;
+    picollo_histogram *histogram;
+    if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) exit(2);
+    return histogram;
+}
+
+static void record(picollo_histogram *histogram, long times)
+{
+    for (long time = 0; time < times; time++) {
+        for (int i = 0; i < VALUES; i++) picollo_histogram_record(histogram, values[i]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) return 2;
+    const char *path = argv[1];
+    const long times = atol(argv[2]);
+    uint64_t x = 1;
+    for (int i = 0; i < VALUES; i++) {
+        x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        values[i] = (x >> 31) >> (x >> 20) % 33;
+    }
+    if (strcmp(path, "record") == 0) {
+        record(create(PICOLLO_MODE_SINGLE_WRITER, 64, 0), times);
+    } else if (strcmp(path, "record-32") == 0) {
+        record(create(PICOLLO_MODE_SINGLE_WRITER, 32, 0), times);
+    } else if (strcmp(path, "record-thread-local") == 0) {
+        record(create(PICOLLO_MODE_THREAD_LOCAL, 64, 0), times);
+    } else if (strcmp(path, "record-interlocked") == 0) {
+        record(create(PICOLLO_MODE_INTERLOCKED, 64, 0), times);
+    } else if (strcmp(path, "record-inline-c") == 0) {
+        picollo_recorder recorder;
+        picollo_histogram *histogram = create(PICOLLO_MODE_SINGLE_WRITER, 64, 0);
+        if (picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) return 2;
+        const picollo_recorder own = recorder;
+        for (long time = 0; time < times; time++) {
+            for (int i = 0; i < VALUES; i++) picollo_recorder_record(&own, values[i]);
+        }
+    } else if (strcmp(path, "record-batch") == 0) {
+        picollo_histogram *histogram = create(PICOLLO_MODE_SINGLE_WRITER, 64, 0);
+        for (long time = 0; time < times; time++) picollo_histogram_record_batch(histogram, values, VALUES);
+    } else {
+        /* Reads, of 16,384 counters. */
+        picollo_histogram *histogram = create(PICOLLO_MODE_SINGLE_WRITER, 64, UINT64_C(0x7fffffffff));
+        record(histogram, 1);
+        picollo_snapshot *snapshot;
+        if (picollo_snapshot_create(histogram, &snapshot) != PICOLLO_OK) return 2;
+        picollo_summary summary;
+        if (picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary) != PICOLLO_OK) return 2;
+        double ranks[PICOLLO_SUMMARY_PERCENTILES];
+        picollo_percentile percentiles[PICOLLO_SUMMARY_PERCENTILES];
+        for (int i = 0; i < PICOLLO_SUMMARY_PERCENTILES; i++) ranks[i] = summary.percentiles[i].rank;
+        char text[8192];
+        size_t length;
+        for (long time = 0; time < times; time++) {
+            picollo_status status = PICOLLO_ERR_INVALID_ARGUMENT;
+            if (strcmp(path, "snapshot") == 0) {
+                status = picollo_snapshot_update(snapshot, 0);
+            } else if (strcmp(path, "snapshot-delta") == 0) {
+                status = picollo_snapshot_update(snapshot, 1);
+            } else if (strcmp(path, "percentiles") == 0) {
+                status = picollo_snapshot_percentiles(snapshot, ranks, PICOLLO_SUMMARY_PERCENTILES,
+                                                      PICOLLO_VALUE_MIDPOINT, percentiles);
+            } else if (strcmp(path, "summary") == 0) {
+                status = picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary);
+            } else if (strcmp(path, "summary-text") == 0) {
+                status = picollo_summary_format(&summary, "Title", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
+            }
+            if (status != PICOLLO_OK) return 2;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Fetches and builds the peers, runs all benchmarks against the staged library, and plots what came of it.
+# PICOLLO_BENCH_QUICK=1 runs a tenth of the rounds.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=${CARGO_TARGET_DIR:-target}/bench
+mkdir -p "$out"
+if peers=$(benches/fetch-peers.sh); then
+    export PICOLLO_BENCH_PEERS=$peers
+    PICOLLO_BENCH_STAGE=$(realpath "${STAGE:-${CARGO_TARGET_DIR:-target}/stage}")
+    export PICOLLO_BENCH_STAGE
+else
+    echo "SKIPPED: HdrHistogram_c could not be fetched or built"
+fi
+cargo build --release --quiet -p picollo-benches --bin side_by_side
+"${CARGO_TARGET_DIR:-target}/release/side_by_side" "$out/results.json" | tee "$out/results.md"
+
+venv=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/bench-venv
+if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import matplotlib' 2>/dev/null; then
+    python3 -m venv "$venv" && "$venv/bin/pip" install --quiet matplotlib || true
+fi
+if "$venv/bin/python" benches/plot.py "$out/results.json" "$out/results.svg"; then
+    printf '\n%s\n' "$out/results.json" "$out/results.svg"
+else
+    echo "SKIPPED: no plot, matplotlib is not to be had"
+fi

@@ -1,0 +1,27 @@
+//! Recording inlined into a loop, again and again, for `ci/instructions.sh` to count its instructions:
+//! `instructions PATH TIMES`.
+
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use picollo_benches::{opaque, values};
+use picollo_core::{BatchPath, Histogram, Layout};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().unwrap_or_default();
+    let times: usize = arguments.next().and_then(|times| times.parse().ok()).unwrap_or(1);
+    let values = values::skewed(1000, 7_716_549_600);
+    let layout = Layout::new(0.001, 0, u64::MAX);
+    let wide = Histogram::<[AtomicU64]>::boxed(layout, true).unwrap();
+    let narrow = Histogram::<[AtomicU32]>::boxed(layout, true).unwrap();
+    for _ in 0..times {
+        let values = opaque(&values[..]);
+        match path.as_str() {
+            "inlined-64" => values.iter().for_each(|&value| wide.record(value)),
+            "inlined-32" => values.iter().for_each(|&value| narrow.record(value)),
+            "batch-bmi2" => wide.record_batch_by(BatchPath::Bmi2, values),
+            "batch-plain" => wide.record_batch_by(BatchPath::Plain, values),
+            _ => std::process::exit(2),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+"""Follows the path of a record through the disassembly on standard input, for histograms of several kinds.
+
+The kind of a histogram is compared right at the start; those branches are decided here as the processor would. All other
+branches lead out of the hot path when they are taken, so they are followed straight on.
+"""
+
+import re
+import sys
+
+RECORD = "picollo_histogram_record"
+# As in core/src/image.rs: width of the cells, storage, mode.
+KINDS = {
+    "single writer, 64-bit": 0x400000,
+    "single writer, 32-bit": 0x200000,
+    "thread-local, 64-bit": 0x400002,
+    "thread-local, 32-bit": 0x200002,
+    "interlocked, 64-bit": 0x400001,
+}
+DECIDE = {
+    "je": lambda a, b: a == b,
+    "jne": lambda a, b: a != b,
+    "jle": lambda a, b: a <= b,
+    "jg": lambda a, b: a > b,
+    "jl": lambda a, b: a < b,
+    "jge": lambda a, b: a >= b,
+    "jbe": lambda a, b: a <= b,
+    "ja": lambda a, b: a > b,
+    "jb": lambda a, b: a < b,
+    "jae": lambda a, b: a >= b,
+}
+
+
+def read(lines):
+    """Instructions by address: (text, address of the next); and functions by name: their first address and the rest."""
+    code, functions, name, last = {}, {}, None, None
+    for line in lines:
+        if start := re.match(r"([0-9a-f]+) <(.+)>:$", line):
+            name, last = start[2], None
+            functions.setdefault(name, [])
+        elif instruction := re.match(r"\s*([0-9a-f]+):\t(.+)$", line):
+            address = int(instruction[1], 16)
+            if last is not None:
+                code[last] = (code[last][0], address)
+            code[address] = (instruction[2].split("#")[0].strip(), None)
+            functions[name].append(address)
+            last = address
+    return code, functions
+
+
+def path(code, functions, kind):
+    """The instructions that a record in range executes."""
+    at, steps, compared, register = functions[RECORD][0], [], None, None
+    while at is not None and len(steps) < 200:
+        text, following = code[at]
+        steps.append(text)
+        operation, _, operands = text.partition(" ")
+        operands = operands.strip()
+        target = re.match(r"([0-9a-f]+) <", operands)
+        if operation.startswith("ret"):
+            return steps
+        if re.match(r"mov 0x28\(%rdi\),%e", re.sub(r"\s+", " ", text)):
+            register = operands.split(",")[1]
+        elif operation.startswith("cmp"):
+            constant = re.match(r"\$0x([0-9a-f]+),(%\w+|0x28\(%rdi\))$", operands.replace("cmpl", ""))
+            is_kind = constant and (constant[2] == register or constant[2] == "0x28(%rdi)")
+            compared = int(constant[1], 16) if is_kind else None
+        elif operation == "jmp":
+            following = int(target[1], 16) if target else None
+        elif operation in DECIDE and target:
+            if compared is not None and DECIDE[operation](kind, compared):
+                following = int(target[1], 16)
+            continue_at = following
+            at = continue_at
+            continue
+        elif operation.startswith("j"):
+            pass
+        elif operands.endswith(register or "?") and not operation.startswith(("test", "bt")):
+            # Overwritten: comparisons are about something else from here on.
+            register, compared = None, None
+        at = following
+    return steps
+
+
+def problems(steps):
+    """What a record of a single writer must not do."""
+    found = []
+    if not steps[-1].startswith("ret"):
+        found.append("does not end in ret: " + steps[-1])
+    for text in steps:
+        if text.startswith("call"):
+            found.append("a call: " + text)
+        if "lock" in text.split() or text.startswith("xchg") and "(" in text:
+            found.append("an atomic operation: " + text)
+    stores = [text for text in steps if re.match(r"(inc|add|mov)[lq]? .*\)$", re.sub(r"\s+", " ", text))]
+    if len(stores) != 1:
+        found.append(f"{len(stores)} writes to memory instead of one: {stores}")
+    return found
+
+
+def main():
+    code, functions = read(sys.stdin.read().splitlines())
+    passed = failed = 0
+
+    def judge(name, found):
+        nonlocal passed, failed
+        for problem in found:
+            print(f"FAILED {name}: {problem}")
+        failed += bool(found)
+        passed += not found
+
+    if RECORD not in functions:
+        print(f"FAILED: no {RECORD} in the library")
+        print("0 passed, 1 failed")
+        return 1
+    for name, kind in KINDS.items():
+        steps = path(code, functions, kind)
+        found = problems(steps)
+        if name.startswith("interlocked"):
+            # The same rules must find fault here, or they would find none anywhere.
+            atomic = [problem for problem in found if problem.startswith("an atomic operation")]
+            others = [problem for problem in found if problem.startswith(("a call", "does not end"))]
+            judge(name, others or ([] if len(atomic) == 1 else [f"{len(atomic)} atomic operations instead of one"]))
+        else:
+            judge(name, found)
+        print(f"{name}: {len(steps)} instructions")
+        if "-v" in sys.argv:
+            print("    " + "\n    ".join(steps))
+
+    everything = [code[address][0] for address in functions[RECORD]]
+    judge("no way to a panic", [text for text in everything if re.search(r"panic|unwind|bounds", text)])
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())

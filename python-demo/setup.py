@@ -1,0 +1,120 @@
+"""Puts libpicollo into the wheel: ``pip install ./python-demo``. Everything else is said in pyproject.toml.
+
+The library is
+
+1. the file that the environment variable ``PICOLLO_LIBRARY`` names, or else
+2. built by cargo, when cargo and the repository around this directory are there (``CARGO`` and ``CARGO_TARGET_DIR`` are heeded), or else
+3. what the repository was built to before: ``target/stage/lib``, then ``target/release``.
+
+An editable install takes none along: the package finds the repository's build by itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent
+NAMES = {"darwin": "libpicollo.dylib", "win32": "picollo.dll"}
+NAME = NAMES.get(sys.platform, "libpicollo.so")
+
+
+def find_library() -> Path:
+    """The library to take along, built first where that is possible."""
+    override = os.environ.get("PICOLLO_LIBRARY")
+    if override:
+        path = Path(override)
+        if not path.is_file():
+            raise SystemExit(f"PICOLLO_LIBRARY is {override}, which is not a file")
+        return path
+    cargo = shutil.which(os.environ.get("CARGO", "cargo"))
+    has_sources = (REPOSITORY / "ffi" / "Cargo.toml").is_file()
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target")
+    if cargo and has_sources:
+        # An absolute directory, as cargo runs in the repository.
+        environment = {**os.environ, "CARGO_TARGET_DIR": str(target.resolve())}
+        command = [cargo, "build", "--release", "--package", "picollo-ffi"]
+        if subprocess.run(command, cwd=REPOSITORY, env=environment).returncode != 0:
+            raise SystemExit(f"`{' '.join(command)}` failed in {REPOSITORY}; what it said is above")
+        return target.resolve() / "release" / NAME
+    places = [REPOSITORY / "target" / "stage" / "lib" / NAME, target / "release" / NAME]
+    for place in places:
+        if place.is_file():
+            return place
+    why = "cargo is not on the PATH" if has_sources else f"there are no sources in {REPOSITORY}"
+    raise SystemExit(
+        f"There is no {NAME} to install: {why}, nor a build at {' or '.join(map(str, places))}.\n"
+        "Install Rust, or set PICOLLO_LIBRARY to the path of a library that was built elsewhere."
+    )
+
+
+def check_library(path: Path) -> None:
+    """A library for another machine, or of another version, would only be noticed by those who import the package."""
+    try:
+        version = ctypes.CDLL(str(path.resolve())).picollo_abi_version()
+    except (OSError, AttributeError) as error:
+        raise SystemExit(f"{path} is no libpicollo for this Python: {error}") from None
+    structs = (HERE / "picollo" / "_structs.py").read_text(encoding="utf-8")
+    wanted = re.search(r"^ABI_VERSION = (\d+)$", structs, re.MULTILINE)
+    if wanted is None or version != int(wanted[1]):
+        raise SystemExit(f"{path} has ABI version {version}, which is not the package's")
+
+
+class BuildWithLibrary(build_py):
+    """The modules, and the library beside them."""
+
+    editable_mode: bool
+
+    def run(self) -> None:
+        super().run()
+        if self.editable_mode:
+            return
+        library = find_library()
+        check_library(library)
+        # Symbolic links are followed: the file itself goes along.
+        self.copy_file(str(library), str(Path(self.build_lib) / "picollo" / NAME), preserve_mode=True)
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        library = [] if self.editable_mode else [str(Path(self.build_lib) / "picollo" / NAME)]
+        return [*super().get_outputs(include_bytecode), *library]
+
+
+class PlatformWheel(bdist_wheel):
+    """For one platform, but for every Python: ctypes does not depend on Python's own ABI."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        return ("py3", "none", super().get_tag()[2])
+
+
+class WithLibrary(Distribution):
+    """Belongs with what depends on the platform."""
+
+    def has_ext_modules(self) -> bool:
+        return True
+
+
+def options() -> dict[str, Any]:
+    """Builds in a directory of their own: nothing is left in the tree, and no old file gets into a new wheel."""
+    scratch = tempfile.mkdtemp(prefix="picollo-build-")
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    return {"build": {"build_base": scratch}, "egg_info": {"egg_base": scratch}}
+
+
+setup(
+    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
+    distclass=WithLibrary,
+    options=options(),
+)

@@ -1,0 +1,139 @@
+"""``pip install ./python-demo``: the wheel carries the library and works by itself, from any directory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Optional
+
+import pytest
+from conftest import PACKAGE_ROOT, REPOSITORY
+
+import picollo
+
+LIBRARY = os.path.realpath(picollo.library_path)
+
+BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_wheel(sys.argv[1]))"
+
+
+def environment(**changes: Optional[str]) -> dict[str, str]:
+    """Without anything that would lead to this package or its library."""
+    variables = {k: v for k, v in os.environ.items() if k not in ("PICOLLO_LIBRARY", "PYTHONPATH", "CARGO_TARGET_DIR")}
+    variables.update({name: value for name, value in changes.items() if value is not None})
+    return variables
+
+
+def build(source: Path, out: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """What pip does in a directory that it was given, without the isolation that would download setuptools."""
+    return subprocess.run(
+        [sys.executable, "-c", BUILD, str(out)],
+        cwd=source,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture(autouse=True)
+def has_setuptools() -> None:
+    if find_spec("setuptools") is None:
+        pytest.skip("setuptools is not installed, wheels cannot be built")
+
+
+def copy_of_the_package(to: Path) -> Path:
+    names = ("picollo", "setup.py", "pyproject.toml", "README.md")
+    to.mkdir(parents=True)
+    for name in names:
+        path = PACKAGE_ROOT / name
+        shutil.copytree(path, to / name) if path.is_dir() else shutil.copy(path, to / name)
+    return to
+
+
+def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
+    if find_spec("venv") is None or find_spec("ensurepip") is None:
+        pytest.skip("this Python has no venv to install into")
+    tree = {path for path in PACKAGE_ROOT.rglob("*") if "__pycache__" not in path.parts}
+    built = build(PACKAGE_ROOT, tmp_path, PICOLLO_LIBRARY=LIBRARY)
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert {path for path in PACKAGE_ROOT.rglob("*") if "__pycache__" not in path.parts} == tree
+    (wheel,) = tmp_path.glob("*.whl")
+    platform = wheel.stem.split("-", 4)[4]
+    assert wheel.name.startswith("picollo-0.1.0-py3-none-") and platform != "any"
+
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        assert archive.read(f"picollo/{Path(picollo._library._file_name()).name}") == Path(LIBRARY).read_bytes()
+        assert "Root-Is-Purelib: false" in archive.read("picollo-0.1.0.dist-info/WHEEL").decode()
+    modules = {f"picollo/{path.name}" for path in (PACKAGE_ROOT / "picollo").iterdir() if path.suffix in (".py", ".typed")}
+    assert modules <= set(names)
+    assert not [name for name in names if name.startswith(("tests", "demos", "build"))]
+
+    # The installer is the one of the tests; what it installs into is fresh.
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index", "--disable-pip-version-check", wheel],
+        check=True,
+        env=environment(),
+    )
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    code = "import picollo; h = picollo.Histogram(); h.record(5); print(picollo.library_path, h.summary().p50)"
+    told = subprocess.run([python, "-W", "error", "-c", code], cwd=elsewhere, env=environment(), capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    path, median = told.stdout.split()
+    assert Path(path).is_relative_to(tmp_path / "venv") and median == "5"
+
+
+def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:
+    """With a cargo that does nothing but note how it was called and hand out the library of this test."""
+    source = copy_of_the_package(tmp_path / "repository" / "python-demo")
+    (tmp_path / "repository" / "ffi").mkdir()
+    (tmp_path / "repository" / "ffi" / "Cargo.toml").touch()
+    cargo = tmp_path / "cargo"
+    cargo.write_text(
+        f'#!/bin/sh\npwd > "{tmp_path}/called"\necho "$@" >> "{tmp_path}/called"\n'
+        f'mkdir -p "$CARGO_TARGET_DIR/release"\ncp "{LIBRARY}" "$CARGO_TARGET_DIR/release/{Path(LIBRARY).name.split(".so")[0]}.so"\n'
+    )
+    cargo.chmod(0o755)
+    built = build(source, tmp_path, CARGO=str(cargo), CARGO_TARGET_DIR=str(tmp_path / "target"))
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert (tmp_path / "called").read_text().splitlines() == [
+        str(tmp_path / "repository"),
+        "build --release --package picollo-ffi",
+    ]
+    assert any("libpicollo" in name for (wheel,) in [list(tmp_path.glob("*.whl"))] for name in zipfile.ZipFile(wheel).namelist())
+    # When it fails, so does the installation.
+    cargo.write_text("#!/bin/sh\necho no such crate >&2\nexit 101\n")
+    failed = build(source, tmp_path, CARGO=str(cargo), CARGO_TARGET_DIR=str(tmp_path / "target"))
+    assert failed.returncode != 0
+    assert "no such crate" in failed.stderr and "picollo-ffi` failed" in failed.stderr
+
+
+def test_nothing_is_installed_without_a_library(tmp_path: Path) -> None:
+    source = copy_of_the_package(tmp_path / "a" / "b")
+    failed = build(source, tmp_path, CARGO="no-such-cargo")
+    assert failed.returncode != 0
+    assert "There is no libpicollo" in failed.stderr and "set PICOLLO_LIBRARY" in failed.stderr
+    failed = build(source, tmp_path, PICOLLO_LIBRARY="/nowhere/libpicollo.so")
+    assert "PICOLLO_LIBRARY is /nowhere/libpicollo.so, which is not a file" in failed.stderr
+    text = tmp_path / "libpicollo.so"
+    text.write_text("not a library")
+    failed = build(source, tmp_path, PICOLLO_LIBRARY=str(text))
+    assert f"{text} is no libpicollo for this Python" in failed.stderr
+    # What was built before will do where there is no cargo.
+    stage = tmp_path / "a" / "target" / "stage" / "lib"
+    stage.mkdir(parents=True)
+    shutil.copy(LIBRARY, stage / picollo._library._file_name())
+    built = build(source, tmp_path, CARGO="no-such-cargo")
+    assert built.returncode == 0, built.stdout + built.stderr
+
+
+def test_the_repository_is_where_setup_looks() -> None:
+    assert (REPOSITORY / "ffi" / "Cargo.toml").is_file()

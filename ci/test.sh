@@ -22,4 +22,6 @@ part "C++ alone: picollo.hpp" ci/cpp.sh
 part "Python" python-demo/run-tests.sh -q -ra
 part ".NET" ci/dotnet.sh
 part "The README" python3 ci/readme.py
+part "Counters on a simulated PMU" ci/simulated-pmu.sh
+part "Counters on an emulated arm64 machine" ci/aarch64-pmu.sh
 printf '\nall parts passed in %d s\n' $((SECONDS - started))

@@ -58,6 +58,7 @@ mod reading;
 mod sampling;
 mod scale;
 mod session;
+mod slope;
 mod substitute;
 mod sys;
 mod sysfs;
@@ -85,6 +86,7 @@ pub use reading::{
     EventInfo, READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
 };
 pub use session::Session;
+pub use slope::Slope;
 pub use sys::{Errno, Kernel, Sys};
 pub use tsc::TscState;
 

@@ -1,7 +1,7 @@
 """Follows the path of a record through the disassembly on standard input, for histograms of several kinds.
 
 The kind of a histogram is compared right at the start; those branches are decided here as the processor would. All other
-branches lead out of the hot path when they are taken, so they are followed straight on.
+branches lead out of the hot path when they are taken, unless they lead right to the return.
 """
 
 import re
@@ -67,10 +67,11 @@ def path(code, functions, kind):
         elif operation == "jmp":
             following = int(target[1], 16) if target else None
         elif operation in DECIDE and target:
-            if compared is not None and DECIDE[operation](kind, compared):
-                following = int(target[1], 16)
-            continue_at = following
-            at = continue_at
+            destination = int(target[1], 16)
+            returns = code.get(destination, ("", None))[0].startswith("ret")
+            if returns if compared is None else DECIDE[operation](kind, compared):
+                following = destination
+            at = following
             continue
         elif operation.startswith("j"):
             pass

@@ -19,6 +19,8 @@ part "Rust" cargo test --quiet
 part "The library, staged" ci/stage.sh
 part "C and C++, against the staged library" make --no-print-directory -C c-tests test
 part "C++ alone: picollo.hpp" ci/cpp.sh
+part "The code of a record, as shipped" env PICOLLO_STAGED=1 ci/assembly.sh
+part "Instructions of the hot paths" env PICOLLO_STAGED=1 ci/instructions.sh
 part "Python" python-demo/run-tests.sh -q -ra
 part ".NET" ci/dotnet.sh
 part "The README" python3 ci/readme.py

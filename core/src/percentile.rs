@@ -11,7 +11,7 @@ const HUNDRED_PERCENT: u128 = 100_000_000_000;
 const GROUP: usize = 64;
 
 /// The run of counts that holds what is looked for is taken apart into runs of this many, and those one by one.
-const SHORT_RUN: usize = 32;
+pub(crate) const SHORT_RUN: usize = 32;
 
 /// The nearest rank: `max(1, ceil(rank / 100 * total))`, exact for ranks with up to nine decimals.
 /// [`Error::InvalidArgument`] for NaN and ranks outside 0 ..= 100.

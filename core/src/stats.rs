@@ -1,7 +1,7 @@
 //! Mean, deviation, and the summary.
 
 use crate::bulk::{self, PowerSums, RUN};
-use crate::percentile::target_count;
+use crate::percentile::{SHORT_RUN, target_count};
 use crate::{
     Bucket, Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Snapshot, Summary,
     ValueSelection,
@@ -133,6 +133,7 @@ impl Snapshot {
             // The ranks are in range.
             percentile.target_count = target_count(percentile.rank, total).unwrap_or(1);
         }
+        let (raw, base) = self.raw_and_base();
         let mut pending = percentiles.iter_mut().peekable();
         let (mut sum, mut before) = (Accumulator::EMPTY, 0u64);
         self.for_each_run(&mut sum, |start, end, count| {
@@ -144,12 +145,26 @@ impl Snapshot {
                 before = reached;
                 return;
             }
-            // In this run, or its sum is not known.
-            for index in start..end {
-                before = before.saturating_add(self.count_at(index));
-                while let Some(percentile) = pending.next_if(|percentile| percentile.target_count <= before) {
-                    percentile.bucket = self.bucket_at(index);
-                    percentile.value = percentile.bucket.equivalent_value(selection);
+            // In this run, or its sum is not known: look at its parts, and at the counts of those that matter.
+            for short in (start..end).step_by(SHORT_RUN) {
+                let short = short..end.min(short + SHORT_RUN);
+                let Some(target) = pending.peek().map(|percentile| percentile.target_count) else { return };
+                let (raw, base) = (&raw[short.clone()], &base[short.clone()]);
+                if count.is_some() {
+                    let reached = before.saturating_add(bulk::wrapping_total(raw, base));
+                    if reached < target {
+                        before = reached;
+                        continue;
+                    }
+                }
+                for ((index, raw), base) in short.zip(raw).zip(base) {
+                    before = before.saturating_add(raw.wrapping_sub(*base));
+                    while let Some(percentile) =
+                        pending.next_if(|percentile| percentile.target_count <= before)
+                    {
+                        percentile.bucket = self.bucket_at(index);
+                        percentile.value = percentile.bucket.equivalent_value(selection);
+                    }
                 }
             }
         });

@@ -25,6 +25,7 @@ from __future__ import annotations
 from . import clock, work
 from ._library import held as _held
 from ._library import path as library_path
+from .arrays import CountsAndEdges, to_frame
 from .clock import calibrate, convert, frequency, ticks
 from .errors import (
     BufferTooSmallError,
@@ -55,6 +56,8 @@ from .scope import Scope
 from .session import Measurement, Session
 from .snapshot import Counts, Snapshot
 from .summary import Summary, SummaryDiff
+from .timeline import Timeline
+from .timing import timed
 
 __version__ = "0.1.0"
 
@@ -69,6 +72,7 @@ __all__ = [
     "ClosedError",
     "CorruptError",
     "Counts",
+    "CountsAndEdges",
     "EmptyError",
     "Event",
     "EventInfo",
@@ -94,6 +98,7 @@ __all__ = [
     "Summary",
     "SummaryDiff",
     "SystemCallError",
+    "Timeline",
     "UnsupportedError",
     "WrongThreadError",
     "calibrate",
@@ -104,5 +109,7 @@ __all__ = [
     "library_version",
     "perf_probe",
     "ticks",
+    "timed",
+    "to_frame",
     "work",
 ]

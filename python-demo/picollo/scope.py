@@ -13,10 +13,12 @@ _END = held.scope_end
 
 
 class Scope:
-    """Times a ``with`` block and records the result, also when the block raises.
+    """Times a ``with`` block and records the result, also when the block raises. ``async with`` does the same; either way the
+    time in which the task waits for others is part of it.
 
     The clock is read last on entry and first on exit, in the library; about half a microsecond of Python's own overhead stays
-    in the result. A scope can be kept and entered again, one use at a time; recursion and other threads need one each.
+    in the result. A scope can be kept and entered again, one use at a time; recursion, other threads and
+    other tasks need one each.
     """
 
     __slots__ = ("_active", "_address", "_arguments", "_elapsed", "_raw")
@@ -54,3 +56,9 @@ class Scope:
             raise RuntimeError("the scope is not active")
         self._elapsed = _END(self._address)
         self._active = False
+
+    async def __aenter__(self) -> Scope:
+        return self.__enter__()
+
+    async def __aexit__(self, *exception: Any) -> None:
+        self.__exit__()

@@ -8,8 +8,9 @@ import operator
 import sys
 import threading
 from ctypes import byref, c_double, c_size_t, c_void_p
-from typing import Any, ContextManager, Iterable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, ContextManager, Iterable, NamedTuple, Optional
 
+from . import arrays
 from . import _structs as structs
 from ._library import Functions, held, own, released
 from .errors import ClosedError, InvalidArgumentError, check
@@ -23,6 +24,9 @@ from .percentile import (
     selection_code,
 )
 from .summary import Summary
+
+if TYPE_CHECKING:
+    import pandas
 
 #: Histograms up to this footprint are read under the GIL: that takes less time than getting the GIL back.
 HELD_BYTES = 1 << 20
@@ -187,6 +191,37 @@ class Snapshot:
             before += bucket.count
         return listed
 
+    def bucket_array(self, non_empty: bool = True) -> arrays.Array:
+        """The buckets in ascending order as a structured numpy array, with the fields of :class:`Bucket`.
+
+        :raises ImportError: without numpy, as for everything here that makes arrays.
+        """
+        return arrays.bucket_array(self._raw_buckets(non_empty))
+
+    def counts_and_edges(self) -> arrays.CountsAndEdges:
+        """Counts and edges of the buckets from the first that has counts to the last, like :func:`numpy.histogram`."""
+        return arrays.counts_and_edges(self.bucket_array(non_empty=False))
+
+    def percentile_array(self, ranks: Any, values: ValueSelection = "midpoint") -> arrays.UInt64Array:
+        """The values at many ranks as a numpy array, of the shape of the ranks. See :meth:`percentiles`."""
+        numpy = arrays.need("numpy", "an array")
+        asked = numpy.ascontiguousarray(ranks, "f8").reshape(numpy.shape(ranks))
+        found = numpy.empty(asked.shape, "u8")
+        code = selection_code(values)
+        with self._lock:
+            status = self._functions.snapshot_percentile_values(
+                self._handle(), asked.ctypes.data, asked.size, code, found.ctypes.data
+            )
+        _check_ranks(status, asked.flat)
+        return found  # type: ignore[no-any-return]
+
+    def to_frame(self, non_empty: bool = True) -> pandas.DataFrame:
+        """The buckets as a pandas data frame, a row each.
+
+        :raises ImportError: without pandas.
+        """
+        return arrays.bucket_frame(self.bucket_array(non_empty))
+
     def _raw_buckets(self, non_empty: bool) -> ctypes.Array[structs.Bucket]:
         length = c_size_t()
         what = "buckets"
@@ -231,6 +266,9 @@ class Snapshot:
     def _repr_markdown_(self) -> str:
         return str(self)
 
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
         if self._pointer is None:
@@ -259,8 +297,8 @@ def _doubles(ranks: Iterable[float]) -> ctypes.Array[c_double]:
     return (c_double * len(listed))(*listed)
 
 
-def _check_ranks(status: int, ranks: ctypes.Array[c_double]) -> None:
+def _check_ranks(status: int, ranks: Iterable[float]) -> None:
     if status == InvalidArgumentError.STATUS:
-        wrong = [rank for rank in ranks if not 0 <= rank <= 100]
+        wrong = [float(rank) for rank in ranks if not 0 <= rank <= 100]
         raise InvalidArgumentError(message=f"ranks must be within 0 .. 100, not {', '.join(map(repr, wrong))}")
     check(status, "percentiles")

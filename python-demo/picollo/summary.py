@@ -5,13 +5,17 @@ from __future__ import annotations
 import ctypes
 import datetime
 from ctypes import byref
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
+from . import _html, arrays
 from . import _structs as structs
 from ._library import held
 from ._text import c_text, read_text
 from .errors import EmptyError
 from .percentile import Percentile, ValueSelection, percentile_from, selection_name
+
+if TYPE_CHECKING:
+    import pandas
 
 #: The percentile ranks of a summary.
 RANKS = (0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 92.5, 95.0, 97.5, 99.0, 99.9, 99.99, 99.999, 100.0)
@@ -177,6 +181,17 @@ class Summary:
             row[f"p{rank:g}"] = self.percentiles[index].value if self.percentiles else None
         return row
 
+    def to_series(self) -> pandas.Series:
+        """The numbers of :meth:`as_dict` as a pandas series of doubles, named like the histogram.
+
+        :raises ImportError: without pandas.
+        """
+        return arrays.summary_series(self)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The numbers of :meth:`as_dict` as a pandas data frame of one row. See :func:`picollo.to_frame` for many."""
+        return arrays.to_frame([self])
+
     def markdown(self, title: Optional[str] = None) -> str:
         """A Markdown table under a heading, if there is a title (default: the histogram's name)."""
         return self._format(structs.TEXT_MARKDOWN, title)
@@ -229,6 +244,9 @@ class Summary:
     def _repr_markdown_(self) -> str:
         return self.markdown()
 
+    def _repr_html_(self) -> str:
+        return _html.table(self.markdown(""), self._name)
+
     def __repr__(self) -> str:
         return f"<picollo.Summary {self.line()}>"
 
@@ -248,6 +266,14 @@ class SummaryDiff:
         self.before_name = before_name
         self.after_name = after_name
         self._title = title
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A pandas data frame with a row for each number of :meth:`Summary.as_dict`: both sides, and ``change``, the second
+        relative to the first (0.5 is half as much again; NaN where the first is zero and the second is not).
+
+        :raises ImportError: without pandas.
+        """
+        return arrays.diff_frame(self)
 
     def markdown(self, title: Optional[str] = None) -> str:
         """A Markdown table under a heading, if there is a title."""
@@ -284,6 +310,11 @@ class SummaryDiff:
 
     def _repr_markdown_(self) -> str:
         return self.markdown()
+
+    def _repr_html_(self) -> str:
+        plain = SummaryDiff(self.before, self.after, "", "", "")
+        names = (self.before_name or "Before", self.after_name or "After")
+        return _html.table(plain.markdown(), self._title, {1: names[0], 2: names[1]})
 
     def __repr__(self) -> str:
         return f"<picollo.SummaryDiff {self.line()}>"

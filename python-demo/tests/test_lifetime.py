@@ -10,6 +10,7 @@ import os
 import pickle
 import random
 import threading
+import time
 import weakref
 from typing import Any, Callable
 
@@ -204,11 +205,12 @@ def test_nothing_is_pickled_by_accident() -> None:
             pickle.dumps(thing)
 
 
-def test_threads_share_a_single_writer_histogram() -> None:
-    """Under the GIL recording calls are kept apart, so nothing is lost."""
-    if not picollo.snapshot.HAS_GIL:
+@pytest.mark.parametrize("mode", ["interlocked", "single_writer"])
+def test_threads_share_a_histogram(mode: picollo.histogram.Mode) -> None:
+    """Nothing is lost: interlocked histograms see to it themselves; for the others it is the GIL that keeps calls apart."""
+    if mode == "single_writer" and not picollo.snapshot.HAS_GIL:
         pytest.skip("this build of Python has no GIL: single-writer histograms take one thread at a time")
-    histogram = Histogram(0.01)
+    histogram = Histogram(0.01, mode=mode)
     batch = list(range(1000))
     start = threading.Barrier(5)
     stop = threading.Event()
@@ -241,8 +243,31 @@ def test_threads_share_a_single_writer_histogram() -> None:
     assert histogram.total_count == sum(seen) == 4 * 5 * 2000
 
 
+def test_histograms_are_interlocked_unless_told_otherwise() -> None:
+    """So a long batch lets other threads run: they see it grow."""
+    batch = array.array("Q", range(1_000_000))
+    histogram = Histogram(0.01)
+    snapshot = histogram.snapshot()
+    stop = threading.Event()
+
+    def record() -> None:
+        while not stop.is_set():
+            histogram.record_many(batch)
+
+    thread = threading.Thread(target=record)
+    thread.start()
+    give_up = time.monotonic() + 30
+    in_the_middle = False
+    while not in_the_middle and time.monotonic() < give_up:
+        in_the_middle = snapshot.update().total_count % len(batch) != 0
+    stop.set()
+    thread.join()
+    assert in_the_middle
+    assert histogram.total_count % len(batch) == 0
+
+
 @pytest.mark.parametrize("mode", ["interlocked", "thread_local"])
-def test_other_modes_take_long_batches_from_many_threads(mode: picollo.histogram.Mode) -> None:
+def test_these_modes_take_long_batches_from_many_threads(mode: picollo.histogram.Mode) -> None:
     """Without the GIL in between, and without losing any."""
     try:
         histogram = Histogram(0.01, mode=mode)

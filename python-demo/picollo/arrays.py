@@ -1,0 +1,120 @@
+"""Buckets as numpy arrays, and summaries for pandas. Neither is needed by the rest of the package.
+
+Nothing here goes through the buckets one by one in Python: the arrays are the library's own output, or made from it by numpy.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Optional
+
+from . import _structs as structs
+from .percentile import Bucket
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+
+    from .summary import Summary, SummaryDiff
+
+    UInt64Array = numpy.ndarray[Any, numpy.dtype[numpy.uint64]]
+    Array = numpy.ndarray[Any, Any]
+else:
+    UInt64Array = Array = Any
+
+_MAX = 0xFFFF_FFFF_FFFF_FFFF
+
+
+def need(module: str, why: str) -> Any:
+    """An optional module, or an error that says how to get it."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(f"{why} needs {package}, which cannot be imported ({error}): pip install {package}") from error
+
+
+class CountsAndEdges(NamedTuple):
+    """What :func:`numpy.histogram` returns: ``counts[i]`` values are at least ``edges[i]`` and below ``edges[i + 1]``."""
+
+    counts: UInt64Array
+    #: One more than there are counts. The open end of the very last bucket, 2**64, does not fit: there it is 2**64 - 1.
+    edges: UInt64Array
+
+
+def bucket_array(buckets: ctypes.Array[structs.Bucket]) -> Array:
+    """A structured array on the memory that the library wrote."""
+    numpy = need("numpy", "an array")
+    dtype = numpy.dtype([(name, "u8") for name in Bucket._fields])
+    if not len(buckets):
+        return numpy.empty(0, dtype)  # type: ignore[no-any-return]
+    return numpy.frombuffer(buckets, dtype)  # type: ignore[no-any-return]
+
+
+def counts_and_edges(buckets: Array) -> CountsAndEdges:
+    """All buckets from the first that has counts to the last."""
+    numpy = need("numpy", "an array")
+    (found,) = numpy.nonzero(buckets["count"])
+    if not len(found):
+        return CountsAndEdges(numpy.empty(0, "u8"), numpy.empty(0, "u8"))
+    used = buckets[found[0] : found[-1] + 1]
+    last = numpy.uint64(min(int(used["upper"][-1]) + 1, _MAX))
+    return CountsAndEdges(used["count"].copy(), numpy.append(used["lower"], last))
+
+
+def bucket_frame(buckets: Array) -> pandas.DataFrame:
+    """A row for each bucket."""
+    pandas = need("pandas", "a frame")
+    return pandas.DataFrame({name: buckets[name] for name in buckets.dtype.names})
+
+
+def summary_series(summary: Summary) -> pandas.Series:
+    """The numbers of :meth:`Summary.as_dict` as doubles."""
+    pandas = need("pandas", "a series")
+    row = summary.as_dict()
+    values = [float("nan") if value is None else float(value) for value in row.values()]
+    return pandas.Series(values, index=list(row), dtype="float64", name=summary.name or None)
+
+
+def to_frame(summaries: Iterable[Summary], index: Optional[Iterable[Any]] = None) -> pandas.DataFrame:
+    """A row for each summary, a column for each number of :meth:`Summary.as_dict`.
+
+    ::
+
+        picollo.to_frame([a.summary(), b.summary()])
+        picollo.to_frame(deltas, index=[delta.timestamp for delta in deltas])
+
+    Integers stay exact (``UInt64``, which has room for "none"); mean and deviation are doubles.
+
+    :param index: the labels of the rows (default: the summaries' names, or numbers where none has one).
+    :raises ImportError: without pandas.
+    """
+    pandas = need("pandas", "a frame")
+    listed = list(summaries)
+    rows = [summary.as_dict() for summary in listed]
+    if index is None:
+        names = [summary.name for summary in listed]
+        index = names if any(names) else range(len(listed))
+    columns = rows[0] if rows else ()
+    frame = pandas.DataFrame(index=list(index))
+    for name in columns:
+        is_double = name in ("mean", "stddev")
+        frame[name] = pandas.array(
+            [float("nan") if row[name] is None and is_double else row[name] for row in rows],
+            dtype="float64" if is_double else "UInt64",
+        )
+    return frame
+
+
+def diff_frame(diff: SummaryDiff) -> pandas.DataFrame:
+    """A row for each number, with columns for both sides and the relative change of the second."""
+    pandas = need("pandas", "a frame")
+    before, after = summary_series(diff.before), summary_series(diff.after)
+    # Zero to zero is no change; from zero to anything else there is no ratio.
+    change = ((after - before) / before.where(before != 0)).where((before != 0) | (after != 0), 0.0)
+    names = (diff.before_name or "Before", diff.after_name or "After")
+    if names[0] == names[1]:
+        names = (f"{names[0]} (before)", f"{names[1]} (after)")
+    return pandas.DataFrame({names[0]: before, names[1]: after, "change": change})

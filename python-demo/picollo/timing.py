@@ -1,0 +1,203 @@
+"""``@picollo.timed(histogram)``: how long calls take, of every kind of function that Python has."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Generator
+from typing import Any, Callable, Optional, TypeVar, cast
+
+from .clock import Clock, Unit, convert, ticks, unit_code
+from .histogram import Histogram
+from .scope import Scope
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def timed(
+    histogram: Histogram, unit: Unit = "nanos", clock: Clock = "tsc", *, suspended: Optional[bool] = None
+) -> Callable[[_Function], _Function]:
+    """Records how long each call of a function takes, also when it raises.
+
+    ::
+
+        @picollo.timed(latency)
+        def handle(request): ...
+
+        @picollo.timed(latency, unit="micros")
+        async def fetch(url): ...
+
+    Recursive calls, calls on many threads and tasks that overlap are each recorded by themselves.
+
+    :param unit: what is recorded: ``"nanos"``, ``"micros"``, ``"millis"``, ``"picos"``, or ``"ticks"`` of the clock.
+    :param suspended: count the time in which a coroutine is suspended, waiting for others (default: yes, it is the latency that
+        its caller sees), or in which a generator waits to be asked for more (default: no, that is its consumer's time). A
+        coroutine's own time, without the waiting, is how long it keeps others from running on the event loop.
+
+    A generator is recorded once, when it ends or is closed.
+    """
+    scopes = _Scopes(histogram, unit, clock)
+
+    def decorate(function: _Function) -> _Function:
+        wrapper: Callable[..., Any]
+        if inspect.isasyncgenfunction(function):
+
+            @functools.wraps(function)
+            async def wrapper(*args: Any, **kwargs: Any) -> Any:
+                generator, meter = function(*args, **kwargs), _Meter(scopes, bool(suspended))
+                step = generator.asend(None)
+                try:
+                    while True:
+                        try:
+                            item = await _Steps(step, meter)
+                        except StopAsyncIteration:
+                            return
+                        try:
+                            sent = yield item
+                        except GeneratorExit:
+                            await _Steps(generator.aclose(), meter)
+                            raise
+                        except BaseException as error:
+                            step = generator.athrow(error)
+                        else:
+                            step = generator.asend(sent)
+                finally:
+                    meter.record()
+
+        elif inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def wrapper(*args: Any, **kwargs: Any) -> Any:
+                meter = _Meter(scopes, bool(suspended))
+                try:
+                    return (yield from _steps(function(*args, **kwargs), meter))
+                finally:
+                    meter.record()
+
+        elif inspect.iscoroutinefunction(function) and suspended is False:
+
+            @functools.wraps(function)
+            async def wrapper(*args: Any, **kwargs: Any) -> Any:
+                meter = _Meter(scopes, False)
+                try:
+                    return await _Steps(function(*args, **kwargs), meter)
+                finally:
+                    meter.record()
+
+        elif inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def wrapper(*args: Any, **kwargs: Any) -> Any:
+                scope = scopes.take()
+                try:
+                    with scope:
+                        return await function(*args, **kwargs)
+                finally:
+                    scopes.give(scope)
+
+        else:
+
+            @functools.wraps(function)
+            def wrapper(*args: Any, **kwargs: Any) -> Any:
+                scope = scopes.take()
+                try:
+                    with scope:
+                        return function(*args, **kwargs)
+                finally:
+                    scopes.give(scope)
+
+        return cast(_Function, wrapper)
+
+    return decorate
+
+
+class _Scopes:
+    """Scopes of one histogram, kept for the next call: making one takes as long as using it."""
+
+    __slots__ = ("_free", "clock", "histogram", "make", "unit")
+
+    def __init__(self, histogram: Histogram, unit: Unit, clock: Clock) -> None:
+        if not isinstance(histogram, Histogram):
+            raise TypeError(
+                f"timed takes the histogram to record into, as in @picollo.timed(latency), not {type(histogram).__name__}"
+            )
+        unit_code(unit)
+        self.histogram, self.unit, self.clock = histogram, unit, clock
+        self.make = functools.partial(histogram.scope, unit, clock)
+        # What is wrong with the arguments shows here, not at the first call. Append and pop are atomic, with a GIL or without.
+        self._free: list[Scope] = [self.make()]
+
+    def take(self) -> Scope:
+        try:
+            return self._free.pop()
+        except IndexError:
+            return self.make()
+
+    def give(self, scope: Scope) -> None:
+        self._free.append(scope)
+
+
+class _Meter:
+    """Adds up the time of the steps of one call."""
+
+    __slots__ = ("_begin", "_clock", "_scopes", "_suspended", "_total")
+
+    def __init__(self, scopes: _Scopes, suspended: bool) -> None:
+        self._scopes = scopes
+        self._clock: Clock = scopes.clock
+        self._suspended = suspended
+        self._total = 0
+        self._begin = ticks(self._clock)
+
+    def resume(self) -> None:
+        if not self._suspended:
+            self._begin = ticks(self._clock)
+
+    def suspend(self) -> None:
+        if not self._suspended:
+            # Clocks of different processors may be apart by a few ticks.
+            self._total += max(0, ticks(self._clock) - self._begin)
+
+    def record(self) -> None:
+        if self._suspended:
+            self._total = max(0, ticks(self._clock) - self._begin)
+        self._scopes.histogram.record(convert(self._total, self._scopes.unit, self._clock))
+
+
+def _steps(stepped: Any, meter: _Meter) -> Generator[Any, Any, Any]:
+    """``yield from stepped``, with each step timed (PEP 380 says what it does)."""
+    step: Callable[[], Any] = functools.partial(stepped.send, None)
+    while True:
+        meter.resume()
+        try:
+            item = step()
+        except StopIteration as stop:
+            return stop.value
+        finally:
+            meter.suspend()
+        try:
+            sent = yield item
+        except GeneratorExit:
+            meter.resume()
+            try:
+                stepped.close()
+            finally:
+                meter.suspend()
+            raise
+        except BaseException as error:
+            step = functools.partial(stepped.throw, error)
+        else:
+            step = functools.partial(stepped.send, sent)
+
+
+class _Steps(Awaitable[Any]):
+    """Awaits a coroutine, with each step timed."""
+
+    __slots__ = ("_coroutine", "_meter")
+
+    def __init__(self, coroutine: Any, meter: _Meter) -> None:
+        self._coroutine = coroutine
+        self._meter = meter
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return _steps(self._coroutine, self._meter)

@@ -27,5 +27,6 @@
 #include "picollo_histogram.hpp"
 #include "picollo_perf.hpp"
 #include "picollo_result.hpp"
+#include "picollo_summary.hpp"
 
 #endif /* PICOLLO_HPP */

@@ -1,15 +1,13 @@
-/* Histograms, recorders, snapshots, summaries and scopes in C++17. Include picollo.hpp. */
+/* Histograms, recorders, snapshots and scopes in C++17. Include picollo.hpp. */
 #ifndef PICOLLO_HISTOGRAM_HPP
 #define PICOLLO_HISTOGRAM_HPP
 
 #include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <ostream>
 #include <vector>
 
 #include "picollo_inline.h"
 #include "picollo_result.hpp"
+#include "picollo_summary.hpp"
 
 PICOLLO_NAMESPACE {
 
@@ -21,155 +19,8 @@ enum class mode : std::uint32_t {
     scalable = PICOLLO_MODE_SCALABLE
 };
 
-/** Which value stands for all values of a bucket. */
-enum class value_selection : std::uint32_t { midpoint = PICOLLO_VALUE_MIDPOINT, lower = PICOLLO_VALUE_LOWER, upper = PICOLLO_VALUE_UPPER };
-
-/** How text is written. */
-enum class format : std::uint32_t {
-    markdown = PICOLLO_TEXT_MARKDOWN,
-    line = PICOLLO_TEXT_LINE,
-    json = PICOLLO_TEXT_JSON,
-    csv = PICOLLO_TEXT_CSV
-};
-
 /** What an update of a snapshot takes. */
 enum class since { reset = 0, previous_update = 1 };
-
-/** A run of values that share one count: lower to upper, both included. */
-struct bucket : picollo_bucket {};
-
-/** The smallest value that at least `rank` per cent of all recorded values do not exceed, with its bucket. */
-struct percentile : picollo_percentile {};
-
-namespace detail {
-
-inline std::string grouped(std::uint64_t value)
-{
-    std::string text = std::to_string(value);
-    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
-    return text;
-}
-
-/** Up to six decimals, rounded half away from zero on the exact value, as the library rounds. `rank` is 0 to 100. */
-inline std::string rank_text(double rank)
-{
-    if (!(rank >= 0 && rank <= 100)) return "n/a";
-    std::uint64_t whole = static_cast<std::uint64_t>(rank);
-    int exponent = 0;
-    /* The fraction is mantissa / 2^shift, exactly, with a shift of at least 53. */
-    const double fraction = std::frexp(rank - static_cast<double>(whole), &exponent);
-    const std::uint64_t mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
-    const int shift = 53 - exponent - 32;
-    /* In units of 2^32, which lie below the digit that decides. */
-    const std::uint64_t scaled = (mantissa >> 32) * 1000000 + ((mantissa & 0xffffffff) * 1000000 >> 32);
-    const std::uint64_t millionths = shift < 64 ? (scaled + (std::uint64_t(1) << (shift - 1))) >> shift : 0;
-    whole += millionths / 1000000;
-    char text[32];
-    std::snprintf(text, sizeof text, "%u.%06u", static_cast<unsigned>(whole), static_cast<unsigned>(millionths % 1000000));
-    std::string trimmed(text);
-    trimmed.erase(trimmed.find_last_not_of('0') + 1);
-    if (trimmed.back() == '.') trimmed.pop_back();
-    return trimmed;
-}
-
-} // namespace detail
-
-/** `[138 / 519]: [9,088, 9,216) 386`: storage and logical index, half-open range, count. */
-inline std::ostream &operator<<(std::ostream &out, const bucket &b)
-{
-    using detail::grouped;
-    return out << '[' << grouped(b.storage_index) << " / " << grouped(b.logical_index) << "]: [" << grouped(b.lower) << ", "
-               << (b.upper == UINT64_MAX ? "18,446,744,073,709,551,616" : grouped(b.upper + 1)) << ") " << grouped(b.count);
-}
-
-/** `P99=9,152 [138 / 519]: [9,088, 9,216) 386`; of nothing, `P99=n/a`. */
-inline std::ostream &operator<<(std::ostream &out, const percentile &p)
-{
-    out << 'P' << detail::rank_text(p.rank) << '=';
-    if (p.target_count == 0) return out << "n/a";
-    return out << detail::grouped(p.value) << ' ' << bucket{p.bucket};
-}
-
-/** Totals, mean, deviation and the usual percentiles of one moment: a plain value. */
-class summary {
-public:
-    summary() noexcept : native_() { native_.mean = native_.stddev = std::nan(""); }
-    explicit summary(const picollo_summary &native) noexcept : native_(native) {}
-
-    std::uint64_t total_count() const noexcept { return native_.total_count; }
-    std::uint64_t underflow_count() const noexcept { return native_.underflow_count; }
-    std::uint64_t overflow_count() const noexcept { return native_.overflow_count; }
-    std::uint64_t lost_count() const noexcept { return native_.lost_count; }
-    /** NaN when empty, and so is the deviation. */
-    double mean() const noexcept { return native_.mean; }
-    double stddev() const noexcept { return native_.stddev; }
-    double relative_error() const noexcept { return native_.relative_error; }
-    std::uint64_t min_trackable() const noexcept { return native_.min_trackable; }
-    std::uint64_t max_trackable() const noexcept { return native_.max_trackable; }
-    bool is_approximate() const noexcept { return (native_.flags & PICOLLO_SUMMARY_APPROXIMATE) != 0; }
-    std::chrono::system_clock::time_point time() const noexcept
-    {
-        const std::chrono::nanoseconds since_epoch(native_.timestamp_unix_nanos);
-        return std::chrono::system_clock::time_point(
-            std::chrono::duration_cast<std::chrono::system_clock::duration>(since_epoch));
-    }
-
-    percentile p0() const noexcept { return at(0); }
-    percentile p1() const noexcept { return at(1); }
-    percentile p5() const noexcept { return at(2); }
-    percentile p10() const noexcept { return at(3); }
-    percentile p25() const noexcept { return at(4); }
-    percentile p50() const noexcept { return at(5); }
-    percentile p75() const noexcept { return at(6); }
-    percentile p90() const noexcept { return at(7); }
-    percentile p92_5() const noexcept { return at(8); }
-    percentile p95() const noexcept { return at(9); }
-    percentile p97_5() const noexcept { return at(10); }
-    percentile p99() const noexcept { return at(11); }
-    percentile p99_9() const noexcept { return at(12); }
-    percentile p99_99() const noexcept { return at(13); }
-    percentile p99_999() const noexcept { return at(14); }
-    percentile p100() const noexcept { return at(15); }
-    /** One of PICOLLO_SUMMARY_PERCENTILES, ascending. */
-    percentile at(std::size_t index) const noexcept { return percentile{native_.percentiles[index]}; }
-
-    /** As text. `title` is UTF-8. */
-    outcome<std::string> text(const char *title, format how) const
-    {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_summary_format(&native_, title, static_cast<std::uint32_t>(how), buffer, capacity, length);
-        });
-    }
-    /** A Markdown table. */
-    outcome<std::string> table(const char *title = "") const { return text(title, format::markdown); }
-
-    /** How `after` differs from this summary, as text. */
-    outcome<std::string> diff(const summary &after, const char *title = "", const char *this_name = "Before",
-                              const char *after_name = "After", format how = format::markdown) const
-    {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_summary_format_diff(&native_, &after.native_, title, this_name, after_name,
-                                               static_cast<std::uint32_t>(how), buffer, capacity, length);
-        });
-    }
-
-    const picollo_summary &native() const noexcept { return native_; }
-
-private:
-    picollo_summary native_;
-};
-
-/** The summary on one line, without a title. */
-inline std::ostream &operator<<(std::ostream &out, const summary &value)
-{
-    char text[1024];
-    std::size_t length = 0;
-    if (picollo_summary_format(&value.native(), "", PICOLLO_TEXT_LINE, text, sizeof text, &length) != PICOLLO_OK) {
-        out.setstate(std::ios_base::failbit);
-        return out;
-    }
-    return out.write(text, static_cast<std::streamsize>(length));
-}
 
 /** The counts of one moment, or of the interval between two. Keeps what it needs of its histogram alive. */
 class snapshot {
@@ -249,6 +100,14 @@ public:
         std::vector<bucket> found;
         for (const picollo_bucket &value : native_values) found.push_back(bucket{value});
         return detail::filled(code, std::move(found));
+    }
+
+    /** The buckets as text, each on a line, with the percentile rank at its middle. Allocates. */
+    outcome<std::string> listing(bool all = false, value_selection which = value_selection::midpoint) const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_snapshot_format_buckets(native(), !all, static_cast<std::uint32_t>(which), buffer, capacity, length);
+        });
     }
 
     outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const

@@ -145,22 +145,32 @@ namespace Picollo.Tests
             }
         }
 
-        /// <summary>Against decimals, which hold multiples of 2^-20 exactly.</summary>
+        /// <summary>The ranks of listed buckets have four decimals, against decimals, which hold multiples of 2^-k exactly.</summary>
         [Test]
-        public static void RanksAreRoundedExactly()
+        public static void ListedRanksAreRoundedExactly()
+        {
+            for (int shift = 7; shift <= 20; shift++)
+                foreach (ulong before in new ulong[] { 0, 1, 3, 77, (1ul << shift) - 3 })
+                {
+                    HdrHistogram histogram = HdrHistogram.Create();
+                    histogram.Record(1, (uint)before);
+                    histogram.Record(2);
+                    histogram.Record(3, (uint)((1ul << shift) - before - 1));
+                    decimal rank = (before + 0.5m) / (1ul << shift) * 100;
+                    string expected = decimal.Round(rank, 4, MidpointRounding.AwayFromZero)
+                        .ToString("0.####", System.Globalization.CultureInfo.InvariantCulture);
+                    Percentile listed = histogram.BucketPercentiles.ElementAt(2);
+                    Check.Equal($"P{expected}=2 [2 / 2]: [2, 3) 1", listed.ToString());
+                }
+        }
+
+        [Test]
+        public static void ListedEmptyBuckets()
         {
             HdrHistogram histogram = HdrHistogram.Create();
-            histogram.Record(1);
-            var random = new Random(3);
-            const int Parts = 1 << 20;
-            for (int i = 0; i < 4000; i++)
-            {
-                int numerator = i < 1000 ? i : random.Next(100 * Parts + 1);
-                decimal exact = decimal.Round((decimal)numerator / Parts, 6, MidpointRounding.AwayFromZero);
-                string expected = exact.ToString("0.######", System.Globalization.CultureInfo.InvariantCulture);
-                string text = histogram.GetPercentile((double)numerator / Parts).ToString();
-                Check.Equal($"P{expected}=1 [1 / 1]: [1, 2) 1", text);
-            }
+            Check.Equal("Pn/a=5 [5 / 5]: [5, 6) 0", histogram.BucketPercentiles.ElementAt(5).ToString(), "of nothing");
+            histogram.Record(3);
+            Check.Equal("P100=5 [5 / 5]: [5, 6) 0", histogram.BucketPercentiles.ElementAt(5).ToString(), "after all");
         }
 
         [Test]

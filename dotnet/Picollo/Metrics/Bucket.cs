@@ -1,6 +1,5 @@
 using System;
 using System.Diagnostics;
-using System.Globalization;
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -87,11 +86,8 @@ namespace Picollo.Metrics
         /// <summary>Storage and logical index, half-open range and count: <c>[138 / 519]: [9,088, 9,216) 386</c>.</summary>
         public override string ToString()
         {
-            // The last bucket of all ends at 2^64.
-            string end = Upper == ulong.MaxValue ? "18,446,744,073,709,551,616" : Grouped(Upper + 1);
-            return $"[{Grouped(_native.StorageIndex)} / {Grouped(_native.LogicalIndex)}]: [{Grouped(Lower)}, {end}) {Grouped(Count)}";
+            string text = Percentile.Format(new PicolloPercentile { TargetCount = 1, Bucket = _native });
+            return text.Substring(text.IndexOf(' ') + 1);
         }
-
-        internal static string Grouped(ulong value) => value.ToString("#,0", CultureInfo.InvariantCulture);
     }
 }

@@ -40,7 +40,8 @@ namespace Picollo.Metrics
             else if (mode == RecordMode.SingleWriter && !sparse)
                 _recorder = InlineRecorder.Take(_pointer, out _cells);
             _pressure = FootprintInBytes;
-            GC.AddMemoryPressure(_pressure);
+            if (_pressure != 0)
+                GC.AddMemoryPressure(_pressure);
         }
 
         /// <summary>Ends the use of a histogram that was not disposed.</summary>

@@ -1,6 +1,5 @@
 using System;
 using System.Diagnostics;
-using System.Globalization;
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -61,8 +60,25 @@ namespace Picollo.Metrics
         /// </summary>
         public override string ToString()
         {
-            string rank = RoundedRank();
-            return !_listed && TargetCount == 0 ? $"P{rank}=n/a" : $"P{rank}={Bucket.Grouped(Value)} {Bucket}";
+            PicolloPercentile shown = _native;
+            if (_listed)
+            {
+                shown.Rank = RoundedToFour(shown.Rank);
+                // Zero would stand for a percentile of nothing; an empty bucket is there.
+                shown.TargetCount = 1;
+            }
+            return Format(shown);
+        }
+
+        internal static unsafe string Format(PicolloPercentile percentile)
+        {
+            // The library promises to need no more.
+            const int Enough = 192;
+            Loader.Ensure();
+            byte* buffer = stackalloc byte[Enough];
+            UIntPtr length;
+            Outcome.Check(NativeMethods.picollo_percentile_format(&percentile, buffer, (UIntPtr)Enough, &length));
+            return Utf8.FromNative(buffer);
         }
 
         internal static uint ToNative(EquivalentValueSelection selection) =>
@@ -75,34 +91,23 @@ namespace Picollo.Metrics
             return selection;
         }
 
-        private string RoundedRank() =>
-            Rank >= 0 && Rank <= 100 ? Rounded(Rank, _listed ? 4 : 6) : "n/a";
-
         /// <summary>
-        /// Half away from zero on the exact value, as the library rounds, without trailing zeros. The runtime's own formatting would
-        /// round to fifteen digits first.
+        /// Half away from zero on the exact value, as the library rounds the ranks of its own lists. <see cref="Math.Round(double)"/>
+        /// would multiply, and so round, first.
         /// </summary>
-        private static string Rounded(double value, int decimals)
+        private static double RoundedToFour(double rank)
         {
-            ulong factor = decimals == 4 ? 10000ul : 1000000ul;
-            ulong whole = (ulong)value;
+            if (!(rank >= 0 && rank <= 100))
+                return rank;
+            ulong whole = (ulong)rank;
             // The fraction is mantissa / 2^shift, exactly, with a shift of at least 53.
-            long bits = BitConverter.DoubleToInt64Bits(value - whole);
+            long bits = BitConverter.DoubleToInt64Bits(rank - whole);
             ulong mantissa = bits == 0 ? 0 : ((ulong)bits & ((1ul << 52) - 1)) | (1ul << 52);
             int shift = 1075 - (int)(bits >> 52) - 32;
             // In units of 2^32, which lie below the digit that decides.
-            ulong scaled = (mantissa >> 32) * factor + ((mantissa & 0xffffffff) * factor >> 32);
+            ulong scaled = (mantissa >> 32) * 10000 + ((mantissa & 0xffffffff) * 10000 >> 32);
             ulong fraction = shift < 64 ? (scaled + (1ul << (shift - 1))) >> shift : 0;
-            if (fraction == factor)
-            {
-                fraction = 0;
-                whole++;
-            }
-            string integer = whole.ToString(CultureInfo.InvariantCulture);
-            if (fraction == 0)
-                return integer;
-            string digits = fraction.ToString(CultureInfo.InvariantCulture).PadLeft(decimals, '0').TrimEnd('0');
-            return integer + "." + digits;
+            return (whole * 10000 + fraction) / 10000.0;
         }
     }
 }

@@ -119,19 +119,9 @@ namespace Picollo.Native
             PicolloSummary* a, PicolloSummary* b, byte* title, byte* nameA, byte* nameB, uint format, byte* buffer,
             UIntPtr capacity, UIntPtr* length);
 
-        // Time.
-
         [DllImport(Library)]
-        internal static extern int picollo_clock_init();
-
-        [DllImport(Library)]
-        internal static extern ulong picollo_clock_ticks(uint clock);
-
-        [DllImport(Library)]
-        internal static extern int picollo_clock_frequency(uint clock, ulong* hertz);
-
-        [DllImport(Library)]
-        internal static extern ulong picollo_clock_convert(uint clock, ulong ticks, uint unit);
+        internal static extern int picollo_percentile_format(
+            PicolloPercentile* percentile, byte* buffer, UIntPtr capacity, UIntPtr* length);
 
         // Performance counters.
 

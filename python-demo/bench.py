@@ -26,6 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--values", type=int, default=200_000, help="in a large batch")
     parser.add_argument("--repeats", type=int, default=50)
+    parser.add_argument("--mode", choices=["interlocked", "single_writer", "thread_local"], default="interlocked")
     arguments = parser.parse_args()
     count, repeats = arguments.values, arguments.repeats
 
@@ -34,7 +35,7 @@ def main() -> None:
     for _ in range(count):
         x = (x * 6364136223846793005 + 1442695040888963407) % 2**64
         values.append(1990 + (x >> 40) % 1500 + ((x >> 20) % 64) ** 3 // 40)
-    histogram = picollo.Histogram()
+    histogram = picollo.Histogram(mode=arguments.mode)
     record = histogram.record
     add = histogram.record_n
     scope = histogram.nano_scope()

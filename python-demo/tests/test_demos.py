@@ -7,9 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from conftest import PACKAGE_ROOT
+from conftest import PACKAGE_ROOT, REPOSITORY
 
 import picollo
 
@@ -43,7 +44,8 @@ def test_every_demo_is_tested_and_run() -> None:
     demos = {path.stem for path in (PACKAGE_ROOT / "demos").glob("*.py")}
     assert {f"test_{demo}" for demo in demos} <= set(globals())
     script = (PACKAGE_ROOT / "run-demos.sh").read_text()
-    assert all(demo in script for demo in demos)
+    # The demos that need nothing but the package; plots need matplotlib.
+    assert all(demo in script for demo in demos - {"plots"})
 
 
 def test_getting_started() -> None:
@@ -108,6 +110,17 @@ def test_live_monitor() -> None:
     assert sums and sums[1] == sums[2]
     assert sum(int(line.replace(",", "")) for line in lines) <= int(sums[1].replace(",", ""))
     assert "##### json.dumps (ns)" in text
+
+
+def test_plots(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    text = run("plots", "--searches", "2000", "--seconds", "0.3", "--out", str(tmp_path / "new" / "directory"))
+    pictures = sorted(path.name for path in (tmp_path / "new" / "directory").iterdir())
+    assert pictures == [f"python-{name}.png" for name in ("compare", "density", "heatmap", "percentiles")]
+    for name in pictures:
+        assert re.search(rf"{name}: [\d,]+ bytes$", text, re.MULTILINE)
+        assert (REPOSITORY / "docs" / "images" / name).stat().st_size < 150_000
+        assert f"images/{name}" in (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
 
 
 def test_clock_resolution() -> None:

@@ -30,7 +30,8 @@ impl<S: Sys> Session<S> {
     ) -> Result<Vec<Option<Slope>>> {
         let twice = repetitions.checked_mul(2).filter(|_| repetitions != 0 && rounds != 0);
         let Some(twice) = twice else {
-            let why = format_args!("a slope needs repetitions, not more than half of all numbers, and rounds");
+            let why =
+                format_args!("a slope needs repetitions, not more than half of all numbers, and rounds");
             return Err(Error::new(Status::InvalidArgument, why));
         };
         let length = self.length()?;
@@ -60,7 +61,11 @@ fn of(repetitions: u64, once: &mut [u64], twice: &mut [u64]) -> Option<Slope> {
     };
     let rounds = once.len().min(twice.len());
     let (once, twice) = (median(once)?, median(twice)?);
-    Some(Slope { each: (twice - once) / repetitions as f64, constant: 2.0 * once - twice, rounds: rounds as u32 })
+    Some(Slope {
+        each: (twice - once) / repetitions as f64,
+        constant: 2.0 * once - twice,
+        rounds: rounds as u32,
+    })
 }
 
 #[cfg(test)]

@@ -168,7 +168,14 @@ fn malformed() {
     ] {
         assert_eq!(status(&fake, spec), Status::InvalidArgument, "{spec}");
     }
-    for spec in ["cpu/circular/", "cpu/nested/", "negative/event=1/", "large/event=1/", "text/event=1/", "cpu/nothing/"] {
+    for spec in [
+        "cpu/circular/",
+        "cpu/nested/",
+        "negative/event=1/",
+        "large/event=1/",
+        "text/event=1/",
+        "cpu/nothing/",
+    ] {
         assert_eq!(status(&fake, spec), Status::NoSuchEvent, "{spec}");
     }
     let event = Event::parse_with(&&fake, "cpu/scaled/").unwrap();

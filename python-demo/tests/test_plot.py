@@ -36,7 +36,7 @@ def histogram(values: Any, name: str = "h") -> Histogram:
 
 def rendered(ax: Any) -> list[str]:
     """Draws, and returns every text that shows."""
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     texts = [text.get_text() for text in ax.figure.findobj(matplotlib.text.Text) if text.get_visible()]
     return [text for text in texts if text]
 

@@ -19,8 +19,7 @@ const RANGES: [u64; 4] = [30_000, 1_000_000_000, MAIN_RANGE, i64::MAX as u64];
 const MAIN_RANGE: u64 = 7_716_549_600;
 
 fn main() {
-    let mut report = Report::default();
-    report.about = about();
+    let mut report = Report { about: about(), ..Report::default() };
     for (name, text) in &report.about {
         println!("{name}: {text}");
     }

@@ -127,9 +127,11 @@ fn compare(report: &mut Report, range: &str, max: u64) -> Section {
                 opaque(unsafe { peers::static_hdr_value_at_percentile(handle, rank) });
             }
         }));
+        // SAFETY: as above.
         contenders.push(contender(ONE_PASS, || unsafe {
             peers::static_hdr_one_pass(handle, ranks, out.as_mut_ptr(), length);
         }));
+        // SAFETY: as above.
         contenders.push(contender("HdrHistogram_c, 16 percentiles, its counts alone", || unsafe {
             peers::static_hdr_bare_pass(handle, ranks, bare_out.as_mut_ptr(), length);
         }));

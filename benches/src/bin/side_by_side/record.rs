@@ -141,17 +141,21 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
                 peers::static_hdr_record_value(hdr.handle, value as i64);
             }
         }));
+        // SAFETY: as above.
         contenders.push(contender(HDR_ATOMIC, || unsafe {
             for &value in opaque(values) {
                 peers::static_hdr_record_value_atomic(hdr.handle, value as i64);
             }
         }));
+        // SAFETY: as above.
         contenders.push(contender(EMPTY, || unsafe {
             peers::through_empty(hdr.handle, values.as_ptr(), values.len());
         }));
+        // SAFETY: as above.
         contenders.push(contender(SO_HDR, || unsafe {
             peers::through_hdr(shared_hdr.handle, values.as_ptr(), values.len());
         }));
+        // SAFETY: as above.
         contenders.push(contender(".so: HdrHistogram_c, atomic", || unsafe {
             peers::through_hdr_atomic(shared_hdr.handle, values.as_ptr(), values.len());
         }));

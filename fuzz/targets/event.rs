@@ -36,6 +36,9 @@ impl Sys for &Files<'_> {
     fn context_switches(&self) -> Result<u64, Errno> {
         Err(NOT_THERE)
     }
+    fn thread_nanos(&self, _: i32) -> Result<u64, Errno> {
+        Err(NOT_THERE)
+    }
     fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {
         assert!(!path.contains(".."), "a name led out of its directory: {path}");
         let path = path.strip_prefix(DEVICES).unwrap_or(path);

@@ -72,6 +72,7 @@ impl<S: Sys> Session<S> {
         let fd = self.opened.counters[leader].fd;
         // SAFETY: ENABLE and DISABLE take an integer.
         persist(|| unsafe { self.opened.sys.ioctl(fd, request, 0) }).map_err(|Errno(errno)| {
+            let leader = self.owner(leader);
             let name = self.entries[leader].event.name();
             let verb = if request == request::ENABLE { "started" } else { "stopped" };
             let error = std::io::Error::from_raw_os_error(errno);
@@ -90,15 +91,20 @@ impl<S: Sys> Session<S> {
             // Nobody may look at the pages of events that are about to be closed.
             self.fast = Fast::none();
             if let Err((position, refused)) = self.opened.reopen_unpinned(index, self.target) {
+                let position = self.owner(position);
                 let name = self.entries[position].event.name();
                 let error = self.opened.explain(name, position, self.target, refused);
-                positions(group.members).for_each(|position| self.entries[position].info.fail(&error));
+                for slot in positions(group.members) {
+                    let position = self.owner(slot);
+                    self.entries[position].info.fail(&error);
+                }
                 if self.has(SESSION_SKIP_UNAVAILABLE) {
                     continue;
                 }
                 return Err(error);
             }
-            for position in positions(group.members) {
+            for slot in positions(group.members) {
+                let position = self.owner(slot);
                 let info = &mut self.entries[position].info;
                 info.flags |= EVENT_INFO_UNPINNED;
                 info.say(format_args!(
@@ -114,8 +120,9 @@ impl<S: Sys> Session<S> {
     /// Works a little and looks whether hardware events noticed; marks those that did not.
     fn look_for_silence(&mut self) -> Result<()> {
         use kind::{CACHE, HARDWARE, RAW};
-        let hardware =
-            |entry: &Entry| matches!(entry.event.r#type, HARDWARE | CACHE | RAW) && entry.info.status == 0;
+        let hardware = |entry: &Entry| {
+            matches!(entry.event.r#type, HARDWARE | CACHE | RAW) && entry.info.status == 0 && entry.parts == 0
+        };
         if !self.entries.iter().any(hardware) {
             return Ok(());
         }

@@ -42,6 +42,7 @@ mod event;
 mod fast;
 mod fault;
 mod group;
+mod hybrid;
 mod kernel;
 mod machine;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::fast::{self, Mapped};
 use crate::group::{self, Counter, Group, Refused, counts_kernel};
+use crate::hybrid;
 use crate::kernel::{Attr, flag, kind, software};
 use crate::reading::{EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY, EventInfo};
 use crate::substitute::Substitute;
@@ -123,6 +124,44 @@ impl<S: Sys> Opened<S> {
         Err(refusal.explain(&self.sys).with_event(position))
     }
 
+    /// Opens the event on every kind of core that has it: the first at its position, the rest in further slots, which are returned.
+    pub(crate) fn open_parts(
+        &mut self,
+        plan: &Plan,
+        pmus: &hybrid::Pmus,
+        position: usize,
+        event: &Event,
+        info: &mut EventInfo,
+        next_slot: &mut usize,
+    ) -> Result<u64> {
+        let (mut parts, mut opened, mut first_error) = (0, 0, None);
+        let wanted = pmus.parts(event);
+        for index in 0..wanted {
+            let part = pmus.part(event, index);
+            let slot = if opened == 0 { position } else { *next_slot };
+            let mut scratch = EventInfo::new();
+            let told = if opened == 0 { &mut *info } else { &mut scratch };
+            match self.open(plan, slot, &part, told) {
+                Ok(_) if opened == 0 => opened = 1,
+                Ok(_) => {
+                    parts |= 1 << slot;
+                    *next_slot += 1;
+                    opened += 1;
+                }
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        match first_error {
+            Some(error) if opened == 0 => Err(error.with_event(position)),
+            _ => {
+                if opened < wanted {
+                    info.say(format_args!("counted on {opened} of the {wanted} kinds of core only"));
+                }
+                Ok(parts)
+            }
+        }
+    }
+
     /// Opens the event into the first group that takes it, else into one of its own.
     fn place(
         &mut self,
@@ -135,6 +174,14 @@ impl<S: Sys> Opened<S> {
         let mut attr = request(event, plan.wish, false);
         adjust(&mut attr);
         for index in 0..self.groups.len() {
+            // The PMUs of two kinds of core have no group in common.
+            let other = &self.attrs[self.groups[index].leader];
+            if attr.kind == other.kind
+                && attr.config >> 32 != other.config >> 32
+                && hybrid::is_extended(other.kind)
+            {
+                continue;
+            }
             let leader = self.counters[self.groups[index].leader].fd;
             match group::open(&self.sys, &attr, plan.target, leader) {
                 Ok((fd, attr)) => {

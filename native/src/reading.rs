@@ -127,6 +127,8 @@ impl fmt::Debug for EventInfo {
     }
 }
 
+/// In a sample's flags: it is the kernel's last answer, which stood because the event was off the PMU ever since.
+pub(crate) const STANDING: u32 = 1 << 30;
 /// In place of a sample's flags: there was none.
 const NO_SAMPLE: u32 = 1 << 31;
 
@@ -219,20 +221,83 @@ impl History {
         }
     }
 
-    /// The reading since the previous sample, or since the base. `overhead` is what reading itself added.
-    pub(crate) fn reading(&self, delta: bool, overhead: u64) -> Reading {
+    /// The interval since the previous sample, or since the base.
+    fn interval(&self, delta: bool) -> Interval {
         let from = if delta { self.previous } else { self.base };
-        let raw = self.last.value.wrapping_sub(from.value);
-        let time_enabled = elapsed(from.enabled, self.last.enabled);
-        let mut time_running = elapsed(from.running, self.last.running);
         let mut flags = if delta { self.delta_flags() } else { self.last_flags & READING_TIMES_STALE };
         if !delta && self.resynced {
             flags |= READING_RESYNC;
         }
+        let standing = if delta { self.last_flags | self.previous_flags } else { self.last_flags };
+        Interval {
+            raw: self.last.value.wrapping_sub(from.value),
+            enabled: elapsed(from.enabled, self.last.enabled),
+            running: elapsed(from.running, self.last.running),
+            apart: (self.last.running.wrapping_sub(from.running) as i64) < 0,
+            standing: standing & STANDING != 0,
+            flags,
+        }
+    }
+
+    /// The reading since the previous sample, or since the base. `overhead` is what reading itself added.
+    pub(crate) fn reading(&self, delta: bool, overhead: u64) -> Reading {
+        self.interval(delta).reading(overhead)
+    }
+
+    /// The reading of an event that several PMUs count by turns.
+    pub(crate) fn reading_of_parts<'a>(
+        parts: impl Iterator<Item = &'a History>,
+        delta: bool,
+        overhead: u64,
+    ) -> Reading {
+        let sum = parts.map(|part| part.interval(delta)).reduce(Interval::and);
+        sum.unwrap_or_default().reading(overhead)
+    }
+}
+
+/// What happened to an event between two samples.
+#[derive(Clone, Copy, Default)]
+struct Interval {
+    raw: u64,
+    enabled: u64,
+    running: u64,
+    /// The running time went backwards.
+    apart: bool,
+    /// One end is an answer that stood from before: its time enabled is of before, too.
+    standing: bool,
+    flags: u32,
+}
+
+impl Interval {
+    /// The same interval of two parts of one event, which are enabled together and run by turns.
+    fn and(self, other: Interval) -> Interval {
+        let enabled = match (self.standing, other.standing) {
+            (true, false) => other.enabled,
+            (false, true) => self.enabled,
+            _ => self.enabled.max(other.enabled),
+        };
+        // What a part that stood still proves, it proves for both; what only one of two live parts proves, it does not.
+        let proofs = READING_FAST | READING_CLEAN;
+        let proven = match (self.standing, other.standing) {
+            (true, false) => other.flags,
+            (false, true) => self.flags,
+            _ => self.flags & other.flags,
+        };
+        Interval {
+            raw: self.raw.wrapping_add(other.raw),
+            enabled,
+            running: self.running.saturating_add(other.running),
+            apart: self.apart || other.apart,
+            standing: self.standing && other.standing,
+            flags: proven & proofs | (self.flags | other.flags) & !proofs,
+        }
+    }
+
+    fn reading(self, overhead: u64) -> Reading {
+        let Interval { raw, enabled: time_enabled, running: mut time_running, apart, mut flags, .. } = self;
         let mut clean = flags & READING_CLEAN != 0;
         // Time went backwards, or something was counted in none: the two samples' times come from clocks that are a little apart, or
         // too coarse for the interval. The count is certain all the same.
-        let apart = (self.last.running.wrapping_sub(from.running) as i64) < 0;
         if time_running == 0 && (raw != 0 || apart) && !clean {
             flags |= READING_TIMES_STALE;
             time_running = time_enabled;

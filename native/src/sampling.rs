@@ -3,9 +3,10 @@
 use crate::error::{Error, Result, Status};
 use crate::fast::{Fast, Mapped};
 use crate::group::{Group, MAX_EVENTS, Sample, Unreadable, positions};
+use crate::hybrid;
 use crate::options::{SESSION_INHERIT, SESSION_ORDERED};
 use crate::pmc::{Cpu, Pmcs};
-use crate::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
+use crate::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE, STANDING};
 use crate::session::Session;
 use crate::sys::{Errno, Sys};
 use crate::tsc;
@@ -19,6 +20,8 @@ pub(crate) struct Samples {
     /// On the PMU without a break since the last reading.
     clean: u64,
     times_stale: u64,
+    /// The last answer stood.
+    standing: u64,
 }
 
 /// Which of the two ways a sample is taken.
@@ -34,7 +37,14 @@ enum Way {
 
 impl Samples {
     pub(crate) fn new() -> Samples {
-        Samples { all: [Sample::default(); MAX_EVENTS], taken: 0, fast: 0, clean: 0, times_stale: 0 }
+        Samples {
+            all: [Sample::default(); MAX_EVENTS],
+            taken: 0,
+            fast: 0,
+            clean: 0,
+            times_stale: 0,
+            standing: 0,
+        }
     }
 
     /// The sample of the event at a position, where there is one.
@@ -48,6 +58,7 @@ impl Samples {
         flag(self.fast, READING_FAST)
             | flag(self.clean, READING_CLEAN)
             | flag(self.times_stale, READING_TIMES_STALE)
+            | flag(self.standing, STANDING)
     }
 }
 
@@ -94,7 +105,8 @@ impl<S: Sys> Session<S> {
     }
 
     fn sample(&self, fast: &mut Fast, way: Way, samples: &mut Samples) -> Result<()> {
-        (samples.taken, samples.fast, samples.clean, samples.times_stale) = (0, 0, 0, 0);
+        (samples.taken, samples.fast, samples.clean) = (0, 0, 0);
+        (samples.times_stale, samples.standing) = (0, 0);
         let ordered = self.has(SESSION_ORDERED);
         if ordered {
             tsc::fence();
@@ -136,6 +148,12 @@ impl<S: Sys> Session<S> {
         Ok(())
     }
 
+    /// Whether a group counts on one of several kinds of core.
+    fn is_part(&self, group: &Group) -> bool {
+        let attr = &self.opened.attrs[group.leader];
+        hybrid::is_extended(attr.kind) && attr.config >> 32 != 0
+    }
+
     /// Reads a group without the kernel, if that proves itself.
     fn sample_in_user_space(&self, pmcs: &mut Pmcs<Mapped>, group: &Group, samples: &mut Samples) -> bool {
         let last = |member: usize| {
@@ -143,15 +161,16 @@ impl<S: Sys> Session<S> {
         };
         let unmoved = pmcs.read_unmoved(&Cpu);
         if !unmoved && pmcs.read_moved(&Cpu, last).is_err() {
-            if cfg!(target_arch = "aarch64") || self.enabled || !pmcs.stands() {
+            if cfg!(target_arch = "aarch64") || self.enabled && !self.is_part(group) || !pmcs.stands() {
                 return false;
             }
-            // Stopped, and off the PMU ever since the kernel was last asked: its answer stands. (On aarch64 an index of 0 may also
+            // Stopped, or waiting for the thread to come to its kind of core, and off the PMU ever since the kernel was last asked: its answer stands. (On aarch64 an index of 0 may also
             // mean that a running counter is not to be read.)
             for position in positions(group.members) {
                 samples.all[position] = self.histories[position].last();
             }
             samples.taken |= group.members;
+            samples.standing |= group.members;
             return true;
         }
         let (enabled, running) = pmcs.times();
@@ -167,7 +186,7 @@ impl<S: Sys> Session<S> {
 
     #[cold]
     fn unreadable(&self, leader: usize, unreadable: Unreadable) -> Error {
-        let name = self.entries[leader].event.name();
+        let name = self.entries[self.owner(leader)].event.name();
         let errno = match unreadable {
             Unreadable::Errno(Errno(errno)) => errno,
             Unreadable::PinnedOut | Unreadable::Malformed => libc::EIO,

@@ -10,7 +10,8 @@ use crate::error::{Error, Result, Status};
 use crate::event::Event;
 use crate::fast::Fast;
 use crate::fault::Policy;
-use crate::group::{Counter, MAX_EVENTS};
+use crate::group::{Counter, MAX_EVENTS, positions};
+use crate::hybrid::Pmus;
 use crate::kernel::Attr;
 use crate::open::{Opened, Plan};
 use crate::options::{
@@ -30,6 +31,8 @@ pub(crate) struct Entry {
     pub info: EventInfo,
     pub substitute: Option<Substitute>,
     pub histogram: SharedHistogram,
+    /// Where more of it is counted, on other kinds of core: one bit for each slot.
+    pub parts: u64,
     pub overhead_fast: Overhead,
     pub overhead_syscall: Overhead,
 }
@@ -83,8 +86,13 @@ impl<S: Sys> Session<S> {
             let why = format_args!("a session has 1 to {MAX_EVENTS} events, not {}", events.len());
             return Err(Error::new(Status::InvalidArgument, why));
         }
-        let counters = filled(events.len(), Counter::CLOSED)?;
-        let attrs = filled(events.len(), Attr::default())?;
+        // Slots: one for each event, and behind them one for each further kind of core that an event is counted on.
+        let pmus = Pmus::find(&sys);
+        let wanted: usize = events.iter().map(|event| pmus.parts(event)).sum();
+        let (pmus, slots) =
+            if wanted <= MAX_EVENTS { (pmus, wanted) } else { (Pmus::default(), events.len()) };
+        let counters = filled(slots, Counter::CLOSED)?;
+        let attrs = filled(slots, Attr::default())?;
         let policy = Policy::of_environment();
         let opener = (thread::token(), thread::kernel_id());
         let process = thread::process();
@@ -92,13 +100,13 @@ impl<S: Sys> Session<S> {
         // runs and without its children, can be read in user space. The kernel would let any be mapped.
         let own = target.pid == 0 || target.pid == opener.1;
         let maps = own && target.cpu == -1 && options.flags & SESSION_INHERIT == 0 && policy != Policy::Off;
-        let pages = filled(events.len(), None)?;
-        let opened = Opened { sys, counters, attrs, pages, maps, process, groups: with_room(events.len())? };
+        let pages = filled(slots, None)?;
+        let opened = Opened { sys, counters, attrs, pages, maps, process, groups: with_room(slots)? };
         let mut session = Session {
             fast: Fast::none(),
             opened,
             entries: with_room(events.len())?,
-            histories: filled(events.len(), History::default())?,
+            histories: filled(slots, History::default())?,
             options: *options,
             target,
             opener,
@@ -109,7 +117,7 @@ impl<S: Sys> Session<S> {
             reads: 0,
             recorded: false,
         };
-        session.open_all(events)?;
+        session.open_all(events, &pmus)?;
         session.find_fast();
         if options.flags & SESSION_DISABLED == 0 {
             session.enable()?;
@@ -123,7 +131,7 @@ impl<S: Sys> Session<S> {
         self.options.flags & flag != 0
     }
 
-    fn open_all(&mut self, events: &[Event]) -> Result<()> {
+    fn open_all(&mut self, events: &[Event], pmus: &Pmus) -> Result<()> {
         let inherit = self.has(SESSION_INHERIT);
         let one_thread = self.target.pid >= 0 && self.target.cpu < 0 && !inherit;
         let thread = if self.target.pid == 0 { self.opener.1 } else { self.target.pid };
@@ -138,8 +146,10 @@ impl<S: Sys> Session<S> {
             counter_bits: self.options.counter_bits,
             ..picollo_core::Options::default()
         };
+        let mut next_slot = events.len();
         for (position, event) in events.iter().enumerate() {
             let mut info = EventInfo::new();
+            let mut parts = 0;
             let invalid = || {
                 Error::new(
                     Status::InvalidArgument,
@@ -147,6 +157,14 @@ impl<S: Sys> Session<S> {
                 )
             };
             let opened = match event.is_well_formed() {
+                true if pmus.parts(event) > 1 => {
+                    let opened =
+                        self.opened.open_parts(&plan, pmus, position, event, &mut info, &mut next_slot);
+                    opened.map(|found| {
+                        parts = found;
+                        None
+                    })
+                }
                 true => self.opened.open(&plan, position, event, &mut info),
                 false => Err(invalid().with_event(position)),
             };
@@ -166,6 +184,7 @@ impl<S: Sys> Session<S> {
                 info,
                 substitute,
                 histogram,
+                parts,
                 overhead_fast,
                 overhead_syscall,
             });
@@ -176,12 +195,22 @@ impl<S: Sys> Session<S> {
     /// Finds out anew which groups can be read in user space, after events were opened.
     pub(crate) fn find_fast(&mut self) {
         let ordered = self.has(SESSION_ORDERED);
-        self.fast = Fast::find(&self.opened, self.policy, ordered, self.entries.len());
+        // Every event must be open, and every part of one: what is missing has no slot in a group.
+        let parts: u32 = self.entries.iter().map(|entry| 1 + entry.parts.count_ones()).sum();
+        self.fast = Fast::find(&self.opened, self.policy, ordered, parts as usize);
         for entry in &mut self.entries {
             let fast = self.fast.groups.get(entry.info.group as usize).is_some_and(Option::is_some);
             entry.info.flags &= !EVENT_INFO_FAST;
             entry.info.flags |= if fast { EVENT_INFO_FAST } else { 0 };
         }
+    }
+
+    /// The event that a slot belongs to.
+    pub(crate) fn owner(&self, slot: usize) -> usize {
+        if slot < self.entries.len() {
+            return slot;
+        }
+        self.entries.iter().position(|entry| entry.parts >> slot & 1 != 0).unwrap_or(0)
     }
 
     /// Whether this process may touch the counters.
@@ -274,6 +303,10 @@ impl<S: Sys> Session<S> {
         } else {
             0
         };
+        if entry.parts != 0 {
+            let parts = positions(entry.parts | 1 << position).filter_map(|slot| self.histories.get(slot));
+            return History::reading_of_parts(parts, deltas, overhead);
+        }
         history.reading(deltas, overhead)
     }
 

@@ -1,6 +1,6 @@
 //! Mean, deviation, and the summary.
 
-use crate::bulk::{self, PowerSums, RUN};
+use crate::bulk::{PowerSums, RUN};
 use crate::percentile::target_count;
 use crate::{
     Bucket, Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Snapshot, Summary,
@@ -74,15 +74,15 @@ impl Snapshot {
 
     /// Adds up the whole snapshot, and tells of each run of counts its range of indices and, where that fits, its total.
     fn for_each_run(&self, sum: &mut Accumulator, mut tell: impl FnMut(usize, usize, Option<u64>)) {
-        let (raw, base) = self.raw_and_base();
+        let cells = self.cells();
         let layout = self.layout();
         let block = layout.block_size() as usize;
         let mut start = 0;
-        while start < raw.len() {
+        while start < cells.len() {
             // Up to the end of the block, so that all buckets have the same step.
             let in_block = (layout.first_index() as usize + start) % block;
-            let end = raw.len().min(start + RUN.min(block - in_block));
-            let sums = bulk::power_sums(&raw[start..end], &base[start..end]);
+            let end = cells.len().min(start + RUN.min(block - in_block));
+            let sums = cells.power_sums(start..end);
             match sums {
                 Some(sums) => sum.add_run(&layout.bucket_at(start as u64), sums),
                 None => {

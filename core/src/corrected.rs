@@ -64,14 +64,15 @@ impl Snapshot {
     /// The time is at most that of sorting the counters, however many values are missing, and no memory is allocated.
     ///
     /// [`Error::Incompatible`], with nothing changed, when the other snapshot has other counters;
-    /// [`Error::Unsupported`] when more than `u64::MAX` values were recorded and there is a lot to correct.
+    /// [`Error::Unsupported`] when there is a lot to correct, and more than `u64::MAX` values were recorded, or the copy is
+    /// to replace a decoded snapshot, which has no room to work in.
     pub fn correct_into(&self, expected_interval: u64, copy: &mut Snapshot) -> Result<()> {
         if !self.layout().same_counters(copy.layout()) {
             return Err(Error::Incompatible);
         }
         let budget = DIRECT_STEPS.saturating_mul(self.layout().length() as u64);
         let is_little = self.steps_to_correct(expected_interval, budget) < budget;
-        if !is_little && self.counts().total == u64::MAX {
+        if !is_little && (self.counts().total == u64::MAX || copy.raw_and_base_mut().1.is_empty()) {
             return Err(Error::Unsupported);
         }
         copy.forget();

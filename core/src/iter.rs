@@ -41,12 +41,10 @@ impl<'a> Walk<'a> {
     }
 
     fn add_up_to(&mut self, end: usize) {
-        let (raw, base) = self.snapshot.raw_and_base();
-        let end = end.min(raw.len());
+        let cells = self.snapshot.cells();
+        let end = end.min(cells.len());
         if self.index < end {
-            let counts = raw[self.index..end].iter().zip(&base[self.index..end]);
-            self.count =
-                counts.fold(self.count, |sum, (raw, base)| sum.saturating_add(raw.wrapping_sub(*base)));
+            self.count = self.count.saturating_add(cells.saturating_sum(self.index..end));
             self.index = end;
         }
     }
@@ -101,9 +99,7 @@ impl<'a> ValueSteps<'a> {
 impl Snapshot {
     /// The highest bucket that has counts.
     pub fn highest_recorded(&self) -> Option<Bucket> {
-        let (raw, base) = self.raw_and_base();
-        let index = raw.iter().zip(base).rposition(|(raw, base)| raw != base)?;
-        Some(self.bucket_at(index))
+        Some(self.bucket_at(self.cells().last()?))
     }
 
     /// The lowest bucket that has counts.

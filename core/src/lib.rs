@@ -12,6 +12,7 @@ mod approximate;
 mod batch;
 mod bucket;
 mod bulk;
+mod cells;
 mod codec;
 mod corrected;
 mod counter;

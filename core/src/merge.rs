@@ -61,12 +61,10 @@ impl Snapshot {
             for bucket in other.recorded_buckets() {
                 match self.place_of(&bucket) {
                     Place::In(index) => {
-                        let fits = bucket.count.min(u64::MAX - self.count_at(index));
+                        let fits = self.add_at(index, bucket.count);
                         if self.layout().bucket_at(index as u64).step < bucket.step {
                             merged.refined = merged.refined.saturating_add(fits);
                         }
-                        let (_, base) = self.raw_and_base_mut();
-                        base[index] = base[index].wrapping_sub(fits);
                         counts.total = counts.total.saturating_add(fits);
                         merged.lost = merged.lost.saturating_add(bucket.count - fits);
                     }
@@ -86,13 +84,9 @@ impl Snapshot {
 
     /// The case of equal counters: in one go.
     fn merge_same(&mut self, other: &Snapshot, counts: &mut Counts, merged: &mut Merged) {
-        let (raw, base) = self.raw_and_base_mut();
-        let (other_raw, other_base) = other.raw_and_base();
         let mut total = 0u128;
-        let theirs = other_raw.iter().zip(other_base).map(|(raw, base)| raw.wrapping_sub(*base));
-        for ((raw, base), count) in raw.iter().zip(base).zip(theirs) {
-            let fits = count.min(!raw.wrapping_sub(*base));
-            *base = base.wrapping_sub(fits);
+        for (index, count) in other.recorded_counts() {
+            let fits = self.add_at(index, count);
             total += fits as u128;
             merged.lost = merged.lost.saturating_add(count - fits);
         }
@@ -107,8 +101,7 @@ impl Snapshot {
         let merged = self.check_subtraction(other)?;
         for bucket in other.recorded_buckets() {
             if let Place::In(index) = self.place_of(&bucket) {
-                let (_, base) = self.raw_and_base_mut();
-                base[index] = base[index].wrapping_add(bucket.count);
+                self.take_at(index, bucket.count);
             }
         }
         let (ours, theirs) = (self.counts(), other.counts());

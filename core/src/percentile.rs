@@ -1,6 +1,6 @@
 //! Percentiles, in one pass over the counts for many ranks.
 
-use crate::bulk::{self, RUN};
+use crate::bulk::RUN;
 use crate::{Bucket, Error, Percentile, Result, Snapshot, ValueSelection};
 
 /// Ranks have a resolution of 1e-9 percent: the count to reach is decided in integers.
@@ -42,12 +42,11 @@ impl<'a> Cursor<'a> {
 
     /// The index of the bucket that holds the observation number `target`, 1 ..= total.
     fn find(&mut self, target: u64) -> usize {
-        let (raw, base) = self.snapshot.raw_and_base();
+        let cells = self.snapshot.cells();
         let mut run = self.run;
-        while self.index < raw.len() {
-            let end = (self.index + run).min(raw.len());
-            let sum = bulk::wrapping_total(&raw[self.index..end], &base[self.index..end]);
-            let reached = self.before.saturating_add(sum);
+        while self.index < cells.len() {
+            let end = (self.index + run).min(cells.len());
+            let reached = self.before.saturating_add(cells.wrapping_total(self.index..end));
             if reached < target {
                 (self.index, self.before) = (end, reached);
             } else if run == 1 {
@@ -172,9 +171,7 @@ impl Snapshot {
     }
 
     fn count_before(&self, index: usize) -> u64 {
-        let (raw, base) = self.raw_and_base();
-        let counts = raw.iter().zip(base).take(index).map(|(raw, base)| raw.wrapping_sub(*base));
-        counts.fold(0u64, u64::saturating_add)
+        self.cells().saturating_sum(0..index)
     }
 }
 

@@ -4,11 +4,14 @@
 //! also where the next delta starts from. The earlier one, *base*, is the baseline of the last reset, or the raw copy of
 //! the previous update. So nothing that a reset does disturbs a delta, and repeated reads since one reset copy the counts
 //! alone. For a delta the two copies change places, so that it costs no more.
+//!
+//! A snapshot that was decoded has no histogram behind it, and keeps one copy: its counts.
 
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr;
 
 use crate::bulk::{self, RUN};
+use crate::cells::{Cells, Recorded};
 use crate::counter::{TallyCounts, wraps_between};
 use crate::source::Source;
 use crate::{Bucket, Error, Layout, Result};
@@ -123,7 +126,11 @@ impl Snapshot {
 
     /// Bytes that a snapshot of this layout takes. [`Error::OutOfMemory`] when no address space could hold it.
     pub const fn required_size(layout: &Layout) -> Result<usize> {
-        match layout.snapshot_words().checked_mul(size_of::<u64>()) {
+        Snapshot::size_of_words(layout.snapshot_words())
+    }
+
+    pub(crate) const fn size_of_words(words: usize) -> Result<usize> {
+        match words.checked_mul(size_of::<u64>()) {
             Some(bytes) if bytes < isize::MAX as usize - 2 * size_of::<Head>() => {
                 Ok((size_of::<Head>() + bytes).next_multiple_of(align_of::<Head>()))
             }
@@ -134,7 +141,17 @@ impl Snapshot {
     /// An empty snapshot in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
     /// [`Snapshot::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Snapshot::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout) -> Result<&mut Snapshot> {
-        let size = Snapshot::required_size(&layout)?;
+        Snapshot::init_words_in(memory, layout, layout.snapshot_words())
+    }
+
+    /// As [`Snapshot::init_in`], with so many words: at least one for each counter.
+    pub(crate) fn init_words_in(
+        memory: &mut [MaybeUninit<u8>],
+        layout: Layout,
+        words: usize,
+    ) -> Result<&mut Snapshot> {
+        debug_assert!(words >= layout.length());
+        let size = Snapshot::size_of_words(words)?;
         let base = memory.as_mut_ptr().cast::<u8>();
         if !base.addr().is_multiple_of(Snapshot::ALIGNMENT) {
             return Err(Error::InvalidArgument);
@@ -146,25 +163,32 @@ impl Snapshot {
         // is taken for words.
         unsafe {
             ptr::write_bytes(base, 0, size);
-            Ok(&mut *Snapshot::initialise(base, layout))
+            Ok(&mut *Snapshot::initialise(base, layout, words))
         }
     }
 
     /// An empty snapshot on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room.
     #[cfg(feature = "alloc")]
     pub fn boxed(layout: Layout) -> Result<alloc::boxed::Box<Snapshot>> {
-        let size = Snapshot::required_size(&layout)?;
+        Snapshot::boxed_words(layout, layout.snapshot_words())
+    }
+
+    /// As [`Snapshot::boxed`], with so many words: at least one for each counter.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn boxed_words(layout: Layout, words: usize) -> Result<alloc::boxed::Box<Snapshot>> {
+        debug_assert!(words >= layout.length());
+        let size = Snapshot::size_of_words(words)?;
         let base = crate::memory::allocate_zeroed(size, Snapshot::ALIGNMENT)?;
         // SAFETY: the block is ours, zeroed, aligned, and of the size that the value has, which the box will free.
-        unsafe { Ok(alloc::boxed::Box::from_raw(Snapshot::initialise(base.as_ptr(), layout))) }
+        unsafe { Ok(alloc::boxed::Box::from_raw(Snapshot::initialise(base.as_ptr(), layout, words))) }
     }
 
     /// # Safety
-    /// `base` must be aligned and have `required_size` zeroed bytes.
-    unsafe fn initialise(base: *mut u8, layout: Layout) -> *mut Snapshot {
+    /// `base` must be aligned and have `size_of_words` zeroed bytes.
+    unsafe fn initialise(base: *mut u8, layout: Layout, words: usize) -> *mut Snapshot {
         // SAFETY: room and alignment are the caller's promise.
         unsafe { base.cast::<Head>().write(Head::new(layout)) };
-        ptr::slice_from_raw_parts_mut(base, layout.snapshot_words()) as *mut Snapshot
+        ptr::slice_from_raw_parts_mut(base, words) as *mut Snapshot
     }
 
     /// Takes the counts anew, of a histogram with the layout of this snapshot, while writers and other readers go on.
@@ -172,11 +196,15 @@ impl Snapshot {
     /// Every update is where the next delta starts from: the deltas of one snapshot add up to all that was recorded,
     /// resets or not. An update that overlaps a reset counts from one side of it, whole.
     ///
-    /// [`Error::Incompatible`] for another layout; [`Error::Busy`] when competing resets kept the baseline from being
+    /// [`Error::Incompatible`] for another layout; [`Error::Unsupported`] for a decoded snapshot, which has no room for what
+    /// deltas start from; [`Error::Busy`] when competing resets kept the baseline from being
     /// read ([`Since::Reset`] only): the snapshot is then empty, and the next delta starts where it would have anyway.
     pub fn update<T: Source + ?Sized>(&mut self, source: &T, since: Since) -> Result<()> {
         if !self.head.layout.same_counters(source.layout()) {
             return Err(Error::Incompatible);
+        }
+        if self.words.len() < self.head.layout.snapshot_words() {
+            return Err(Error::Unsupported);
         }
         source.prepare()?;
         let identity = source.identity();
@@ -274,8 +302,7 @@ impl Snapshot {
 
     /// The count at a storage index below [`Layout::length`].
     pub(crate) fn count_at(&self, index: usize) -> u64 {
-        let (raw, base) = self.raw_and_base();
-        raw[index].wrapping_sub(base[index])
+        self.cells().at(index)
     }
 
     /// The bucket at a storage index below [`Layout::length`], with its count.
@@ -299,24 +326,50 @@ impl Snapshot {
     }
 
     /// Storage indices and counts, where there are any.
-    pub(crate) fn recorded_counts(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let (raw, base) = self.raw_and_base();
-        raw.iter().zip(base).enumerate().filter_map(|(index, (raw, base))| {
-            if raw == base { None } else { Some((index, raw.wrapping_sub(*base))) }
-        })
+    pub(crate) fn recorded_counts(&self) -> Recorded<'_> {
+        self.cells().recorded()
     }
 
-    /// The cumulative counts and what they are counted from.
-    pub(crate) fn raw_and_base(&self) -> (&[u64], &[u64]) {
+    /// The counts by storage index.
+    #[inline]
+    pub(crate) fn cells(&self) -> Cells<'_> {
         let length = self.head.layout.length();
-        let (first, second) = self.words[..2 * length].split_at(length);
-        if self.head.swapped { (second, first) } else { (first, second) }
+        let (first, rest) = self.words.split_at(length);
+        let second = rest.get(..length).unwrap_or_default();
+        match (self.head.base_is_zero, self.head.swapped) {
+            (true, false) => Cells::new(first, &[]),
+            (false, false) => Cells::new(first, second),
+            (true, true) => Cells::new(second, &[]),
+            (false, true) => Cells::new(second, first),
+        }
     }
 
-    /// The same, to be changed; [`Snapshot::hold`] then tells what came of it.
+    /// The raw counts and what they are counted from, if anything, to be changed; [`Snapshot::hold`] then tells what came
+    /// of it.
     pub(crate) fn raw_and_base_mut(&mut self) -> (&mut [u64], &mut [u64]) {
         self.head.base_is_zero = false;
         split(&mut self.words, &self.head)
+    }
+
+    /// Adds to the count at a storage index as much as fits; [`Snapshot::hold`] is to follow. Returns how much that was.
+    pub(crate) fn add_at(&mut self, index: usize, count: u64) -> u64 {
+        let fits = count.min(u64::MAX - self.count_at(index));
+        let (raw, base) = self.raw_and_base_mut();
+        // The raw count is where the next delta starts from.
+        match base.get_mut(index) {
+            Some(base) => *base = base.wrapping_sub(fits),
+            None => raw[index] += fits,
+        }
+        fits
+    }
+
+    /// Takes away from the count at a storage index, which is not below that; [`Snapshot::hold`] is to follow.
+    pub(crate) fn take_at(&mut self, index: usize, count: u64) {
+        let (raw, base) = self.raw_and_base_mut();
+        match base.get_mut(index) {
+            Some(base) => *base = base.wrapping_add(count),
+            None => raw[index] -= count,
+        }
     }
 
     /// Notes the totals of counts that were not taken from a histogram. The next update replaces them.
@@ -363,9 +416,11 @@ fn unwrap_differences(raw: &[u64], base: &mut [u64]) -> u64 {
     wraps
 }
 
-/// The raw copy and the base.
+/// The raw copy and the base, which is empty where there is no room for one.
 fn split<'a>(words: &'a mut [u64], head: &Head) -> (&'a mut [u64], &'a mut [u64]) {
     let length = head.layout.length();
-    let (first, second) = words[..2 * length].split_at_mut(length);
+    let (first, rest) = words.split_at_mut(length);
+    let second = rest.get_mut(..length).unwrap_or_default();
+    // Only an update swaps them, and needs both.
     if head.swapped { (second, first) } else { (first, second) }
 }

@@ -1,6 +1,6 @@
 //! Mean, deviation, and the summary.
 
-use crate::bulk::{self, PowerSums, RUN};
+use crate::bulk::{PowerSums, RUN};
 use crate::percentile::{SHORT_RUN, target_count};
 use crate::{
     Bucket, Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Snapshot, Summary,
@@ -74,15 +74,15 @@ impl Snapshot {
 
     /// Adds up the whole snapshot, and tells of each run of counts its range of indices and, where that fits, its total.
     fn for_each_run(&self, sum: &mut Accumulator, mut tell: impl FnMut(usize, usize, Option<u64>)) {
-        let (raw, base) = self.raw_and_base();
+        let cells = self.cells();
         let layout = self.layout();
         let block = layout.block_size() as usize;
         let mut start = 0;
-        while start < raw.len() {
+        while start < cells.len() {
             // Up to the end of the block, so that all buckets have the same step.
             let in_block = (layout.first_index() as usize + start) % block;
-            let end = raw.len().min(start + RUN.min(block - in_block));
-            let sums = bulk::power_sums(&raw[start..end], &base[start..end]);
+            let end = cells.len().min(start + RUN.min(block - in_block));
+            let sums = cells.power_sums(start..end);
             match sums {
                 Some(sums) => sum.add_run(&layout.bucket_at(start as u64), sums),
                 None => {
@@ -133,7 +133,7 @@ impl Snapshot {
             // The ranks are in range.
             percentile.target_count = target_count(percentile.rank, total).unwrap_or(1);
         }
-        let (raw, base) = self.raw_and_base();
+        let cells = self.cells();
         let mut pending = percentiles.iter_mut().peekable();
         let (mut sum, mut before) = (Accumulator::EMPTY, 0u64);
         self.for_each_run(&mut sum, |start, end, count| {
@@ -149,16 +149,15 @@ impl Snapshot {
             for short in (start..end).step_by(SHORT_RUN) {
                 let short = short..end.min(short + SHORT_RUN);
                 let Some(target) = pending.peek().map(|percentile| percentile.target_count) else { return };
-                let (raw, base) = (&raw[short.clone()], &base[short.clone()]);
                 if count.is_some() {
-                    let reached = before.saturating_add(bulk::wrapping_total(raw, base));
+                    let reached = before.saturating_add(cells.wrapping_total(short.clone()));
                     if reached < target {
                         before = reached;
                         continue;
                     }
                 }
-                for ((index, raw), base) in short.zip(raw).zip(base) {
-                    before = before.saturating_add(raw.wrapping_sub(*base));
+                for index in short {
+                    before = before.saturating_add(cells.at(index));
                     while let Some(percentile) =
                         pending.next_if(|percentile| percentile.target_count <= before)
                     {

@@ -110,17 +110,24 @@ impl<'a> Decoder<'a> {
         self.fill(snapshot)
     }
 
-    /// Decodes into memory that the caller owns. See [`Snapshot::init_in`].
+    /// Bytes that the snapshot takes in memory that the caller owns. It holds its counts alone, and cannot be updated from
+    /// a histogram; [`Snapshot::merge`] it into one that can.
+    pub fn required_size(&self) -> Result<usize> {
+        Snapshot::size_of_words(self.layout.length())
+    }
+
+    /// Decodes into memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
+    /// [`Snapshot::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Decoder::required_size`] bytes.
     pub fn decode_in<'m>(&self, memory: &'m mut [MaybeUninit<u8>]) -> Result<&'m mut Snapshot> {
-        let snapshot = Snapshot::init_in(memory, self.layout)?;
+        let snapshot = Snapshot::init_words_in(memory, self.layout, self.layout.length())?;
         self.fill(snapshot)?;
         Ok(snapshot)
     }
 
-    /// Decodes into a new snapshot on the heap.
+    /// Decodes into a new snapshot on the heap. It holds its counts alone, and cannot be updated from a histogram.
     #[cfg(feature = "alloc")]
     pub fn boxed(&self) -> Result<alloc::boxed::Box<Snapshot>> {
-        let mut snapshot = Snapshot::boxed(self.layout)?;
+        let mut snapshot = Snapshot::boxed_words(self.layout, self.layout.length())?;
         self.fill(&mut snapshot)?;
         Ok(snapshot)
     }

@@ -85,13 +85,13 @@ impl Snapshot {
     /// The length of an encoding in bytes. The compressed one has to be made for it. Fails as [`Snapshot::encode`] does.
     pub fn encoded_length(&self, encoding: Encoding) -> Result<usize> {
         match encoding {
-            Encoding::HdrV2 => v2::encoded_length(self),
+            Encoding::HdrV2 => Ok(v2::Plan::new(self)?.length()),
             Encoding::HdrV2Compressed => {
                 let mut counting = sink::Counting::default();
                 compress(self, &mut counting)?;
                 Ok(counting.length)
             }
-            Encoding::Native => native::encoded_length(self),
+            Encoding::Native => Ok(native::Plan::new(self)?.length()),
         }
     }
 
@@ -104,29 +104,46 @@ impl Snapshot {
     /// HdrHistogram all the same, merge it into one of a layout by
     /// [`with_significant_digits`](crate::Layout::with_significant_digits).
     pub fn encode(&self, encoding: Encoding, out: &mut [u8]) -> Result<usize> {
-        #[cfg(feature = "alloc")]
-        if encoding == Encoding::HdrV2Compressed {
+        match encoding {
+            Encoding::HdrV2 => {
+                let plan = v2::Plan::new(self)?;
+                fill(out, plan.length(), |sink| plan.write(sink))
+            }
             // Rather kept than made twice.
-            let bytes = self.encode_to_vec(encoding)?;
-            out.get_mut(..bytes.len()).ok_or(Error::BufferTooSmall)?.copy_from_slice(&bytes);
-            return Ok(bytes.len());
+            #[cfg(feature = "alloc")]
+            Encoding::HdrV2Compressed => {
+                let bytes = self.encode_to_vec(encoding)?;
+                fill(out, bytes.len(), |sink| sink.put(&bytes))
+            }
+            #[cfg(not(feature = "alloc"))]
+            Encoding::HdrV2Compressed => {
+                fill(out, self.encoded_length(encoding)?, |sink| compress(self, sink))
+            }
+            Encoding::Native => {
+                let plan = native::Plan::new(self)?;
+                fill(out, plan.length(), |sink| plan.write(sink))
+            }
         }
-        if out.len() < self.encoded_length(encoding)? {
-            return Err(Error::BufferTooSmall);
-        }
-        let mut filling = Filling::new(out);
-        self.encode_to(encoding, &mut filling)?;
-        Ok(filling.length)
     }
 
     /// Encodes into new memory. Fails as [`Snapshot::encode`] does, and with [`Error::OutOfMemory`].
     #[cfg(feature = "alloc")]
     pub fn encode_to_vec(&self, encoding: Encoding) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        if encoding != Encoding::HdrV2Compressed {
-            bytes.try_reserve_exact(self.encoded_length(encoding)?).map_err(|_| Error::OutOfMemory)?;
+        let mut reserve = |length| bytes.try_reserve_exact(length).map_err(|_| Error::OutOfMemory);
+        match encoding {
+            Encoding::HdrV2 => {
+                let plan = v2::Plan::new(self)?;
+                reserve(plan.length())?;
+                plan.write(&mut bytes)?;
+            }
+            Encoding::HdrV2Compressed => compress(self, &mut bytes)?,
+            Encoding::Native => {
+                let plan = native::Plan::new(self)?;
+                reserve(plan.length())?;
+                plan.write(&mut bytes)?;
+            }
         }
-        self.encode_to(encoding, &mut bytes)?;
         Ok(bytes)
     }
 
@@ -134,16 +151,12 @@ impl Snapshot {
     /// takes no more.
     pub fn write_base64(&self, encoding: Encoding, out: &mut (impl Write + ?Sized)) -> Result<()> {
         let mut sink = text64::Base64Sink::new(out);
-        self.encode_to(encoding, &mut sink)?;
-        sink.finish()
-    }
-
-    fn encode_to(&self, encoding: Encoding, sink: &mut impl Sink) -> Result<()> {
         match encoding {
-            Encoding::HdrV2 => v2::encode(self, sink),
-            Encoding::HdrV2Compressed => compress(self, sink),
-            Encoding::Native => native::encode(self, sink),
+            Encoding::HdrV2 => v2::Plan::new(self)?.write(&mut sink)?,
+            Encoding::HdrV2Compressed => compress(self, &mut sink)?,
+            Encoding::Native => native::Plan::new(self)?.write(&mut sink)?,
         }
+        sink.finish()
     }
 
     /// Decodes any encoding, on the heap. See [`Decoder::new`], which also tells what can fail.
@@ -152,8 +165,8 @@ impl Snapshot {
         Decoder::new(bytes, &mut Vec::new(), max_counters)?.boxed()
     }
 
-    /// Decodes any encoding, in memory that the caller owns. See [`Decoder::new`] and [`Snapshot::init_in`], which also
-    /// tell what can fail. The layout, and with it the size, is known only to [`Decoder::layout`].
+    /// Decodes any encoding, in memory that the caller owns. See [`Decoder::new`] and [`Decoder::decode_in`],
+    /// which also tell what can fail, and [`Decoder::required_size`].
     pub fn decode_in<'m>(
         bytes: &[u8],
         max_counters: u64,
@@ -164,12 +177,20 @@ impl Snapshot {
     }
 }
 
+/// Fills the beginning of a buffer with what is `length` bytes long, or leaves it as it is.
+fn fill(out: &mut [u8], length: usize, write: impl FnOnce(&mut Filling) -> Result<()>) -> Result<usize> {
+    let mut filling = Filling::new(out.get_mut(..length).ok_or(Error::BufferTooSmall)?);
+    write(&mut filling)?;
+    debug_assert_eq!(filling.length, length);
+    Ok(length)
+}
+
 /// Writes V2 in a zlib stream, with its cookie and length in front.
 #[cfg(all(feature = "alloc", feature = "compression"))]
 fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
     let mut stream = Vec::new();
     let mut deflate = zlib::Deflate::new(&mut stream)?;
-    v2::encode(snapshot, &mut deflate)?;
+    v2::Plan::new(snapshot)?.write(&mut deflate)?;
     deflate.finish()?;
     sink.put(&hdr::V2_COMPRESSED_COOKIE.to_be_bytes())?;
     sink.put(&(stream.len() as u32).to_be_bytes())?;
@@ -179,10 +200,11 @@ fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
 /// As above, without a compressor.
 #[cfg(not(all(feature = "alloc", feature = "compression")))]
 fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
-    let length = v2::encoded_length(snapshot)?;
+    let plan = v2::Plan::new(snapshot)?;
+    let length = plan.length();
     sink.put(&hdr::V2_COMPRESSED_COOKIE.to_be_bytes())?;
     sink.put(&(stored::stream_length(length) as u32).to_be_bytes())?;
     let mut stored = stored::Stored::new(sink, length)?;
-    v2::encode(snapshot, &mut stored)?;
+    plan.write(&mut stored)?;
     stored.finish()
 }

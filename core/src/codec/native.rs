@@ -72,10 +72,9 @@ impl<'a> Image<'a> {
             length = usize::try_from(zeros)
                 .ok()
                 .and_then(|zeros| length.checked_add(zeros)?.checked_add((count != 0) as usize))
-                .filter(|&length| length <= layout.length())
-                .ok_or(Error::Corrupt)?;
+                .filter(|&length| length <= layout.length())?;
             total += count as u128;
-            Ok(())
+            Some(())
         })?;
         let counts = Counts {
             total: total.try_into().unwrap_or(u64::MAX),
@@ -93,10 +92,10 @@ impl<'a> Image<'a> {
         each_run(self.payload, |zeros, count| {
             index += zeros as usize;
             if count != 0 {
-                *counts.get_mut(index).ok_or(Error::Corrupt)? = count;
+                *counts.get_mut(index)? = count;
                 index += 1;
             }
-            Ok(())
+            Some(())
         })?;
         snapshot.hold(self.counts, self.approximate);
         snapshot.set_timestamp_unix_nanos(self.timestamp);
@@ -106,60 +105,68 @@ impl<'a> Image<'a> {
 
 /// Tells each run of zeros, and each count, with 0 for the other.
 #[inline(always)]
-fn each_run(payload: &[u8], mut tell: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
-    let mut rest = payload;
-    while !rest.is_empty() {
-        match varint::read(&mut rest).ok_or(Error::Corrupt)? {
-            0 => tell(varint::read(&mut rest).ok_or(Error::Corrupt)?, 0)?,
-            count => tell(0, count)?,
+fn each_run(payload: &[u8], mut tell: impl FnMut(u64, u64) -> Option<()>) -> Result<()> {
+    let mut is_run = false;
+    let told = varint::each(payload, |word| {
+        if is_run {
+            is_run = false;
+            return tell(word, 0);
         }
+        is_run = word == 0;
+        if is_run { Some(()) } else { tell(0, word) }
+    });
+    if is_run { Err(Error::Corrupt) } else { told.ok_or(Error::Corrupt) }
+}
+
+/// What an encoding is going to be.
+pub(crate) struct Plan<'a> {
+    snapshot: &'a Snapshot,
+    payload: usize,
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
+        let mut payload = 0;
+        each_word(snapshot, |word| {
+            payload += varint::length(word);
+            Ok(())
+        })?;
+        Ok(Plan { snapshot, payload })
     }
-    Ok(())
-}
 
-/// The length of our encoding of a snapshot.
-pub(crate) fn encoded_length(snapshot: &Snapshot) -> Result<usize> {
-    let mut payload = 0;
-    each_word(snapshot, |word| {
-        payload += varint::length(word);
-        Ok(())
-    })?;
-    Ok(HEADER + payload + CHECKSUM)
-}
-
-/// Writes a snapshot in our encoding.
-pub(crate) fn encode(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
-    let payload = encoded_length(snapshot)? - HEADER - CHECKSUM;
-    let mut sink = Checked { sink, crc: Crc32::new() };
-    let (layout, counts) = (snapshot.layout(), snapshot.counts());
-    sink.put(&MAGIC)?;
-    sink.put(&VERSION.to_le_bytes())?;
-    sink.put(&(if snapshot.is_approximate() { APPROXIMATE } else { 0 }).to_le_bytes())?;
-    sink.put(&layout.scale().to_le_bytes())?;
-    for word in [
-        layout.min_trackable(),
-        layout.max_trackable(),
-        snapshot.timestamp_unix_nanos(),
-        counts.underflow,
-        counts.overflow,
-        counts.lost,
-        payload as u64,
-    ] {
-        sink.put(&word.to_le_bytes())?;
+    /// The length of the whole.
+    pub(crate) fn length(&self) -> usize {
+        HEADER + self.payload + CHECKSUM
     }
-    put_counts(snapshot, &mut sink)?;
-    let crc = sink.crc.value();
-    sink.sink.put(&crc.to_le_bytes())
+
+    /// Writes it.
+    pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
+        let mut sink = Checked { sink, crc: Crc32::new() };
+        let (layout, counts) = (self.snapshot.layout(), self.snapshot.counts());
+        sink.put(&MAGIC)?;
+        sink.put(&VERSION.to_le_bytes())?;
+        sink.put(&(if self.snapshot.is_approximate() { APPROXIMATE } else { 0 }).to_le_bytes())?;
+        sink.put(&layout.scale().to_le_bytes())?;
+        for word in [
+            layout.min_trackable(),
+            layout.max_trackable(),
+            self.snapshot.timestamp_unix_nanos(),
+            counts.underflow,
+            counts.overflow,
+            counts.lost,
+            self.payload as u64,
+        ] {
+            sink.put(&word.to_le_bytes())?;
+        }
+        let mut writer = varint::Writer::new(&mut sink);
+        each_word(self.snapshot, |word| writer.put(word))?;
+        writer.finish()?;
+        let crc = sink.crc.value();
+        sink.sink.put(&crc.to_le_bytes())
+    }
 }
 
-fn put_counts(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
-    each_word(snapshot, |word| {
-        let (bytes, length) = varint::write(word);
-        sink.put(&bytes[..length])
-    })
-}
-
-/// Tells the integers that stand for the counts.
+/// Tells the integers that are written.
 #[inline(always)]
 fn each_word(snapshot: &Snapshot, mut tell: impl FnMut(u64) -> Result<()>) -> Result<()> {
     let mut next = 0;

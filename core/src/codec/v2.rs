@@ -34,7 +34,11 @@ impl<'a> Image<'a> {
             None => rest,
         };
         let last = match words {
-            Words::Variable => last_count(payload, header.counts)?,
+            Words::Variable => {
+                let end = check_counts(payload, header.counts)?;
+                // Mostly all is within the announced range, and where just the last count is does not matter.
+                if end <= header.layout(None)?.length() as u64 { None } else { last_count(payload) }
+            }
             Words::Fixed(size) => last_word(payload, size, header.counts)?,
         };
         let layout = header.layout(last)?;
@@ -51,17 +55,17 @@ impl<'a> Image<'a> {
         let mut total = 0u128;
         if self.header.unit == 0 {
             each_count(self.payload, self.header.words, |index, count| {
-                *counts.get_mut(index).ok_or(Error::Corrupt)? = count;
+                *counts.get_mut(index)? = count;
                 total += count as u128;
-                Ok(())
+                Some(())
             })?;
         } else {
-            // Several small values here may share what was one unit there, not the reverse: nothing is added up.
+            // No two units there share a bucket here.
             each_count(self.payload, self.header.words, |index, count| {
                 let index = layout.storage_index(self.header.value_at(index as u64));
-                *counts.get_mut(index as usize).ok_or(Error::Corrupt)? = count;
+                *counts.get_mut(index as usize)? = count;
                 total += count as u128;
-                Ok(())
+                Some(())
             })?;
         }
         let total = total.try_into().unwrap_or(u64::MAX);
@@ -70,24 +74,40 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Checks counts of variable length: they may not end within one, nor leave an array of `length`. Returns the index of
-/// the last one that is not zero.
-fn last_count(payload: &[u8], length: u64) -> Result<Option<u64>> {
-    let (mut index, mut last) = (0u64, None);
+/// Checks counts of variable length: they may not end within one, nor leave an array of `length`. Returns how far in the
+/// array they go.
+fn check_counts(payload: &[u8], length: u64) -> Result<u64> {
     let mut rest = payload;
-    while !rest.is_empty() {
-        let word = varint::read(&mut rest).ok_or(Error::Corrupt)?;
+    let mut end = 0u64;
+    loop {
+        // Counts are even, runs of zeros odd.
+        end += varint::skip_even(&mut rest);
+        if end > length {
+            return Err(Error::Corrupt);
+        }
+        if rest.is_empty() {
+            return Ok(end);
+        }
+        let value = unzigzag(varint::read(&mut rest).ok_or(Error::Corrupt)?);
+        let step = if value < 0 { value.unsigned_abs() } else { 1 };
+        end = end.checked_add(step).filter(|&end| end <= length).ok_or(Error::Corrupt)?;
+    }
+}
+
+/// The index of the last count that is not zero, of counts that were checked.
+fn last_count(payload: &[u8]) -> Option<u64> {
+    let (mut rest, mut index, mut last) = (payload, 0, None);
+    while let Some(word) = varint::read(&mut rest) {
         let value = unzigzag(word);
         if value > 0 {
             last = Some(index);
         }
-        let step = if value < 0 { value.unsigned_abs() } else { 1 };
-        index = index.checked_add(step).filter(|&index| index <= length).ok_or(Error::Corrupt)?;
+        index += if value < 0 { value.unsigned_abs() } else { 1 };
     }
-    Ok(last)
+    last
 }
 
-/// As [`last_count`], for words of so many bytes.
+/// Checks words of so many bytes. Returns the index of the last that is not zero.
 fn last_word(payload: &[u8], size: usize, length: u64) -> Result<Option<u64>> {
     if !payload.len().is_multiple_of(size) || (payload.len() / size) as u64 > length {
         return Err(Error::Corrupt);
@@ -107,11 +127,10 @@ fn last_word(payload: &[u8], size: usize, length: u64) -> Result<Option<u64>> {
 
 /// Tells index and count of all counts that are not zero, of a payload that was checked.
 #[inline(always)]
-fn each_count(payload: &[u8], words: Words, mut tell: impl FnMut(usize, u64) -> Result<()>) -> Result<()> {
+fn each_count(payload: &[u8], words: Words, mut tell: impl FnMut(usize, u64) -> Option<()>) -> Result<()> {
     let Words::Fixed(size) = words else {
-        let (mut rest, mut index) = (payload, 0usize);
-        while !rest.is_empty() {
-            let word = varint::read(&mut rest).ok_or(Error::Corrupt)?;
+        let mut index = 0usize;
+        let told = varint::each(payload, |word| {
             if word & 1 == 0 {
                 if word != 0 {
                     tell(index, word >> 1)?;
@@ -120,88 +139,81 @@ fn each_count(payload: &[u8], words: Words, mut tell: impl FnMut(usize, u64) -> 
             } else {
                 index += unzigzag(word).unsigned_abs() as usize;
             }
-        }
-        return Ok(());
+            Some(())
+        });
+        return told.ok_or(Error::Corrupt);
     };
     for (index, word) in payload.chunks_exact(size).enumerate() {
         let count = word.iter().fold(0u64, |count, &byte| count << 8 | byte as u64);
         if count != 0 {
-            tell(index, count)?;
+            tell(index, count).ok_or(Error::Corrupt)?;
         }
     }
     Ok(())
 }
 
-/// What a snapshot's header needs to be told.
-struct Plan {
+/// What an encoding is going to be.
+pub(crate) struct Plan<'a> {
+    snapshot: &'a Snapshot,
     digits: u32,
-    highest: u64,
     payload: usize,
 }
 
-fn plan(snapshot: &Snapshot) -> Result<Plan> {
-    let layout = snapshot.layout();
-    let digits = hdr::digits_of(layout).ok_or(Error::Incompatible)?;
-    let mut last = None;
-    for (index, count) in snapshot.recorded_counts() {
-        if count >= TOO_LARGE {
+impl<'a> Plan<'a> {
+    /// [`Error::Incompatible`] for what V2 has no room for.
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
+        let layout = snapshot.layout();
+        let digits = hdr::digits_of(layout).ok_or(Error::Incompatible)?;
+        let (mut all, mut payload) = (0, 0);
+        each_word(snapshot, |word, count| {
+            all |= count;
+            payload += varint::length(word);
+            Ok(())
+        })?;
+        let highest = snapshot.highest_recorded().map_or(0, |bucket| bucket.upper);
+        if all >= TOO_LARGE || highest >= TOO_LARGE {
             return Err(Error::Incompatible);
         }
-        last = Some(index);
+        Ok(Plan { snapshot, digits, payload })
     }
-    if last.is_some_and(|last| layout.bucket_at(last as u64).upper >= TOO_LARGE) {
-        return Err(Error::Incompatible);
+
+    /// The length of the whole. The counts take at most nine bytes for each of six million counters.
+    pub(crate) fn length(&self) -> usize {
+        hdr::HEADER + self.payload
     }
-    // At most nine bytes for each of six million counters.
-    let mut payload = 0;
-    each_word(snapshot, |word| {
-        payload += varint::length(word);
-        Ok(())
-    })?;
-    Ok(Plan { digits, highest: layout.max_trackable().clamp(2, TOO_LARGE - 1), payload })
+
+    /// Writes it.
+    pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
+        sink.put(&hdr::V2_COOKIE.to_be_bytes())?;
+        sink.put(&(self.payload as u32).to_be_bytes())?;
+        // The offset, which is for shifted histograms.
+        sink.put(&[0; 4])?;
+        sink.put(&self.digits.to_be_bytes())?;
+        // The lowest discernible value is a unit, not a minimum.
+        sink.put(&1u64.to_be_bytes())?;
+        let highest = self.snapshot.layout().max_trackable().clamp(2, TOO_LARGE - 1);
+        sink.put(&highest.to_be_bytes())?;
+        sink.put(&1.0f64.to_be_bytes())?;
+        let mut writer = varint::Writer::new(sink);
+        each_word(self.snapshot, |word, _| writer.put(word))?;
+        writer.finish()
+    }
 }
 
-/// The length of the V2 encoding of a snapshot.
-pub(crate) fn encoded_length(snapshot: &Snapshot) -> Result<usize> {
-    Ok(hdr::HEADER + plan(snapshot)?.payload)
-}
-
-/// Writes a snapshot in the V2 encoding. [`Error::Incompatible`], before anything is written, for what it has no room for.
-pub(crate) fn encode(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
-    let plan = plan(snapshot)?;
-    sink.put(&hdr::V2_COOKIE.to_be_bytes())?;
-    sink.put(&(plan.payload as u32).to_be_bytes())?;
-    // The offset, which is for shifted histograms.
-    sink.put(&[0; 4])?;
-    sink.put(&plan.digits.to_be_bytes())?;
-    // The lowest discernible value is a unit, not a minimum.
-    sink.put(&1u64.to_be_bytes())?;
-    sink.put(&plan.highest.to_be_bytes())?;
-    sink.put(&1.0f64.to_be_bytes())?;
-    put_counts(snapshot, sink)
-}
-
-fn put_counts(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
-    each_word(snapshot, |word| {
-        let (bytes, length) = varint::write(word);
-        sink.put(&bytes[..length])
-    })
-}
-
-/// Tells the integers that stand for the counts.
+/// Tells the integers that are written, and the counts among them.
 #[inline(always)]
-fn each_word(snapshot: &Snapshot, mut tell: impl FnMut(u64) -> Result<()>) -> Result<()> {
+fn each_word(snapshot: &Snapshot, mut tell: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
     let first = snapshot.layout().first_index();
     let mut next = 0;
     for (index, count) in snapshot.recorded_counts() {
         let index = first + index as u64;
         match (index - next) as i64 {
             0 => {}
-            1 => tell(0)?,
-            zeros => tell(zigzag(-zeros))?,
+            1 => tell(0, 0)?,
+            zeros => tell(zigzag(-zeros), 0)?,
         }
-        tell(count << 1)?;
+        tell(count << 1, count)?;
         next = index + 1;
     }
-    if next == 0 { tell(0) } else { Ok(()) }
+    if next == 0 { tell(0, 0) } else { Ok(()) }
 }

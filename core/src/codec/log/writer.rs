@@ -71,7 +71,7 @@ pub fn write_interval(
         return Err(Error::InvalidArgument);
     }
     // Fails before anything is written.
-    crate::codec::v2::encoded_length(snapshot)?;
+    crate::codec::v2::Plan::new(snapshot)?;
     let max = snapshot.highest_recorded().map_or(0, |bucket| bucket.upper) as f64 / MAX_UNIT;
     let mut write = || {
         if !tag.is_empty() {

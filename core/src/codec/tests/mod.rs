@@ -127,8 +127,11 @@ fn units_scale_values_up() {
 }
 
 fn zigzagged(value: i64) -> Vec<u8> {
-    let (bytes, length) = varint::write(varint::zigzag(value));
-    bytes[..length].to_vec()
+    let mut bytes = Vec::new();
+    let mut writer = varint::Writer::new(&mut bytes);
+    writer.put(varint::zigzag(value)).unwrap();
+    writer.finish().unwrap();
+    bytes
 }
 
 #[test]
@@ -344,7 +347,9 @@ fn nothing_known() {
 fn without_an_allocator() {
     let golden = golden();
     let text = base64(&golden, Encoding::HdrV2Compressed);
-    let size = Snapshot::required_size(golden.layout()).unwrap();
+    let mut scratch = Vec::new();
+    let size = Decoder::new(text.as_bytes(), &mut scratch, 0).unwrap().required_size().unwrap();
+    assert!(size < Snapshot::required_size(golden.layout()).unwrap() * 6 / 10);
     let mut memory: Vec<MaybeUninit<u8>> = std::vec![MaybeUninit::uninit(); size + 64];
     let offset = memory.as_ptr().align_offset(Snapshot::ALIGNMENT);
     let memory = &mut memory[offset..][..size];
@@ -381,6 +386,31 @@ fn decoding_into_a_snapshot_that_is_there() {
     let mut wrong = snapshot(Layout::with_significant_digits(3, 0, 1000).unwrap(), &[(77, 7)]);
     assert_eq!(decoder.decode_into(&mut wrong), Err(Error::Incompatible));
     assert_eq!(wrong.counts().total, 7);
+}
+
+#[test]
+fn a_decoded_snapshot_holds_its_counts_alone() {
+    let mut decoded = Snapshot::decode(&golden().encode_to_vec(Encoding::HdrV2).unwrap(), 0).unwrap();
+    let histogram =
+        crate::Histogram::<[core::sync::atomic::AtomicU64]>::boxed(*decoded.layout(), true).unwrap();
+    assert_eq!(decoded.update(&*histogram, crate::Since::Reset), Err(Error::Unsupported));
+    // But it can be changed, and merged into one that can be updated.
+    assert!(decoded.merge(&golden()).is_exact());
+    assert_eq!(decoded.counts().total, 216);
+    assert_eq!(decoded.bucket_of(1000).unwrap().count, 200);
+    assert!(decoded.subtract(&golden()).is_ok());
+    assert_eq!(counts(&decoded), counts(&golden()));
+    assert_eq!(counts(&decoded.corrected(1 << 20).unwrap()), counts(&golden().corrected(1 << 20).unwrap()));
+    let mut other = Snapshot::boxed(*decoded.layout()).unwrap();
+    other.merge(&decoded);
+    assert_eq!(counts(&other), counts(&golden()));
+    other.update(&*histogram, crate::Since::Reset).unwrap();
+    assert_eq!(other.counts().total, 0);
+    // There is no room to sort in.
+    assert!(golden().correct_into(1 << 20, &mut decoded).is_ok());
+    let dense: Vec<_> = (0..30_000).map(|value| (value * 100_000, 1)).collect();
+    let dense = snapshot(*decoded.layout(), &dense);
+    assert_eq!(dense.correct_into(1, &mut decoded), Err(Error::Unsupported));
 }
 
 /// Any histogram that V2 can hold.

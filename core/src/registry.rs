@@ -1,22 +1,26 @@
-//! The thread-local histograms that live now: a thread that ends asks here which of its shards still have one.
+//! The thread-local histograms and the threads that live now: a thread that ends asks here which of its shards still have a
+//! histogram, and a new thread whether one ended in its place without a word.
 
 use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use crate::sharded::{ShardHead, Shards};
 use crate::sync::Lock;
-use crate::thread::Entry;
+use crate::thread::{Entry, Table};
 use crate::{Error, Result};
 
-/// The index of a histogram in every thread's table is its index here. Indices are used again, epochs never, so that an
-/// entry of an earlier histogram is told apart.
 struct Registry {
+    /// The index of a histogram in every thread's table is its index here. Indices are used again, epochs never, so that
+    /// an entry of an earlier histogram is told apart.
     living: Vec<Option<(u64, NonNull<Shards>)>>,
     /// No index below this one is free.
     lowest_free: usize,
+    /// Where threads have their thread-local storage, in ascending order, and their newest tables. Of threads that live
+    /// at the same time no two have it in the same place.
+    threads: Vec<(usize, NonNull<Table>)>,
 }
 
-const NONE: Registry = Registry { living: Vec::new(), lowest_free: 0 };
+const NONE: Registry = Registry { living: Vec::new(), lowest_free: 0, threads: Vec::new() };
 
 // SAFETY: the pointers are followed only while the histograms are registered, and what they lead to is thread-safe.
 unsafe impl Send for Registry {}
@@ -58,7 +62,33 @@ pub(crate) fn leave(index: u32) {
     });
 }
 
-/// Takes back the shards of a thread that ends, for the histograms that still live.
+/// Notes the newest table of the thread that lives at `place`. Returns the one noted before, if any: its own, or that of a
+/// thread that ended there.
+pub(crate) fn note_table(place: usize, table: NonNull<Table>) -> Result<Option<NonNull<Table>>> {
+    REGISTRY.with(|registry| {
+        let threads = &mut registry.threads;
+        match threads.binary_search_by_key(&place, |&(place, _)| place) {
+            Ok(index) => Ok(Some(core::mem::replace(&mut threads[index].1, table))),
+            Err(index) => {
+                threads.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
+                threads.insert(index, (place, table));
+                Ok(None)
+            }
+        }
+    })
+}
+
+/// Forgets the thread that lives at `place`, and takes its shards back.
+pub(crate) fn end_thread(place: usize, entries: &[Entry]) {
+    REGISTRY.with(|registry| {
+        if let Ok(index) = registry.threads.binary_search_by_key(&place, |&(place, _)| place) {
+            registry.threads.remove(index);
+        }
+    });
+    take_back(entries);
+}
+
+/// Takes back the shards of a thread that ended, for the histograms that still live.
 pub(crate) fn take_back(entries: &[Entry]) {
     REGISTRY.with(|registry| {
         for (entry, living) in entries.iter().zip(&registry.living) {

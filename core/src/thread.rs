@@ -10,8 +10,8 @@ mod slot;
 use core::cell::Cell;
 use core::ptr;
 
-use crate::memory;
 use crate::random::{new_seed, xorshift};
+use crate::{memory, registry};
 
 /// One thread's shards: a power of two of entries. Only that thread looks into it.
 ///
@@ -151,7 +151,7 @@ impl Tables {
             None => (&[][..], new_seed()),
         };
         let length = (offset / size_of::<Entry>()).checked_add(1)?.checked_next_power_of_two()?.max(4);
-        let block = memory::allocate_zeroed(Self::size(length)?, align_of::<Table>()).ok()?;
+        let block = memory::allocate_zeroed(Table::size(length)?, align_of::<Table>()).ok()?;
         let table = block.cast::<Table>().as_ptr();
         // SAFETY: the block has room for a table of `length` entries, which are zero: without shards.
         unsafe {
@@ -164,17 +164,53 @@ impl Tables {
             let first = (&raw mut (*table).first).cast::<Entry>();
             ptr::copy_nonoverlapping(old_entries.as_ptr(), first, old_entries.len());
         }
-        self.table.set(table);
-        Some(())
-    }
-
-    /// Bytes of a table.
-    fn size(length: usize) -> Option<usize> {
-        (length - 1).checked_mul(size_of::<Entry>())?.checked_add(size_of::<Table>())
+        match registry::note_table(slot::place(), block.cast()) {
+            Ok(noted) => {
+                self.table.set(table);
+                // A thread that ended in this place without its destructors: one that first recorded in a destructor
+                // of pthread keys, after those, or one that a fork left behind.
+                if let Some(noted) = noted.filter(|noted| noted.as_ptr() != old) {
+                    // SAFETY: its tables, which it does not use any more.
+                    unsafe {
+                        registry::take_back(noted.as_ref().entries());
+                        Table::free(noted.as_ptr());
+                    }
+                }
+                Some(())
+            }
+            Err(_) => {
+                // SAFETY: the new table alone, which nothing leads to.
+                unsafe {
+                    (*table).previous = ptr::null_mut();
+                    Table::free(table);
+                }
+                None
+            }
+        }
     }
 }
 
 impl Table {
+    /// Bytes of a table.
+    fn size(length: usize) -> Option<usize> {
+        (length - 1).checked_mul(size_of::<Entry>())?.checked_add(size_of::<Table>())
+    }
+
+    /// Frees a table and those that it replaced.
+    ///
+    /// # Safety
+    /// Nothing may lead to them any more.
+    unsafe fn free(mut table: *mut Table) {
+        while let Some(block) = ptr::NonNull::new(table) {
+            // SAFETY: tables of the size that they were allocated with; the rest is the caller's promise.
+            unsafe {
+                let length = block.as_ref().entries().len();
+                table = block.as_ref().previous;
+                memory::free(block.cast(), Self::size(length).unwrap_or(0), align_of::<Table>());
+            }
+        }
+    }
+
     fn entries(&self) -> &[Entry] {
         let first = (&raw const self.first).cast::<Entry>();
         // SAFETY: there are as many entries as the mask says, and nobody writes them while we look.
@@ -186,16 +222,12 @@ impl Tables {
     /// Gives the shards back and frees the tables.
     fn end(&self) {
         slot::set(&ENDED);
-        let mut table = self.table.replace(ptr::null_mut());
-        // SAFETY: the tables are ours, of the size they were allocated with, and nothing leads to them any more.
+        let table = self.table.replace(ptr::null_mut());
+        // SAFETY: the tables are ours, and nothing leads to them any more.
         unsafe {
-            if let Some(table) = table.as_ref() {
-                crate::registry::take_back(table.entries());
-            }
-            while let Some(block) = ptr::NonNull::new(table) {
-                let length = block.as_ref().entries().len();
-                table = block.as_ref().previous;
-                memory::free(block.cast(), Self::size(length).unwrap_or(0), align_of::<Table>());
+            if let Some(newest) = table.as_ref() {
+                registry::end_thread(slot::place(), newest.entries());
+                Table::free(table);
             }
         }
     }

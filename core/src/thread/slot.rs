@@ -72,6 +72,22 @@ mod chosen {
         table
     }
 
+    /// Where the thread's storage is.
+    pub fn place() -> usize {
+        let place;
+        // SAFETY: reads the thread pointer, which x86-64 keeps in the storage itself as well.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            asm!("mov {}, qword ptr fs:[0]", out(reg) place, options(pure, readonly, nostack, preserves_flags));
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            asm!("mrs {}, tpidr_el0", out(reg) place, options(pure, nomem, nostack, preserves_flags));
+        }
+        place
+    }
+
     pub fn set(table: *const Table) {
         // SAFETY: writes the thread's slot, found as above.
         #[cfg(target_arch = "x86_64")]
@@ -126,10 +142,15 @@ mod chosen {
         SLOT.try_with(Cell::get).unwrap_or(&raw const ENDED)
     }
 
+    /// Where the thread's storage is.
+    pub fn place() -> usize {
+        SLOT.try_with(|slot| core::ptr::from_ref(slot).addr()).unwrap_or(0)
+    }
+
     pub fn set(table: *const Table) {
         // Only loom ends slots; `get` then answers the same.
         let _ = SLOT.try_with(|slot| slot.set(table));
     }
 }
 
-pub(super) use chosen::{get, set};
+pub(super) use chosen::{get, place, set};

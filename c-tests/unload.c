@@ -1,0 +1,85 @@
+/* The library comes and goes while threads live: loaded late, recorded into, unloaded before the threads end. */
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "test.h"
+
+static picollo_status (*histogram_create)(const picollo_histogram_options *, picollo_histogram **);
+static void (*histogram_record)(picollo_histogram *, uint64_t);
+static picollo_status (*histogram_summary)(picollo_histogram *, uint32_t, picollo_summary *);
+static void (*histogram_free)(picollo_histogram *);
+
+/* Data pointers do not convert to function pointers; their bytes do. */
+static void find(void *library, const char *name, void *function)
+{
+    void *const symbol = dlsym(library, name);
+    if (symbol == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        abort();
+    }
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+static void *load(void)
+{
+    void *const library = dlopen("libpicollo.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        abort();
+    }
+    find(library, "picollo_histogram_create", &histogram_create);
+    find(library, "picollo_histogram_record", &histogram_record);
+    find(library, "picollo_histogram_summary", &histogram_summary);
+    find(library, "picollo_histogram_free", &histogram_free);
+    return library;
+}
+
+#define THREADS 8
+#define RECORDS 1000
+
+static picollo_histogram *histogram;
+static pthread_barrier_t barrier;
+
+static void *record_and_outlive(void *unused)
+{
+    /* These threads began before the library was there. */
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < RECORDS; i++) histogram_record(histogram, 100);
+    pthread_barrier_wait(&barrier);
+    /* Meanwhile it goes. */
+    pthread_barrier_wait(&barrier);
+    return unused;
+}
+
+static void threads_outlive_the_library(void)
+{
+    for (int round = 0; round < 2 * rounds(50); round++) {
+        picollo_histogram_options options = default_options();
+        picollo_summary summary;
+        pthread_t threads[THREADS];
+        void *library;
+        CHECK(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
+        for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, record_and_outlive, NULL) == 0);
+        library = load();
+        options.mode = PICOLLO_MODE_THREAD_LOCAL;
+        options.relative_error = 0.05;
+        CHECK(histogram_create(&options, &histogram) == PICOLLO_OK);
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+        /* Every other time by the main thread, too, which never ends. */
+        if (round % 2 == 1) histogram_record(histogram, 100);
+        CHECK(histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary) == PICOLLO_OK);
+        CHECK_U64(THREADS * RECORDS + (uint64_t)(round % 2), summary.total_count);
+        histogram_free(histogram);
+        CHECK(dlclose(library) == 0);
+        pthread_barrier_wait(&barrier);
+        for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+        pthread_barrier_destroy(&barrier);
+    }
+}
+
+int main(void)
+{
+    RUN(threads_outlive_the_library);
+    return report();
+}

@@ -23,7 +23,7 @@ struct event {
     uint32_t type;
     uint64_t config, id, read_format;
     int pinned, software;
-    int private_fd; /* of the memory behind the page */
+    int process; /* that opened it */
     struct perf_event_mmap_page *page;
     uint32_t index;       /* on the PMU: as the page has it */
     uint64_t reg;         /* the counter itself, `width` bits */

@@ -611,7 +611,7 @@ static void auto_finds_the_fault_in_a_child(void)
     CHECK_U64(0, bench.fast);
     CHECK_U64(0, statistics().rdpmcs);
     CHECK(waitpid(-1, NULL, WNOHANG | __WALL) == -1 && errno == ECHILD);
-    /* The child's own event is closed with it, but the simulation does not see it end. */
+    /* The child's event is gone with it: the simulation notices at the next open. */
     picollo_session_free(bench.session);
 }
 

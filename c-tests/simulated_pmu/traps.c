@@ -28,6 +28,9 @@
 #endif
 
 struct world *world;
+/* The pages of all events: one file, mapped here for writing before any child is forked. */
+static char *pages;
+enum { PAGE = 4096, PAGES_FD = FIRST_FD + MAX_EVENTS };
 
 static long raw(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -61,10 +64,23 @@ static struct event *event_of(long fd)
     return &world->events[fd - FIRST_FD];
 }
 
+static long close_event(struct event *event);
+
+/* The descriptors of a process are closed when it ends. */
+static void bury_the_dead(void)
+{
+    const int self = (int)raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    for (int i = 0; i < MAX_EVENTS; i++) {
+        struct event *event = &world->events[i];
+        if (event->used && event->process != self && raw(SYS_kill, event->process, 0, 0, 0, 0, 0) == -ESRCH) close_event(event);
+    }
+}
+
 /* ── system calls ─────────────────────────────────────────────────────────────────────────────────────── */
 
 static long open_event(const struct perf_event_attr *attr, int pid, int cpu, long group, long flags)
 {
+    bury_the_dead();
     world->statistics.opens++;
     if (world->fail_in != 0 && --world->fail_in == 0) return -world->fail_with;
     const int software = attr->type == PERF_TYPE_SOFTWARE;
@@ -84,15 +100,8 @@ static long open_event(const struct perf_event_attr *attr, int pid, int cpu, lon
     while (slot < MAX_EVENTS && world->events[slot].used) slot++;
     if (slot == MAX_EVENTS) return -EMFILE;
 
-    const long memory = raw(SYS_memfd_create, (long)"simulated_pmu", MFD_CLOEXEC, 0, 0, 0, 0);
-    if (memory < 0) return memory;
-    raw(SYS_ftruncate, memory, 4096, 0, 0, 0, 0);
-    const long page = raw(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-    const long fd = raw(SYS_dup3, memory, FIRST_FD + slot, flags & PERF_FLAG_FD_CLOEXEC ? O_CLOEXEC : 0, 0, 0, 0);
-    if (page < 0 || fd < 0) {
-        raw(SYS_close, memory, 0, 0, 0, 0, 0);
-        return fd < 0 ? fd : -ENOMEM;
-    }
+    const long fd = raw(SYS_dup3, PAGES_FD, FIRST_FD + slot, flags & PERF_FLAG_FD_CLOEXEC ? O_CLOEXEC : 0, 0, 0, 0);
+    if (fd < 0) return fd;
     struct event *event = &world->events[slot];
     memset(event, 0, sizeof *event);
     event->used = 1;
@@ -104,8 +113,9 @@ static long open_event(const struct perf_event_attr *attr, int pid, int cpu, lon
     event->read_format = attr->read_format;
     event->pinned = attr->pinned;
     event->software = software;
-    event->private_fd = (int)memory;
-    event->page = (struct perf_event_mmap_page *)page;
+    event->process = (int)raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    event->page = (struct perf_event_mmap_page *)(pages + PAGE * slot);
+    memset(event->page, 0, PAGE);
     event->period_left = (int64_t)((UINT64_C(1) << (world->options.period ? world->options.period : world->options.width - 1)) - 1);
     event->stamp = now();
     /* A member that is not disabled is enabled when its leader is. */
@@ -127,8 +137,6 @@ static long close_event(struct event *event)
     }
     event->used = 0;
     world->statistics.open_events--;
-    raw(SYS_munmap, (long)event->page, 4096, 0, 0, 0, 0);
-    raw(SYS_close, event->private_fd, 0, 0, 0, 0, 0);
     /* close itself is trapped for this descriptor. */
     raw(SYS_close_range, fd, fd, 0, 0, 0, 0);
     reschedule();
@@ -214,7 +222,7 @@ static long map_event(struct event *event, uint64_t length, long protection, lon
     if (!(flags & MAP_SHARED) || protection & PROT_EXEC || length != 4096 || offset != 0) return -EINVAL;
     /* Mapping republishes the page, live or not. */
     publish(event);
-    const long address = raw(SYS_mmap, 0, 4096, PROT_READ, MAP_SHARED, event->private_fd, 0);
+    const long address = raw(SYS_mmap, 0, PAGE, PROT_READ, MAP_SHARED, PAGES_FD, PAGE * (event - world->events));
     if (address > 0) raw(SYS_madvise, address, 4096, MADV_DONTFORK, 0, 0, 0);
     return address;
 }
@@ -370,6 +378,11 @@ __attribute__((constructor)) static void start(void)
 {
     world = mmap(NULL, sizeof *world, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (world == MAP_FAILED) fail("memory");
+    const int memory = memfd_create("simulated_pmu", MFD_CLOEXEC);
+    if (memory < 0 || ftruncate(memory, PAGE * MAX_EVENTS) != 0 || dup3(memory, PAGES_FD, O_CLOEXEC) < 0) fail("memory");
+    close(memory);
+    pages = (char *)mmap(NULL, PAGE * MAX_EVENTS, PROT_READ | PROT_WRITE, MAP_SHARED, PAGES_FD, 0);
+    if (pages == MAP_FAILED) fail("memory");
     world->mult = calibrate();
     simulated_pmu_reset(NULL);
     struct sigaction action;

@@ -40,7 +40,7 @@ impl Sys for &Files<'_> {
         Err(NOT_THERE)
     }
     fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {
-        assert!(!path.contains(".."), "a name led out of its directory: {path}");
+        assert!(path.split('/').all(|part| part != ".."), "a name led out of its directory: {path}");
         let path = path.strip_prefix(DEVICES).unwrap_or(path);
         let (_, content) = self.0.iter().find(|(name, _)| *name == path).ok_or(NOT_THERE)?;
         let length = content.len().min(buffer.len());
@@ -66,7 +66,12 @@ fuzz_target!(|text: &str| {
             // A name that was cut to its buffer no longer says everything.
             if event.name().len() < 120 {
                 let again = Event::parse_with(&&files, event.name());
-                assert_eq!(again.as_ref().ok(), Some(&event), "{spec:?} is named {:?}: {again:?}", event.name());
+                assert_eq!(
+                    again.as_ref().ok(),
+                    Some(&event),
+                    "{spec:?} is named {:?}: {again:?}",
+                    event.name()
+                );
             }
         }
         Err(error) => assert!(!error.message().is_empty()),

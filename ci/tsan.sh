@@ -2,7 +2,7 @@
 # Are there data races? ThreadSanitizer over the Rust tests with threads. Needs a nightly toolchain.
 set -eu
 cd "$(dirname "$0")/.."
-export RUSTFLAGS="--cfg picollo_tsan -Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer"
+export RUSTFLAGS="--cfg picollo_tsan --cfg picollo_plain_loads -Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/tsan"
 export PICOLLO_STRESS_RECORDS="${PICOLLO_STRESS_RECORDS:-300000}"
 # std hands over tests, results and what is in an Arc by fences, which the sanitizer does not see. The library has no Arc.

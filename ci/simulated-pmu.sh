@@ -45,6 +45,15 @@ demo() {
 
 tests make --no-print-directory -s -C c-tests/simulated_pmu test
 tests env LD_PRELOAD="$preload" PICOLLO_RDPMC=force python3 c-tests/simulated_pmu/from_python.py
+# CoreCLR, where ci/dotnet.sh has set it up. Its own handlers of faults would write dumps.
+clr=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet/runtime-8.0.4/dotnet
+if [ -x "$clr" ] && [ -e target/dotnet/core/Tests.exe.dll ]; then
+    tests env LD_LIBRARY_PATH="$build:$LD_LIBRARY_PATH" SIMULATED_PMU_LIBRARY="$preload" LD_PRELOAD="$preload" \
+        PICOLLO_RDPMC=force DOTNET_DbgEnableMiniDump=0 DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 \
+        "$clr" exec target/dotnet/core/Tests.exe.dll SimulatedPmuTests
+else
+    echo "SKIPPED: CoreCLR on the simulated PMU needs ci/dotnet.sh to have run"
+fi
 demo "$build/known_work"
 demo "$build/sorted_or_not"
 demo python3 -m demos.known_work --rounds 200

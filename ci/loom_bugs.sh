@@ -52,5 +52,12 @@ bug "shards that are never handed on" shard_handed registry.rs 's/unsafe { shard
 bug "a shard with two owners" recorder_hands sharded.rs 's/\*free = unsafe { shard.as_ref() }.next_free;//'
 bug "an entry of a freed histogram taken for the next one's" histogram_freed registry.rs 's/&& \*epoch == entry.epoch/\&\& *epoch != 0/'
 bug "drains that do not wait for each other" drains scalable.rs 's/self.drains.version.change(|| {/Ok::<(), Error>(()).map(|()| {/'
+bug "a chunk that two writers make" sparse::two_writers first_touch.rs 's/Err(winner) => {/Err(winner) if false => {/; s/Ok(_) => Some(block),/_ => { self.0.store(block.as_ptr(), Release); Some(block) }/'
+bug "a chunk shown before it is made" sparse::two_writers first_touch.rs 's/block.as_ptr(), Release, Acquire/block.as_ptr(), Relaxed, Relaxed/'
+bug "a row that two writers make" doubles::two_writers first_touch.rs 's/Err(winner) => {/Err(winner) if false => {/; s/Ok(_) => Some(block),/_ => { self.0.store(block.as_ptr(), Release); Some(block) }/'
+bug "a collection that forgets late writers" doubles::a_late_writer exponential.rs 's/^        self.read_interval(active.other(), reading, into);//'
+bug "a cell drained in two steps" doubles::what_is_recorded exponential/rows.rs 's/Reading::Drain => cell.swap(0, Relaxed),/Reading::Drain => { let count = cell.load(Relaxed); cell.store(0, Relaxed); count }/'
+bug "an exact record without a second look" doubles::exact exponential.rs 's/if self.active.load(SeqCst) == active || attempt == 2/if true || attempt == 2/'
+bug "a stripe read under its writer" doubles::exact exponential/exact.rs 's/let alone = wait_until(|| stripe.take());/let alone = true;/'
 
 exit $missed

@@ -25,6 +25,7 @@ mod first_touch;
 mod histogram;
 mod image;
 mod interlocked;
+mod interpolate;
 mod iter;
 mod layout;
 #[cfg(feature = "alloc")]
@@ -47,6 +48,7 @@ mod snapshot;
 mod source;
 #[cfg(feature = "alloc")]
 mod sparse;
+mod spread;
 mod stats;
 mod stripe;
 mod summary;

@@ -26,6 +26,22 @@ impl Merged {
     }
 }
 
+/// Totals while counts are merged.
+pub(crate) struct Merging {
+    counts: Counts,
+    merged: Merged,
+}
+
+impl Merging {
+    pub(crate) fn put_below(&mut self, count: u64) {
+        self.merged.underflow = self.merged.underflow.saturating_add(count);
+    }
+
+    pub(crate) fn put_above(&mut self, count: u64) {
+        self.merged.overflow = self.merged.overflow.saturating_add(count);
+    }
+}
+
 /// Where a bucket's count goes.
 enum Place {
     In(usize),
@@ -53,26 +69,44 @@ impl Snapshot {
     /// here: the result does not depend on the order, nor on what was merged with what before. A finer layout gets each
     /// count in one of its buckets.
     pub fn merge(&mut self, other: &Snapshot) -> Merged {
-        let mut merged = Merged::default();
-        let mut counts = self.counts();
         if self.layout().same_counters(other.layout()) {
+            let (mut counts, mut merged) = (self.counts(), Merged::default());
             self.merge_same(other, &mut counts, &mut merged);
-        } else {
-            for bucket in other.recorded_buckets() {
-                match self.place_of(&bucket) {
-                    Place::In(index) => {
-                        let fits = self.add_at(index, bucket.count);
-                        if self.layout().bucket_at(index as u64).step < bucket.step {
-                            merged.refined = merged.refined.saturating_add(fits);
-                        }
-                        counts.total = counts.total.saturating_add(fits);
-                        merged.lost = merged.lost.saturating_add(bucket.count - fits);
-                    }
-                    Place::Below => merged.underflow = merged.underflow.saturating_add(bucket.count),
-                    Place::Above => merged.overflow = merged.overflow.saturating_add(bucket.count),
-                }
-            }
+            return self.merged(other, Merging { counts, merged });
         }
+        self.merge_by(other, |snapshot, bucket, merging| match snapshot.place_of(bucket) {
+            Place::In(index) => snapshot.put(index, bucket.count, bucket.step, merging),
+            Place::Below => merging.put_below(bucket.count),
+            Place::Above => merging.put_above(bucket.count),
+        })
+    }
+
+    /// Adds all counts of another snapshot, each bucket's as `put` does.
+    pub(crate) fn merge_by(
+        &mut self,
+        other: &Snapshot,
+        put: impl Fn(&mut Snapshot, &Bucket, &mut Merging),
+    ) -> Merged {
+        let mut merging = Merging { counts: self.counts(), merged: Merged::default() };
+        for bucket in other.recorded_buckets() {
+            put(self, &bucket, &mut merging);
+        }
+        self.merged(other, merging)
+    }
+
+    /// Adds to the bucket at an index what comes from one of width `step`.
+    pub(crate) fn put(&mut self, index: usize, count: u64, step: u64, merging: &mut Merging) {
+        let Merging { counts, merged } = merging;
+        let fits = self.add_at(index, count);
+        if self.layout().bucket_at(index as u64).step < step {
+            merged.refined = merged.refined.saturating_add(fits);
+        }
+        counts.total = counts.total.saturating_add(fits);
+        merged.lost = merged.lost.saturating_add(count - fits);
+    }
+
+    /// Takes over the totals of what was merged from another snapshot.
+    fn merged(&mut self, other: &Snapshot, Merging { mut counts, merged }: Merging) -> Merged {
         let theirs = other.counts();
         let sum = |ours: u64, theirs: u64, placed: u64| ours.saturating_add(theirs).saturating_add(placed);
         counts.underflow = sum(counts.underflow, theirs.underflow, merged.underflow);

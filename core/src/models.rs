@@ -4,6 +4,9 @@
 //! `ci/loom.sh` runs them. Each fails when what it is about is broken: `ci/loom_bugs.sh` breaks it, one thing at a time, and
 //! expects so.
 
+mod doubles;
+mod sparse;
+
 use alloc::boxed::Box;
 
 use loom::sync::Arc;

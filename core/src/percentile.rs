@@ -5,7 +5,7 @@ use crate::{Bucket, Error, Percentile, Result, Snapshot, ValueSelection};
 
 /// Ranks have a resolution of 1e-9 percent: the count to reach is decided in integers.
 const RANK_UNITS: f64 = 1e9;
-const HUNDRED_PERCENT: u128 = 100_000_000_000;
+pub(crate) const HUNDRED_PERCENT: u128 = 100_000_000_000;
 
 /// Ranks that are not in ascending order are sorted in groups of this many, each taking a pass.
 const GROUP: usize = 64;
@@ -19,13 +19,18 @@ pub(crate) fn target_count(rank: f64, total: u64) -> Result<u64> {
     if !(0.0..=100.0).contains(&rank) {
         return Err(Error::InvalidArgument);
     }
-    let units = libm::round(rank * RANK_UNITS) as u128;
+    let units = rank_units(rank);
     // At most 100 %, so at most `total`.
     Ok(((units * total as u128).div_ceil(HUNDRED_PERCENT) as u64).max(1))
 }
 
+/// A rank in units of 1e-9 percent.
+pub(crate) fn rank_units(rank: f64) -> u128 {
+    libm::round(rank * RANK_UNITS) as u128
+}
+
 /// Finds, for ascending targets, the buckets where the cumulative count reaches them.
-struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     snapshot: &'a Snapshot,
     index: usize,
     /// Counts before `index`.
@@ -34,14 +39,19 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    fn new(snapshot: &'a Snapshot) -> Self {
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
         // Where the total saturates, so must every sum on the way.
         let run = if snapshot.counts().total == u64::MAX { 1 } else { RUN };
         Cursor { snapshot, index: 0, before: 0, run }
     }
 
+    /// The counts below the bucket that was found.
+    pub(crate) fn before(&self) -> u64 {
+        self.before
+    }
+
     /// The index of the bucket that holds the observation number `target`, 1 ..= total.
-    fn find(&mut self, target: u64) -> usize {
+    pub(crate) fn find(&mut self, target: u64) -> usize {
         let cells = self.snapshot.cells();
         let mut run = self.run;
         while self.index < cells.len() {

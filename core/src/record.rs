@@ -53,17 +53,15 @@ pub trait Record {
             };
             *part = part.saturating_add(bucket.count);
         }
-        let counts = other.counts();
-        let tallies = self.tallies();
-        for (tally, count) in [
-            (&tallies.underflow, counts.underflow),
-            (&tallies.overflow, counts.overflow),
-            (&tallies.lost, counts.lost),
-        ] {
-            if count != 0 {
-                tally.fetch_add(count, Relaxed);
-            }
-        }
+        add_tallies(self.tallies(), other);
+        merged
+    }
+
+    /// Like [`Record::add_snapshot`], but a bucket's count is divided among the buckets here that it has values of, in
+    /// proportion, losing none to rounding; see [`Snapshot::merge_spreading`].
+    fn add_snapshot_spreading(&self, other: &Snapshot) -> Merged {
+        let merged = crate::spread::add_snapshot(self, other);
+        add_tallies(self.tallies(), other);
         merged
     }
 
@@ -82,6 +80,20 @@ pub trait Record {
     fn record_corrected_batch(&self, values: &[u64], expected_interval: u64) {
         for &value in values {
             self.record_corrected(value, expected_interval);
+        }
+    }
+}
+
+/// Adds what a snapshot has beside its buckets.
+fn add_tallies(tallies: &Tallies, other: &Snapshot) {
+    let counts = other.counts();
+    for (tally, count) in [
+        (&tallies.underflow, counts.underflow),
+        (&tallies.overflow, counts.overflow),
+        (&tallies.lost, counts.lost),
+    ] {
+        if count != 0 {
+            tally.fetch_add(count, Relaxed);
         }
     }
 }

@@ -369,6 +369,11 @@ impl SharedHistogram {
         as_what_it_is!(self, histogram => histogram.add_snapshot(other))
     }
 
+    /// See [`Record::add_snapshot_spreading`].
+    pub fn add_snapshot_spreading(&self, other: &Snapshot) -> Merged {
+        as_what_it_is!(self, histogram => histogram.add_snapshot_spreading(other))
+    }
+
     /// See [`Histogram::reset`].
     pub fn reset(&self) -> Result<()> {
         as_what_it_is!(self, histogram => histogram.reset())

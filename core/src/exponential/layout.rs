@@ -226,7 +226,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 5_000, ..ProptestConfig::default() })]
 
         #[test]
         fn the_error_holds_for_every_finite_double(layout in layouts(), value in any_finite()) {

@@ -1,20 +1,12 @@
-//! Models of the races of double histograms: loom runs every interleaving of the threads.
-//!
-//! `RUSTFLAGS="--cfg loom" cargo test -p picollo-core --release --test loom_doubles`
-#![cfg(loom)]
+//! Histograms of doubles: rows made by several threads at once, and collections beside writers and each other.
+
+use std::vec::Vec;
 
 use loom::sync::Arc;
 use loom::thread;
-use picollo_core::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
 
-fn model(check: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    // All interleavings with up to this many forced switches; in practice, no bug needs more.
-    builder.preemption_bound = Some(3);
-    // A collection looks at every page and at every cell of its rows.
-    builder.max_branches = 100_000;
-    builder.check(check);
-}
+use super::model;
+use crate::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
 
 fn histogram(exact: bool) -> Arc<DoubleHistogram> {
     let options = DoubleOptions { relative_error: 0.1, exact, ..DoubleOptions::default() };
@@ -43,7 +35,7 @@ fn counts(snapshot: &DoubleSnapshot) -> Vec<(f64, u64)> {
 
 #[test]
 fn two_writers_create_the_same_row() {
-    model(|| {
+    model(3, || {
         let histogram = histogram(false);
         let before = histogram.footprint();
         let other = spawn(&histogram, |histogram| histogram.record(1.0));
@@ -63,7 +55,7 @@ fn two_writers_create_the_same_row() {
 
 #[test]
 fn what_is_recorded_during_a_collection_is_in_this_interval_or_the_next() {
-    model(|| {
+    model(3, || {
         let histogram = histogram(false);
         histogram.record(1.0);
         let writer = spawn(&histogram, |histogram| {
@@ -76,13 +68,13 @@ fn what_is_recorded_during_a_collection_is_in_this_interval_or_the_next() {
         seen += first;
         writer.join().unwrap();
         seen += collect(&histogram, &mut total);
-        assert_eq!((seen, counts(&total)), (3, vec![(1.0625, 2), (1.9375, 1)]));
+        assert_eq!((seen, counts(&total)), (3, std::vec![(1.0625, 2), (1.9375, 1)]));
     });
 }
 
 #[test]
 fn a_late_writer_loses_nothing_over_several_intervals() {
-    model(|| {
+    model(3, || {
         let histogram = histogram(false);
         histogram.record_n(1.0, 10);
         let writer = spawn(&histogram, |histogram| histogram.record(1.0));
@@ -93,13 +85,13 @@ fn a_late_writer_loses_nothing_over_several_intervals() {
         }
         writer.join().unwrap();
         seen += collect(&histogram, &mut total);
-        assert_eq!((seen, counts(&total)), (11, vec![(1.0625, 11)]));
+        assert_eq!((seen, counts(&total)), (11, std::vec![(1.0625, 11)]));
     });
 }
 
 #[test]
 fn two_collectors_share_what_there_is() {
-    model(|| {
+    model(3, || {
         let histogram = histogram(false);
         histogram.record_n(1.0, 2);
         let seen = Arc::new(loom::sync::Mutex::new(0));
@@ -124,7 +116,7 @@ fn two_collectors_share_what_there_is() {
 
 #[test]
 fn exact_sums_go_with_their_counts() {
-    model(|| {
+    model(3, || {
         let histogram = histogram(true);
         let writer = spawn(&histogram, |histogram| histogram.record(-3.0));
         let (mut total, mut snapshot) = (DoubleSnapshot::new(), DoubleSnapshot::new());

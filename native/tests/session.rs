@@ -186,6 +186,12 @@ fn another_thread_as_target() {
 /// A thread that is elsewhere than on the CPU asked for is enabled but not running: exactly what multiplexing looks like.
 #[test]
 fn multiplexed_counts_are_scaled() {
+    on_a_busy_machine(|| {
+        multiplexed_counts_are_scaled_once();
+    });
+}
+
+fn multiplexed_counts_are_scaled_once() {
     let Some((here, there)) = common::two_cpus() else {
         return skipped("this machine lets the test use one CPU only");
     };
@@ -389,6 +395,12 @@ fn hardware_events_count_or_say_why_not() {
 
 #[test]
 fn a_pmu_beside_the_core_takes_a_group_of_its_own_or_says_why() {
+    on_a_busy_machine(|| {
+        a_pmu_beside_the_core_takes_a_group_of_its_own_or_says_why_once();
+    });
+}
+
+fn a_pmu_beside_the_core_takes_a_group_of_its_own_or_says_why_once() {
     let Ok(tsc) = Event::parse("msr/tsc/") else { return skipped("this machine has no msr PMU") };
     let cell = Cell::new();
     let options = SessionOptions { flags: SESSION_SKIP_UNAVAILABLE, ..SessionOptions::default() };
@@ -429,5 +441,12 @@ fn a_pmu_of_the_package_says_that_it_counts_whole_cpus() {
     match Session::create(&options, &[energy]) {
         Ok(_) => assert!(error.message().contains("ON_CPU, thread -1"), "{error}"),
         Err(refused) => skipped(&format!("the power PMU cannot be used here: {refused}")),
+    }
+}
+
+/// Tries a test of times again: another process may take the CPU between two looks at a clock.
+fn on_a_busy_machine(test: fn()) {
+    if (0..4).all(|_| std::panic::catch_unwind(test).is_err()) {
+        test();
     }
 }

@@ -39,6 +39,11 @@ type Truth = (u64, u64, u64);
 /// What a session should say, from the truth at the moments that matter.
 fn expected(from: Truth, to: Truth) -> Reading {
     let (raw, enabled, running) = (to.0 - from.0, to.1 - from.1, to.2 - from.2);
+    if running == 0 && raw != 0 {
+        // Counted in no time: the clock was too coarse. The count is certain, the time is not.
+        let flags = READING_TIMES_STALE;
+        return Reading { value: raw, raw, time_enabled: enabled, time_running: enabled, flags, status: 0 };
+    }
     if running == 0 {
         return Reading { time_enabled: enabled, status: Status::NotCounted.code(), ..Reading::default() };
     }

@@ -22,8 +22,7 @@ impl Both {
     fn new(digits: u32, highest: u64, values: &[(u64, u64)]) -> Both {
         let layout = Layout::with_significant_digits(digits, 0, highest).unwrap();
         let mut theirs = Theirs::new_with_bounds(1, highest, digits as u8).unwrap();
-        let histogram =
-            picollo_core::Histogram::<[std::sync::atomic::AtomicU64]>::boxed(layout, false).unwrap();
+        let histogram = picollo_core::Histogram::<[picollo_core::AtomicU64]>::boxed(layout, false).unwrap();
         for &(value, count) in values {
             let value = value % (highest + 1);
             histogram.record_n(value, count);
@@ -152,7 +151,7 @@ proptest! {
     fn corrected_values(values in prop::collection::vec(0u64..1_000_000, 0..20), interval in 0u64..5000) {
         let options = picollo_core::Options { significant_digits: 3, max_trackable: 1_000_000, ..Default::default() };
         let ours = SharedHistogram::create(&options).unwrap();
-        let boxed = picollo_core::Histogram::<[std::sync::atomic::AtomicU64]>::boxed(options.layout().unwrap(), true).unwrap();
+        let boxed = picollo_core::Histogram::<[picollo_core::AtomicU64]>::boxed(options.layout().unwrap(), true).unwrap();
         boxed.record_corrected_batch(&values, interval);
         let mut theirs = Theirs::<u64>::new_with_bounds(1, 1_000_000, 3).unwrap();
         for &value in &values {

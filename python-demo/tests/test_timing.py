@@ -256,12 +256,13 @@ def test_generators_without_their_consumers() -> None:
         yield 1
         spin()
 
-    for histogram, suspended in ((own, None), (whole, True)):
+    # The quickest of several: another process may take the CPU at any time.
+    for histogram, suspended in ((own, None), (whole, True)) * 5:
         for _ in timed(histogram, suspended=suspended)(items)():
             time.sleep(LONG)
-    assert millis(whole) >= LONG * 1000 + 3.9
-    assert millis(own) >= 3.9
-    assert own.summary().max < whole.summary().max - LONG * 0.9e9
+    quickest = {name: h.summary().percentiles[0].value / 1e6 for name, h in (("own", own), ("whole", whole))}
+    assert quickest["whole"] >= LONG * 1000 + 3.9
+    assert 3.9 <= quickest["own"] < LONG * 1000
 
 
 @pytest.mark.parametrize("suspended", [None, True, False])

@@ -391,8 +391,7 @@ fn decoding_into_a_snapshot_that_is_there() {
 #[test]
 fn a_decoded_snapshot_holds_its_counts_alone() {
     let mut decoded = Snapshot::decode(&golden().encode_to_vec(Encoding::HdrV2).unwrap(), 0).unwrap();
-    let histogram =
-        crate::Histogram::<[crate::AtomicU64]>::boxed(*decoded.layout(), true).unwrap();
+    let histogram = crate::Histogram::<[crate::AtomicU64]>::boxed(*decoded.layout(), true).unwrap();
     assert_eq!(decoded.update(&*histogram, crate::Since::Reset), Err(Error::Unsupported));
     // But it can be changed, and merged into one that can be updated.
     assert!(decoded.merge(&golden()).is_exact());

@@ -193,7 +193,9 @@ impl Snapshot {
             let step = Step { rank_level: level, ..walk.step(upper) };
             // In the n-th half of the distance, steps are a tick of the 2^n-th part.
             let halves = libm::ilogb(100.0 / (100.0 - level)).clamp(0, 1100) + 1;
-            level += 100.0 / libm::ldexp(ticks, halves);
+            let next = level + 100.0 / libm::ldexp(ticks, halves);
+            // Near 100, with counts of more bits than a double, steps get too small to go on.
+            level = if next > level { next } else { 100.0 };
             Some(step)
         }))
     }
@@ -310,6 +312,20 @@ mod tests {
             (full.lowest_recorded().unwrap().lower, full.highest_recorded().unwrap().upper),
             (0, u64::MAX)
         );
+    }
+
+    #[test]
+    fn counts_of_more_bits_than_a_double() {
+        // The share of the first bucket rounds to 100 %.
+        let layout = Layout::with_scale(2, 0, 100).unwrap();
+        for ticks in [1, 5, 100] {
+            let full = snapshot(layout, &[(5, u64::MAX / 2), (50, 1)]);
+            let limit = 56 * ticks as usize + 2;
+            let steps: Vec<_> = full.percentile_steps(ticks).unwrap().take(limit + 1).collect();
+            assert!(steps.len() <= limit, "{ticks} ticks do not end");
+            let last = steps.last().unwrap();
+            assert_eq!((last.rank_level, last.to), (100.0, full.highest_recorded().unwrap().upper));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use core::sync::atomic::Ordering;
 use crate::attr::{Wish, request};
 use crate::diagnose::{Refusal, Target};
 use crate::event::Event;
+use crate::fault::{self, Policy};
 use crate::group;
 use crate::kernel::{CAP_USER_READ, kind};
 use crate::machine::{self, Machine};
@@ -58,7 +59,23 @@ impl fmt::Debug for PerfInfo {
 
 /// Looks what this machine can count, by opening a counter for CPU cycles and closing it again.
 pub fn probe() -> PerfInfo {
-    probe_with(&Kernel)
+    let mut info = probe_with(&Kernel);
+    // That the kernel allows it does not mean that the CPU does it: a child finds out.
+    let attr =
+        request(&Event::new(kind::HARDWARE, 0), Wish { kernel: false, inherit: false, pinned: false }, true);
+    let asked = info.user_read_available == 1 && Policy::of_environment() == Policy::Auto;
+    if asked && !fault::user_reads_are_safe(&attr) {
+        info.user_read_available = 0;
+        let before = info.explanation;
+        let why = if cfg!(target_arch = "aarch64") {
+            "Counters cannot be read in user space: sudo sysctl kernel.perf_user_access=1. "
+        } else {
+            "Counters cannot be read in user space, though the kernel allows it: the hypervisor does not offer the instruction, or \
+             /sys/devices/cpu/rdpmc is 0. They are read by system call. "
+        };
+        text::set(&mut info.explanation, format_args!("{why}{}", text::get(&before)));
+    }
+    info
 }
 
 /// [`probe`] on a given system.

@@ -13,8 +13,11 @@ fn user_reads(test: &str) -> Option<bool> {
     let offered = (info.pmu_available == 1).then_some(info.user_read_available == 1);
     match std::env::var("PICOLLO_TEST_PMU").as_deref() {
         Ok("user") => assert_eq!(offered, Some(true), "{info:?}"),
-        // The capability bit stays set there; that the index is 0 shows only when reading.
-        Ok("kernel") => return Some(false),
+        // The capability bit stays set there; that the index is 0 shows only when reading, which the probe does.
+        Ok("kernel") => {
+            assert_eq!(offered, Some(false), "{info:?}");
+            assert!(info.explanation().contains("perf_user_access"), "{info:?}");
+        }
         _ => {}
     }
     if offered.is_none() {

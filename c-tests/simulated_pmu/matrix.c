@@ -604,11 +604,11 @@ static void auto_finds_the_fault_in_a_child(void)
     picollo_event_info info;
     CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
     CHECK(!(info.flags & PICOLLO_EVENT_INFO_FAST));
-    picollo_perf_info info_of_all;
+    picollo_perf_info machine_info;
     picollo_error error;
-    CHECK_OK(picollo_perf_probe(&info_of_all, &error));
-    CHECK(info_of_all.pmu_available == 1 && info_of_all.user_read_available == 0);
-    CHECK(strstr(info_of_all.explanation, "user space") != NULL);
+    CHECK_OK(picollo_perf_probe(&machine_info, &error));
+    CHECK(machine_info.pmu_available == 1 && machine_info.user_read_available == 0);
+    CHECK(strstr(machine_info.explanation, "the instruction faults") != NULL);
     for (int i = 0; i < 1000; i++) {
         simulated_pmu_count(3);
         CHECK(read_and_check(&bench, PICOLLO_READ_AUTO));
@@ -634,6 +634,11 @@ static void off_is_off(void)
     CHECK_U64(0, statistics().rdpmcs);
     CHECK_U64(0, statistics().maps);
     close_bench(&bench);
+    picollo_perf_info machine_info;
+    picollo_error error;
+    CHECK_OK(picollo_perf_probe(&machine_info, &error));
+    CHECK(machine_info.pmu_available == 1 && machine_info.user_read_available == 0);
+    CHECK(strstr(machine_info.explanation, "PICOLLO_RDPMC=off") != NULL);
 }
 
 int main(void)

@@ -51,13 +51,20 @@ static KNOWN: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
 const SAFE: u64 = 1;
 const FAULTS: u64 = 2;
 
-/// Whether counters of the PMU that this request is for can be read in user space without a fault. A child tells, the first time.
+/// Whether counters of the PMU that this request is for can be read in user space without a fault.
 pub(crate) fn user_reads_are_safe(attr: &Attr) -> bool {
+    user_reads(attr) == Finding::Safe
+}
+
+/// What reading a counter of the PMU that this request is for does. A child tells, the first time.
+pub(crate) fn user_reads(attr: &Attr) -> Finding {
     let key = key_of(attr);
     for known in &KNOWN {
         match known.load(Ordering::Relaxed) {
             0 => break,
-            answer if answer >> 2 == key => return answer & 3 == SAFE,
+            answer if answer >> 2 == key => {
+                return if answer & 3 == SAFE { Finding::Safe } else { Finding::Faults };
+            }
             _ => {}
         }
     }
@@ -66,7 +73,7 @@ pub(crate) fn user_reads_are_safe(attr: &Attr) -> bool {
         Finding::Safe => SAFE,
         Finding::Faults => FAULTS,
         // Not kept: it may be known another time.
-        Finding::Unknown => return false,
+        Finding::Unknown => return finding,
     };
     for known in &KNOWN {
         // Threads that ask at the same time all find the same; whether it is noted twice does not matter.
@@ -74,7 +81,7 @@ pub(crate) fn user_reads_are_safe(attr: &Attr) -> bool {
             break;
         }
     }
-    finding == Finding::Safe
+    finding
 }
 
 /// One number for each PMU: on hybrid CPUs the upper half of a generic event's config names it.

@@ -7,9 +7,9 @@ use core::sync::atomic::Ordering;
 use crate::attr::{Wish, request};
 use crate::diagnose::{Refusal, Target};
 use crate::event::Event;
-use crate::fault::{self, Policy};
+use crate::fault::{self, Finding, Policy};
 use crate::group;
-use crate::kernel::{CAP_USER_READ, kind};
+use crate::kernel::{Attr, CAP_USER_READ, kind};
 use crate::machine::{self, Machine};
 use crate::sys::{Errno, Kernel, Sys};
 use crate::text;
@@ -57,25 +57,47 @@ impl fmt::Debug for PerfInfo {
     }
 }
 
-/// Looks what this machine can count, by opening a counter for CPU cycles and closing it again.
+/// Looks what this machine can count: opens a counter for CPU cycles, and lets a child read it in user space.
 pub fn probe() -> PerfInfo {
     let mut info = probe_with(&Kernel);
-    // That the kernel allows it does not mean that the CPU does it: a child finds out.
-    let attr =
-        request(&Event::new(kind::HARDWARE, 0), Wish { kernel: false, inherit: false, pinned: false }, true);
-    let asked = info.user_read_available == 1 && Policy::of_environment() == Policy::Auto;
-    if asked && !fault::user_reads_are_safe(&attr) {
+    if info.user_read_available == 1
+        && let Some(why) = user_read_refused()
+    {
         info.user_read_available = 0;
-        let before = info.explanation;
-        let why = if cfg!(target_arch = "aarch64") {
-            "Counters cannot be read in user space: sudo sysctl kernel.perf_user_access=1. "
-        } else {
-            "Counters cannot be read in user space, though the kernel allows it: the hypervisor does not offer the instruction, or \
-             /sys/devices/cpu/rdpmc is 0. They are read by system call. "
-        };
-        text::set(&mut info.explanation, format_args!("{why}{}", text::get(&before)));
+        let rest = info.explanation;
+        text::set(&mut info.explanation, format_args!("{why}{}", text::get(&rest)));
     }
     info
+}
+
+/// What stands in the way of a user read that the kernel allows: the environment, or what a child found out. `None`: nothing.
+fn user_read_refused() -> Option<&'static str> {
+    match Policy::of_environment() {
+        Policy::Off => return Some("Counters are read by system call: PICOLLO_RDPMC=off. "),
+        Policy::Force => return None,
+        Policy::Auto => {}
+    }
+    match fault::user_reads(&cycles().1) {
+        Finding::Safe => None,
+        Finding::Faults => Some(
+            "Counters cannot be read in user space, though the kernel allows it: the instruction faults (a hypervisor without it, \
+             or /sys/devices/cpu/rdpmc is 0). They are read by system call. ",
+        ),
+        Finding::Unknown if cfg!(target_arch = "aarch64") => {
+            Some("Counters cannot be read in user space: sudo sysctl kernel.perf_user_access=1. ")
+        }
+        Finding::Unknown => Some(
+            "Reading a counter in user space was tried without success: the counters may all be taken. They are read by system \
+             call. ",
+        ),
+    }
+}
+
+/// CPU cycles in user space, as every user may count them.
+fn cycles() -> (Event, Attr) {
+    let event = Event::new(kind::HARDWARE, 0);
+    let attr = request(&event, Wish { kernel: false, inherit: false, pinned: false }, true);
+    (event, attr)
 }
 
 /// [`probe`] on a given system.
@@ -91,8 +113,7 @@ pub fn probe_with<S: Sys>(sys: &S) -> PerfInfo {
         explanation: [0; 480],
     };
     let target = Target { pid: 0, cpu: -1 };
-    let cycles = Event::new(kind::HARDWARE, 0);
-    let attr = request(&cycles, Wish { kernel: false, inherit: false, pinned: false }, true);
+    let (cycles, attr) = cycles();
     match group::open(sys, &attr, target, -1) {
         Ok((fd, _)) => {
             info.pmu_available = 1;

@@ -556,19 +556,21 @@ static void times_go_on(void)
         open_bench(&bench, 0, GROUP, 2);
         picollo_error error;
         picollo_reading readings[2];
-        uint64_t enabled[2], running, start_enabled, start_running;
+        /* The base is taken at some time between the two starts, which a busy machine may put far apart. */
+        uint64_t enabled[2], start[2], running;
+        simulated_pmu_times(0, &start[0], &running);
         CHECK_OK(picollo_session_reset(bench.session, &error));
-        simulated_pmu_times(0, &start_enabled, &start_running);
+        simulated_pmu_times(0, &start[1], &running);
         for (int i = 0; i < 1000; i++) {
             simulated_pmu_count(9);
             simulated_pmu_times(0, &enabled[0], &running);
             CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
             simulated_pmu_times(0, &enabled[1], &running);
             CHECK_OK(picollo_session_readings(bench.session, 0, readings, 2));
-            /* The base was taken a little before; without the page's times, the two clocks differ by parts in a thousand. */
-            const uint64_t slack = 1000000 + (enabled[1] - start_enabled) / 100;
-            CHECK(readings[0].time_enabled + slack >= enabled[0] - start_enabled);
-            CHECK(readings[0].time_enabled <= enabled[1] - start_enabled + slack);
+            /* Without the page's times, the two clocks differ by parts in a thousand. */
+            const uint64_t slack = 1000000 + (enabled[1] - start[0]) / 100;
+            CHECK(readings[0].time_enabled + slack >= enabled[0] - start[1]);
+            CHECK(readings[0].time_enabled <= enabled[1] - start[0] + slack);
             CHECK(readings[0].time_enabled == readings[0].time_running);
             CHECK(!(readings[0].flags & PICOLLO_READING_TIMES_STALE));
         }

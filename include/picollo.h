@@ -32,8 +32,8 @@
  *   functions that do not check say so. Pointers must be aligned for their type.
  * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
  *   What is made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever
- *   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in and
- *   _attach.
+ *   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
+ *   _attach and picollo_log_reader_create.
  * - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
  *   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
  * - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
@@ -128,7 +128,7 @@ typedef struct picollo_error {
 #define PICOLLO_ERR_INCOMPATIBLE (-6)
 /** Encoded data or an image in memory is malformed. */
 #define PICOLLO_ERR_CORRUPT (-7)
-/** Nothing was recorded, so there is nothing to tell. */
+/** Nothing was recorded, so there is nothing to tell; or the end of a log. */
 #define PICOLLO_ERR_EMPTY (-8)
 /** Only the thread that opened the session may do this. */
 #define PICOLLO_ERR_WRONG_THREAD (-9)
@@ -170,11 +170,14 @@ const char *picollo_status_str(picollo_status status);
  */
 typedef struct picollo_histogram picollo_histogram;
 
+/** Reads a log of histograms (.hlog) that is in the caller's memory. Not counted: it is freed once. */
+typedef struct picollo_log_reader picollo_log_reader;
+
 /** Performance counters of one target. Not counted: it is freed once. */
 typedef struct picollo_session picollo_session;
 
 /**
- * Frozen counts with their totals. Holds a reference to its histogram.
+ * Frozen counts with their totals. Holds a reference to its histogram; one that was decoded or corrected has none.
  *
  * Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge
  * (into it) and picollo_snapshot_free must be alone with it.
@@ -613,7 +616,8 @@ picollo_status picollo_snapshot_init_in(void *memory,
  * starts from: deltas add up to all that was recorded, whatever was reset meanwhile.
  *
  * Requires: deltas is 1 for what was recorded since the previous update, or 0 for what was recorded since the reset.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_BUSY
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
+ *   PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one; PICOLLO_ERR_BUSY
  *   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would
  *   have.
  * Threads: any thread, one at a time with this snapshot, also while others record and reset.
@@ -899,6 +903,341 @@ picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
                                                char *buffer,
                                                size_t capacity,
                                                size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Interchange: snapshots as bytes, for files, networks and the tools of HdrHistogram.
+ *
+ * Three encodings are written; these and HdrHistogram's older ones are read, as bytes or as base64.
+ *
+ *     size_t length = 0;
+ *     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, NULL, 0, &length);
+ *     void *bytes = malloc(length);
+ *     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, bytes, length, &length);
+ *     ...
+ *     picollo_snapshot *copy;
+ *     if (picollo_snapshot_decode(bytes, length, 0, &copy) != PICOLLO_OK) ...
+ *
+ * HdrHistogram's encodings hold the counts of its own layouts (see significant_digits) and nothing else: what was out of
+ * range or lost, the smallest trackable value and the time are left out. The native one holds everything.
+ *
+ * A decoded or corrected snapshot has no histogram behind it: everything can be read from it, and it can be merged into
+ * another one or another one into it, but picollo_snapshot_update is PICOLLO_ERR_UNSUPPORTED.
+ */
+
+/** HdrHistogram's V2. */
+#define PICOLLO_ENCODING_HDR_V2 0
+/** HdrHistogram's V2, compressed (zlib): what its logs hold. */
+#define PICOLLO_ENCODING_HDR_V2_COMPRESSED 1
+/** Picollo's own: any layout, all values and counts, what was out of range or lost, the time, and a checksum. */
+#define PICOLLO_ENCODING_NATIVE 2
+
+/**
+ * Limit on the counters of a decoded snapshot where the caller sets none: 48 MiB of counts, room for every HdrHistogram
+ * of up to 5 significant digits.
+ */
+#define PICOLLO_DEFAULT_MAX_COUNTERS 6291456
+
+/**
+ * Writes a snapshot as bytes. As with text, *out_length is also told when the buffer is too small, and a buffer of
+ * NULL with a capacity of 0 asks for it; but there is no NUL at the end, and a buffer that is too small is not
+ * written to at all.
+ *
+ * Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the bytes that are needed;
+ *   PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of 0 to 5
+ *   significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer
+ *   with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (encoding); PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
+ * Threads: any thread.
+ * Cost: two passes over the counters. The compressed encoding allocates about 0.5 MB for the time of the call, and is
+ *   made whole also to ask for its length.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_encode(const picollo_snapshot *snapshot,
+                                       uint32_t encoding,
+                                       void *buffer,
+                                       size_t capacity,
+                                       size_t *out_length);
+
+/**
+ * Writes a snapshot as base64 text: the compressed encoding gives the HISTFAAA... of HdrHistogram's logs.
+ *
+ * Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
+ * Returns: as picollo_snapshot_encode, and PICOLLO_ERR_OUT_OF_MEMORY for every encoding.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_encode; allocates the text for the time of the call.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_encode_base64(const picollo_snapshot *snapshot,
+                                              uint32_t encoding,
+                                              char *buffer,
+                                              size_t capacity,
+                                              size_t *out_length);
+
+/**
+ * Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, or the native encoding; or
+ * any of them in base64, with white space around it ignored. Which it is tells the data itself.
+ *
+ * What comes from others is checked from beginning to end before anything is made of it: no data makes this call
+ * crash, hang or allocate more than max_counters allows, which is 8 bytes a counter for the result, at most 18 more
+ * while it is inflated, and the bytes of base64.
+ *
+ * Requires: bytes leads to length bytes; max_counters is the largest number of counters that the result may have, or 0
+ *   for PICOLLO_DEFAULT_MAX_COUNTERS.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_CORRUPT for what is none of these, or broken; PICOLLO_ERR_OUT_OF_MEMORY when the
+ *   result would have more counters than max_counters, or there is no memory; PICOLLO_ERR_UNSUPPORTED for a later
+ *   version of the native encoding; PICOLLO_ERR_NULL_POINTER (out, and bytes with a length above 0).
+ * Ownership: *out is the caller's, for picollo_snapshot_free. The bytes are not needed any more.
+ * Threads: any thread.
+ * Cost: a few passes over the data; allocates the result, and memory to inflate and decode into.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_decode(const void *bytes,
+                                       size_t length,
+                                       uint64_t max_counters,
+                                       picollo_snapshot **out);
+
+/**
+ * Writes the percentile distribution of a snapshot as HdrHistogram for Java does (.hgrm), for its plotters: rows at
+ * percentiles that get closer by half with each half of the distance to 100 %. Values are the upper ends of buckets,
+ * with as many decimals as the layout has significant digits.
+ *
+ * Requires: ticks_per_half_distance is the number of rows in each half of the distance, at most 1,000,000, or 0 for
+ *   5; value_scale is what values are divided by, or 0 for 1; csv is 1 for comma-separated values, or 0 for columns,
+ *   with mean, deviation, maximum and total below; buffer has capacity bytes.
+ * Returns: PICOLLO_OK, also for an empty snapshot, which has no rows; PICOLLO_ERR_BUFFER_TOO_SMALL;
+ *   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
+ *   (ticks_per_half_distance, csv, and a value_scale that is negative or not finite).
+ * Threads: any thread.
+ * Cost: a microsecond for each row, and as much again; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_format_hgrm(const picollo_snapshot *snapshot,
+                                            uint32_t ticks_per_half_distance,
+                                            double value_scale,
+                                            uint32_t csv,
+                                            char *buffer,
+                                            size_t capacity,
+                                            size_t *out_length);
+
+/**
+ * Makes a copy that is corrected for coordinated omission: for every value longer than the interval at which values were
+ * expected, also those that a stalled caller did not send meanwhile, as by picollo_histogram_record_corrected. Buckets
+ * stand for their upper ends, as in HdrHistogram. What was out of range is copied, not corrected.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_UNSUPPORTED
+ *   when there is a lot to correct and more than UINT64_MAX values were recorded.
+ * Ownership: *out is the caller's, for picollo_snapshot_free. It has no histogram behind it.
+ * Threads: any thread.
+ * Cost: at most that of sorting the counters, however many values are added; allocates 16 bytes a counter.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_corrected(const picollo_snapshot *snapshot,
+                                          uint64_t expected_interval,
+                                          picollo_snapshot **out);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Logs of histograms (.hlog): the format of HdrHistogram's log tools, a line for each interval.
+ *
+ * The whole log is in the caller's memory, read or mapped from its file:
+ *
+ *     picollo_log_reader *reader;
+ *     picollo_log_interval interval;
+ *     picollo_snapshot *snapshot;
+ *     picollo_status status;
+ *     picollo_log_reader_create(text, length, &reader);
+ *     while ((status = picollo_log_reader_next(reader, &interval, &snapshot)) != PICOLLO_ERR_EMPTY) {
+ *         if (status != PICOLLO_OK) continue;     (a line that cannot be read; reading goes on after it)
+ *         ... interval.tag, interval.start_seconds, picollo_snapshot_percentiles(snapshot, ...) ...
+ *         picollo_snapshot_free(snapshot);
+ *     }
+ *     picollo_log_reader_free(reader);
+ *
+ * Headers are optional; comments, legends and empty lines may be anywhere, lines may end in any way, and case does not
+ * matter in headers. Timestamps are absolute, or relative to a base time. Where BaseTime is missing, they are taken to
+ * be relative to StartTime if the first one is more than a year before it, as in Java; where StartTime is missing, it is
+ * the first timestamp.
+ *
+ * A log is written as text, into the caller's buffer: picollo_log_format_header once, and picollo_log_format_interval
+ * for each interval.
+ */
+
+/** Bytes of picollo_log_interval.tag, the NUL among them. */
+#define PICOLLO_LOG_TAG_SIZE 232
+
+/** A line of a log, but for its histogram. */
+typedef struct picollo_log_interval {
+    /** When the interval begins, in seconds since 1970 (or since whatever the log's times count from). */
+    double start_seconds;
+    /** When it ends. */
+    double end_seconds;
+    /** The largest value in millions, as written in the log; NaN where it is no number. The histogram knows better. */
+    double max;
+    /**
+     * What tells histograms of the same time apart; "" without one. UTF-8, NUL-terminated. A longer one is cut between
+     * characters; picollo_log_reader_tag has all of it.
+     */
+    char tag[PICOLLO_LOG_TAG_SIZE];
+} picollo_log_interval;
+
+/**
+ * Makes a reader of a log.
+ *
+ * Requires: text leads to length bytes, which stay as they are until the reader is freed. They need not end in a NUL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and text with a length above 0); PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_log_reader_free; it borrows the text. Snapshots do not.
+ * Threads: any thread.
+ * Cost: none to speak of: nothing is read yet.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_create(const char *text,
+                                         size_t length,
+                                         picollo_log_reader **out);
+
+/**
+ * Sets a limit on the counters of the snapshots that are decoded from here on, as max_counters of
+ * picollo_snapshot_decode does; 0 is the default.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (reader).
+ * Threads: any thread, one at a time with this reader.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_set_max_counters(picollo_log_reader *reader, uint64_t max_counters);
+
+/**
+ * Reads the next interval and decodes its histogram, whose time is the end of the interval.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval, or
+ *   whose histogram is broken, and what else picollo_snapshot_decode returns: the next call goes on after that line;
+ *   PICOLLO_ERR_NULL_POINTER (reader, out_interval, out), and then nothing is read.
+ * Ownership: *out is the caller's, for picollo_snapshot_free; it needs neither the reader nor the text.
+ * Threads: any thread, one at a time with this reader.
+ * Cost: that of reading a line and of picollo_snapshot_decode.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_next(picollo_log_reader *reader,
+                                       picollo_log_interval *out_interval,
+                                       picollo_snapshot **out);
+
+/**
+ * Reads the next interval without decoding its histogram, to pick from a large log by tag and time.
+ * picollo_log_reader_decode decodes it.
+ *
+ * Returns: as picollo_log_reader_next, for reader and out_interval; a broken histogram is not noticed here.
+ * Threads: any thread, one at a time with this reader.
+ * Cost: that of reading a line.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_next_interval(picollo_log_reader *reader,
+                                                picollo_log_interval *out_interval);
+
+/**
+ * Decodes the histogram of the interval that was read last, as picollo_log_reader_next does. It may be done again.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY when no interval was read, or the last line read was none; otherwise as
+ *   picollo_snapshot_decode; PICOLLO_ERR_NULL_POINTER (reader, out).
+ * Ownership: as picollo_log_reader_next.
+ * Threads: any thread, one at a time with this reader.
+ * Cost: that of picollo_snapshot_decode.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_decode(const picollo_log_reader *reader,
+                                         picollo_snapshot **out);
+
+/**
+ * Tells the whole tag of the interval that was read last, however long; "" without one.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_EMPTY as picollo_log_reader_decode;
+ *   PICOLLO_ERR_NULL_POINTER (reader, out_length, and buffer with a capacity above 0).
+ * Threads: any thread, one at a time with this reader.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_tag(const picollo_log_reader *reader,
+                                      char *buffer,
+                                      size_t capacity,
+                                      size_t *out_length);
+
+/**
+ * Tells how far the log was read.
+ *
+ * Returns: PICOLLO_OK, with *out_bytes how many bytes were read, and *out_line the number of the line that was read
+ *   last, from 1 on; PICOLLO_ERR_NULL_POINTER (reader, out_bytes, out_line).
+ * Threads: any thread, one at a time with this reader.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_position(const picollo_log_reader *reader,
+                                           uint64_t *out_bytes,
+                                           uint64_t *out_line);
+
+/**
+ * Tells the times of the log, in seconds since 1970, as far as they are known by now; NaN where they are not. After the
+ * first interval both are.
+ *
+ * Returns: PICOLLO_OK, with *out_start when the log starts, and *out_base what is added to its timestamps;
+ *   PICOLLO_ERR_NULL_POINTER (reader, out_start, out_base).
+ * Threads: any thread, one at a time with this reader.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_times(const picollo_log_reader *reader,
+                                        double *out_start,
+                                        double *out_base);
+
+/**
+ * Frees a reader. NULL is allowed and does nothing. The text is the caller's again; snapshots stay.
+ *
+ * Threads: any thread, once.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+void picollo_log_reader_free(picollo_log_reader *reader);
+
+/**
+ * Writes the lines that a log begins with: the comment, the version of the format, StartTime, and the names of the
+ * fields.
+ *
+ * There is no BaseTime: readers take the timestamps of intervals to be relative to the start if the first one is more
+ * than a year before it, and absolute otherwise. Who wants to be sure adds a line "#[BaseTime: 0.000 (seconds since
+ * epoch)]", or another number, to be added to all timestamps.
+ *
+ * Requires: start_seconds is when the log starts, in seconds since 1970, or NaN to leave it out; comment is
+ *   NUL-terminated UTF-8 of any number of lines, or NULL; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (out_length, and buffer with a capacity
+ *   above 0); PICOLLO_ERR_INVALID_ARGUMENT for a comment that is not UTF-8, an infinite start_seconds, and one beyond
+ *   10^15.
+ * Threads: any thread.
+ * Cost: microseconds; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_log_format_header(double start_seconds,
+                                         const char *comment,
+                                         char *buffer,
+                                         size_t capacity,
+                                         size_t *out_length);
+
+/**
+ * Writes the line of an interval, with its line break: the snapshot in PICOLLO_ENCODING_HDR_V2_COMPRESSED, as base64.
+ *
+ * Requires: start_seconds is when the interval begins, in seconds since 1970 or since the StartTime of the log (see
+ *   picollo_log_format_header), and length_seconds how long it is; tag is NUL-terminated UTF-8, or NULL or "" for
+ *   none, and holds no comma, white space or control character; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_INCOMPATIBLE as picollo_snapshot_encode;
+ *   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
+ *   for such a tag, and times that are not finite or beyond 10^15; PICOLLO_ERR_OUT_OF_MEMORY.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_encode_base64, also to ask for the length.
+ * Since: 0.1
+ */
+picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
+                                           double start_seconds,
+                                           double length_seconds,
+                                           const char *tag,
+                                           char *buffer,
+                                           size_t capacity,
+                                           size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Clocks.

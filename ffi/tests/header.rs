@@ -27,6 +27,8 @@ const SECTIONS: &[Section] = &[
     },
     Section { module: "summary", structs: &[("core", "summary", "Summary")] },
     Section { module: "text", structs: &[] },
+    Section { module: "interchange", structs: &[] },
+    Section { module: "log", structs: &[] },
     Section { module: "clock", structs: &[] },
     Section { module: "event", structs: &[("native", "event", "Event"), ("native", "probe", "PerfInfo")] },
     Section {

@@ -384,6 +384,32 @@ void picollo_histogram_record_corrected(picollo_histogram *histogram,
                                         uint64_t expected_interval);
 
 /**
+ * Counts a value count times, and what is missing below it as often: picollo_histogram_record_corrected, count times.
+ * Does nothing when histogram is NULL.
+ *
+ * Threads: as picollo_histogram_record.
+ * Cost: as picollo_histogram_record_corrected, whatever count is.
+ * Since: 0.1
+ */
+void picollo_histogram_record_corrected_n(picollo_histogram *histogram,
+                                          uint64_t value,
+                                          uint64_t count,
+                                          uint64_t expected_interval);
+
+/**
+ * Calls picollo_histogram_record_corrected for every value of an array. Does nothing when histogram or values is NULL.
+ *
+ * Requires: values leads to length values, aligned, which nobody changes meanwhile.
+ * Threads: as picollo_histogram_record.
+ * Cost: as picollo_histogram_record_corrected, for each value.
+ * Since: 0.1
+ */
+void picollo_histogram_record_corrected_batch(picollo_histogram *histogram,
+                                              const uint64_t *values,
+                                              size_t length,
+                                              uint64_t expected_interval);
+
+/**
  * Counts a value when it lies between exact bounds, which may be tighter than the buckets at the ends of the range.
  * Otherwise it is counted as underflow or overflow, and the caller is told.
  *
@@ -737,6 +763,306 @@ picollo_status picollo_snapshot_buckets(const picollo_snapshot *snapshot,
  */
 picollo_status picollo_snapshot_merge(picollo_snapshot *into,
                                       const picollo_snapshot *other);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Layouts: how values map to buckets, and what that costs.
+ *
+ * A layout is plain numbers. It is asked for before a histogram is made, of a histogram, or of a snapshot; what it tells
+ * of values holds for all that are in the same layout, and needs neither.
+ *
+ * What HdrHistogram calls the lowest, highest and median equivalent value of a value are the lower, the upper, and
+ * lower + step / 2 of its bucket, as picollo_layout_bucket_of tells it; the next non-equivalent value is upper + 1.
+ */
+
+/** The rule that maps values to counters. */
+typedef struct picollo_layout {
+    /** Smallest value that is counted for sure. */
+    uint64_t min_trackable;
+    /** Largest value that is counted for sure. */
+    uint64_t max_trackable;
+    /** Logical index of the first counter. */
+    uint64_t first_index;
+    /** Number of counters. */
+    uint64_t length;
+    /** 0.5 / block size: the largest distance between a value and the midpoint of its bucket, in proportion. */
+    double relative_error;
+    /** Binary logarithm of the block size. */
+    uint32_t block_scale;
+    /** Significant digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none. */
+    uint32_t significant_digits;
+} picollo_layout;
+
+/** What a histogram takes, in bytes. */
+typedef struct picollo_footprint {
+    /** Number of counters of the layout. */
+    uint64_t counters;
+    /** When the histogram is made. */
+    uint64_t initial_bytes;
+    /**
+     * What it grows by: a shard for each thread that records at the same time (thread-local), a chunk of counters and
+     * its baseline (sparse). 0 where it does not grow.
+     */
+    uint64_t step_bytes;
+    /** The most it can come to; UINT64_MAX where nothing limits it. */
+    uint64_t max_bytes;
+    /** A snapshot of it. */
+    uint64_t snapshot_bytes;
+} picollo_footprint;
+
+/**
+ * Tells the layout that a histogram with these options has.
+ *
+ * Requires: options as for picollo_histogram_create.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); otherwise as picollo_histogram_create.
+ * Threads: any thread.
+ * Cost: none to speak of; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_layout_of_options(const picollo_histogram_options *options,
+                                         picollo_layout *out);
+
+/**
+ * Tells the layout of a histogram.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out).
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_histogram_layout(const picollo_histogram *histogram, picollo_layout *out);
+
+/**
+ * Tells the layout of a snapshot.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out).
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_layout(const picollo_snapshot *snapshot, picollo_layout *out);
+
+/**
+ * Finds the bucket of a value, whether the value is in range or not: the values that cannot be told from it. Its count
+ * is 0; its storage_index is UINT64_MAX when the value is out of range.
+ *
+ * Requires: layout was filled in by this library; only its min_trackable, max_trackable and block_scale are looked at.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_layout_bucket_of(const picollo_layout *layout,
+                                        uint64_t value,
+                                        picollo_bucket *out);
+
+/**
+ * Tells whether two values share a bucket, in range or not.
+ *
+ * Requires: layout as for picollo_layout_bucket_of.
+ * Returns: PICOLLO_OK, with *out 1 or 0; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT as
+ *   picollo_layout_bucket_of.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_layout_equivalent(const picollo_layout *layout,
+                                         uint64_t a,
+                                         uint64_t b,
+                                         uint32_t *out);
+
+/**
+ * Tells how much memory a histogram with these options will take, of any mode and storage, without making one.
+ * (picollo_histogram_required_size tells it for memory of the caller's; picollo_histogram_footprint for a histogram that
+ * is there.)
+ *
+ * Requires: options as for picollo_histogram_create.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); otherwise as picollo_histogram_create.
+ * Threads: any thread.
+ * Cost: none to speak of; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_histogram_estimate(const picollo_histogram_options *options,
+                                          picollo_footprint *out);
+
+/**
+ * Counts the observations between two values, of whole buckets: all that share a bucket with a value of the range, both
+ * ends included.
+ *
+ * Returns: PICOLLO_OK, with 0 for a range that is empty or not in the snapshot's; PICOLLO_ERR_NULL_POINTER (snapshot,
+ *   out).
+ * Threads: any thread.
+ * Cost: one pass over the counters of the range.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_count_between(const picollo_snapshot *snapshot,
+                                              uint64_t lowest,
+                                              uint64_t highest,
+                                              uint64_t *out);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Steps: ways through the counts of a snapshot, as HdrHistogram's iterators have them.
+ *
+ * A step ends at a value, and holds the counts of all buckets up to and including that value's, as far as no step before
+ * it does: a bucket is never divided. All go on until everything recorded is covered; an empty snapshot has none. (All
+ * buckets, and those with counts, are listed by picollo_snapshot_buckets.)
+ *
+ * The functions fill an array. With out NULL they tell how many steps there are:
+ *
+ *     size_t length;
+ *     picollo_snapshot_linear_steps(snapshot, 1000, NULL, 0, &length);
+ *     picollo_step *steps = malloc(length * sizeof *steps);
+ *     picollo_snapshot_linear_steps(snapshot, 1000, steps, length, &length);
+ */
+
+/** Nobody gets more steps than this: parameters that ask for them are PICOLLO_ERR_INVALID_ARGUMENT. */
+#define PICOLLO_MAX_STEPS 16777216
+
+/** A step of an iteration. */
+typedef struct picollo_step {
+    /** Where the step before ended; 0 for the first. (HdrHistogram's valueIteratedFrom.) */
+    uint64_t from;
+    /** Where this one ends. Steps of percentiles end with a bucket. (valueIteratedTo.) */
+    uint64_t to;
+    /** Counts that came with this step. */
+    uint64_t added_count;
+    /** Counts of this and all steps before; saturates at UINT64_MAX. */
+    uint64_t cumulative_count;
+    /** The percentage of all counts that is. */
+    double rank;
+    /** The percentage at which a step of percentiles was due; rank for the other steps. */
+    double rank_level;
+} picollo_step;
+
+/**
+ * Lists steps of equal width: they end at width - 1, 2 * width - 1, ...
+ *
+ * Requires: width is not 0; out has capacity elements, or is NULL to ask for the number of steps alone.
+ * Returns: PICOLLO_OK, with *out_length the number of steps; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the number
+ *   that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
+ *   PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
+ * Threads: any thread.
+ * Cost: twice that of one pass over the counters and the steps; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_linear_steps(const picollo_snapshot *snapshot,
+                                             uint64_t width,
+                                             picollo_step *out,
+                                             size_t capacity,
+                                             size_t *out_length);
+
+/**
+ * Lists steps of growing width: they end at first - 1, first * base - 1, first * base * base - 1, ..., rounded down.
+ *
+ * Requires: first is not 0, base is above 1; out has capacity elements, or is NULL to ask for the number of steps alone.
+ * Returns: as picollo_snapshot_linear_steps, for first and base.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_linear_steps.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_logarithmic_steps(const picollo_snapshot *snapshot,
+                                                  uint64_t first,
+                                                  double base,
+                                                  picollo_step *out,
+                                                  size_t capacity,
+                                                  size_t *out_length);
+
+/**
+ * Lists steps of percentiles, which get closer by half with each half of the distance to 100 %; the last one is at 100.
+ * They end with a bucket each, and several may end with the same. These are the rows of picollo_snapshot_format_hgrm.
+ *
+ * Requires: ticks_per_half_distance is the number of steps in each half of the distance, not 0; out has capacity
+ *   elements, or is NULL to ask for the number of steps alone.
+ * Returns: as picollo_snapshot_linear_steps, for ticks_per_half_distance.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_linear_steps.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_percentile_steps(const picollo_snapshot *snapshot,
+                                                 uint32_t ticks_per_half_distance,
+                                                 picollo_step *out,
+                                                 size_t capacity,
+                                                 size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
+ *
+ * Each bucket's count goes, whole, to the bucket that its midpoint falls into. Between the same buckets, and into coarser
+ * ones, that is exact: the result is what recording there would have given, in whatever order things are merged. Into
+ * finer buckets it is right within the error of the coarser. What lies outside the range is counted as underflow or
+ * overflow there; nothing vanishes.
+ */
+
+/** What became of the counts that were added or subtracted. */
+typedef struct picollo_merged {
+    /** Counts that went to a finer bucket than they came from, within the error of theirs. */
+    uint64_t refined;
+    /** Counts that were in range there and are an underflow here. */
+    uint64_t underflow;
+    /** Counts that were in range there and are an overflow here. */
+    uint64_t overflow;
+    /** Counts for which a bucket had no room: no count goes above UINT64_MAX. They are among the lost of the result. */
+    uint64_t lost;
+} picollo_merged;
+
+/**
+ * As picollo_snapshot_merge, with a choice of how counts are placed, and a report of what became of them.
+ *
+ * Requires: into and other are not the same snapshot; spread is 0 to give a bucket's count to the bucket of its
+ *   midpoint, or 1 to divide it among all buckets that it has values of, in proportion, losing none to rounding; out is
+ *   NULL, or leads to where the report goes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same, and
+ *   for spread.
+ * Threads: any thread, one at a time with into.
+ * Cost: one pass over the counters of other; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_merge_reported(picollo_snapshot *into,
+                                               const picollo_snapshot *other,
+                                               uint32_t spread,
+                                               picollo_merged *out);
+
+/**
+ * Takes away all counts of another snapshot, of any layout, from where picollo_snapshot_merge would have put them; its
+ * underflow, overflow and lost counts too. So it undoes a merge, and tells what an interval added to an earlier one. The
+ * next update replaces what is left.
+ *
+ * Requires: from and other are not the same snapshot; out is NULL, or leads to where the report goes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (from, other); PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, when
+ *   there is less than is to be taken away, and when they are the same.
+ * Threads: any thread, one at a time with from.
+ * Cost: two passes over the counters of other; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_subtract(picollo_snapshot *from,
+                                         const picollo_snapshot *other,
+                                         picollo_merged *out);
+
+/**
+ * As picollo_histogram_add, with a choice of how counts are placed, and a report of what became of them. What wraps
+ * around 32-bit counters is not in the report: a snapshot has it among the lost.
+ *
+ * Requires: spread and out as for picollo_snapshot_merge_reported.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (spread).
+ * Threads: as picollo_histogram_record, which it is a kind of.
+ * Cost: one pass over the counters of the snapshot.
+ * Since: 0.1
+ */
+picollo_status picollo_histogram_add_reported(picollo_histogram *histogram,
+                                              const picollo_snapshot *other,
+                                              uint32_t spread,
+                                              picollo_merged *out);
+
+/**
+ * Makes a copy of a snapshot, with no histogram behind it: to keep what the next update replaces, and to merge into.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_snapshot_free.
+ * Threads: any thread.
+ * Cost: allocates 8 bytes a counter, copies all counters.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_copy(const picollo_snapshot *snapshot,
+                                     picollo_snapshot **out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Summaries: what most people want to know.

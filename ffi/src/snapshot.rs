@@ -23,7 +23,7 @@ use core::ptr::NonNull;
 pub use picollo_core::{
     Bucket as picollo_bucket, Counts as picollo_counts, Percentile as picollo_percentile,
 };
-use picollo_core::{SharedHistogram, Since, Snapshot, ValueSelection};
+use picollo_core::{Layout, SharedHistogram, Since, Snapshot, ValueSelection};
 
 use crate::argument::{exclusive, flag, input, output, slice, slice_mut};
 use crate::failure::{Failure, Outcome};
@@ -60,9 +60,10 @@ const ALIGNMENT: usize = align_of::<Block>();
 const _: () = assert!(size_of::<Block>().is_multiple_of(Snapshot::ALIGNMENT) && Snapshot::ALIGNMENT <= 64);
 
 impl Block {
-    fn required_size(histogram: &SharedHistogram) -> Outcome<usize> {
+    /// Bytes of a snapshot of a histogram with this layout.
+    pub fn required_size(layout: &Layout) -> Outcome<usize> {
         // Both are far below the largest `usize`.
-        let size = size_of::<Block>() + Snapshot::required_size(histogram.layout())?;
+        let size = size_of::<Block>() + Snapshot::required_size(layout)?;
         Ok(size.next_multiple_of(ALIGNMENT))
     }
 
@@ -79,7 +80,7 @@ impl Block {
         if !memory.cast::<Block>().is_aligned() {
             return Err(Failure::INVALID_ARGUMENT);
         }
-        if size < Self::required_size(histogram)? {
+        if size < Self::required_size(histogram.layout())? {
             return Err(Failure::BUFFER_TOO_SMALL);
         }
         // SAFETY: the block has at least the size just asked for.
@@ -126,7 +127,7 @@ impl Block {
 
     /// Makes a snapshot on the heap.
     pub fn create(histogram: &SharedHistogram) -> Outcome<NonNull<Block>> {
-        let size = Self::required_size(histogram)?;
+        let size = Self::required_size(histogram.layout())?;
         let memory = memory::allocate(size, ALIGNMENT)?;
         // SAFETY: a fresh block of this size; freed with it when it was not put to use.
         unsafe {
@@ -180,6 +181,21 @@ pub unsafe fn read<'a>(snapshot: *const picollo_snapshot) -> Outcome<&'a Snapsho
     unsafe { input(snapshot.cast::<Block>()) }.map(Block::counts)
 }
 
+/// Two snapshots, the first of which is changed. [`Failure::INVALID_ARGUMENT`] when they are the same.
+///
+/// # Safety
+/// As for [`read`]; the first must not be used by anyone else during the call.
+pub unsafe fn pair<'a>(
+    changed: *mut picollo_snapshot,
+    other: *const picollo_snapshot,
+) -> Outcome<(&'a mut Block, &'a Snapshot)> {
+    if changed.cast_const() == other && !other.is_null() {
+        return Err(Failure::INVALID_ARGUMENT);
+    }
+    // SAFETY: two different blocks, as just checked; the rest is the caller's promise, passed on.
+    unsafe { Ok((exclusive(changed.cast::<Block>())?, read(other)?)) }
+}
+
 /// Makes a snapshot and updates it for the first time, to all counts since the reset.
 ///
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY against
@@ -217,7 +233,7 @@ pub unsafe extern "C" fn picollo_snapshot_required_size(
         // SAFETY: the caller's promises, passed on.
         let (histogram, out_size, out_align) =
             unsafe { (borrow(histogram)?, output(out_size)?, output(out_align)?) };
-        out_size.set(Block::required_size(&histogram)?);
+        out_size.set(Block::required_size(histogram.layout())?);
         out_align.set(ALIGNMENT);
         Ok(())
     })
@@ -457,11 +473,8 @@ pub unsafe extern "C" fn picollo_snapshot_merge(
     other: *const picollo_snapshot,
 ) -> picollo_status {
     guard(|| {
-        if into.cast_const() == other && !into.is_null() {
-            return Err(Failure::INVALID_ARGUMENT);
-        }
-        // SAFETY: two different blocks, as just checked; the rest is the caller's promise, passed on.
-        let (into, other) = unsafe { (exclusive(into.cast::<Block>())?, read(other)?) };
+        // SAFETY: the caller's promises, passed on.
+        let (into, other) = unsafe { pair(into, other)? };
         into.counts_mut().merge(other);
         Ok(())
     })

@@ -20,22 +20,26 @@ void *__libc_memalign(size_t align, size_t size);
 
 static int allocations;
 static int out_of_memory;
+/* There is memory for so many allocations, -1: for all; and for none larger than this. */
+static int fail_after = -1, fail_from;
+static size_t largest = SIZE_MAX;
 
 /* Counts, and tells whether there is memory. */
-static int may_allocate(void)
+static int may_allocate(size_t size)
 {
+    const int has_memory = !out_of_memory && (fail_after < 0 || allocations < fail_after) && size <= largest;
     allocations++;
-    if (out_of_memory) errno = ENOMEM;
-    return !out_of_memory;
+    if (!has_memory) errno = ENOMEM;
+    return has_memory;
 }
 
-void *malloc(size_t size) NOTHROW { return may_allocate() ? __libc_malloc(size) : NULL; }
-void *calloc(size_t number, size_t size) NOTHROW { return may_allocate() ? __libc_calloc(number, size) : NULL; }
-void *realloc(void *block, size_t size) NOTHROW { return may_allocate() ? __libc_realloc(block, size) : NULL; }
-void *aligned_alloc(size_t align, size_t size) NOTHROW { return may_allocate() ? __libc_memalign(align, size) : NULL; }
+void *malloc(size_t size) NOTHROW { return may_allocate(size) ? __libc_malloc(size) : NULL; }
+void *calloc(size_t number, size_t size) NOTHROW { return may_allocate(number * size) ? __libc_calloc(number, size) : NULL; }
+void *realloc(void *block, size_t size) NOTHROW { return may_allocate(size) ? __libc_realloc(block, size) : NULL; }
+void *aligned_alloc(size_t align, size_t size) NOTHROW { return may_allocate(size) ? __libc_memalign(align, size) : NULL; }
 int posix_memalign(void **out, size_t align, size_t size) NOTHROW
 {
-    void *const block = may_allocate() ? __libc_memalign(align, size) : NULL;
+    void *const block = may_allocate(size) ? __libc_memalign(align, size) : NULL;
     if (block == NULL) return ENOMEM;
     *out = block;
     return 0;
@@ -116,9 +120,67 @@ static void no_memory_is_a_status(void)
     picollo_histogram_free(histogram);
 }
 
+/* Encoding and decoding where each allocation in turn is the first to fail: a status and no output. */
+static void interchange_without_memory(void)
+{
+    static const char log[] =
+        "1,1,1,HISTFAAAADN4nJNpmSzMwMAgxAABzFCaEURcm7yEwf4DRICJiZGFlWk//wnG1QJMTJv/MjIBAMP3CLI=\n";
+    picollo_histogram_options options = default_options();
+    picollo_histogram *histogram = NULL;
+    picollo_snapshot *snapshot;
+    static char buffer[65536];
+    options.significant_digits = 3;
+    options.max_trackable = 1000000000;
+    CHECK_OK(picollo_histogram_create(&options, &histogram));
+    for (uint64_t value = 1; value < 100000; value *= 2) picollo_histogram_record(histogram, value);
+    snapshot = snapshot_of(histogram);
+    for (int call = 0; call < 11; call++) {
+        for (fail_from = 1;; fail_from++) {
+            picollo_snapshot *out = NULL;
+            picollo_log_reader *reader = NULL;
+            picollo_log_interval interval;
+            picollo_status status = PICOLLO_OK;
+            size_t length = 77, written = 0;
+            if (call >= 3 && call <= 5) {
+                const uint32_t encoding = (uint32_t)call - 3;
+                CHECK_OK(picollo_snapshot_encode(snapshot, encoding, buffer, sizeof buffer, &written));
+            }
+            if (call == 6) CHECK_OK(picollo_snapshot_encode_base64(snapshot, 1, buffer, sizeof buffer, &written));
+            if (call == 10) CHECK_OK(picollo_log_reader_create(log, sizeof log - 1, &reader));
+            /* The compressor cannot be told that there is no memory for it, so the library makes sure before that there
+             * is: here what is scarce is memory in large pieces. */
+            if (call == 1 || call == 8) largest = (size_t)8 << fail_from;
+            else fail_after = allocations + fail_from - 1;
+            switch (call) {
+            case 0: case 1: case 2:
+                status = picollo_snapshot_encode(snapshot, (uint32_t)call, buffer, sizeof buffer, &length);
+                break;
+            case 3: case 4: case 5: case 6: status = picollo_snapshot_decode(buffer, written, 0, &out); break;
+            case 7: status = picollo_snapshot_corrected(snapshot, 7, &out); break;
+            case 8: status = picollo_log_format_interval(snapshot, 1, 1, "t", buffer, sizeof buffer, &length); break;
+            case 9: status = picollo_log_reader_create(log, sizeof log - 1, &reader); break;
+            case 10: status = picollo_log_reader_next(reader, &interval, &out); break;
+            }
+            fail_after = -1;
+            largest = SIZE_MAX;
+            picollo_log_reader_free(reader);
+            picollo_snapshot_free(out);
+            if (status == PICOLLO_OK) break;
+            CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, status);
+            CHECK(out == NULL && length == 77 && (call != 9 || reader == NULL));
+            if (fail_from > 100) break;
+        }
+        /* Plain encodings need no memory. */
+        CHECK(call == 0 || call == 2 ? fail_from == 1 : fail_from > 1 && fail_from < 100);
+    }
+    picollo_snapshot_free(snapshot);
+    picollo_histogram_free(histogram);
+}
+
 int main(void)
 {
     RUN(reading_allocates_nothing);
     RUN(no_memory_is_a_status);
+    RUN(interchange_without_memory);
     return report();
 }

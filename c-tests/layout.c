@@ -67,6 +67,42 @@ AT(picollo_summary, value_selection, 80);
 AT(picollo_summary, flags, 84);
 AT(picollo_summary, percentiles, 88);
 
+SIZE(picollo_layout, 48);
+AT(picollo_layout, min_trackable, 0);
+AT(picollo_layout, max_trackable, 8);
+AT(picollo_layout, first_index, 16);
+AT(picollo_layout, length, 24);
+AT(picollo_layout, relative_error, 32);
+AT(picollo_layout, block_scale, 40);
+AT(picollo_layout, significant_digits, 44);
+
+SIZE(picollo_footprint, 40);
+AT(picollo_footprint, counters, 0);
+AT(picollo_footprint, initial_bytes, 8);
+AT(picollo_footprint, step_bytes, 16);
+AT(picollo_footprint, max_bytes, 24);
+AT(picollo_footprint, snapshot_bytes, 32);
+
+SIZE(picollo_step, 48);
+AT(picollo_step, from, 0);
+AT(picollo_step, to, 8);
+AT(picollo_step, added_count, 16);
+AT(picollo_step, cumulative_count, 24);
+AT(picollo_step, rank, 32);
+AT(picollo_step, rank_level, 40);
+
+SIZE(picollo_merged, 32);
+AT(picollo_merged, refined, 0);
+AT(picollo_merged, underflow, 8);
+AT(picollo_merged, overflow, 16);
+AT(picollo_merged, lost, 24);
+
+SIZE(picollo_log_interval, 256);
+AT(picollo_log_interval, start_seconds, 0);
+AT(picollo_log_interval, end_seconds, 8);
+AT(picollo_log_interval, max, 16);
+AT(picollo_log_interval, tag, 24);
+
 SIZE(picollo_error, 512);
 AT(picollo_error, status, 0);
 AT(picollo_error, os_errno, 4);
@@ -147,6 +183,9 @@ static_assert(PICOLLO_MODE_SINGLE_WRITER == 0 && PICOLLO_MODE_INTERLOCKED == 1 &
                   PICOLLO_TEXT_LINE == 1 && PICOLLO_TEXT_JSON == 2 && PICOLLO_TEXT_CSV == 3,
               "codes");
 
+static_assert(PICOLLO_ENCODING_HDR_V2 == 0 && PICOLLO_ENCODING_HDR_V2_COMPRESSED == 1 && PICOLLO_ENCODING_NATIVE == 2 &&
+                  PICOLLO_DEFAULT_MAX_COUNTERS == 6291456 && PICOLLO_LOG_TAG_SIZE == 232 && PICOLLO_MAX_STEPS == 16777216,
+              "interchange");
 static_assert(PICOLLO_CLOCK_MONOTONIC == 0 && PICOLLO_CLOCK_TSC == 1 && PICOLLO_UNIT_TICKS == 0 && PICOLLO_UNIT_NANOS == 1 &&
                   PICOLLO_UNIT_MICROS == 2 && PICOLLO_UNIT_MILLIS == 3 && PICOLLO_UNIT_PICOS == 4,
               "clocks and units");

@@ -113,6 +113,116 @@ static void text(void)
     CHECK_OK(picollo_summary_format_diff(&summary, &summary, NULL, NULL, NULL, 0, buffer, sizeof buffer, &length));
 }
 
+static void layouts_and_steps(void)
+{
+    const picollo_histogram_options options = default_options();
+    picollo_layout layout;
+    picollo_footprint footprint;
+    picollo_bucket bucket;
+    picollo_step step;
+    picollo_merged merged;
+    picollo_snapshot *out = NULL;
+    uint64_t count = 77, value = 5;
+    uint32_t same = 77;
+    size_t length = 77;
+
+    NULL_IN(picollo_layout_of_options(&options, NULL));
+    NULL_IN(picollo_histogram_layout(NULL, &layout));
+    NULL_IN(picollo_histogram_layout(histogram, NULL));
+    NULL_IN(picollo_snapshot_layout(NULL, &layout));
+    NULL_IN(picollo_snapshot_layout(snapshot, NULL));
+    CHECK_OK(picollo_snapshot_layout(snapshot, &layout));
+    NULL_IN(picollo_layout_bucket_of(NULL, 5, &bucket));
+    NULL_IN(picollo_layout_bucket_of(&layout, 5, NULL));
+    NULL_IN(picollo_layout_equivalent(NULL, 5, 5, &same));
+    NULL_IN(picollo_layout_equivalent(&layout, 5, 5, NULL));
+    NULL_IN(picollo_histogram_estimate(&options, NULL));
+    CHECK_OK(picollo_histogram_estimate(NULL, &footprint));
+    NULL_IN(picollo_snapshot_count_between(NULL, 1, 5, &count));
+    NULL_IN(picollo_snapshot_count_between(snapshot, 1, 5, NULL));
+    NULL_IN(picollo_snapshot_linear_steps(NULL, 10, &step, 1, &length));
+    NULL_IN(picollo_snapshot_linear_steps(snapshot, 10, &step, 1, NULL));
+    NULL_IN(picollo_snapshot_logarithmic_steps(NULL, 10, 2, &step, 1, &length));
+    NULL_IN(picollo_snapshot_logarithmic_steps(snapshot, 10, 2, &step, 1, NULL));
+    NULL_IN(picollo_snapshot_percentile_steps(NULL, 5, &step, 1, &length));
+    NULL_IN(picollo_snapshot_percentile_steps(snapshot, 5, &step, 1, NULL));
+    NULL_IN(picollo_snapshot_merge_reported(NULL, snapshot, 0, &merged));
+    NULL_IN(picollo_snapshot_merge_reported(snapshot, NULL, 0, &merged));
+    NULL_IN(picollo_snapshot_merge_reported(NULL, NULL, 0, NULL));
+    NULL_IN(picollo_snapshot_subtract(NULL, snapshot, &merged));
+    NULL_IN(picollo_snapshot_subtract(snapshot, NULL, &merged));
+    NULL_IN(picollo_histogram_add_reported(NULL, snapshot, 0, &merged));
+    NULL_IN(picollo_histogram_add_reported(histogram, NULL, 0, &merged));
+    NULL_IN(picollo_snapshot_copy(NULL, &out));
+    NULL_IN(picollo_snapshot_copy(snapshot, NULL));
+    picollo_histogram_record_corrected_n(NULL, 5, 1, 1);
+    picollo_histogram_record_corrected_batch(NULL, &value, 1, 1);
+    picollo_histogram_record_corrected_batch(histogram, NULL, 1, 1);
+    picollo_histogram_record_corrected_batch(histogram, NULL, 0, 1);
+    CHECK(out == NULL && count == 77 && same == 77 && length == 77);
+}
+
+static void interchange(void)
+{
+    static const char text[] = "1,1,1,HISTF";
+    picollo_snapshot *out = NULL;
+    picollo_log_reader *reader = NULL;
+    picollo_log_interval interval;
+    char buffer[4096];
+    uint64_t bytes = 77, line = 77;
+    double start = 77, base = 77;
+    size_t length = 77;
+
+    memset(buffer, 0x5a, sizeof buffer);
+    NULL_IN(picollo_snapshot_encode(NULL, 2, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_snapshot_encode(snapshot, 2, NULL, 1, &length));
+    NULL_IN(picollo_snapshot_encode(snapshot, 2, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_snapshot_encode_base64(NULL, 2, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_snapshot_encode_base64(snapshot, 2, NULL, 1, &length));
+    NULL_IN(picollo_snapshot_encode_base64(snapshot, 2, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_snapshot_decode(NULL, 1, 0, &out));
+    NULL_IN(picollo_snapshot_decode(buffer, 1, 0, NULL));
+    CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_snapshot_decode(NULL, 0, 0, &out));
+    NULL_IN(picollo_snapshot_format_hgrm(NULL, 5, 1, 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_snapshot_format_hgrm(snapshot, 5, 1, 0, NULL, 1, &length));
+    NULL_IN(picollo_snapshot_format_hgrm(snapshot, 5, 1, 0, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_snapshot_corrected(NULL, 1, &out));
+    NULL_IN(picollo_snapshot_corrected(snapshot, 1, NULL));
+
+    NULL_IN(picollo_log_reader_create(NULL, 1, &reader));
+    NULL_IN(picollo_log_reader_create(text, sizeof text - 1, NULL));
+    NULL_IN(picollo_log_reader_next(NULL, &interval, &out));
+    NULL_IN(picollo_log_reader_next_interval(NULL, &interval));
+    NULL_IN(picollo_log_reader_decode(NULL, &out));
+    NULL_IN(picollo_log_reader_tag(NULL, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_log_reader_set_max_counters(NULL, 0));
+    NULL_IN(picollo_log_reader_position(NULL, &bytes, &line));
+    NULL_IN(picollo_log_reader_times(NULL, &start, &base));
+    picollo_log_reader_free(NULL);
+    CHECK(reader == NULL);
+    CHECK_OK(picollo_log_reader_create(text, sizeof text - 1, &reader));
+    NULL_IN(picollo_log_reader_next(reader, NULL, &out));
+    NULL_IN(picollo_log_reader_next(reader, &interval, NULL));
+    NULL_IN(picollo_log_reader_next_interval(reader, NULL));
+    NULL_IN(picollo_log_reader_position(reader, NULL, &line));
+    NULL_IN(picollo_log_reader_position(reader, &bytes, NULL));
+    NULL_IN(picollo_log_reader_times(reader, NULL, &base));
+    NULL_IN(picollo_log_reader_times(reader, &start, NULL));
+    CHECK(bytes == 77 && line == 77 && start == 77 && base == 77);
+    /* Nothing was read by those. */
+    CHECK_OK(picollo_log_reader_next_interval(reader, &interval));
+    NULL_IN(picollo_log_reader_decode(reader, NULL));
+    NULL_IN(picollo_log_reader_tag(reader, NULL, 1, &length));
+    NULL_IN(picollo_log_reader_tag(reader, buffer, sizeof buffer, NULL));
+    picollo_log_reader_free(reader);
+    NULL_IN(picollo_log_format_header(1, "", NULL, 1, &length));
+    NULL_IN(picollo_log_format_header(1, "", buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_log_format_interval(NULL, 1, 1, "", buffer, sizeof buffer, &length));
+    NULL_IN(picollo_log_format_interval(snapshot, 1, 1, "", NULL, 1, &length));
+    NULL_IN(picollo_log_format_interval(snapshot, 1, 1, "", buffer, sizeof buffer, NULL));
+    CHECK(out == NULL && length == 77 && buffer[0] == 0x5a);
+}
+
 int main(void)
 {
     histogram = create(0.01, 1, 1000);
@@ -121,6 +231,8 @@ int main(void)
     RUN(histograms);
     RUN(snapshots);
     RUN(text);
+    RUN(layouts_and_steps);
+    RUN(interchange);
     picollo_snapshot_free(snapshot);
     picollo_histogram_free(histogram);
     return report();

@@ -32,8 +32,8 @@
  *   functions that do not check say so. Pointers must be aligned for their type.
  * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
  *   What is made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever
- *   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in and
- *   _attach.
+ *   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
+ *   _attach and picollo_log_reader_create.
  * - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
  *   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
  * - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
@@ -128,7 +128,7 @@ typedef struct picollo_error {
 #define PICOLLO_ERR_INCOMPATIBLE (-6)
 /** Encoded data or an image in memory is malformed. */
 #define PICOLLO_ERR_CORRUPT (-7)
-/** Nothing was recorded, so there is nothing to tell. */
+/** Nothing was recorded, so there is nothing to tell; or the end of a log. */
 #define PICOLLO_ERR_EMPTY (-8)
 /** Only the thread that opened the session may do this. */
 #define PICOLLO_ERR_WRONG_THREAD (-9)
@@ -170,11 +170,14 @@ const char *picollo_status_str(picollo_status status);
  */
 typedef struct picollo_histogram picollo_histogram;
 
+/** Reads a log of histograms (.hlog) that is in the caller's memory. Not counted: it is freed once. */
+typedef struct picollo_log_reader picollo_log_reader;
+
 /** Performance counters of one target. Not counted: it is freed once. */
 typedef struct picollo_session picollo_session;
 
 /**
- * Frozen counts with their totals. Holds a reference to its histogram.
+ * Frozen counts with their totals. Holds a reference to its histogram; one that was decoded or corrected has none.
  *
  * Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge
  * (into it) and picollo_snapshot_free must be alone with it.
@@ -379,6 +382,32 @@ void picollo_histogram_record_batch(picollo_histogram *histogram,
 void picollo_histogram_record_corrected(picollo_histogram *histogram,
                                         uint64_t value,
                                         uint64_t expected_interval);
+
+/**
+ * Counts a value count times, and what is missing below it as often: picollo_histogram_record_corrected, count times.
+ * Does nothing when histogram is NULL.
+ *
+ * Threads: as picollo_histogram_record.
+ * Cost: as picollo_histogram_record_corrected, whatever count is.
+ * Since: 0.1
+ */
+void picollo_histogram_record_corrected_n(picollo_histogram *histogram,
+                                          uint64_t value,
+                                          uint64_t count,
+                                          uint64_t expected_interval);
+
+/**
+ * Calls picollo_histogram_record_corrected for every value of an array. Does nothing when histogram or values is NULL.
+ *
+ * Requires: values leads to length values, aligned, which nobody changes meanwhile.
+ * Threads: as picollo_histogram_record.
+ * Cost: as picollo_histogram_record_corrected, for each value.
+ * Since: 0.1
+ */
+void picollo_histogram_record_corrected_batch(picollo_histogram *histogram,
+                                              const uint64_t *values,
+                                              size_t length,
+                                              uint64_t expected_interval);
 
 /**
  * Counts a value when it lies between exact bounds, which may be tighter than the buckets at the ends of the range.
@@ -613,7 +642,8 @@ picollo_status picollo_snapshot_init_in(void *memory,
  * starts from: deltas add up to all that was recorded, whatever was reset meanwhile.
  *
  * Requires: deltas is 1 for what was recorded since the previous update, or 0 for what was recorded since the reset.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_BUSY
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
+ *   PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one; PICOLLO_ERR_BUSY
  *   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would
  *   have.
  * Threads: any thread, one at a time with this snapshot, also while others record and reset.
@@ -733,6 +763,306 @@ picollo_status picollo_snapshot_buckets(const picollo_snapshot *snapshot,
  */
 picollo_status picollo_snapshot_merge(picollo_snapshot *into,
                                       const picollo_snapshot *other);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Layouts: how values map to buckets, and what that costs.
+ *
+ * A layout is plain numbers. It is asked for before a histogram is made, of a histogram, or of a snapshot; what it tells
+ * of values holds for all that are in the same layout, and needs neither.
+ *
+ * What HdrHistogram calls the lowest, highest and median equivalent value of a value are the lower, the upper, and
+ * lower + step / 2 of its bucket, as picollo_layout_bucket_of tells it; the next non-equivalent value is upper + 1.
+ */
+
+/** The rule that maps values to counters. */
+typedef struct picollo_layout {
+    /** Smallest value that is counted for sure. */
+    uint64_t min_trackable;
+    /** Largest value that is counted for sure. */
+    uint64_t max_trackable;
+    /** Logical index of the first counter. */
+    uint64_t first_index;
+    /** Number of counters. */
+    uint64_t length;
+    /** 0.5 / block size: the largest distance between a value and the midpoint of its bucket, in proportion. */
+    double relative_error;
+    /** Binary logarithm of the block size. */
+    uint32_t block_scale;
+    /** Significant digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none. */
+    uint32_t significant_digits;
+} picollo_layout;
+
+/** What a histogram takes, in bytes. */
+typedef struct picollo_footprint {
+    /** Number of counters of the layout. */
+    uint64_t counters;
+    /** When the histogram is made. */
+    uint64_t initial_bytes;
+    /**
+     * What it grows by: a shard for each thread that records at the same time (thread-local), a chunk of counters and
+     * its baseline (sparse). 0 where it does not grow.
+     */
+    uint64_t step_bytes;
+    /** The most it can come to; UINT64_MAX where nothing limits it. */
+    uint64_t max_bytes;
+    /** A snapshot of it. */
+    uint64_t snapshot_bytes;
+} picollo_footprint;
+
+/**
+ * Tells the layout that a histogram with these options has.
+ *
+ * Requires: options as for picollo_histogram_create.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); otherwise as picollo_histogram_create.
+ * Threads: any thread.
+ * Cost: none to speak of; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_layout_of_options(const picollo_histogram_options *options,
+                                         picollo_layout *out);
+
+/**
+ * Tells the layout of a histogram.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out).
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_histogram_layout(const picollo_histogram *histogram, picollo_layout *out);
+
+/**
+ * Tells the layout of a snapshot.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out).
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_layout(const picollo_snapshot *snapshot, picollo_layout *out);
+
+/**
+ * Finds the bucket of a value, whether the value is in range or not: the values that cannot be told from it. Its count
+ * is 0; its storage_index is UINT64_MAX when the value is out of range.
+ *
+ * Requires: layout was filled in by this library; only its min_trackable, max_trackable and block_scale are looked at.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_layout_bucket_of(const picollo_layout *layout,
+                                        uint64_t value,
+                                        picollo_bucket *out);
+
+/**
+ * Tells whether two values share a bucket, in range or not.
+ *
+ * Requires: layout as for picollo_layout_bucket_of.
+ * Returns: PICOLLO_OK, with *out 1 or 0; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT as
+ *   picollo_layout_bucket_of.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_layout_equivalent(const picollo_layout *layout,
+                                         uint64_t a,
+                                         uint64_t b,
+                                         uint32_t *out);
+
+/**
+ * Tells how much memory a histogram with these options will take, of any mode and storage, without making one.
+ * (picollo_histogram_required_size tells it for memory of the caller's; picollo_histogram_footprint for a histogram that
+ * is there.)
+ *
+ * Requires: options as for picollo_histogram_create.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); otherwise as picollo_histogram_create.
+ * Threads: any thread.
+ * Cost: none to speak of; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_histogram_estimate(const picollo_histogram_options *options,
+                                          picollo_footprint *out);
+
+/**
+ * Counts the observations between two values, of whole buckets: all that share a bucket with a value of the range, both
+ * ends included.
+ *
+ * Returns: PICOLLO_OK, with 0 for a range that is empty or not in the snapshot's; PICOLLO_ERR_NULL_POINTER (snapshot,
+ *   out).
+ * Threads: any thread.
+ * Cost: one pass over the counters of the range.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_count_between(const picollo_snapshot *snapshot,
+                                              uint64_t lowest,
+                                              uint64_t highest,
+                                              uint64_t *out);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Steps: ways through the counts of a snapshot, as HdrHistogram's iterators have them.
+ *
+ * A step ends at a value, and holds the counts of all buckets up to and including that value's, as far as no step before
+ * it does: a bucket is never divided. All go on until everything recorded is covered; an empty snapshot has none. (All
+ * buckets, and those with counts, are listed by picollo_snapshot_buckets.)
+ *
+ * The functions fill an array. With out NULL they tell how many steps there are:
+ *
+ *     size_t length;
+ *     picollo_snapshot_linear_steps(snapshot, 1000, NULL, 0, &length);
+ *     picollo_step *steps = malloc(length * sizeof *steps);
+ *     picollo_snapshot_linear_steps(snapshot, 1000, steps, length, &length);
+ */
+
+/** Nobody gets more steps than this: parameters that ask for them are PICOLLO_ERR_INVALID_ARGUMENT. */
+#define PICOLLO_MAX_STEPS 16777216
+
+/** A step of an iteration. */
+typedef struct picollo_step {
+    /** Where the step before ended; 0 for the first. (HdrHistogram's valueIteratedFrom.) */
+    uint64_t from;
+    /** Where this one ends. Steps of percentiles end with a bucket. (valueIteratedTo.) */
+    uint64_t to;
+    /** Counts that came with this step. */
+    uint64_t added_count;
+    /** Counts of this and all steps before; saturates at UINT64_MAX. */
+    uint64_t cumulative_count;
+    /** The percentage of all counts that is. */
+    double rank;
+    /** The percentage at which a step of percentiles was due; rank for the other steps. */
+    double rank_level;
+} picollo_step;
+
+/**
+ * Lists steps of equal width: they end at width - 1, 2 * width - 1, ...
+ *
+ * Requires: width is not 0; out has capacity elements, or is NULL to ask for the number of steps alone.
+ * Returns: PICOLLO_OK, with *out_length the number of steps; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the number
+ *   that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
+ *   PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
+ * Threads: any thread.
+ * Cost: twice that of one pass over the counters and the steps; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_linear_steps(const picollo_snapshot *snapshot,
+                                             uint64_t width,
+                                             picollo_step *out,
+                                             size_t capacity,
+                                             size_t *out_length);
+
+/**
+ * Lists steps of growing width: they end at first - 1, first * base - 1, first * base * base - 1, ..., rounded down.
+ *
+ * Requires: first is not 0, base is above 1; out has capacity elements, or is NULL to ask for the number of steps alone.
+ * Returns: as picollo_snapshot_linear_steps, for first and base.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_linear_steps.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_logarithmic_steps(const picollo_snapshot *snapshot,
+                                                  uint64_t first,
+                                                  double base,
+                                                  picollo_step *out,
+                                                  size_t capacity,
+                                                  size_t *out_length);
+
+/**
+ * Lists steps of percentiles, which get closer by half with each half of the distance to 100 %; the last one is at 100.
+ * They end with a bucket each, and several may end with the same. These are the rows of picollo_snapshot_format_hgrm.
+ *
+ * Requires: ticks_per_half_distance is the number of steps in each half of the distance, not 0; out has capacity
+ *   elements, or is NULL to ask for the number of steps alone.
+ * Returns: as picollo_snapshot_linear_steps, for ticks_per_half_distance.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_linear_steps.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_percentile_steps(const picollo_snapshot *snapshot,
+                                                 uint32_t ticks_per_half_distance,
+                                                 picollo_step *out,
+                                                 size_t capacity,
+                                                 size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
+ *
+ * Each bucket's count goes, whole, to the bucket that its midpoint falls into. Between the same buckets, and into coarser
+ * ones, that is exact: the result is what recording there would have given, in whatever order things are merged. Into
+ * finer buckets it is right within the error of the coarser. What lies outside the range is counted as underflow or
+ * overflow there; nothing vanishes.
+ */
+
+/** What became of the counts that were added or subtracted. */
+typedef struct picollo_merged {
+    /** Counts that went to a finer bucket than they came from, within the error of theirs. */
+    uint64_t refined;
+    /** Counts that were in range there and are an underflow here. */
+    uint64_t underflow;
+    /** Counts that were in range there and are an overflow here. */
+    uint64_t overflow;
+    /** Counts for which a bucket had no room: no count goes above UINT64_MAX. They are among the lost of the result. */
+    uint64_t lost;
+} picollo_merged;
+
+/**
+ * As picollo_snapshot_merge, with a choice of how counts are placed, and a report of what became of them.
+ *
+ * Requires: into and other are not the same snapshot; spread is 0 to give a bucket's count to the bucket of its
+ *   midpoint, or 1 to divide it among all buckets that it has values of, in proportion, losing none to rounding; out is
+ *   NULL, or leads to where the report goes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same, and
+ *   for spread.
+ * Threads: any thread, one at a time with into.
+ * Cost: one pass over the counters of other; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_merge_reported(picollo_snapshot *into,
+                                               const picollo_snapshot *other,
+                                               uint32_t spread,
+                                               picollo_merged *out);
+
+/**
+ * Takes away all counts of another snapshot, of any layout, from where picollo_snapshot_merge would have put them; its
+ * underflow, overflow and lost counts too. So it undoes a merge, and tells what an interval added to an earlier one. The
+ * next update replaces what is left.
+ *
+ * Requires: from and other are not the same snapshot; out is NULL, or leads to where the report goes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (from, other); PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, when
+ *   there is less than is to be taken away, and when they are the same.
+ * Threads: any thread, one at a time with from.
+ * Cost: two passes over the counters of other; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_subtract(picollo_snapshot *from,
+                                         const picollo_snapshot *other,
+                                         picollo_merged *out);
+
+/**
+ * As picollo_histogram_add, with a choice of how counts are placed, and a report of what became of them. What wraps
+ * around 32-bit counters is not in the report: a snapshot has it among the lost.
+ *
+ * Requires: spread and out as for picollo_snapshot_merge_reported.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (spread).
+ * Threads: as picollo_histogram_record, which it is a kind of.
+ * Cost: one pass over the counters of the snapshot.
+ * Since: 0.1
+ */
+picollo_status picollo_histogram_add_reported(picollo_histogram *histogram,
+                                              const picollo_snapshot *other,
+                                              uint32_t spread,
+                                              picollo_merged *out);
+
+/**
+ * Makes a copy of a snapshot, with no histogram behind it: to keep what the next update replaces, and to merge into.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_snapshot_free.
+ * Threads: any thread.
+ * Cost: allocates 8 bytes a counter, copies all counters.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_copy(const picollo_snapshot *snapshot,
+                                     picollo_snapshot **out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Summaries: what most people want to know.
@@ -899,6 +1229,341 @@ picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
                                                char *buffer,
                                                size_t capacity,
                                                size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Interchange: snapshots as bytes, for files, networks and the tools of HdrHistogram.
+ *
+ * Three encodings are written; these and HdrHistogram's older ones are read, as bytes or as base64.
+ *
+ *     size_t length = 0;
+ *     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, NULL, 0, &length);
+ *     void *bytes = malloc(length);
+ *     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, bytes, length, &length);
+ *     ...
+ *     picollo_snapshot *copy;
+ *     if (picollo_snapshot_decode(bytes, length, 0, &copy) != PICOLLO_OK) ...
+ *
+ * HdrHistogram's encodings hold the counts of its own layouts (see significant_digits) and nothing else: what was out of
+ * range or lost, the smallest trackable value and the time are left out. The native one holds everything.
+ *
+ * A decoded or corrected snapshot has no histogram behind it: everything can be read from it, and it can be merged into
+ * another one or another one into it, but picollo_snapshot_update is PICOLLO_ERR_UNSUPPORTED.
+ */
+
+/** HdrHistogram's V2. */
+#define PICOLLO_ENCODING_HDR_V2 0
+/** HdrHistogram's V2, compressed (zlib): what its logs hold. */
+#define PICOLLO_ENCODING_HDR_V2_COMPRESSED 1
+/** Picollo's own: any layout, all values and counts, what was out of range or lost, the time, and a checksum. */
+#define PICOLLO_ENCODING_NATIVE 2
+
+/**
+ * Limit on the counters of a decoded snapshot where the caller sets none: 48 MiB of counts, room for every HdrHistogram
+ * of up to 5 significant digits.
+ */
+#define PICOLLO_DEFAULT_MAX_COUNTERS 6291456
+
+/**
+ * Writes a snapshot as bytes. As with text, *out_length is also told when the buffer is too small, and a buffer of
+ * NULL with a capacity of 0 asks for it; but there is no NUL at the end, and a buffer that is too small is not
+ * written to at all.
+ *
+ * Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the bytes that are needed;
+ *   PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of 0 to 5
+ *   significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer
+ *   with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (encoding); PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
+ * Threads: any thread.
+ * Cost: two passes over the counters. The compressed encoding allocates about 0.5 MB for the time of the call, and is
+ *   made whole also to ask for its length.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_encode(const picollo_snapshot *snapshot,
+                                       uint32_t encoding,
+                                       void *buffer,
+                                       size_t capacity,
+                                       size_t *out_length);
+
+/**
+ * Writes a snapshot as base64 text: the compressed encoding gives the HISTFAAA... of HdrHistogram's logs.
+ *
+ * Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
+ * Returns: as picollo_snapshot_encode, and PICOLLO_ERR_OUT_OF_MEMORY for every encoding.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_encode; allocates the text for the time of the call.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_encode_base64(const picollo_snapshot *snapshot,
+                                              uint32_t encoding,
+                                              char *buffer,
+                                              size_t capacity,
+                                              size_t *out_length);
+
+/**
+ * Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, or the native encoding; or
+ * any of them in base64, with white space around it ignored. Which it is tells the data itself.
+ *
+ * What comes from others is checked from beginning to end before anything is made of it: no data makes this call
+ * crash, hang or allocate more than max_counters allows, which is 8 bytes a counter for the result, at most 18 more
+ * while it is inflated, and the bytes of base64.
+ *
+ * Requires: bytes leads to length bytes; max_counters is the largest number of counters that the result may have, or 0
+ *   for PICOLLO_DEFAULT_MAX_COUNTERS.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_CORRUPT for what is none of these, or broken; PICOLLO_ERR_OUT_OF_MEMORY when the
+ *   result would have more counters than max_counters, or there is no memory; PICOLLO_ERR_UNSUPPORTED for a later
+ *   version of the native encoding; PICOLLO_ERR_NULL_POINTER (out, and bytes with a length above 0).
+ * Ownership: *out is the caller's, for picollo_snapshot_free. The bytes are not needed any more.
+ * Threads: any thread.
+ * Cost: a few passes over the data; allocates the result, and memory to inflate and decode into.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_decode(const void *bytes,
+                                       size_t length,
+                                       uint64_t max_counters,
+                                       picollo_snapshot **out);
+
+/**
+ * Writes the percentile distribution of a snapshot as HdrHistogram for Java does (.hgrm), for its plotters: rows at
+ * percentiles that get closer by half with each half of the distance to 100 %. Values are the upper ends of buckets,
+ * with as many decimals as the layout has significant digits.
+ *
+ * Requires: ticks_per_half_distance is the number of rows in each half of the distance, at most 1,000,000, or 0 for
+ *   5; value_scale is what values are divided by, or 0 for 1; csv is 1 for comma-separated values, or 0 for columns,
+ *   with mean, deviation, maximum and total below; buffer has capacity bytes.
+ * Returns: PICOLLO_OK, also for an empty snapshot, which has no rows; PICOLLO_ERR_BUFFER_TOO_SMALL;
+ *   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
+ *   (ticks_per_half_distance, csv, and a value_scale that is negative or not finite).
+ * Threads: any thread.
+ * Cost: a microsecond for each row, and as much again; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_format_hgrm(const picollo_snapshot *snapshot,
+                                            uint32_t ticks_per_half_distance,
+                                            double value_scale,
+                                            uint32_t csv,
+                                            char *buffer,
+                                            size_t capacity,
+                                            size_t *out_length);
+
+/**
+ * Makes a copy that is corrected for coordinated omission: for every value longer than the interval at which values were
+ * expected, also those that a stalled caller did not send meanwhile, as by picollo_histogram_record_corrected. Buckets
+ * stand for their upper ends, as in HdrHistogram. What was out of range is copied, not corrected.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_UNSUPPORTED
+ *   when there is a lot to correct and more than UINT64_MAX values were recorded.
+ * Ownership: *out is the caller's, for picollo_snapshot_free. It has no histogram behind it.
+ * Threads: any thread.
+ * Cost: at most that of sorting the counters, however many values are added; allocates 16 bytes a counter.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_corrected(const picollo_snapshot *snapshot,
+                                          uint64_t expected_interval,
+                                          picollo_snapshot **out);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Logs of histograms (.hlog): the format of HdrHistogram's log tools, a line for each interval.
+ *
+ * The whole log is in the caller's memory, read or mapped from its file:
+ *
+ *     picollo_log_reader *reader;
+ *     picollo_log_interval interval;
+ *     picollo_snapshot *snapshot;
+ *     picollo_status status;
+ *     picollo_log_reader_create(text, length, &reader);
+ *     while ((status = picollo_log_reader_next(reader, &interval, &snapshot)) != PICOLLO_ERR_EMPTY) {
+ *         if (status != PICOLLO_OK) continue;     (a line that cannot be read; reading goes on after it)
+ *         ... interval.tag, interval.start_seconds, picollo_snapshot_percentiles(snapshot, ...) ...
+ *         picollo_snapshot_free(snapshot);
+ *     }
+ *     picollo_log_reader_free(reader);
+ *
+ * Headers are optional; comments, legends and empty lines may be anywhere, lines may end in any way, and case does not
+ * matter in headers. Timestamps are absolute, or relative to a base time. Where BaseTime is missing, they are taken to
+ * be relative to StartTime if the first one is more than a year before it, as in Java; where StartTime is missing, it is
+ * the first timestamp.
+ *
+ * A log is written as text, into the caller's buffer: picollo_log_format_header once, and picollo_log_format_interval
+ * for each interval.
+ */
+
+/** Bytes of picollo_log_interval.tag, the NUL among them. */
+#define PICOLLO_LOG_TAG_SIZE 232
+
+/** A line of a log, but for its histogram. */
+typedef struct picollo_log_interval {
+    /** When the interval begins, in seconds since 1970 (or since whatever the log's times count from). */
+    double start_seconds;
+    /** When it ends. */
+    double end_seconds;
+    /** The largest value in millions, as written in the log; NaN where it is no number. The histogram knows better. */
+    double max;
+    /**
+     * What tells histograms of the same time apart; "" without one. UTF-8, NUL-terminated. A longer one is cut between
+     * characters; picollo_log_reader_tag has all of it.
+     */
+    char tag[PICOLLO_LOG_TAG_SIZE];
+} picollo_log_interval;
+
+/**
+ * Makes a reader of a log.
+ *
+ * Requires: text leads to length bytes, which stay as they are until the reader is freed. They need not end in a NUL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and text with a length above 0); PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_log_reader_free; it borrows the text. Snapshots do not.
+ * Threads: any thread.
+ * Cost: none to speak of: nothing is read yet.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_create(const char *text,
+                                         size_t length,
+                                         picollo_log_reader **out);
+
+/**
+ * Sets a limit on the counters of the snapshots that are decoded from here on, as max_counters of
+ * picollo_snapshot_decode does; 0 is the default.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (reader).
+ * Threads: any thread, one at a time with this reader.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_set_max_counters(picollo_log_reader *reader, uint64_t max_counters);
+
+/**
+ * Reads the next interval and decodes its histogram, whose time is the end of the interval.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval, or
+ *   whose histogram is broken, and what else picollo_snapshot_decode returns: the next call goes on after that line;
+ *   PICOLLO_ERR_NULL_POINTER (reader, out_interval, out), and then nothing is read.
+ * Ownership: *out is the caller's, for picollo_snapshot_free; it needs neither the reader nor the text.
+ * Threads: any thread, one at a time with this reader.
+ * Cost: that of reading a line and of picollo_snapshot_decode.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_next(picollo_log_reader *reader,
+                                       picollo_log_interval *out_interval,
+                                       picollo_snapshot **out);
+
+/**
+ * Reads the next interval without decoding its histogram, to pick from a large log by tag and time.
+ * picollo_log_reader_decode decodes it.
+ *
+ * Returns: as picollo_log_reader_next, for reader and out_interval; a broken histogram is not noticed here.
+ * Threads: any thread, one at a time with this reader.
+ * Cost: that of reading a line.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_next_interval(picollo_log_reader *reader,
+                                                picollo_log_interval *out_interval);
+
+/**
+ * Decodes the histogram of the interval that was read last, as picollo_log_reader_next does. It may be done again.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY when no interval was read, or the last line read was none; otherwise as
+ *   picollo_snapshot_decode; PICOLLO_ERR_NULL_POINTER (reader, out).
+ * Ownership: as picollo_log_reader_next.
+ * Threads: any thread, one at a time with this reader.
+ * Cost: that of picollo_snapshot_decode.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_decode(const picollo_log_reader *reader,
+                                         picollo_snapshot **out);
+
+/**
+ * Tells the whole tag of the interval that was read last, however long; "" without one.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_EMPTY as picollo_log_reader_decode;
+ *   PICOLLO_ERR_NULL_POINTER (reader, out_length, and buffer with a capacity above 0).
+ * Threads: any thread, one at a time with this reader.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_tag(const picollo_log_reader *reader,
+                                      char *buffer,
+                                      size_t capacity,
+                                      size_t *out_length);
+
+/**
+ * Tells how far the log was read.
+ *
+ * Returns: PICOLLO_OK, with *out_bytes how many bytes were read, and *out_line the number of the line that was read
+ *   last, from 1 on; PICOLLO_ERR_NULL_POINTER (reader, out_bytes, out_line).
+ * Threads: any thread, one at a time with this reader.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_position(const picollo_log_reader *reader,
+                                           uint64_t *out_bytes,
+                                           uint64_t *out_line);
+
+/**
+ * Tells the times of the log, in seconds since 1970, as far as they are known by now; NaN where they are not. After the
+ * first interval both are.
+ *
+ * Returns: PICOLLO_OK, with *out_start when the log starts, and *out_base what is added to its timestamps;
+ *   PICOLLO_ERR_NULL_POINTER (reader, out_start, out_base).
+ * Threads: any thread, one at a time with this reader.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_log_reader_times(const picollo_log_reader *reader,
+                                        double *out_start,
+                                        double *out_base);
+
+/**
+ * Frees a reader. NULL is allowed and does nothing. The text is the caller's again; snapshots stay.
+ *
+ * Threads: any thread, once.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+void picollo_log_reader_free(picollo_log_reader *reader);
+
+/**
+ * Writes the lines that a log begins with: the comment, the version of the format, StartTime, and the names of the
+ * fields.
+ *
+ * There is no BaseTime: readers take the timestamps of intervals to be relative to the start if the first one is more
+ * than a year before it, and absolute otherwise. Who wants to be sure adds a line "#[BaseTime: 0.000 (seconds since
+ * epoch)]", or another number, to be added to all timestamps.
+ *
+ * Requires: start_seconds is when the log starts, in seconds since 1970, or NaN to leave it out; comment is
+ *   NUL-terminated UTF-8 of any number of lines, or NULL; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (out_length, and buffer with a capacity
+ *   above 0); PICOLLO_ERR_INVALID_ARGUMENT for a comment that is not UTF-8, an infinite start_seconds, and one beyond
+ *   10^15.
+ * Threads: any thread.
+ * Cost: microseconds; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_log_format_header(double start_seconds,
+                                         const char *comment,
+                                         char *buffer,
+                                         size_t capacity,
+                                         size_t *out_length);
+
+/**
+ * Writes the line of an interval, with its line break: the snapshot in PICOLLO_ENCODING_HDR_V2_COMPRESSED, as base64.
+ *
+ * Requires: start_seconds is when the interval begins, in seconds since 1970 or since the StartTime of the log (see
+ *   picollo_log_format_header), and length_seconds how long it is; tag is NUL-terminated UTF-8, or NULL or "" for
+ *   none, and holds no comma, white space or control character; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_INCOMPATIBLE as picollo_snapshot_encode;
+ *   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
+ *   for such a tag, and times that are not finite or beyond 10^15; PICOLLO_ERR_OUT_OF_MEMORY.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_encode_base64, also to ask for the length.
+ * Since: 0.1
+ */
+picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
+                                           double start_seconds,
+                                           double length_seconds,
+                                           const char *tag,
+                                           char *buffer,
+                                           size_t capacity,
+                                           size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Clocks.

@@ -95,6 +95,11 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         }
     }
 
+    /// What it grows by, and how often: never.
+    pub(crate) const fn growth(_: &Layout, _live_reset: bool) -> Result<(usize, usize)> {
+        Ok((0, 0))
+    }
+
     /// Makes an empty histogram in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
     /// [`Histogram::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Histogram::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout, live_reset: bool) -> Result<&mut Self> {

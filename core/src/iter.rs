@@ -8,6 +8,7 @@ use crate::{Bucket, Error, Result, Snapshot};
 
 /// A step of an iteration.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
 pub struct Step {
     /// Where the step before ended; 0 for the first. (HdrHistogram's `valueIteratedFrom`.)
     pub from: u64,
@@ -110,6 +111,16 @@ impl Snapshot {
     /// The buckets that hold any value of a range, in ascending order, empty ones too. The range is closed, so that it can
     /// end at `u64::MAX`.
     pub fn buckets_between(&self, lowest: u64, highest: u64) -> impl Iterator<Item = Bucket> + '_ {
+        self.indices_between(lowest, highest).map(|index| self.bucket_at(index))
+    }
+
+    /// The counts of [`Snapshot::buckets_between`] together: how many observations share a bucket with a value of the range.
+    /// Saturates at `u64::MAX`.
+    pub fn count_between(&self, lowest: u64, highest: u64) -> u64 {
+        self.cells().saturating_sum(self.indices_between(lowest, highest))
+    }
+
+    fn indices_between(&self, lowest: u64, highest: u64) -> core::ops::Range<usize> {
         let layout = self.layout();
         let is_outside =
             lowest > highest || highest < layout.lowest_recordable() || lowest > layout.highest_recordable();
@@ -117,8 +128,7 @@ impl Snapshot {
             layout.storage_index(lowest.clamp(layout.lowest_recordable(), layout.highest_recordable()));
         let last =
             layout.storage_index(highest.clamp(layout.lowest_recordable(), layout.highest_recordable()));
-        let indices = if is_outside { 0..0 } else { first as usize..last as usize + 1 };
-        indices.map(|index| self.bucket_at(index))
+        if is_outside { 0..0 } else { first as usize..last as usize + 1 }
     }
 
     /// Steps of equal width: they end at `width - 1`, `2 * width - 1`, …, until everything recorded is covered.

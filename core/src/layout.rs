@@ -75,6 +75,18 @@ impl Layout {
         Ok(Layout { length, first_index, min_trackable: min, max_trackable: max, scale, reserved: 0 })
     }
 
+    /// The significant decimal digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none.
+    pub const fn significant_digits(&self) -> u32 {
+        match self.scale {
+            4 => 1,
+            7 => 2,
+            10 => 3,
+            14 => 4,
+            17 => 5,
+            _ => 0,
+        }
+    }
+
     /// The number of counters the range needs.
     pub const fn length(&self) -> usize {
         self.length as usize

@@ -82,7 +82,7 @@ pub use merge::Merged;
 pub use options::{Mode, Options, Storage};
 pub use record::Record;
 pub use recorder::Recorder;
-pub use shared::SharedHistogram;
+pub use shared::{Footprint, SharedHistogram};
 pub use snapshot::{Counts, Since, Snapshot};
 pub use source::Source;
 pub use stats::Moments;

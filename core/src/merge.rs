@@ -8,6 +8,7 @@ use crate::{Bucket, Counts, Error, Result, Snapshot, ValueSelection};
 
 /// What became of the counts that were added or subtracted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct Merged {
     /// Counts that went to a finer bucket than they came from, within the error of theirs.
     pub refined: u64,

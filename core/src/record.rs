@@ -70,9 +70,14 @@ pub trait Record {
     /// coordinated omission). An interval of zero adds nothing. The work is bounded by the number of counters, however
     /// large `value / interval` is.
     fn record_corrected(&self, value: u64, expected_interval: u64) {
-        self.record_n(value, 1);
-        crate::corrected::missing_values(self.layout(), value, expected_interval, |value, count| {
-            self.record_n(value, count);
+        self.record_corrected_n(value, 1, expected_interval);
+    }
+
+    /// [`Record::record_corrected`], `count` times. What would be counted more than `u64::MAX` times is counted so often.
+    fn record_corrected_n(&self, value: u64, count: u64, expected_interval: u64) {
+        self.record_n(value, count);
+        crate::corrected::missing_values(self.layout(), value, expected_interval, |value, times| {
+            self.record_n(value, times.saturating_mul(count));
         });
     }
 

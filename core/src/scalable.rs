@@ -44,6 +44,11 @@ impl<C: Counter> Scalable<C> {
         Self::cell_words(layout) + (layout.length() << live_reset as u32)
     }
 
+    /// What it grows by, and how often: never.
+    pub(crate) const fn growth(_: &Layout, _live_reset: bool) -> Result<(usize, usize)> {
+        Ok((0, 0))
+    }
+
     pub(crate) fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
         match Self::words(layout, live_reset).checked_mul(size_of::<AtomicU64>()) {
             Some(bytes) if bytes < isize::MAX as usize - 2 * Self::CELLS => {

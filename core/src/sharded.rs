@@ -123,6 +123,11 @@ impl<C: Counter> Sharded<C> {
         }
     }
 
+    /// What it grows by, and how often: a shard for each thread that records.
+    pub(crate) fn growth(layout: &Layout, _live_reset: bool) -> Result<(usize, usize)> {
+        Ok((Self::shard_size(layout)?, usize::MAX))
+    }
+
     /// Makes an empty histogram and registers it.
     ///
     /// # Safety

@@ -199,6 +199,23 @@ impl SharedHistogram {
         with_dense_type_of!(plan.kind, Kind => Kind::required_size(&plan.layout, plan.live_reset), _ => Err(Error::Unsupported))
     }
 
+    /// What [`SharedHistogram::footprint`] of a histogram with these options is going to be. Fails as
+    /// [`SharedHistogram::create`] does.
+    pub fn estimate(options: &Options) -> Result<Footprint> {
+        let plan = Plan::new(options)?;
+        let (step, steps) =
+            with_type_of!(plan.kind, Kind => Kind::growth(&plan.layout, plan.live_reset)?, _ => (0, 0));
+        if plan.size > plan.max_bytes && options.storage == Storage::Sparse {
+            return Err(Error::InvalidArgument);
+        }
+        let initial = plan.size.checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
+        let limit = match options.storage {
+            Storage::Sparse => plan.max_bytes.saturating_add(PREFIX),
+            Storage::Dense => usize::MAX,
+        };
+        Ok(Footprint { initial, step, most: initial.saturating_add(step.saturating_mul(steps)).min(limit) })
+    }
+
     /// A new histogram in the caller's memory, private or shared with other processes.
     ///
     /// [`Error::InvalidArgument`] when it is not aligned, [`Error::BufferTooSmall`] when it is too small.
@@ -359,6 +376,16 @@ impl SharedHistogram {
         as_what_it_is!(self, histogram => histogram.record_corrected(value, expected_interval));
     }
 
+    /// See [`Record::record_corrected_n`].
+    pub fn record_corrected_n(&self, value: u64, count: u64, expected_interval: u64) {
+        as_what_it_is!(self, histogram => histogram.record_corrected_n(value, count, expected_interval));
+    }
+
+    /// See [`Record::record_corrected_batch`].
+    pub fn record_corrected_batch(&self, values: &[u64], expected_interval: u64) {
+        as_what_it_is!(self, histogram => histogram.record_corrected_batch(values, expected_interval));
+    }
+
     /// See [`Record::record_in_range`].
     pub fn record_in_range(&self, value: u64, min: u64, max: u64) -> Result<()> {
         as_what_it_is!(self, histogram => histogram.record_in_range(value, min, max))
@@ -494,6 +521,18 @@ impl core::fmt::Debug for SharedHistogram {
             .field("counter_bits", &self.counter_bits())
             .finish_non_exhaustive()
     }
+}
+
+/// What a histogram takes, in bytes, before it is made. See [`SharedHistogram::estimate`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Footprint {
+    /// When it is made.
+    pub initial: usize,
+    /// What it grows by: a shard for each thread that records at the same time, a chunk of sparse storage with its
+    /// baseline; 0 where it does not grow.
+    pub step: usize,
+    /// The most it can come to; `usize::MAX` where nothing limits it.
+    pub most: usize,
 }
 
 /// What options come to.

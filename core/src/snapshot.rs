@@ -173,6 +173,25 @@ impl Snapshot {
         Snapshot::boxed_words(layout, layout.snapshot_words())
     }
 
+    /// Bytes that [`Snapshot::copy_in`] takes for this layout.
+    pub const fn copy_size(layout: &Layout) -> Result<usize> {
+        Snapshot::size_of_words(layout.length())
+    }
+
+    /// A copy in memory that the caller owns, [`Snapshot::copy_size`] bytes. It holds its counts alone, and cannot be
+    /// updated from a histogram. Fails as [`Snapshot::init_in`] does.
+    pub fn copy_in<'m>(&self, memory: &'m mut [MaybeUninit<u8>]) -> Result<&'m mut Snapshot> {
+        let copy = Snapshot::init_words_in(memory, self.head.layout, self.head.layout.length())?;
+        let (counts, _) = copy.raw_and_base_mut();
+        for (index, count) in self.recorded_counts() {
+            counts[index] = count;
+        }
+        copy.head.counts = self.head.counts;
+        copy.head.approximate = self.head.approximate;
+        copy.head.timestamp_unix_nanos = self.head.timestamp_unix_nanos;
+        Ok(copy)
+    }
+
     /// As [`Snapshot::boxed`], with so many words: at least one for each counter.
     #[cfg(feature = "alloc")]
     pub(crate) fn boxed_words(layout: Layout, words: usize) -> Result<alloc::boxed::Box<Snapshot>> {

@@ -68,6 +68,12 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
         }
     }
 
+    /// What it grows by, and how often: chunks, with their baselines.
+    pub(crate) fn growth(layout: &Layout, live_reset: bool) -> Result<(usize, usize)> {
+        let baseline = if live_reset { size_of::<[C; CHUNK]>() } else { 0 };
+        Ok((size_of::<Chunk<C>>() + baseline, Self::chunks_of(layout)))
+    }
+
     /// Makes an empty histogram of zeroed memory, which may take `max_bytes` with all its chunks.
     /// [`Error::InvalidArgument`] when it takes more as it is.
     ///

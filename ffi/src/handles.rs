@@ -8,11 +8,16 @@ pub struct picollo_histogram {
     _opaque: [u8; 0],
 }
 
-/// Frozen counts with their totals. Holds a reference to its histogram.
+/// Frozen counts with their totals. Holds a reference to its histogram; one that was decoded or corrected has none.
 ///
 /// Calls that take it as const may be made from any threads at once; picollo_snapshot_update, picollo_snapshot_merge
 /// (into it) and picollo_snapshot_free must be alone with it.
 pub struct picollo_snapshot {
+    _opaque: [u8; 0],
+}
+
+/// Reads a log of histograms (.hlog) that is in the caller's memory. Not counted: it is freed once.
+pub struct picollo_log_reader {
     _opaque: [u8; 0],
 }
 

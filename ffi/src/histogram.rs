@@ -258,6 +258,48 @@ pub unsafe extern "C" fn picollo_histogram_record_corrected(
     });
 }
 
+/// Counts a value count times, and what is missing below it as often: picollo_histogram_record_corrected, count times.
+/// Does nothing when histogram is NULL.
+///
+/// Threads: as picollo_histogram_record.
+/// Cost: as picollo_histogram_record_corrected, whatever count is.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_record_corrected_n(
+    histogram: *mut picollo_histogram,
+    value: u64,
+    count: u64,
+    expected_interval: u64,
+) {
+    guard_void(|| {
+        // SAFETY: the caller's promise, passed on.
+        if let Ok(histogram) = unsafe { borrow(histogram) } {
+            histogram.record_corrected_n(value, count, expected_interval);
+        }
+    });
+}
+
+/// Calls picollo_histogram_record_corrected for every value of an array. Does nothing when histogram or values is NULL.
+///
+/// Requires: values leads to length values, aligned, which nobody changes meanwhile.
+/// Threads: as picollo_histogram_record.
+/// Cost: as picollo_histogram_record_corrected, for each value.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_record_corrected_batch(
+    histogram: *mut picollo_histogram,
+    values: *const u64,
+    length: usize,
+    expected_interval: u64,
+) {
+    guard_void(|| {
+        // SAFETY: the caller's promises, passed on.
+        if let (Ok(histogram), Ok(values)) = unsafe { (borrow(histogram), slice(values, length)) } {
+            histogram.record_corrected_batch(values, expected_interval);
+        }
+    });
+}
+
 /// Counts a value when it lies between exact bounds, which may be tighter than the buckets at the ends of the range.
 /// Otherwise it is counted as underflow or overflow, and the caller is told.
 ///

@@ -5,10 +5,14 @@ use core::mem::offset_of;
 use crate::clock::picollo_scope;
 use crate::event::{picollo_error, picollo_event, picollo_perf_info};
 use crate::histogram_options::picollo_histogram_options;
+use crate::log::picollo_log_interval;
+use crate::mapping::{picollo_footprint, picollo_layout};
+use crate::merge::picollo_merged;
 use crate::recorder::picollo_recorder;
 use crate::session::{picollo_event_info, picollo_reading};
 use crate::session_options::picollo_session_options;
 use crate::snapshot::{picollo_bucket, picollo_counts, picollo_percentile};
+use crate::steps::picollo_step;
 use crate::summary::picollo_summary;
 
 /// Asserts the offset of each field, and the size of the whole.
@@ -32,6 +36,12 @@ layout!(picollo_counts, 32, total 0, underflow 8, overflow 16, lost 24);
 layout!(picollo_summary, 88 + 16 * 72, total_count 0, underflow_count 8, overflow_count 16, lost_count 24, mean 32,
     stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72, value_selection 80,
     flags 84, percentiles 88);
+layout!(picollo_layout, 48, min_trackable 0, max_trackable 8, first_index 16, length 24, relative_error 32,
+    block_scale 40, significant_digits 44);
+layout!(picollo_footprint, 40, counters 0, initial_bytes 8, step_bytes 16, max_bytes 24, snapshot_bytes 32);
+layout!(picollo_step, 48, from 0, to 8, added_count 16, cumulative_count 24, rank 32, rank_level 40);
+layout!(picollo_merged, 32, refined 0, underflow 8, overflow 16, lost 24);
+layout!(picollo_log_interval, 256, start_seconds 0, end_seconds 8, max 16, tag 24);
 layout!(picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40, bp_type 44, modifiers 48,
     reserved 52, unit 56, name 72);

@@ -30,8 +30,8 @@
 //!   functions that do not check say so. Pointers must be aligned for their type.
 //! - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
 //!   What is made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever
-//!   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in and
-//!   _attach.
+//!   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
+//!   _attach and picollo_log_reader_create.
 //! - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
 //!   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
 //! - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
@@ -57,14 +57,19 @@ mod guard;
 mod handles;
 mod histogram;
 mod histogram_options;
+mod interchange;
 mod layout;
+mod log;
+mod mapping;
 mod memory;
+mod merge;
 mod options;
 mod recorder;
 mod session;
 mod session_options;
 mod snapshot;
 mod status;
+mod steps;
 mod summary;
 mod text;
 mod version;

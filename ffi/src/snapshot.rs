@@ -23,7 +23,7 @@ use core::ptr::NonNull;
 pub use picollo_core::{
     Bucket as picollo_bucket, Counts as picollo_counts, Percentile as picollo_percentile,
 };
-use picollo_core::{SharedHistogram, Since, Snapshot, ValueSelection};
+use picollo_core::{Layout, SharedHistogram, Since, Snapshot, ValueSelection};
 
 use crate::argument::{exclusive, flag, input, output, slice, slice_mut};
 use crate::failure::{Failure, Outcome};
@@ -49,7 +49,8 @@ const _: () = assert!(
 /// What a `picollo_snapshot` pointer leads to: this, and the counts behind it in the same block of memory.
 #[repr(C, align(64))]
 pub struct Block {
-    histogram: SharedHistogram,
+    /// What it is updated from; nothing behind a decoded or corrected one.
+    histogram: Option<SharedHistogram>,
     counts: *mut Snapshot,
     /// Of the block on the heap; 0 in the caller's memory.
     heap_size: usize,
@@ -59,9 +60,10 @@ const ALIGNMENT: usize = align_of::<Block>();
 const _: () = assert!(size_of::<Block>().is_multiple_of(Snapshot::ALIGNMENT) && Snapshot::ALIGNMENT <= 64);
 
 impl Block {
-    fn required_size(histogram: &SharedHistogram) -> Outcome<usize> {
+    /// Bytes of a snapshot of a histogram with this layout.
+    pub fn required_size(layout: &Layout) -> Outcome<usize> {
         // Both are far below the largest `usize`.
-        let size = size_of::<Block>() + Snapshot::required_size(histogram.layout())?;
+        let size = size_of::<Block>() + Snapshot::required_size(layout)?;
         Ok(size.next_multiple_of(ALIGNMENT))
     }
 
@@ -78,28 +80,54 @@ impl Block {
         if !memory.cast::<Block>().is_aligned() {
             return Err(Failure::INVALID_ARGUMENT);
         }
-        if size < Self::required_size(histogram)? {
+        if size < Self::required_size(histogram.layout())? {
             return Err(Failure::BUFFER_TOO_SMALL);
         }
-        // No slice is longer than half the address space.
-        let size = size.min(isize::MAX as usize);
-        // SAFETY: inside the block, which has at least the size just asked for.
-        let behind = unsafe {
-            let behind = memory.add(size_of::<Block>()).cast::<MaybeUninit<u8>>();
-            core::slice::from_raw_parts_mut(behind.as_ptr(), size - size_of::<Block>())
-        };
-        let counts = Snapshot::init_in(behind, *histogram.layout())?;
+        // SAFETY: the block has at least the size just asked for.
+        let counts = Snapshot::init_in(unsafe { Self::behind(memory, size) }, *histogram.layout())?;
         histogram.update(counts, Since::Reset)?;
         counts.set_timestamp_unix_nanos(picollo_native::unix_nanos());
         let block = memory.cast::<Block>();
         // SAFETY: aligned and in front of the counts, as just checked.
-        unsafe { block.write(Block { histogram: histogram.clone(), counts, heap_size }) };
+        unsafe { block.write(Block { histogram: Some(histogram.clone()), counts, heap_size }) };
         Ok(block)
+    }
+
+    /// What is behind the block itself.
+    ///
+    /// # Safety
+    /// `memory` must be valid for writes of `size` bytes, at least those of a block, for as long as the slice is used.
+    unsafe fn behind<'a>(memory: NonNull<u8>, size: usize) -> &'a mut [MaybeUninit<u8>] {
+        // No slice is longer than half the address space.
+        let size = size.min(isize::MAX as usize);
+        // SAFETY: inside the memory, as the caller promises.
+        unsafe {
+            let behind = memory.add(size_of::<Block>()).cast::<MaybeUninit<u8>>();
+            core::slice::from_raw_parts_mut(behind.as_ptr(), size - size_of::<Block>())
+        }
+    }
+
+    /// Makes a snapshot on the heap that has no histogram behind it: `make` makes its counts, of `counts_size` bytes.
+    pub fn detached(
+        counts_size: usize,
+        make: impl for<'m> FnOnce(&'m mut [MaybeUninit<u8>]) -> picollo_core::Result<&'m mut Snapshot>,
+    ) -> Outcome<NonNull<Block>> {
+        // The counts are far below the largest `usize`.
+        let size = (size_of::<Block>() + counts_size).next_multiple_of(ALIGNMENT);
+        let memory = memory::allocate(size, ALIGNMENT)?;
+        // SAFETY: a fresh block of this size, aligned; freed with it when it was not put to use.
+        unsafe {
+            let made = make(Self::behind(memory, size));
+            let counts = made.inspect_err(|_| memory::free(memory, size, ALIGNMENT))?;
+            let block = memory.cast::<Block>();
+            block.write(Block { histogram: None, counts, heap_size: size });
+            Ok(block)
+        }
     }
 
     /// Makes a snapshot on the heap.
     pub fn create(histogram: &SharedHistogram) -> Outcome<NonNull<Block>> {
-        let size = Self::required_size(histogram)?;
+        let size = Self::required_size(histogram.layout())?;
         let memory = memory::allocate(size, ALIGNMENT)?;
         // SAFETY: a fresh block of this size; freed with it when it was not put to use.
         unsafe {
@@ -129,15 +157,16 @@ impl Block {
         unsafe { &*self.counts }
     }
 
-    fn counts_mut(&mut self) -> &mut Snapshot {
+    pub fn counts_mut(&mut self) -> &mut Snapshot {
         // SAFETY: as above, and the borrow of `self` is exclusive.
         unsafe { &mut *self.counts }
     }
 
     fn update(&mut self, since: Since) -> Outcome {
+        let histogram = self.histogram.as_ref().ok_or(Failure::UNSUPPORTED)?;
         // SAFETY: as in `counts_mut`; the counts are no part of the histogram.
         let counts = unsafe { &mut *self.counts };
-        self.histogram.update(counts, since)?;
+        histogram.update(counts, since)?;
         counts.set_timestamp_unix_nanos(picollo_native::unix_nanos());
         Ok(())
     }
@@ -150,6 +179,21 @@ impl Block {
 pub unsafe fn read<'a>(snapshot: *const picollo_snapshot) -> Outcome<&'a Snapshot> {
     // SAFETY: a handle leads to a block.
     unsafe { input(snapshot.cast::<Block>()) }.map(Block::counts)
+}
+
+/// Two snapshots, the first of which is changed. [`Failure::INVALID_ARGUMENT`] when they are the same.
+///
+/// # Safety
+/// As for [`read`]; the first must not be used by anyone else during the call.
+pub unsafe fn pair<'a>(
+    changed: *mut picollo_snapshot,
+    other: *const picollo_snapshot,
+) -> Outcome<(&'a mut Block, &'a Snapshot)> {
+    if changed.cast_const() == other && !other.is_null() {
+        return Err(Failure::INVALID_ARGUMENT);
+    }
+    // SAFETY: two different blocks, as just checked; the rest is the caller's promise, passed on.
+    unsafe { Ok((exclusive(changed.cast::<Block>())?, read(other)?)) }
 }
 
 /// Makes a snapshot and updates it for the first time, to all counts since the reset.
@@ -189,7 +233,7 @@ pub unsafe extern "C" fn picollo_snapshot_required_size(
         // SAFETY: the caller's promises, passed on.
         let (histogram, out_size, out_align) =
             unsafe { (borrow(histogram)?, output(out_size)?, output(out_align)?) };
-        out_size.set(Block::required_size(&histogram)?);
+        out_size.set(Block::required_size(histogram.layout())?);
         out_align.set(ALIGNMENT);
         Ok(())
     })
@@ -227,7 +271,8 @@ pub unsafe extern "C" fn picollo_snapshot_init_in(
 /// starts from: deltas add up to all that was recorded, whatever was reset meanwhile.
 ///
 /// Requires: deltas is 1 for what was recorded since the previous update, or 0 for what was recorded since the reset.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_BUSY
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
+///   PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one; PICOLLO_ERR_BUSY
 ///   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would
 ///   have.
 /// Threads: any thread, one at a time with this snapshot, also while others record and reset.
@@ -428,11 +473,8 @@ pub unsafe extern "C" fn picollo_snapshot_merge(
     other: *const picollo_snapshot,
 ) -> picollo_status {
     guard(|| {
-        if into.cast_const() == other && !into.is_null() {
-            return Err(Failure::INVALID_ARGUMENT);
-        }
-        // SAFETY: two different blocks, as just checked; the rest is the caller's promise, passed on.
-        let (into, other) = unsafe { (exclusive(into.cast::<Block>())?, read(other)?) };
+        // SAFETY: the caller's promises, passed on.
+        let (into, other) = unsafe { pair(into, other)? };
         into.counts_mut().merge(other);
         Ok(())
     })

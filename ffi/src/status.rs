@@ -26,7 +26,7 @@ pub const PICOLLO_ERR_UNSUPPORTED: picollo_status = -5;
 pub const PICOLLO_ERR_INCOMPATIBLE: picollo_status = -6;
 /// Encoded data or an image in memory is malformed.
 pub const PICOLLO_ERR_CORRUPT: picollo_status = -7;
-/// Nothing was recorded, so there is nothing to tell.
+/// Nothing was recorded, so there is nothing to tell; or the end of a log.
 pub const PICOLLO_ERR_EMPTY: picollo_status = -8;
 /// Only the thread that opened the session may do this.
 pub const PICOLLO_ERR_WRONG_THREAD: picollo_status = -9;

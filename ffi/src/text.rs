@@ -16,7 +16,7 @@
 use core::ffi::c_char;
 use core::fmt::{self, Write};
 
-use picollo_core::text::{Format, ListedBucket, write_c_string};
+use picollo_core::text::{BufferWriter, Format, ListedBucket, write_c_string};
 use picollo_core::{Snapshot, ValueSelection};
 
 use crate::argument::{flag, input, output, slice_mut, text};
@@ -47,7 +47,7 @@ const _: () = assert!(
 ///
 /// # Safety
 /// `buffer` must be valid for writes of `capacity` bytes, and `out_length` for a write, during the call.
-unsafe fn write_text(
+pub unsafe fn write_text(
     buffer: *mut c_char,
     capacity: usize,
     out_length: *mut usize,
@@ -58,6 +58,72 @@ unsafe fn write_text(
     let written = write_c_string(buffer, write);
     out_length.set(written.length);
     if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
+}
+
+/// As [`write_text`], for what can also fail for other reasons, before anything is written. `write` is called twice, and
+/// may fail the first time only.
+///
+/// # Safety
+/// As for [`write_text`].
+pub unsafe fn try_write_text(
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+    write: &dyn Fn(&mut dyn Write) -> picollo_core::Result<()>,
+) -> Outcome {
+    // SAFETY: the caller's promises, passed on. Nothing is written yet.
+    unsafe {
+        slice_mut(buffer.cast::<u8>(), capacity)?;
+        output(out_length)?;
+    }
+    // Counts, and never fails itself.
+    write(&mut BufferWriter::new(&mut []))?;
+    // SAFETY: the caller's promises, passed on.
+    unsafe { write_text(buffer, capacity, out_length, &|out| write(out).map_err(|_| fmt::Error)) }
+}
+
+/// As [`try_write_text`], for what takes long to make: it is made once, on the heap, and then copied.
+///
+/// # Safety
+/// As for [`write_text`].
+pub unsafe fn write_collected(
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+    write: impl FnOnce(&mut Collected) -> picollo_core::Result<()>,
+) -> Outcome {
+    // SAFETY: the caller's promises, passed on.
+    let (buffer, out_length) = unsafe { (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?) };
+    let mut collected = Collected(Vec::new());
+    write(&mut collected).map_err(|error| match error {
+        // It takes all there is memory for.
+        picollo_core::Error::BufferTooSmall => Failure::OUT_OF_MEMORY,
+        error => error.into(),
+    })?;
+    let text = collected.0;
+    out_length.set(text.len());
+    match buffer.get_mut(..text.len() + 1) {
+        Some(room) => {
+            room[..text.len()].copy_from_slice(&text);
+            room[text.len()] = 0;
+            Ok(())
+        }
+        None => {
+            buffer.iter_mut().take(1).for_each(|first| *first = 0);
+            Err(Failure::BUFFER_TOO_SMALL)
+        }
+    }
+}
+
+/// Text on the heap. Writing fails where there is no memory.
+pub struct Collected(Vec<u8>);
+
+impl Write for Collected {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
 }
 
 /// Writes a summary as text.

@@ -179,6 +179,7 @@ fn inflate<M: Scratch>(bytes: &[u8], text: &mut &[u8], memory: &mut M, max_count
     let mut limit = HEADER;
     let mut expected = None;
     let mut header_read = false;
+    let mut is_limited = false;
     loop {
         inflate.push(&mut input, left > 0 && !text.is_empty(), limit)?;
         let length = inflate.bytes().len();
@@ -191,7 +192,11 @@ fn inflate<M: Scratch>(bytes: &[u8], text: &mut &[u8], memory: &mut M, max_count
         if header_read {
             // There was room for a byte more than announced.
             let is_whole = inflate.is_done() && expected.is_none_or(|expected| length == expected);
-            return if is_whole { Ok(length) } else { Err(Error::Corrupt) };
+            return match is_whole {
+                true => Ok(length),
+                false if is_limited => Err(Error::OutOfMemory),
+                false => Err(Error::Corrupt),
+            };
         }
         let Some(Cookie::Plain { words, is_v0 }) = Cookie::read(inflate.bytes()) else {
             return Err(Error::Corrupt);
@@ -206,8 +211,15 @@ fn inflate<M: Scratch>(bytes: &[u8], text: &mut &[u8], memory: &mut M, max_count
         if header.payload.is_some_and(|payload| payload > most) {
             return Err(Error::Corrupt);
         }
+        // HdrHistogram's array goes on to the end of a block, with zeros that take no counters here, but bytes. What is
+        // over the limit needs no more than one run of zeros.
+        let room = usize::try_from(max_counters).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(word);
+        if header.payload.is_some_and(|payload| payload > room) {
+            return Err(Error::OutOfMemory);
+        }
+        is_limited = header.payload.is_none() && most > room;
         expected = header.payload.map(|payload| header.length + payload);
-        limit = header.length + header.payload.unwrap_or(most) + 1;
+        limit = header.length + header.payload.unwrap_or(most.min(room)) + 1;
         header_read = true;
     }
 }

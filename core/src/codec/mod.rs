@@ -37,6 +37,7 @@ pub use decoder::Decoder;
 pub use scratch::Scratch;
 use sink::{Filling, Sink};
 
+use crate::text::Written;
 use crate::{Counts, Error, Result, Snapshot};
 
 /// How many counters a decoded snapshot may have when the caller does not say: room for every HdrHistogram of up to five
@@ -104,6 +105,12 @@ impl Snapshot {
     /// HdrHistogram all the same, merge it into one of a layout by
     /// [`with_significant_digits`](crate::Layout::with_significant_digits).
     pub fn encode(&self, encoding: Encoding, out: &mut [u8]) -> Result<usize> {
+        let written = self.encode_or_measure(encoding, out)?;
+        if written.fits { Ok(written.length) } else { Err(Error::BufferTooSmall) }
+    }
+
+    /// As [`Snapshot::encode`], but where `out` is too short, the length that is needed is told rather than an error.
+    pub fn encode_or_measure(&self, encoding: Encoding, out: &mut [u8]) -> Result<Written> {
         match encoding {
             Encoding::HdrV2 => {
                 let plan = v2::Plan::new(self)?;
@@ -178,11 +185,12 @@ impl Snapshot {
 }
 
 /// Fills the beginning of a buffer with what is `length` bytes long, or leaves it as it is.
-fn fill(out: &mut [u8], length: usize, write: impl FnOnce(&mut Filling) -> Result<()>) -> Result<usize> {
-    let mut filling = Filling::new(out.get_mut(..length).ok_or(Error::BufferTooSmall)?);
+fn fill(out: &mut [u8], length: usize, write: impl FnOnce(&mut Filling) -> Result<()>) -> Result<Written> {
+    let Some(out) = out.get_mut(..length) else { return Ok(Written { length, fits: false }) };
+    let mut filling = Filling::new(out);
     write(&mut filling)?;
     debug_assert_eq!(filling.length, length);
-    Ok(length)
+    Ok(Written { length, fits: true })
 }
 
 /// Writes V2 in a zlib stream, with its cookie and length in front.

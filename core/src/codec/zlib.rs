@@ -92,8 +92,10 @@ mod deflate {
         pub(crate) fn new(sink: &'a mut S) -> Result<Self> {
             let mut piece = Vec::new();
             piece.try_reserve_exact(PIECE).map_err(|_| Error::OutOfMemory)?;
-            // The compressor aborts where it gets no memory, so ask first.
-            Vec::<u8>::new().try_reserve_exact(COMPRESSOR_BYTES).map_err(|_| Error::OutOfMemory)?;
+            // The compressor aborts where it gets no memory, so ask first, in a way that is not optimised away.
+            let mut room = Vec::<u8>::new();
+            room.try_reserve_exact(COMPRESSOR_BYTES).map_err(|_| Error::OutOfMemory)?;
+            drop(core::hint::black_box(room));
             let flags = create_comp_flags_from_zip_params(LEVEL, 1, 0);
             Ok(Deflate { state: CompressorOxide::new(flags), sink, piece })
         }

@@ -289,6 +289,28 @@ fn broken_streams_are_refused() {
     assert_eq!(Snapshot::decode(&compressed(cookie, &[]), 0).err(), Some(Error::Corrupt));
 }
 
+/// HdrHistogram's arrays go on to the end of a block: here 262,144 counters for two values. Zeros there take no counters,
+/// but bytes while they are inflated, which the limit bounds too.
+#[test]
+fn zeros_beyond_the_limit_are_not_inflated() {
+    let zeros = std::vec![0; 200_000];
+    let v2 = v2(5, 1, 2, &zeros);
+    let mut v0 = 0x1c84_9328u32.to_be_bytes().to_vec();
+    v0.extend(5u32.to_be_bytes());
+    for word in [1u64, 2, 0] {
+        v0.extend(word.to_be_bytes());
+    }
+    v0.extend(&zeros);
+    for (cookie, plain) in [(hdr::V2_COMPRESSED_COOKIE, v2), (0x1c84_9329, v0)] {
+        assert!(Snapshot::decode(&plain, 3).is_ok(), "nothing is inflated");
+        let bytes = compressed(cookie, &plain);
+        assert!(Snapshot::decode(&bytes, 200_000).is_ok());
+        let mut scratch = Vec::new();
+        assert_eq!(Decoder::new(&bytes, &mut scratch, 100).err(), Some(Error::OutOfMemory));
+        assert!(scratch.capacity() <= 41 + 9 * 101, "{}", scratch.capacity());
+    }
+}
+
 #[test]
 fn what_v2_cannot_hold_is_refused() {
     let refused = |layout: Layout, value: u64, count: u64| {

@@ -1,0 +1,208 @@
+//! Interchange: snapshots as bytes, for files, networks and the tools of HdrHistogram.
+//!
+//! Three encodings are written; these and HdrHistogram's older ones are read, as bytes or as base64.
+//!
+//!     size_t length = 0;
+//!     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, NULL, 0, &length);
+//!     void *bytes = malloc(length);
+//!     picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, bytes, length, &length);
+//!     ...
+//!     picollo_snapshot *copy;
+//!     if (picollo_snapshot_decode(bytes, length, 0, &copy) != PICOLLO_OK) ...
+//!
+//! HdrHistogram's encodings hold the counts of its own layouts (see significant_digits) and nothing else: what was out of
+//! range or lost, the smallest trackable value and the time are left out. The native one holds everything.
+//!
+//! A decoded or corrected snapshot has no histogram behind it: everything can be read from it, and it can be merged into
+//! another one or another one into it, but picollo_snapshot_update is PICOLLO_ERR_UNSUPPORTED.
+
+use core::ffi::{c_char, c_void};
+use core::ptr::NonNull;
+
+use picollo_core::text::HgrmFormat;
+use picollo_core::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Snapshot};
+
+use crate::argument::{flag, output, slice, slice_mut};
+use crate::failure::{Failure, Outcome};
+use crate::guard::guard;
+use crate::handles::picollo_snapshot;
+use crate::snapshot::{self, Block};
+use crate::status::picollo_status;
+use crate::text::{try_write_text, write_collected};
+
+/// HdrHistogram's V2.
+pub const PICOLLO_ENCODING_HDR_V2: u32 = 0;
+/// HdrHistogram's V2, compressed (zlib): what its logs hold.
+pub const PICOLLO_ENCODING_HDR_V2_COMPRESSED: u32 = 1;
+/// Picollo's own: any layout, all values and counts, what was out of range or lost, the time, and a checksum.
+pub const PICOLLO_ENCODING_NATIVE: u32 = 2;
+
+/// Limit on the counters of a decoded snapshot where the caller sets none: 48 MiB of counts, room for every HdrHistogram
+/// of up to 5 significant digits.
+pub const PICOLLO_DEFAULT_MAX_COUNTERS: u64 = 6_291_456;
+
+const _: () = assert!(
+    PICOLLO_ENCODING_HDR_V2 == Encoding::HdrV2 as u32
+        && PICOLLO_ENCODING_HDR_V2_COMPRESSED == Encoding::HdrV2Compressed as u32
+        && PICOLLO_ENCODING_NATIVE == Encoding::Native as u32
+        && PICOLLO_DEFAULT_MAX_COUNTERS == DEFAULT_MAX_COUNTERS
+);
+
+/// Writes a snapshot as bytes. As with text, *out_length is also told when the buffer is too small, and a buffer of
+/// NULL with a capacity of 0 asks for it; but there is no NUL at the end, and a buffer that is too small is not
+/// written to at all.
+///
+/// Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the bytes that are needed;
+///   PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of 0 to 5
+///   significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer
+///   with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (encoding); PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
+/// Threads: any thread.
+/// Cost: two passes over the counters. The compressed encoding allocates about 0.5 MB for the time of the call, and is
+///   made whole also to ask for its length.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_encode(
+    snapshot: *const picollo_snapshot,
+    encoding: u32,
+    buffer: *mut c_void,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (snapshot, buffer, out_length) =
+            unsafe { (snapshot::read(snapshot)?, slice_mut(buffer.cast(), capacity)?, output(out_length)?) };
+        let written = snapshot.encode_or_measure(Encoding::try_from(encoding)?, buffer)?;
+        out_length.set(written.length);
+        if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
+    })
+}
+
+/// Writes a snapshot as base64 text: the compressed encoding gives the HISTFAAA... of HdrHistogram's logs.
+///
+/// Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
+/// Returns: as picollo_snapshot_encode, and PICOLLO_ERR_OUT_OF_MEMORY for every encoding.
+/// Threads: any thread.
+/// Cost: as picollo_snapshot_encode; allocates the text for the time of the call.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_encode_base64(
+    snapshot: *const picollo_snapshot,
+    encoding: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let snapshot = unsafe { snapshot::read(snapshot)? };
+        let encoding = Encoding::try_from(encoding)?;
+        // SAFETY: as above.
+        unsafe { write_collected(buffer, capacity, out_length, |text| snapshot.write_base64(encoding, text)) }
+    })
+}
+
+/// Decodes encoded data and makes a block of it.
+pub fn decode(bytes: &[u8], max_counters: u64) -> Outcome<NonNull<Block>> {
+    let mut scratch = Vec::new();
+    let decoder = Decoder::new(bytes, &mut scratch, max_counters)?;
+    Block::detached(decoder.required_size()?, |memory| decoder.decode_in(memory))
+}
+
+/// Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, or the native encoding; or
+/// any of them in base64, with white space around it ignored. Which it is tells the data itself.
+///
+/// What comes from others is checked from beginning to end before anything is made of it: no data makes this call
+/// crash, hang or allocate more than max_counters allows, which is 8 bytes a counter for the result, at most 18 more
+/// while it is inflated, and the bytes of base64.
+///
+/// Requires: bytes leads to length bytes; max_counters is the largest number of counters that the result may have, or 0
+///   for PICOLLO_DEFAULT_MAX_COUNTERS.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_CORRUPT for what is none of these, or broken; PICOLLO_ERR_OUT_OF_MEMORY when the
+///   result would have more counters than max_counters, or there is no memory; PICOLLO_ERR_UNSUPPORTED for a later
+///   version of the native encoding; PICOLLO_ERR_NULL_POINTER (out, and bytes with a length above 0).
+/// Ownership: *out is the caller's, for picollo_snapshot_free. The bytes are not needed any more.
+/// Threads: any thread.
+/// Cost: a few passes over the data; allocates the result, and memory to inflate and decode into.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_decode(
+    bytes: *const c_void,
+    length: usize,
+    max_counters: u64,
+    out: *mut *mut picollo_snapshot,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (bytes, out) = unsafe { (slice(bytes.cast(), length)?, output(out)?) };
+        out.set(decode(bytes, max_counters)?.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Writes the percentile distribution of a snapshot as HdrHistogram for Java does (.hgrm), for its plotters: rows at
+/// percentiles that get closer by half with each half of the distance to 100 %. Values are the upper ends of buckets,
+/// with as many decimals as the layout has significant digits.
+///
+/// Requires: ticks_per_half_distance is the number of rows in each half of the distance, at most 1,000,000, or 0 for
+///   5; value_scale is what values are divided by, or 0 for 1; csv is 1 for comma-separated values, or 0 for columns,
+///   with mean, deviation, maximum and total below; buffer has capacity bytes.
+/// Returns: PICOLLO_OK, also for an empty snapshot, which has no rows; PICOLLO_ERR_BUFFER_TOO_SMALL;
+///   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
+///   (ticks_per_half_distance, csv, and a value_scale that is negative or not finite).
+/// Threads: any thread.
+/// Cost: a microsecond for each row, and as much again; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_format_hgrm(
+    snapshot: *const picollo_snapshot,
+    ticks_per_half_distance: u32,
+    value_scale: f64,
+    csv: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let snapshot = unsafe { snapshot::read(snapshot)? };
+        let format = if flag(csv)? { HgrmFormat::Csv } else { HgrmFormat::Columns };
+        // SAFETY: as above.
+        unsafe {
+            try_write_text(buffer, capacity, out_length, &|mut out| {
+                snapshot.write_hgrm(&mut out, ticks_per_half_distance, value_scale, format)
+            })
+        }
+    })
+}
+
+/// Makes a copy that is corrected for coordinated omission: for every value longer than the interval at which values were
+/// expected, also those that a stalled caller did not send meanwhile, as by picollo_histogram_record_corrected. Buckets
+/// stand for their upper ends, as in HdrHistogram. What was out of range is copied, not corrected.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_UNSUPPORTED
+///   when there is a lot to correct and more than UINT64_MAX values were recorded.
+/// Ownership: *out is the caller's, for picollo_snapshot_free. It has no histogram behind it.
+/// Threads: any thread.
+/// Cost: at most that of sorting the counters, however many values are added; allocates 16 bytes a counter.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_corrected(
+    snapshot: *const picollo_snapshot,
+    expected_interval: u64,
+    out: *mut *mut picollo_snapshot,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (snapshot, out) = unsafe { (snapshot::read(snapshot)?, output(out)?) };
+        let layout = *snapshot.layout();
+        let block = Block::detached(Snapshot::required_size(&layout)?, |memory| {
+            let copy = Snapshot::init_in(memory, layout)?;
+            snapshot.correct_into(expected_interval, copy)?;
+            Ok(copy)
+        })?;
+        out.set(block.as_ptr().cast());
+        Ok(())
+    })
+}

@@ -1,0 +1,244 @@
+//! Layouts: how values map to buckets, and what that costs.
+//!
+//! A layout is plain numbers. It is asked for before a histogram is made, of a histogram, or of a snapshot; what it tells
+//! of values holds for all that are in the same layout, and needs neither.
+//!
+//! What HdrHistogram calls the lowest, highest and median equivalent value of a value are the lower, the upper, and
+//! lower + step / 2 of its bucket, as picollo_layout_bucket_of tells it; the next non-equivalent value is upper + 1.
+
+use picollo_core::{Footprint, Layout, SharedHistogram};
+
+use crate::argument::{input, output};
+use crate::failure::Outcome;
+use crate::guard::guard;
+use crate::handles::{picollo_histogram, picollo_snapshot};
+use crate::histogram::borrow;
+use crate::histogram_options::{picollo_histogram_options, read_options};
+use crate::snapshot::{self, Block, picollo_bucket};
+use crate::status::picollo_status;
+
+/// The rule that maps values to counters.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_layout {
+    /// Smallest value that is counted for sure.
+    pub min_trackable: u64,
+    /// Largest value that is counted for sure.
+    pub max_trackable: u64,
+    /// Logical index of the first counter.
+    pub first_index: u64,
+    /// Number of counters.
+    pub length: u64,
+    /// 0.5 / block size: the largest distance between a value and the midpoint of its bucket, in proportion.
+    pub relative_error: f64,
+    /// Binary logarithm of the block size.
+    pub block_scale: u32,
+    /// Significant digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none.
+    pub significant_digits: u32,
+}
+
+impl From<&Layout> for picollo_layout {
+    fn from(layout: &Layout) -> Self {
+        picollo_layout {
+            min_trackable: layout.min_trackable(),
+            max_trackable: layout.max_trackable(),
+            first_index: layout.first_index(),
+            length: layout.length() as u64,
+            relative_error: layout.relative_error(),
+            block_scale: layout.scale(),
+            significant_digits: layout.significant_digits(),
+        }
+    }
+}
+
+/// What a histogram takes, in bytes.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_footprint {
+    /// Number of counters of the layout.
+    pub counters: u64,
+    /// When the histogram is made.
+    pub initial_bytes: u64,
+    /// What it grows by: a shard for each thread that records at the same time (thread-local), a chunk of counters and
+    /// its baseline (sparse). 0 where it does not grow.
+    pub step_bytes: u64,
+    /// The most it can come to; UINT64_MAX where nothing limits it.
+    pub max_bytes: u64,
+    /// A snapshot of it.
+    pub snapshot_bytes: u64,
+}
+
+/// The layout that C handed back.
+///
+/// # Safety
+/// As for [`input`].
+unsafe fn read(layout: *const picollo_layout) -> Outcome<Layout> {
+    // SAFETY: passed on.
+    let layout = unsafe { input(layout)? };
+    // The other fields follow from these.
+    Ok(Layout::with_scale(layout.block_scale, layout.min_trackable, layout.max_trackable)?)
+}
+
+/// Tells the layout that a histogram with these options has.
+///
+/// Requires: options as for picollo_histogram_create.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); otherwise as picollo_histogram_create.
+/// Threads: any thread.
+/// Cost: none to speak of; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_layout_of_options(
+    options: *const picollo_histogram_options,
+    out: *mut picollo_layout,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (options, out) = unsafe { (read_options(options)?, output(out)?) };
+        out.set((&options.layout()?).into());
+        Ok(())
+    })
+}
+
+/// Tells the layout of a histogram.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out).
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_layout(
+    histogram: *const picollo_histogram,
+    out: *mut picollo_layout,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (histogram, out) = unsafe { (borrow(histogram)?, output(out)?) };
+        out.set(histogram.layout().into());
+        Ok(())
+    })
+}
+
+/// Tells the layout of a snapshot.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out).
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_layout(
+    snapshot: *const picollo_snapshot,
+    out: *mut picollo_layout,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (snapshot, out) = unsafe { (snapshot::read(snapshot)?, output(out)?) };
+        out.set(snapshot.layout().into());
+        Ok(())
+    })
+}
+
+/// Finds the bucket of a value, whether the value is in range or not: the values that cannot be told from it. Its count
+/// is 0; its storage_index is UINT64_MAX when the value is out of range.
+///
+/// Requires: layout was filled in by this library; only its min_trackable, max_trackable and block_scale are looked at.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_layout_bucket_of(
+    layout: *const picollo_layout,
+    value: u64,
+    out: *mut picollo_bucket,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (layout, out) = unsafe { (read(layout)?, output(out)?) };
+        let storage_index = layout.bucket_of(value).map_or(u64::MAX, |bucket| bucket.storage_index);
+        out.set(picollo_bucket {
+            lower: layout.lowest_equivalent(value),
+            upper: layout.highest_equivalent(value),
+            step: layout.size_of_equivalent_range(value),
+            count: 0,
+            storage_index,
+            logical_index: layout.logical_index(value),
+        });
+        Ok(())
+    })
+}
+
+/// Tells whether two values share a bucket, in range or not.
+///
+/// Requires: layout as for picollo_layout_bucket_of.
+/// Returns: PICOLLO_OK, with *out 1 or 0; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT as
+///   picollo_layout_bucket_of.
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_layout_equivalent(
+    layout: *const picollo_layout,
+    a: u64,
+    b: u64,
+    out: *mut u32,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (layout, out) = unsafe { (read(layout)?, output(out)?) };
+        out.set(layout.are_equivalent(a, b) as u32);
+        Ok(())
+    })
+}
+
+/// Tells how much memory a histogram with these options will take, of any mode and storage, without making one.
+/// (picollo_histogram_required_size tells it for memory of the caller's; picollo_histogram_footprint for a histogram that
+/// is there.)
+///
+/// Requires: options as for picollo_histogram_create.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); otherwise as picollo_histogram_create.
+/// Threads: any thread.
+/// Cost: none to speak of; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_estimate(
+    options: *const picollo_histogram_options,
+    out: *mut picollo_footprint,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (options, out) = unsafe { (read_options(options)?, output(out)?) };
+        let layout = options.layout()?;
+        let Footprint { initial, step, most } = SharedHistogram::estimate(&options)?;
+        out.set(picollo_footprint {
+            counters: layout.length() as u64,
+            initial_bytes: initial as u64,
+            step_bytes: step as u64,
+            max_bytes: if most == usize::MAX { u64::MAX } else { most as u64 },
+            snapshot_bytes: Block::required_size(&layout)? as u64,
+        });
+        Ok(())
+    })
+}
+
+/// Counts the observations between two values, of whole buckets: all that share a bucket with a value of the range, both
+/// ends included.
+///
+/// Returns: PICOLLO_OK, with 0 for a range that is empty or not in the snapshot's; PICOLLO_ERR_NULL_POINTER (snapshot,
+///   out).
+/// Threads: any thread.
+/// Cost: one pass over the counters of the range.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_count_between(
+    snapshot: *const picollo_snapshot,
+    lowest: u64,
+    highest: u64,
+    out: *mut u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (snapshot, out) = unsafe { (snapshot::read(snapshot)?, output(out)?) };
+        out.set(snapshot.count_between(lowest, highest));
+        Ok(())
+    })
+}

@@ -1,0 +1,142 @@
+//! Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
+//!
+//! Each bucket's count goes, whole, to the bucket that its midpoint falls into. Between the same buckets, and into coarser
+//! ones, that is exact: the result is what recording there would have given, in whatever order things are merged. Into
+//! finer buckets it is right within the error of the coarser. What lies outside the range is counted as underflow or
+//! overflow there; nothing vanishes.
+
+pub use picollo_core::Merged as picollo_merged;
+
+use crate::argument::{flag, output};
+use crate::failure::{Failure, Outcome};
+use crate::guard::guard;
+use crate::handles::{picollo_histogram, picollo_snapshot};
+use crate::histogram::borrow;
+use crate::snapshot::{self, Block};
+use crate::status::picollo_status;
+
+/// Writes a report to those who want one.
+///
+/// # Safety
+/// `out` must be NULL, or valid for a write.
+unsafe fn report(merged: picollo_merged, out: *mut picollo_merged) -> Outcome {
+    if !out.is_null() {
+        // SAFETY: passed on.
+        unsafe { output(out)? }.set(merged);
+    }
+    Ok(())
+}
+
+/// Finds out a report that cannot be written to, before anything is changed.
+///
+/// # Safety
+/// As for [`report`].
+unsafe fn check_report(out: *mut picollo_merged) -> Outcome {
+    if out.is_null() || out.is_aligned() { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) }
+}
+
+/// As picollo_snapshot_merge, with a choice of how counts are placed, and a report of what became of them.
+///
+/// Requires: into and other are not the same snapshot; spread is 0 to give a bucket's count to the bucket of its
+///   midpoint, or 1 to divide it among all buckets that it has values of, in proportion, losing none to rounding; out is
+///   NULL, or leads to where the report goes.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same, and
+///   for spread.
+/// Threads: any thread, one at a time with into.
+/// Cost: one pass over the counters of other; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_merge_reported(
+    into: *mut picollo_snapshot,
+    other: *const picollo_snapshot,
+    spread: u32,
+    out: *mut picollo_merged,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (into, other) = unsafe { snapshot::pair(into, other)? };
+        let spread = flag(spread)?;
+        // SAFETY: as above.
+        unsafe { check_report(out)? };
+        let into = into.counts_mut();
+        let merged = if spread { into.merge_spreading(other) } else { into.merge(other) };
+        // SAFETY: as above.
+        unsafe { report(merged, out) }
+    })
+}
+
+/// Takes away all counts of another snapshot, of any layout, from where picollo_snapshot_merge would have put them; its
+/// underflow, overflow and lost counts too. So it undoes a merge, and tells what an interval added to an earlier one. The
+/// next update replaces what is left.
+///
+/// Requires: from and other are not the same snapshot; out is NULL, or leads to where the report goes.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (from, other); PICOLLO_ERR_INVALID_ARGUMENT, with nothing changed, when
+///   there is less than is to be taken away, and when they are the same.
+/// Threads: any thread, one at a time with from.
+/// Cost: two passes over the counters of other; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_subtract(
+    from: *mut picollo_snapshot,
+    other: *const picollo_snapshot,
+    out: *mut picollo_merged,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (from, other) = unsafe { snapshot::pair(from, other)? };
+        // SAFETY: as above.
+        unsafe { check_report(out)? };
+        let merged = from.counts_mut().subtract(other)?;
+        // SAFETY: as above.
+        unsafe { report(merged, out) }
+    })
+}
+
+/// As picollo_histogram_add, with a choice of how counts are placed, and a report of what became of them. What wraps
+/// around 32-bit counters is not in the report: a snapshot has it among the lost.
+///
+/// Requires: spread and out as for picollo_snapshot_merge_reported.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (spread).
+/// Threads: as picollo_histogram_record, which it is a kind of.
+/// Cost: one pass over the counters of the snapshot.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_add_reported(
+    histogram: *mut picollo_histogram,
+    other: *const picollo_snapshot,
+    spread: u32,
+    out: *mut picollo_merged,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (histogram, other) = unsafe { (borrow(histogram)?, snapshot::read(other)?) };
+        let spread = flag(spread)?;
+        // SAFETY: as above.
+        unsafe { check_report(out)? };
+        let merged =
+            if spread { histogram.add_snapshot_spreading(other) } else { histogram.add_snapshot(other) };
+        // SAFETY: as above.
+        unsafe { report(merged, out) }
+    })
+}
+
+/// Makes a copy of a snapshot, with no histogram behind it: to keep what the next update replaces, and to merge into.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_OUT_OF_MEMORY.
+/// Ownership: *out is the caller's, for picollo_snapshot_free.
+/// Threads: any thread.
+/// Cost: allocates 8 bytes a counter, copies all counters.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_copy(
+    snapshot: *const picollo_snapshot,
+    out: *mut *mut picollo_snapshot,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (snapshot, out) = unsafe { (snapshot::read(snapshot)?, output(out)?) };
+        let size = picollo_core::Snapshot::copy_size(snapshot.layout())?;
+        out.set(Block::detached(size, |memory| snapshot.copy_in(memory))?.as_ptr().cast());
+        Ok(())
+    })
+}

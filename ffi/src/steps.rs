@@ -1,0 +1,130 @@
+//! Steps: ways through the counts of a snapshot, as HdrHistogram's iterators have them.
+//!
+//! A step ends at a value, and holds the counts of all buckets up to and including that value's, as far as no step before
+//! it does: a bucket is never divided. All go on until everything recorded is covered; an empty snapshot has none. (All
+//! buckets, and those with counts, are listed by picollo_snapshot_buckets.)
+//!
+//! The functions fill an array. With out NULL they tell how many steps there are:
+//!
+//!     size_t length;
+//!     picollo_snapshot_linear_steps(snapshot, 1000, NULL, 0, &length);
+//!     picollo_step *steps = malloc(length * sizeof *steps);
+//!     picollo_snapshot_linear_steps(snapshot, 1000, steps, length, &length);
+
+pub use picollo_core::Step as picollo_step;
+
+use crate::argument::{output, slice_mut};
+use crate::failure::{Failure, Outcome};
+use crate::guard::guard;
+use crate::handles::picollo_snapshot;
+use crate::snapshot;
+use crate::status::picollo_status;
+
+/// Nobody gets more steps than this: parameters that ask for them are PICOLLO_ERR_INVALID_ARGUMENT.
+pub const PICOLLO_MAX_STEPS: usize = 16_777_216;
+
+/// Fills the caller's array, or tells how long it has to be. `steps` makes the same steps each time.
+///
+/// # Safety
+/// `out` must be NULL or valid for writes of `capacity` steps, `out_length` for a write.
+unsafe fn write_steps<I: Iterator<Item = picollo_step>>(
+    steps: impl Fn() -> picollo_core::Result<I>,
+    out: *mut picollo_step,
+    capacity: usize,
+    out_length: *mut usize,
+) -> Outcome {
+    // SAFETY: the caller's promise, passed on.
+    let out_length = unsafe { output(out_length)? };
+    let length = steps()?.take(PICOLLO_MAX_STEPS + 1).count();
+    if length > PICOLLO_MAX_STEPS {
+        return Err(Failure::INVALID_ARGUMENT);
+    }
+    if !out.is_null() {
+        // SAFETY: the caller's promise, passed on; never more than needed, whatever capacity says.
+        let out = unsafe { slice_mut(out, capacity.min(length))? };
+        if out.len() < length {
+            out_length.set(length);
+            return Err(Failure::BUFFER_TOO_SMALL);
+        }
+        out.iter_mut().zip(steps()?).for_each(|(out, step)| *out = step);
+    }
+    out_length.set(length);
+    Ok(())
+}
+
+/// Lists steps of equal width: they end at width - 1, 2 * width - 1, ...
+///
+/// Requires: width is not 0; out has capacity elements, or is NULL to ask for the number of steps alone.
+/// Returns: PICOLLO_OK, with *out_length the number of steps; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the number
+///   that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
+///   PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
+/// Threads: any thread.
+/// Cost: twice that of one pass over the counters and the steps; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_linear_steps(
+    snapshot: *const picollo_snapshot,
+    width: u64,
+    out: *mut picollo_step,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let snapshot = snapshot::read(snapshot)?;
+            write_steps(|| snapshot.linear_steps(width), out, capacity, out_length)
+        }
+    })
+}
+
+/// Lists steps of growing width: they end at first - 1, first * base - 1, first * base * base - 1, ..., rounded down.
+///
+/// Requires: first is not 0, base is above 1; out has capacity elements, or is NULL to ask for the number of steps alone.
+/// Returns: as picollo_snapshot_linear_steps, for first and base.
+/// Threads: any thread.
+/// Cost: as picollo_snapshot_linear_steps.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_logarithmic_steps(
+    snapshot: *const picollo_snapshot,
+    first: u64,
+    base: f64,
+    out: *mut picollo_step,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let snapshot = snapshot::read(snapshot)?;
+            write_steps(|| snapshot.logarithmic_steps(first, base), out, capacity, out_length)
+        }
+    })
+}
+
+/// Lists steps of percentiles, which get closer by half with each half of the distance to 100 %; the last one is at 100.
+/// They end with a bucket each, and several may end with the same. These are the rows of picollo_snapshot_format_hgrm.
+///
+/// Requires: ticks_per_half_distance is the number of steps in each half of the distance, not 0; out has capacity
+///   elements, or is NULL to ask for the number of steps alone.
+/// Returns: as picollo_snapshot_linear_steps, for ticks_per_half_distance.
+/// Threads: any thread.
+/// Cost: as picollo_snapshot_linear_steps.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_percentile_steps(
+    snapshot: *const picollo_snapshot,
+    ticks_per_half_distance: u32,
+    out: *mut picollo_step,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let snapshot = snapshot::read(snapshot)?;
+            write_steps(|| snapshot.percentile_steps(ticks_per_half_distance), out, capacity, out_length)
+        }
+    })
+}

@@ -102,6 +102,65 @@ AT(picollo_log_interval, start_seconds, 0);
 AT(picollo_log_interval, end_seconds, 8);
 AT(picollo_log_interval, max, 16);
 AT(picollo_log_interval, tag, 24);
+SIZE(picollo_quantile_interval, 104);
+AT(picollo_quantile_interval, quantile, 0);
+AT(picollo_quantile_interval, confidence, 8);
+AT(picollo_quantile_interval, coverage, 16);
+AT(picollo_quantile_interval, total_count, 24);
+AT(picollo_quantile_interval, target_count, 32);
+AT(picollo_quantile_interval, value, 40);
+AT(picollo_quantile_interval, lower, 48);
+AT(picollo_quantile_interval, upper, 56);
+AT(picollo_quantile_interval, lower_midpoint, 64);
+AT(picollo_quantile_interval, upper_midpoint, 72);
+AT(picollo_quantile_interval, lower_count, 80);
+AT(picollo_quantile_interval, upper_count, 88);
+AT(picollo_quantile_interval, bucket_width, 96);
+
+SIZE(picollo_compare_options, 48);
+AT(picollo_compare_options, struct_size, 0);
+AT(picollo_compare_options, flags, 4);
+AT(picollo_compare_options, quantile, 8);
+AT(picollo_compare_options, confidence, 16);
+AT(picollo_compare_options, relative_threshold, 24);
+AT(picollo_compare_options, absolute_threshold, 32);
+AT(picollo_compare_options, power, 40);
+
+SIZE(picollo_comparison, 328);
+AT(picollo_comparison, a, 0);
+AT(picollo_comparison, b, 104);
+AT(picollo_comparison, difference, 208);
+AT(picollo_comparison, difference_lower, 216);
+AT(picollo_comparison, difference_upper, 224);
+AT(picollo_comparison, bucket_width, 232);
+AT(picollo_comparison, margin, 240);
+AT(picollo_comparison, smallest_detectable, 248);
+AT(picollo_comparison, mann_whitney_u, 256);
+AT(picollo_comparison, mann_whitney_z, 264);
+AT(picollo_comparison, mann_whitney_p, 272);
+AT(picollo_comparison, common_language, 280);
+AT(picollo_comparison, cliffs_delta, 288);
+AT(picollo_comparison, ks_distance, 296);
+AT(picollo_comparison, ks_p, 304);
+AT(picollo_comparison, cohens_d, 312);
+AT(picollo_comparison, verdict, 320);
+AT(picollo_comparison, flags, 324);
+
+SIZE(picollo_block_comparison, 104);
+AT(picollo_block_comparison, block_count, 0);
+AT(picollo_block_comparison, confidence, 8);
+AT(picollo_block_comparison, coverage, 16);
+AT(picollo_block_comparison, median_a, 24);
+AT(picollo_block_comparison, median_b, 32);
+AT(picollo_block_comparison, difference, 40);
+AT(picollo_block_comparison, difference_lower, 48);
+AT(picollo_block_comparison, difference_upper, 56);
+AT(picollo_block_comparison, margin, 64);
+AT(picollo_block_comparison, smallest_detectable, 72);
+AT(picollo_block_comparison, lag1, 80);
+AT(picollo_block_comparison, inflation, 88);
+AT(picollo_block_comparison, verdict, 96);
+AT(picollo_block_comparison, flags, 100);
 
 SIZE(picollo_error, 512);
 AT(picollo_error, status, 0);
@@ -198,6 +257,12 @@ static_assert(PICOLLO_SESSION_PINNED == 1 && PICOLLO_SESSION_KERNEL == 2 && PICO
                   PICOLLO_EVENT_INFO_UNPINNED == 2 && PICOLLO_EVENT_INFO_SUBSTITUTED == 4 &&
                   PICOLLO_EVENT_INFO_FAST == 8 && PICOLLO_EVENT_INFO_SILENT == 16 && PICOLLO_SESSION_MAX_EVENTS == 64,
               "flags");
+
+static_assert(PICOLLO_VERDICT_NO_EVIDENCE == 0 && PICOLLO_VERDICT_FASTER == 1 && PICOLLO_VERDICT_SLOWER == 2 &&
+                  PICOLLO_COMPARISON_TOO_FEW == 1 && PICOLLO_COMPARISON_WITHIN_MARGIN == 2 &&
+                  PICOLLO_COMPARISON_OUT_OF_RANGE == 4 && PICOLLO_COMPARISON_APPROXIMATE == 8 &&
+                  PICOLLO_COMPARISON_LAYOUTS_DIFFER == 16 && PICOLLO_COMPARISON_AUTOCORRELATED == 32,
+              "comparisons");
 
 static void asserted_by_the_compiler(void)
 {

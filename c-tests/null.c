@@ -221,6 +221,34 @@ static void interchange(void)
     NULL_IN(picollo_log_format_interval(snapshot, 1, 1, "", NULL, 1, &length));
     NULL_IN(picollo_log_format_interval(snapshot, 1, 1, "", buffer, sizeof buffer, NULL));
     CHECK(out == NULL && length == 77 && buffer[0] == 0x5a);
+static void comparisons(void)
+{
+    char buffer[4096];
+    size_t length = 77;
+    picollo_summary summary;
+    picollo_quantile_interval interval;
+    picollo_comparison compared;
+    picollo_block_comparison blocks;
+    const double block = 1;
+    memset(buffer, 0x5a, sizeof buffer);
+    CHECK_OK(picollo_snapshot_summary(snapshot, 0, &summary));
+    NULL_IN(picollo_snapshot_quantile_interval(NULL, 0.5, 0, &interval));
+    NULL_IN(picollo_snapshot_quantile_interval(snapshot, 0.5, 0, NULL));
+    NULL_IN(picollo_compare(NULL, snapshot, NULL, &compared));
+    NULL_IN(picollo_compare(snapshot, NULL, NULL, &compared));
+    NULL_IN(picollo_compare(snapshot, snapshot, NULL, NULL));
+    CHECK_OK(picollo_compare(snapshot, snapshot, NULL, &compared));
+    NULL_IN(picollo_compare_blocks(NULL, &block, 1, NULL, &blocks));
+    NULL_IN(picollo_compare_blocks(&block, NULL, 1, NULL, &blocks));
+    NULL_IN(picollo_compare_blocks(&block, &block, 1, NULL, NULL));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_compare_blocks(NULL, NULL, 0, NULL, &blocks));
+    NULL_IN(picollo_comparison_format(NULL, &summary, &summary, "", "", "", 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_comparison_format(&compared, NULL, &summary, "", "", "", 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_comparison_format(&compared, &summary, NULL, "", "", "", 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_comparison_format(&compared, &summary, &summary, "", "", "", 0, NULL, 1, &length));
+    NULL_IN(picollo_comparison_format(&compared, &summary, &summary, "", "", "", 0, buffer, sizeof buffer, NULL));
+    CHECK(length == 77 && buffer[0] == 0x5a);
+    CHECK_OK(picollo_comparison_format(&compared, &summary, &summary, NULL, NULL, NULL, 0, buffer, sizeof buffer, &length));
 }
 
 int main(void)
@@ -233,6 +261,7 @@ int main(void)
     RUN(text);
     RUN(layouts_and_steps);
     RUN(interchange);
+    RUN(comparisons);
     picollo_snapshot_free(snapshot);
     picollo_histogram_free(histogram);
     return report();

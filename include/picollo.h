@@ -1566,6 +1566,248 @@ picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
                                            size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
+ * Comparing: is B really faster than A, and by how much?
+ *
+ * A quantile of a snapshot is known only so well; how well, its interval tells. A comparison has the interval of the
+ * difference of two quantiles, and a verdict: faster or slower when all of the interval lies beyond a margin, which is the
+ * larger of a threshold and of the width of a bucket, and no evidence otherwise. Beside it stand Mann and Whitney's and
+ * Kolmogorov and Smirnov's tests, and measures of how large the effect is. docs/comparing.md explains them.
+ *
+ *     picollo_comparison compared;
+ *     if (picollo_compare(before, after, NULL, &compared) == PICOLLO_OK && compared.verdict == PICOLLO_VERDICT_SLOWER)
+ *         printf("slower by %g to %g\n", compared.difference_lower, compared.difference_upper);
+ *
+ * All of it holds for observations that are independent of each other, and a histogram does not know the order in which
+ * they came. What was measured in an order, in blocks of A and B next to each other, picollo_compare_blocks judges.
+ */
+
+/** Neither faster nor slower, as far as can be seen. Not the same as equal: see smallest_detectable. */
+#define PICOLLO_VERDICT_NO_EVIDENCE 0
+/** B's values are smaller, by more than the margin. */
+#define PICOLLO_VERDICT_FASTER 1
+/** B's values are larger, by more than the margin. */
+#define PICOLLO_VERDICT_SLOWER 2
+/** There are too few observations for an end of an interval. */
+#define PICOLLO_COMPARISON_TOO_FEW (1 << 0)
+/** The whole interval of the difference lies inside the margin: the two are the same, as far as it matters. */
+#define PICOLLO_COMPARISON_WITHIN_MARGIN (1 << 1)
+/** Observations were out of range or lost: they are in none of the numbers. */
+#define PICOLLO_COMPARISON_OUT_OF_RANGE (1 << 2)
+/** Counts are estimates: of scalable histograms. */
+#define PICOLLO_COMPARISON_APPROXIMATE (1 << 3)
+/** The precisions of the two differ: ranks are then compared by the buckets of the coarser. */
+#define PICOLLO_COMPARISON_LAYOUTS_DIFFER (1 << 4)
+/** Blocks depend on those before them: the interval is narrower than it should be. */
+#define PICOLLO_COMPARISON_AUTOCORRELATED (1 << 5)
+
+/** What to compare and what counts. Set struct_size, zero the rest, and change what should not be the default. */
+typedef struct picollo_compare_options {
+    /** sizeof(picollo_compare_options). */
+    uint32_t struct_size;
+    /** 0. */
+    uint32_t flags;
+    /** Which quantile to compare, between 0 and 1. 0: 0.5, the median. */
+    double quantile;
+    /** Confidence of the intervals, between 0 and 1. 0: 0.95. */
+    double confidence;
+    /** Differences up to this share of A's quantile do not matter. 0: 0.01, one per cent; negative: no such threshold. */
+    double relative_threshold;
+    /** Differences up to this do not matter, in units of the values. */
+    double absolute_threshold;
+    /** How often smallest_detectable would be seen, between 0 and 1. 0: 0.8. */
+    double power;
+} picollo_compare_options;
+
+/**
+ * A quantile of a snapshot, and the interval that holds the quantile of what the observations are a sample of.
+ *
+ * The ends are order statistics: observation number lower_count and number upper_count, in ascending order. They are
+ * chosen by the binomial distribution, whatever the values are distributed like; see picollo_snapshot_quantile_interval.
+ */
+typedef struct picollo_quantile_interval {
+    /** The quantile asked for, between 0 and 1. */
+    double quantile;
+    /** The confidence asked for, between 0 and 1. */
+    double confidence;
+    /**
+     * The confidence that the interval has: a little more than was asked for, as observations come in ones. Less only where
+     * there are too few of them, and an end is missing that is not a limit of all values.
+     */
+    double coverage;
+    /** Observations in range. */
+    uint64_t total_count;
+    /** The number of the observation that is the quantile of the snapshot: the nearest rank. */
+    uint64_t target_count;
+    /** The midpoint of its bucket. */
+    uint64_t value;
+    /** The smallest value of the bucket of observation number lower_count; 0 where there is none. */
+    uint64_t lower;
+    /** The largest value of the bucket of observation number upper_count; UINT64_MAX where there is none. */
+    uint64_t upper;
+    /** The midpoint of the bucket that lower is the end of; 0 where there is none. */
+    uint64_t lower_midpoint;
+    /** The midpoint of the bucket that upper is the end of; UINT64_MAX where there is none. */
+    uint64_t upper_midpoint;
+    /** The number of the observation at the lower end; 0 where there are too few for one. */
+    uint64_t lower_count;
+    /** The number of the observation at the upper end; 0 where there are too few for one. */
+    uint64_t upper_count;
+    /** The width of the widest of the three buckets: what the snapshot does not tell apart. */
+    uint64_t bucket_width;
+} picollo_quantile_interval;
+
+/** How snapshot B differs from snapshot A. See picollo_compare. */
+typedef struct picollo_comparison {
+    /** A's quantile and its interval. */
+    picollo_quantile_interval a;
+    /** B's quantile and its interval. */
+    picollo_quantile_interval b;
+    /** B's quantile less A's, of midpoints. */
+    double difference;
+    /** The lower end of the interval of the difference, of midpoints; minus infinity where there are too few observations. */
+    double difference_lower;
+    /** The upper end of the interval of the difference, of midpoints; infinity where there are too few observations. */
+    double difference_upper;
+    /** The width of the widest bucket that took part: the true difference may lie so much further out at either end. */
+    double bucket_width;
+    /** What the interval has to lie beyond: the larger of the threshold and of the bucket width. */
+    double margin;
+    /**
+     * The true difference that this many observations, so much spread, would have told from none four times out of five, or as
+     * often as the options say; infinity where there are too few.
+     */
+    double smallest_detectable;
+    /** Mann and Whitney's U: of all pairs, those in which B's value is the larger, ties counted half. */
+    double mann_whitney_u;
+    /** How many standard deviations U is from its expectation, with B's sign. */
+    double mann_whitney_z;
+    /** The probability of a U this far out, on either side, were there no difference. */
+    double mann_whitney_p;
+    /** The common-language effect: the probability that a value of B is larger than one of A, ties counted half. */
+    double common_language;
+    /** Cliff's delta: the probability that a value of B is larger than one of A less the probability that it is smaller. */
+    double cliffs_delta;
+    /** Kolmogorov and Smirnov's distance: the largest between the two cumulative distributions, at the ends of buckets. */
+    double ks_distance;
+    /** At most the probability of such a distance, were there no difference: conservative, as it takes no account of buckets. */
+    double ks_p;
+    /** Cohen's d: the difference of the means over the pooled standard deviation; NaN where that is zero. */
+    double cohens_d;
+    /** PICOLLO_VERDICT_...: what it amounts to. */
+    uint32_t verdict;
+    /** PICOLLO_COMPARISON_.... */
+    uint32_t flags;
+} picollo_comparison;
+
+/** What a series of pairs of blocks says of the difference between A and B. */
+typedef struct picollo_block_comparison {
+    /** Pairs of blocks. */
+    uint64_t block_count;
+    /** The confidence asked for, between 0 and 1. */
+    double confidence;
+    /** The confidence that the interval has. */
+    double coverage;
+    /** The median of A's blocks. */
+    double median_a;
+    /** The median of B's blocks. */
+    double median_b;
+    /** The median of the differences within pairs, B less A. */
+    double difference;
+    /** The lower end of its interval; minus infinity where there are too few blocks for one. */
+    double difference_lower;
+    /** The upper end of its interval; infinity where there are too few blocks for one. */
+    double difference_upper;
+    /** What a difference has to exceed to count. */
+    double margin;
+    /**
+     * The true difference that would be told from none four times out of five, or as often as the options say; infinity where
+     * there are too few blocks.
+     */
+    double smallest_detectable;
+    /** The correlation of each difference with the next. */
+    double lag1;
+    /** How many times larger the variance of their mean is than that of as many independent ones. */
+    double inflation;
+    /** PICOLLO_VERDICT_.... */
+    uint32_t verdict;
+    /** PICOLLO_COMPARISON_.... */
+    uint32_t flags;
+} picollo_block_comparison;
+
+/**
+ * Tells a quantile, and the interval that holds the true one, of which the observations are a sample. It is made of order
+ * statistics, chosen by the binomial distribution, so that it is exact whatever the values are distributed like.
+ *
+ * Requires: quantile is between 0 and 1, neither included; so is confidence, for which 0 stands for 0.95.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out); PICOLLO_ERR_INVALID_ARGUMENT (quantile, confidence);
+ *   PICOLLO_ERR_EMPTY when nothing was recorded.
+ * Threads: any thread.
+ * Cost: one pass over the counters, and some microseconds; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_quantile_interval(const picollo_snapshot *snapshot,
+                                                  double quantile,
+                                                  double confidence,
+                                                  picollo_quantile_interval *out);
+
+/**
+ * Compares snapshot a, the older, with snapshot b, the newer. Their layouts may differ.
+ *
+ * Requires: options are NULL for the defaults.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (a, b, out); PICOLLO_ERR_INVALID_ARGUMENT, PICOLLO_ERR_UNSUPPORTED
+ *   (options); PICOLLO_ERR_EMPTY when one of the two has no observations.
+ * Threads: any thread.
+ * Cost: some passes over the counters of both: tens to hundreds of microseconds, whatever the number of observations;
+ *   allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_compare(const picollo_snapshot *a,
+                               const picollo_snapshot *b,
+                               const picollo_compare_options *options,
+                               picollo_comparison *out);
+
+/**
+ * Compares two series of blocks, a[i] measured next to b[i], such as times of A and of B, by the differences within pairs.
+ * What changes slowly changes both. Tells also whether the differences depend on each other.
+ *
+ * Requires: a and b have length finite elements each; options are NULL for the defaults, and their quantile is not
+ *   looked at: the median is compared.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and with a length above 0 a and b); PICOLLO_ERR_INVALID_ARGUMENT for
+ *   elements that are not finite, and with PICOLLO_ERR_UNSUPPORTED for options; PICOLLO_ERR_EMPTY for a length of 0;
+ *   PICOLLO_ERR_OUT_OF_MEMORY.
+ * Threads: any thread.
+ * Cost: sorts three times; allocates 8 bytes a block for the time of the call.
+ * Since: 0.1
+ */
+picollo_status picollo_compare_blocks(const double *a,
+                                      const double *b,
+                                      size_t length,
+                                      const picollo_compare_options *options,
+                                      picollo_block_comparison *out);
+
+/**
+ * Writes a comparison as text: what changed from summary a to summary b, as picollo_summary_format_diff writes it, and
+ * below it intervals, effects and the verdict. See "Text" for the formats; the CSV is one row of the comparison alone.
+ *
+ * Requires: a and b are summaries of the snapshots that were compared; format is PICOLLO_TEXT_...; buffer has capacity
+ *   bytes. Empty names read "Before" and "After" in Markdown and in a line.
+ * Returns: as picollo_summary_format, for comparison, a, b, title and names.
+ * Threads: any thread.
+ * Cost: as picollo_summary_format.
+ * Since: 0.1
+ */
+picollo_status picollo_comparison_format(const picollo_comparison *comparison,
+                                         const picollo_summary *a,
+                                         const picollo_summary *b,
+                                         const char *title,
+                                         const char *name_a,
+                                         const char *name_b,
+                                         uint32_t format,
+                                         char *buffer,
+                                         size_t capacity,
+                                         size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
  * Clocks.
  *
  * Two clocks count ticks; what a tick is worth is told exactly. Either is good for intervals. The time stamp counter

@@ -14,6 +14,7 @@ mod bucket;
 mod bulk;
 mod cells;
 mod codec;
+mod compare;
 mod corrected;
 mod counter;
 mod equivalent;
@@ -66,6 +67,11 @@ pub use approximate::{
 pub use batch::BatchPath;
 pub use bucket::{Bucket, ValueSelection};
 pub use codec::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
+pub use compare::{
+    Autocorrelation, BlockComparison, COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED,
+    COMPARISON_LAYOUTS_DIFFER, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN,
+    CompareOptions, Comparison, QuantileInterval, Verdict, autocorrelation, compare_blocks,
+};
 pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};
 pub use error::{Error, Result};
 #[cfg(feature = "alloc")]

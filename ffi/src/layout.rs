@@ -3,6 +3,9 @@
 use core::mem::offset_of;
 
 use crate::clock::picollo_scope;
+use crate::compare::{
+    picollo_block_comparison, picollo_compare_options, picollo_comparison, picollo_quantile_interval,
+};
 use crate::event::{picollo_error, picollo_event, picollo_perf_info};
 use crate::histogram_options::picollo_histogram_options;
 use crate::log::picollo_log_interval;
@@ -42,6 +45,16 @@ layout!(picollo_footprint, 40, counters 0, initial_bytes 8, step_bytes 16, max_b
 layout!(picollo_step, 48, from 0, to 8, added_count 16, cumulative_count 24, rank 32, rank_level 40);
 layout!(picollo_merged, 32, refined 0, underflow 8, overflow 16, lost 24);
 layout!(picollo_log_interval, 256, start_seconds 0, end_seconds 8, max 16, tag 24);
+layout!(picollo_quantile_interval, 104, quantile 0, confidence 8, coverage 16, total_count 24, target_count 32, value 40,
+    lower 48, upper 56, lower_midpoint 64, upper_midpoint 72, lower_count 80, upper_count 88, bucket_width 96);
+layout!(picollo_compare_options, 48, struct_size 0, flags 4, quantile 8, confidence 16, relative_threshold 24,
+    absolute_threshold 32, power 40);
+layout!(picollo_comparison, 328, a 0, b 104, difference 208, difference_lower 216, difference_upper 224, bucket_width 232,
+    margin 240, smallest_detectable 248, mann_whitney_u 256, mann_whitney_z 264, mann_whitney_p 272, common_language 280,
+    cliffs_delta 288, ks_distance 296, ks_p 304, cohens_d 312, verdict 320, flags 324);
+layout!(picollo_block_comparison, 104, block_count 0, confidence 8, coverage 16, median_a 24, median_b 32, difference 40,
+    difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80, inflation 88, verdict 96,
+    flags 100);
 layout!(picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40, bp_type 44, modifiers 48,
     reserved 52, unit 56, name 72);

@@ -51,6 +51,7 @@
 
 mod argument;
 mod clock;
+mod compare;
 mod event;
 mod failure;
 mod guard;

@@ -27,6 +27,7 @@ from ._library import held as _held
 from ._library import path as library_path
 from .arrays import CountsAndEdges, to_frame
 from .clock import calibrate, convert, frequency, ticks
+from .compare import BlockComparison, Comparison, QuantileInterval, Verdict, compare, compare_blocks
 from .errors import (
     BufferTooSmallError,
     BusyError,
@@ -65,12 +66,14 @@ __version__ = "0.1.0"
 library_version: str = _held.version().decode("ascii")
 
 __all__ = [
+    "BlockComparison",
     "Bucket",
     "BucketPercentile",
     "BufferTooSmallError",
     "BusyError",
     "ClosedError",
     "CorruptError",
+    "Comparison",
     "Counts",
     "CountsAndEdges",
     "EmptyError",
@@ -91,6 +94,7 @@ __all__ = [
     "PerfInfo",
     "PermissionDeniedError",
     "PicolloError",
+    "QuantileInterval",
     "Reading",
     "Scope",
     "Session",
@@ -100,9 +104,12 @@ __all__ = [
     "SystemCallError",
     "Timeline",
     "UnsupportedError",
+    "Verdict",
     "WrongThreadError",
     "calibrate",
     "clock",
+    "compare",
+    "compare_blocks",
     "convert",
     "frequency",
     "library_path",

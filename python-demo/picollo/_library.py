@@ -72,6 +72,14 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
         [_OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
     ),
     "percentile_format": (c_int32, [_OUT, c_void_p, c_size_t, _SIZE_OUT]),
+    # comparing
+    "snapshot_quantile_interval": (c_int32, [_HANDLE, c_double, c_double, _OUT]),
+    "compare": (c_int32, [_HANDLE, _HANDLE, _OUT, _OUT]),
+    "compare_blocks": (c_int32, [c_void_p, c_void_p, c_size_t, _OUT, _OUT]),
+    "comparison_format": (
+        c_int32,
+        [_OUT, _OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
+    ),
     # time
     "clock_init": (c_int32, []),
     "clock_ticks": (c_uint64, [c_uint32]),

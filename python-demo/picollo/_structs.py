@@ -17,6 +17,14 @@ UNIT_TICKS, UNIT_NANOS, UNIT_MICROS, UNIT_MILLIS, UNIT_PICOS = 0, 1, 2, 3, 4
 HISTOGRAM_NO_LIVE_RESET = 1 << 0
 SUMMARY_APPROXIMATE = 1 << 0
 
+VERDICT_NO_EVIDENCE, VERDICT_FASTER, VERDICT_SLOWER = range(3)
+COMPARISON_TOO_FEW = 1 << 0
+COMPARISON_WITHIN_MARGIN = 1 << 1
+COMPARISON_OUT_OF_RANGE = 1 << 2
+COMPARISON_APPROXIMATE = 1 << 3
+COMPARISON_LAYOUTS_DIFFER = 1 << 4
+COMPARISON_AUTOCORRELATED = 1 << 5
+
 TEXT_MARKDOWN, TEXT_LINE, TEXT_JSON, TEXT_CSV = 0, 1, 2, 3
 
 SESSION_PINNED = 1 << 0
@@ -127,6 +135,86 @@ class Summary(ctypes.Structure):
     ]
 
 
+class QuantileInterval(ctypes.Structure):
+    """``picollo_quantile_interval``"""
+
+    _fields_ = [
+        ("quantile", c_double),
+        ("confidence", c_double),
+        ("coverage", c_double),
+        ("total_count", c_uint64),
+        ("target_count", c_uint64),
+        ("value", c_uint64),
+        ("lower", c_uint64),
+        ("upper", c_uint64),
+        ("lower_midpoint", c_uint64),
+        ("upper_midpoint", c_uint64),
+        ("lower_count", c_uint64),
+        ("upper_count", c_uint64),
+        ("bucket_width", c_uint64),
+    ]
+
+
+class CompareOptions(ctypes.Structure):
+    """``picollo_compare_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("quantile", c_double),
+        ("confidence", c_double),
+        ("relative_threshold", c_double),
+        ("absolute_threshold", c_double),
+        ("power", c_double),
+    ]
+
+
+class Comparison(ctypes.Structure):
+    """``picollo_comparison``"""
+
+    _fields_ = [
+        ("a", QuantileInterval),
+        ("b", QuantileInterval),
+        ("difference", c_double),
+        ("difference_lower", c_double),
+        ("difference_upper", c_double),
+        ("bucket_width", c_double),
+        ("margin", c_double),
+        ("smallest_detectable", c_double),
+        ("mann_whitney_u", c_double),
+        ("mann_whitney_z", c_double),
+        ("mann_whitney_p", c_double),
+        ("common_language", c_double),
+        ("cliffs_delta", c_double),
+        ("ks_distance", c_double),
+        ("ks_p", c_double),
+        ("cohens_d", c_double),
+        ("verdict", c_uint32),
+        ("flags", c_uint32),
+    ]
+
+
+class BlockComparison(ctypes.Structure):
+    """``picollo_block_comparison``"""
+
+    _fields_ = [
+        ("block_count", c_uint64),
+        ("confidence", c_double),
+        ("coverage", c_double),
+        ("median_a", c_double),
+        ("median_b", c_double),
+        ("difference", c_double),
+        ("difference_lower", c_double),
+        ("difference_upper", c_double),
+        ("margin", c_double),
+        ("smallest_detectable", c_double),
+        ("lag1", c_double),
+        ("inflation", c_double),
+        ("verdict", c_uint32),
+        ("flags", c_uint32),
+    ]
+
+
 class Scope(ctypes.Structure):
     """``picollo_scope``"""
 
@@ -221,6 +309,10 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_percentile": Percentile,
     "picollo_counts": Counts,
     "picollo_summary": Summary,
+    "picollo_quantile_interval": QuantileInterval,
+    "picollo_compare_options": CompareOptions,
+    "picollo_comparison": Comparison,
+    "picollo_block_comparison": BlockComparison,
     "picollo_scope": Scope,
     "picollo_event": Event,
     "picollo_perf_info": PerfInfo,

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::number::{Grouped, NOT_AVAILABLE, parts};
-use crate::Summary;
+use crate::{Moments, Summary};
 
 /// The relative change `(b - a) / a` in per cent with a sign and one decimal, rounded half away from zero.
 ///
@@ -115,17 +115,12 @@ pub(super) fn percent_of_integers(a: Option<u64>, b: Option<u64>) -> Option<f64>
     }
 }
 
-/// Cohen's d: the difference of the means over the standard deviation pooled by counts,
-/// `(mean_b - mean_a) / sqrt((n_a sd_a^2 + n_b sd_b^2) / (n_a + n_b))`.
+/// Cohen's d of two summaries; see [`crate::Comparison::cohens_d`].
 ///
 /// NaN where either summary is empty or the pooled deviation is zero.
 pub(super) fn cohens_d(a: &Summary, b: &Summary) -> f64 {
-    let total = a.total_count as f64 + b.total_count as f64;
-    let weigh = |summary: &Summary| libm::sqrt(summary.total_count as f64 / total) * summary.stddev;
-    // `hypot` neither overflows nor underflows where the squares would.
-    let pooled = libm::hypot(weigh(a), weigh(b));
-    let d = (super::mean(b) - super::mean(a)) / pooled;
-    if pooled > 0.0 && pooled.is_finite() && d.is_finite() { d } else { f64::NAN }
+    let moments = |summary: &Summary| Moments { mean: super::mean(summary), stddev: summary.stddev };
+    crate::compare::cohens_d(a.total_count as f64, moments(a), b.total_count as f64, moments(b))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::{mean, selection_name, stddev, value};
 use crate::{Bucket, Summary};
 
 /// A double or an empty field.
-struct Number(Option<f64>);
+pub(super) struct Number(pub Option<f64>);
 
 impl Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

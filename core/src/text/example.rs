@@ -29,9 +29,14 @@ pub(crate) fn first() -> Summary {
     summarise(&first_values())
 }
 
+/// The values behind [`second`].
+pub(crate) fn second_values() -> Vec<u64> {
+    values(2, 150_000, 1_800, 1_700, 36)
+}
+
 /// "After".
 pub(crate) fn second() -> Summary {
-    summarise(&values(2, 150_000, 1_800, 1_700, 36))
+    summarise(&second_values())
 }
 
 /// The summary of nothing.

@@ -19,6 +19,7 @@
 mod bucket;
 mod buffer;
 mod change;
+mod comparison;
 mod csv;
 #[cfg(feature = "alloc")]
 mod double;

@@ -1,0 +1,459 @@
+"""Whether two histograms differ, by how much, and how well that is known. See ``docs/comparing.md``."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import math
+from ctypes import byref
+from typing import Any, NamedTuple, Optional, Sequence, Union
+
+from . import _html
+from . import _structs as structs
+from ._library import held, released
+from ._text import c_text, read_text
+from .errors import check
+from .histogram import Histogram
+from .snapshot import Snapshot
+from .summary import Summary
+
+__all__ = [
+    "BlockComparison",
+    "Comparison",
+    "QuantileInterval",
+    "Verdict",
+    "compare",
+    "compare_blocks",
+    "quantile_interval",
+]
+
+
+class Verdict(enum.Enum):
+    """What a difference amounts to, of values of which less is better, as of times."""
+
+    #: Neither faster nor slower, as far as can be seen. Not the same as equal: see ``smallest_detectable``.
+    NO_EVIDENCE = "no evidence"
+    #: B's values are smaller, by more than the margin.
+    FASTER = "faster"
+    #: B's values are larger, by more than the margin.
+    SLOWER = "slower"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_VERDICTS = {
+    structs.VERDICT_NO_EVIDENCE: Verdict.NO_EVIDENCE,
+    structs.VERDICT_FASTER: Verdict.FASTER,
+    structs.VERDICT_SLOWER: Verdict.SLOWER,
+}
+
+
+class QuantileInterval(NamedTuple):
+    """A quantile, and the interval that holds the true one."""
+
+    #: The quantile asked for, between 0 and 1.
+    quantile: float
+    #: The confidence asked for.
+    confidence: float
+    #: The confidence that the interval has.
+    coverage: float
+    #: Observations in range.
+    total_count: int
+    #: The number of the observation that is the quantile, from 1.
+    target_count: int
+    #: The midpoint of its bucket.
+    value: int
+    #: The smallest value of the bucket at the lower end; ``None`` where there are too few observations.
+    lower: Optional[int]
+    #: The largest value of the bucket at the upper end; ``None`` where there are too few observations.
+    upper: Optional[int]
+    #: The number of the observation at the lower end; ``None`` where there are too few.
+    lower_count: Optional[int]
+    #: The number of the observation at the upper end; ``None`` where there are too few.
+    upper_count: Optional[int]
+    #: The width of the widest of the three buckets.
+    bucket_width: int
+
+
+def _interval_from(raw: structs.QuantileInterval) -> QuantileInterval:
+    return QuantileInterval(
+        raw.quantile,
+        raw.confidence,
+        raw.coverage,
+        raw.total_count,
+        raw.target_count,
+        raw.value,
+        raw.lower if raw.lower_count else None,
+        raw.upper if raw.upper_count else None,
+        raw.lower_count or None,
+        raw.upper_count or None,
+        raw.bucket_width,
+    )
+
+
+class _Judged:
+    """What both kinds of comparison have."""
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: Any) -> None:
+        """Not for callers: see :func:`compare` and :func:`compare_blocks`."""
+        self._raw = raw
+
+    @property
+    def difference(self) -> float:
+        """B's less A's."""
+        return float(self._raw.difference)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of the difference; infinite where there are too few observations."""
+        return float(self._raw.difference_lower), float(self._raw.difference_upper)
+
+    @property
+    def margin(self) -> float:
+        """What the interval has to lie beyond."""
+        return float(self._raw.margin)
+
+    @property
+    def smallest_detectable(self) -> float:
+        """The true difference that would have been seen, with the power asked for; infinite where there are too few observations."""
+        return float(self._raw.smallest_detectable)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it amounts to."""
+        return _VERDICTS[self._raw.verdict]
+
+    @property
+    def is_within_margin(self) -> bool:
+        """The whole interval lies inside the margin: the two are the same, as far as it matters."""
+        return bool(self._raw.flags & structs.COMPARISON_WITHIN_MARGIN)
+
+    @property
+    def has_too_few(self) -> bool:
+        """There are too few observations for an end of an interval."""
+        return bool(self._raw.flags & structs.COMPARISON_TOO_FEW)
+
+
+class Comparison(_Judged):
+    """How B differs from A. ``str()`` is the table of what changed, with intervals and the verdict below it.
+
+    The difference is that of B's quantile and A's, between midpoints of buckets.
+    """
+
+    __slots__ = ("after", "after_name", "before", "before_name", "_title")
+
+    def __init__(
+        self,
+        raw: structs.Comparison,
+        before: Summary,
+        after: Summary,
+        title: str,
+        before_name: str,
+        after_name: str,
+    ) -> None:
+        """Not for callers: see :func:`compare`."""
+        super().__init__(raw)
+        self.before = before
+        self.after = after
+        self.before_name = before_name
+        self.after_name = after_name
+        self._title = title
+
+    @property
+    def a(self) -> QuantileInterval:
+        """A's quantile and its interval."""
+        return _interval_from(self._raw.a)
+
+    @property
+    def b(self) -> QuantileInterval:
+        """B's quantile and its interval."""
+        return _interval_from(self._raw.b)
+
+    @property
+    def bucket_width(self) -> float:
+        """The width of the widest bucket that took part: the true difference may lie so much further out at either end."""
+        return float(self._raw.bucket_width)
+
+    @property
+    def mann_whitney_u(self) -> float:
+        """Mann and Whitney's U: of all pairs, those in which B's value is the larger, ties counted half."""
+        return float(self._raw.mann_whitney_u)
+
+    @property
+    def mann_whitney_z(self) -> float:
+        """How many standard deviations U is from its expectation."""
+        return float(self._raw.mann_whitney_z)
+
+    @property
+    def mann_whitney_p(self) -> float:
+        """The probability of a U this far out, on either side, were there no difference."""
+        return float(self._raw.mann_whitney_p)
+
+    @property
+    def common_language(self) -> float:
+        """The probability that a value of B is larger than one of A, ties counted half."""
+        return float(self._raw.common_language)
+
+    @property
+    def cliffs_delta(self) -> float:
+        """The probability that a value of B is larger than one of A, less the probability that it is smaller."""
+        return float(self._raw.cliffs_delta)
+
+    @property
+    def ks_distance(self) -> float:
+        """Kolmogorov and Smirnov's distance, at the ends of buckets."""
+        return float(self._raw.ks_distance)
+
+    @property
+    def ks_p(self) -> float:
+        """At most the probability of such a distance, were there no difference."""
+        return float(self._raw.ks_p)
+
+    @property
+    def cohens_d(self) -> float:
+        """The difference of the means over the pooled standard deviation; NaN where that is zero."""
+        return float(self._raw.cohens_d)
+
+    @property
+    def is_partial(self) -> bool:
+        """Observations were out of range or lost, and are in none of the numbers."""
+        return bool(self._raw.flags & structs.COMPARISON_OUT_OF_RANGE)
+
+    @property
+    def is_approximate(self) -> bool:
+        """Counts are estimates."""
+        return bool(self._raw.flags & structs.COMPARISON_APPROXIMATE)
+
+    @property
+    def layouts_differ(self) -> bool:
+        """The precisions differ: ranks were compared by the buckets of the coarser."""
+        return bool(self._raw.flags & structs.COMPARISON_LAYOUTS_DIFFER)
+
+    def markdown(self, title: Optional[str] = None) -> str:
+        """Two Markdown tables under a heading, if there is a title."""
+        return self._format(structs.TEXT_MARKDOWN, title)
+
+    def line(self, title: Optional[str] = None) -> str:
+        """One line, for logs."""
+        return self._format(structs.TEXT_LINE, title)
+
+    def json(self, title: Optional[str] = None) -> str:
+        """A JSON object."""
+        return self._format(structs.TEXT_JSON, title)
+
+    def csv(self, title: Optional[str] = None) -> str:
+        """Comma-separated values: a header and one row."""
+        return self._format(structs.TEXT_CSV, title)
+
+    def _format(self, code: int, title: Optional[str]) -> str:
+        texts = (
+            c_text(self._title if title is None else title, "title"),
+            c_text(self.before_name, "name"),
+            c_text(self.after_name, "other_name"),
+        )
+        compared, a, b = byref(self._raw), byref(self.before._raw), byref(self.after._raw)
+        return read_text(
+            lambda buffer, capacity, length: held.comparison_format(
+                compared, a, b, *texts, code, buffer, capacity, length
+            ),
+            "comparison",
+        )
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def _repr_html_(self) -> str:
+        # Names are escaped for HTML, not for Markdown.
+        plain = Comparison(self._raw, self.before, self.after, "", "", "")
+        diff, table, *notes = plain.markdown().split("\n\n")
+        headings = {1: self.before_name or "Before", 2: self.after_name or "After"}
+        return _html.table(diff, self._title, headings) + _html.table(table, "", headings) + _notes("".join(notes))
+
+    def __repr__(self) -> str:
+        lower, upper = self.interval
+        return f"<picollo.Comparison P{self._raw.a.quantile * 100:g} {self.difference:+g} [{lower:+g}, {upper:+g}] {self.verdict}>"
+
+
+def _notes(notes: str) -> str:
+    """The notes below a table; they are our own words."""
+    items = "".join(f"<li>{line[2:]}</li>" for line in notes.splitlines() if line.startswith("- "))
+    return f"<ul>{items}</ul>" if items else ""
+
+
+class BlockComparison(_Judged):
+    """What a series of pairs of blocks says of the difference between A and B: that of the medians of differences within pairs."""
+
+    __slots__ = ()
+
+    @property
+    def block_count(self) -> int:
+        """Pairs of blocks."""
+        return int(self._raw.block_count)
+
+    @property
+    def coverage(self) -> float:
+        """The confidence that the interval has."""
+        return float(self._raw.coverage)
+
+    @property
+    def median_a(self) -> float:
+        """The median of A's blocks."""
+        return float(self._raw.median_a)
+
+    @property
+    def median_b(self) -> float:
+        """The median of B's blocks."""
+        return float(self._raw.median_b)
+
+    @property
+    def lag1(self) -> float:
+        """The correlation of each difference with the next."""
+        return float(self._raw.lag1)
+
+    @property
+    def inflation(self) -> float:
+        """How many times larger the variance of their mean is than that of as many independent ones."""
+        return float(self._raw.inflation)
+
+    @property
+    def is_autocorrelated(self) -> bool:
+        """The differences depend on those before them: the interval is too narrow."""
+        return bool(self._raw.flags & structs.COMPARISON_AUTOCORRELATED)
+
+    def __str__(self) -> str:
+        base = self.median_a
+
+        def share(value: float) -> str:
+            return f"{value / base:+.1%}" if base and math.isfinite(value) else "n/a"
+
+        lower, upper = self.interval
+        warning = ", measurements depend on those before them" if self.is_autocorrelated else ""
+        return (
+            f"{self.verdict}: {share(self.difference)} [{share(lower)}, {share(upper)}] by {self.block_count} pairs of blocks, "
+            f"margin {share(self.margin)[1:]}{warning}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<picollo.BlockComparison {self}>"
+
+
+def options_from(
+    quantile: float,
+    confidence: float,
+    relative_threshold: float,
+    absolute_threshold: float,
+    power: float,
+) -> structs.CompareOptions:
+    """The options for the library, for which zero is the default and not zero."""
+    for name, value in (("quantile", quantile), ("confidence", confidence), ("power", power)):
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
+    if math.isnan(relative_threshold) or math.isnan(absolute_threshold):
+        raise ValueError("a threshold must be a number")
+    raw = structs.CompareOptions()
+    raw.struct_size = ctypes.sizeof(raw)
+    raw.quantile = quantile
+    raw.confidence = confidence
+    raw.relative_threshold = relative_threshold if relative_threshold > 0 else -1
+    raw.absolute_threshold = absolute_threshold
+    raw.power = power
+    return raw
+
+
+def quantile_interval(
+    snapshot: Union[Histogram, Snapshot], quantile: float = 0.5, confidence: float = 0.95
+) -> QuantileInterval:
+    """A quantile, and the interval that holds the true one: order statistics, exact whatever the distribution.
+
+    :param quantile: between 0 and 1, neither included.
+    :raises EmptyError: when nothing was recorded.
+    """
+    options_from(quantile, confidence, 0, 0, 0.5)
+    snapshot = _snapshot(snapshot)
+    raw = structs.QuantileInterval()
+    with snapshot._lock:
+        status = snapshot._functions.snapshot_quantile_interval(
+            snapshot._handle(), quantile, confidence, byref(raw)
+        )
+    check(status, "quantile interval")
+    return _interval_from(raw)
+
+
+def compare(
+    a: Union[Histogram, Snapshot],
+    b: Union[Histogram, Snapshot],
+    *,
+    quantile: float = 0.5,
+    confidence: float = 0.95,
+    relative_threshold: float = 0.01,
+    absolute_threshold: float = 0.0,
+    power: float = 0.8,
+    title: str = "",
+    name: Optional[str] = None,
+    other_name: Optional[str] = None,
+) -> Comparison:
+    """Compares A, the older, with B, the newer: ``print(picollo.compare(before, after))``.
+
+    :param quantile: which quantile to compare, between 0 and 1.
+    :param confidence: of the intervals.
+    :param relative_threshold: differences up to this share of A's quantile do not matter; 0 for no such threshold.
+    :param absolute_threshold: nor do differences up to this, in units of the values.
+    :param power: how often :attr:`Comparison.smallest_detectable` would be seen.
+    :param name: heading of A's column (default: its name, then ``Before``).
+    :param other_name: heading of B's (default: its name, then ``After``).
+    :raises EmptyError: when one of them has no observations.
+    """
+    options = options_from(quantile, confidence, relative_threshold, absolute_threshold, power)
+    a, b = _snapshot(a), _snapshot(b)
+    raw = structs.Comparison()
+    first, second = sorted((a, b), key=id)
+    with first._lock, second._lock:
+        check(released.compare(a._handle(), b._handle(), byref(options), byref(raw)), "comparison")
+        summaries = a.summary(), b.summary()
+    return Comparison(
+        raw, *summaries, title, a.name if name is None else name, b.name if other_name is None else other_name
+    )
+
+
+def compare_blocks(
+    a: Sequence[float],
+    b: Sequence[float],
+    *,
+    confidence: float = 0.95,
+    relative_threshold: float = 0.01,
+    absolute_threshold: float = 0.0,
+    power: float = 0.8,
+) -> BlockComparison:
+    """Compares two series of blocks, ``a[i]`` measured next to ``b[i]``, by the differences within pairs.
+
+    What changes slowly, as the clock frequency does, changes both. The median of the differences is compared, with the interval
+    that its order statistics give. Tells also whether the differences depend on each other.
+
+    :raises ValueError: for series of different lengths, and values that are not finite.
+    :raises EmptyError: for no blocks.
+    """
+    options = options_from(0.5, confidence, relative_threshold, absolute_threshold, power)
+    listed = [[float(value) for value in side] for side in (a, b)]
+    length = len(listed[0])
+    if length != len(listed[1]):
+        raise ValueError(f"the series must have the same length, not {length} and {len(listed[1])}")
+    if not all(math.isfinite(value) for side in listed for value in side):
+        raise ValueError("blocks must be finite")
+    arrays = [(ctypes.c_double * length)(*side) for side in listed]
+    raw = structs.BlockComparison()
+    check(released.compare_blocks(arrays[0], arrays[1], length, byref(options), byref(raw)), "comparison of blocks")
+    return BlockComparison(raw)
+
+
+def _snapshot(source: Any) -> Snapshot:
+    if isinstance(source, Snapshot):
+        return source
+    if isinstance(source, Histogram):
+        return source.snapshot()
+    raise TypeError(f"histograms and snapshots are compared, not {type(source).__name__}")

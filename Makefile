@@ -18,7 +18,7 @@ test: lint       ## all tests: Rust, C, C++, Python
 
 lint: setup      ## formatting, clippy
 	cargo fmt --all --check
-	cargo clippy --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo clippy -p picollo-core --no-default-features --quiet -- -D warnings
 
 stage: setup     ## the library, its headers and picollo.pc, under target/stage

@@ -221,6 +221,8 @@ static void interchange(void)
     NULL_IN(picollo_log_format_interval(snapshot, 1, 1, "", NULL, 1, &length));
     NULL_IN(picollo_log_format_interval(snapshot, 1, 1, "", buffer, sizeof buffer, NULL));
     CHECK(out == NULL && length == 77 && buffer[0] == 0x5a);
+}
+
 static void comparisons(void)
 {
     char buffer[4096];

@@ -2,13 +2,20 @@
 //!
 //!     cargo run --release -p picollo-benches --bin kinds
 
-use picollo_benches::{contender, medians, opaque, print_table, skewed_values};
+use picollo_benches::{Contender, Section, contender, medians, opaque, values};
 use picollo_core::{
     DoubleHistogram, DoubleOptions, DoubleSnapshot, Mode, Options, SharedHistogram, Since, Snapshot, Storage,
 };
 
 const VALUES: usize = 100_000;
 const ROUNDS: usize = 51;
+
+fn print(title: impl Into<String>, unit: &'static str, contenders: &mut [Contender], items: usize) {
+    let times = medians(contenders, items, ROUNDS);
+    let mut section = Section::new(title, unit);
+    section.extend(contenders, &times);
+    section.print();
+}
 
 fn create(mode: Mode, storage: Storage) -> SharedHistogram {
     SharedHistogram::create(&Options { mode, storage, ..Options::default() }).expect("a histogram")
@@ -42,8 +49,7 @@ fn compare(title: &str, values: &[u64]) {
         contender("doubles", || opaque(floats).iter().for_each(|&value| plain.record(value))),
         contender("doubles, exact sum", || opaque(floats).iter().for_each(|&value| exact.record(value))),
     ];
-    let times = medians(&mut contenders, VALUES, ROUNDS);
-    print_table(&format!("{title}: recording, ratio to interlocked, dense"), &contenders, &times, 0);
+    print(format!("{title}: recording, ratio to interlocked, dense"), "ns/value", &mut contenders, VALUES);
 }
 
 /// What a reader pays.
@@ -69,13 +75,11 @@ fn reading(values: &[u64]) {
             floats.collect(&mut snapshot).expect("no collection is under way");
         }),
     ];
-    // In microseconds.
-    let times = medians(&mut contenders, 1000, ROUNDS);
-    print_table("Reading, µs instead of ns", &contenders, &times, 0);
+    print("Reading", "µs", &mut contenders, 1000);
 }
 
 fn main() {
-    compare("Values up to 7.7e9", &skewed_values(VALUES, 7_700_000_000));
-    compare("Values up to 1e6", &skewed_values(VALUES, 1_000_000));
-    reading(&skewed_values(VALUES, 7_700_000_000));
+    compare("Values up to 7.7e9", &values::skewed(VALUES, 7_700_000_000));
+    compare("Values up to 1e6", &values::skewed(VALUES, 1_000_000));
+    reading(&values::skewed(VALUES, 7_700_000_000));
 }

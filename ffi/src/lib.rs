@@ -50,17 +50,23 @@
 #![allow(clippy::result_large_err)]
 
 mod argument;
+mod array;
 mod clock;
+mod counter;
+mod double_histogram;
+mod double_snapshot;
 mod event;
 mod failure;
 mod guard;
 mod handles;
 mod histogram;
 mod histogram_options;
+mod interpolate;
 mod layout;
 mod memory;
 mod options;
 mod recorder;
+mod registry;
 mod session;
 mod session_options;
 mod snapshot;

@@ -129,7 +129,8 @@ impl Block {
         unsafe { &*self.counts }
     }
 
-    fn counts_mut(&mut self) -> &mut Snapshot {
+    /// The counts, to change.
+    pub fn counts_mut(&mut self) -> &mut Snapshot {
         // SAFETY: as above, and the borrow of `self` is exclusive.
         unsafe { &mut *self.counts }
     }

@@ -47,7 +47,7 @@ const _: () = assert!(
 ///
 /// # Safety
 /// `buffer` must be valid for writes of `capacity` bytes, and `out_length` for a write, during the call.
-unsafe fn write_text(
+pub unsafe fn write_text(
     buffer: *mut c_char,
     capacity: usize,
     out_length: *mut usize,

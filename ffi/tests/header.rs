@@ -17,6 +17,7 @@ const SECTIONS: &[Section] = &[
     Section { module: "handles", structs: &[] },
     Section { module: "histogram", structs: &[] },
     Section { module: "recorder", structs: &[] },
+    Section { module: "array", structs: &[] },
     Section {
         module: "snapshot",
         structs: &[
@@ -25,8 +26,20 @@ const SECTIONS: &[Section] = &[
             ("core", "snapshot", "Counts"),
         ],
     },
+    Section { module: "interpolate", structs: &[] },
     Section { module: "summary", structs: &[("core", "summary", "Summary")] },
     Section { module: "text", structs: &[] },
+    Section { module: "double_histogram", structs: &[("core", "exponential/snapshot", "DoubleStatistics")] },
+    Section {
+        module: "double_snapshot",
+        structs: &[
+            ("core", "exponential/layout", "DoubleBucket"),
+            ("core", "exponential/summary", "DoublePercentile"),
+            ("core", "exponential/summary", "DoubleSummary"),
+        ],
+    },
+    Section { module: "registry", structs: &[] },
+    Section { module: "counter", structs: &[] },
     Section { module: "clock", structs: &[] },
     Section { module: "event", structs: &[("native", "event", "Event"), ("native", "probe", "PerfInfo")] },
     Section {
@@ -42,6 +55,10 @@ const NAMES: &[(&str, &str)] = &[
     ("Percentile", "picollo_percentile"),
     ("Counts", "picollo_counts"),
     ("Summary", "picollo_summary"),
+    ("DoubleStatistics", "picollo_double_statistics"),
+    ("DoubleBucket", "picollo_double_bucket"),
+    ("DoublePercentile", "picollo_double_percentile"),
+    ("DoubleSummary", "picollo_double_summary"),
     ("Error", "picollo_error"),
     ("Event", "picollo_event"),
     ("PerfInfo", "picollo_perf_info"),

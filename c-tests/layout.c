@@ -161,6 +161,53 @@ AT(picollo_block_comparison, lag1, 80);
 AT(picollo_block_comparison, inflation, 88);
 AT(picollo_block_comparison, verdict, 96);
 AT(picollo_block_comparison, flags, 100);
+SIZE(picollo_double_options, 24);
+AT(picollo_double_options, struct_size, 0);
+AT(picollo_double_options, flags, 4);
+AT(picollo_double_options, relative_error, 8);
+AT(picollo_double_options, max_bytes, 16);
+
+SIZE(picollo_double_statistics, 72);
+AT(picollo_double_statistics, count, 0);
+AT(picollo_double_statistics, not_finite, 8);
+AT(picollo_double_statistics, lost, 16);
+AT(picollo_double_statistics, sum, 24);
+AT(picollo_double_statistics, min, 32);
+AT(picollo_double_statistics, max, 40);
+AT(picollo_double_statistics, mean, 48);
+AT(picollo_double_statistics, stddev, 56);
+AT(picollo_double_statistics, relative_error, 64);
+
+SIZE(picollo_double_bucket, 32);
+AT(picollo_double_bucket, lower, 0);
+AT(picollo_double_bucket, upper, 8);
+AT(picollo_double_bucket, midpoint, 16);
+AT(picollo_double_bucket, count, 24);
+
+SIZE(picollo_double_percentile, 56);
+AT(picollo_double_percentile, rank, 0);
+AT(picollo_double_percentile, value, 8);
+AT(picollo_double_percentile, target_count, 16);
+AT(picollo_double_percentile, bucket, 24);
+
+SIZE(picollo_double_summary, 72 + 16 * 56);
+AT(picollo_double_summary, statistics, 0);
+AT(picollo_double_summary, percentiles, 72);
+
+SIZE(picollo_label, 2 * P);
+AT(picollo_label, name, 0);
+AT(picollo_label, value, P);
+
+SIZE(picollo_metric_options, 32 + 4 * P);
+AT(picollo_metric_options, struct_size, 0);
+AT(picollo_metric_options, flags, 4);
+AT(picollo_metric_options, divisor, 8);
+AT(picollo_metric_options, labels_length, 16);
+AT(picollo_metric_options, created_unix_nanos, 24);
+AT(picollo_metric_options, name, 32);
+AT(picollo_metric_options, help, 32 + P);
+AT(picollo_metric_options, unit, 32 + 2 * P);
+AT(picollo_metric_options, labels, 32 + 3 * P);
 
 SIZE(picollo_error, 512);
 AT(picollo_error, status, 0);
@@ -263,6 +310,9 @@ static_assert(PICOLLO_VERDICT_NO_EVIDENCE == 0 && PICOLLO_VERDICT_FASTER == 1 &&
                   PICOLLO_COMPARISON_OUT_OF_RANGE == 4 && PICOLLO_COMPARISON_APPROXIMATE == 8 &&
                   PICOLLO_COMPARISON_LAYOUTS_DIFFER == 16 && PICOLLO_COMPARISON_AUTOCORRELATED == 32,
               "comparisons");
+static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 && PICOLLO_SCALABLE_THRESHOLD_BITS == 13 &&
+                  PICOLLO_METRIC_NO_CREATED == 1,
+              "doubles, counters and metrics");
 
 static void asserted_by_the_compiler(void)
 {

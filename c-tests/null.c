@@ -253,6 +253,139 @@ static void comparisons(void)
     CHECK_OK(picollo_comparison_format(&compared, &summary, &summary, NULL, NULL, NULL, 0, buffer, sizeof buffer, &length));
 }
 
+static void interpolation(void)
+{
+    double rank = 50;
+    uint64_t value = 5;
+    NULL_IN(picollo_snapshot_interpolated_percentiles(NULL, &rank, 1, &value));
+    NULL_IN(picollo_snapshot_interpolated_percentiles(snapshot, NULL, 1, &value));
+    NULL_IN(picollo_snapshot_interpolated_percentiles(snapshot, &rank, 1, NULL));
+    CHECK(value == 5);
+}
+
+static void arrays(void)
+{
+    picollo_histogram_array *array = NULL;
+    picollo_histogram *out = NULL;
+    size_t bytes = 77;
+    CHECK_OK(picollo_histogram_array_create(NULL, 1, &array));
+    NULL_IN(picollo_histogram_array_create(NULL, 1, NULL));
+    picollo_histogram_array_free(NULL);
+    CHECK(picollo_histogram_array_length(NULL) == 0 && picollo_histogram_array_get(NULL, 0) == NULL);
+    NULL_IN(picollo_histogram_array_at(NULL, 0, &out));
+    NULL_IN(picollo_histogram_array_at(array, 0, NULL));
+    NULL_IN(picollo_histogram_array_footprint(NULL, &bytes));
+    NULL_IN(picollo_histogram_array_footprint(array, NULL));
+    CHECK(out == NULL && bytes == 77);
+    picollo_histogram_array_free(array);
+}
+
+static void registries(void)
+{
+    picollo_registry *registry = NULL;
+    picollo_double_histogram *values = NULL;
+    picollo_metric_options metric;
+    picollo_label label = {NULL, NULL};
+    uint64_t id = 77;
+    size_t length = 77;
+    char buffer[64];
+    memset(&metric, 0, sizeof metric);
+    metric.struct_size = sizeof metric;
+    metric.name = "x";
+    CHECK_OK(picollo_double_histogram_create(NULL, &values));
+    CHECK_OK(picollo_registry_create(&registry));
+    NULL_IN(picollo_registry_create(NULL));
+    picollo_registry_free(NULL);
+    NULL_IN(picollo_registry_add(NULL, histogram, &metric, NULL, 0, &id));
+    NULL_IN(picollo_registry_add(registry, NULL, &metric, NULL, 0, &id));
+    NULL_IN(picollo_registry_add(registry, histogram, NULL, NULL, 0, &id));
+    NULL_IN(picollo_registry_add(registry, histogram, &metric, NULL, 1, &id));
+    NULL_IN(picollo_registry_add_double(NULL, values, &metric, NULL, 0, &id));
+    NULL_IN(picollo_registry_add_double(registry, NULL, &metric, NULL, 0, &id));
+    NULL_IN(picollo_registry_add_double(registry, values, NULL, NULL, 0, &id));
+    NULL_IN(picollo_registry_add_double(registry, values, &metric, NULL, 1, &id));
+    metric.labels_length = 1;
+    NULL_IN(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
+    /* The empty name is no name of a label. */
+    metric.labels = &label;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
+    metric.labels_length = 0;
+    metric.name = NULL;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
+    NULL_IN(picollo_registry_remove(NULL, 1));
+    NULL_IN(picollo_registry_update(NULL));
+    NULL_IN(picollo_registry_write_openmetrics(NULL, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_registry_write_openmetrics(registry, NULL, 1, &length));
+    NULL_IN(picollo_registry_write_openmetrics(registry, buffer, sizeof buffer, NULL));
+    CHECK(id == 77 && length == 77);
+    picollo_registry_free(registry);
+    picollo_double_histogram_free(values);
+}
+
+static void doubles(void)
+{
+    picollo_double_histogram *out = NULL, *values = NULL;
+    picollo_double_snapshot *out_snapshot = NULL, *counts = NULL;
+    picollo_double_statistics statistics;
+    picollo_double_summary summary;
+    picollo_double_bucket bucket;
+    double quantile = 0.5, value = 5;
+    size_t length = 77;
+    char buffer[8];
+
+    CHECK_OK(picollo_double_histogram_create(NULL, &values));
+    CHECK_OK(picollo_double_snapshot_create(&counts));
+    NULL_IN(picollo_double_histogram_create(NULL, NULL));
+    picollo_double_histogram_free(NULL);
+    picollo_double_histogram_record_batch(NULL, &value, 1);
+    picollo_double_histogram_record_batch(values, NULL, 1);
+    picollo_double_histogram_record_batch(values, NULL, 0);
+    NULL_IN(picollo_double_histogram_collect(NULL, &quantile, 1, &value, &statistics));
+    NULL_IN(picollo_double_histogram_collect(values, NULL, 1, &value, &statistics));
+    NULL_IN(picollo_double_histogram_collect(values, &quantile, 1, NULL, &statistics));
+    NULL_IN(picollo_double_histogram_collect(values, &quantile, 1, &value, NULL));
+    NULL_IN(picollo_double_histogram_add(NULL, counts));
+    NULL_IN(picollo_double_histogram_add(values, NULL));
+    NULL_IN(picollo_double_histogram_footprint(NULL, &length));
+    NULL_IN(picollo_double_histogram_footprint(values, NULL));
+    NULL_IN(picollo_double_snapshot_create(NULL));
+    picollo_double_snapshot_free(NULL);
+    NULL_IN(picollo_double_snapshot_update(NULL, values, 0));
+    NULL_IN(picollo_double_snapshot_update(counts, NULL, 0));
+    NULL_IN(picollo_double_snapshot_statistics(NULL, &statistics));
+    NULL_IN(picollo_double_snapshot_statistics(counts, NULL));
+    NULL_IN(picollo_double_snapshot_quantiles(NULL, &quantile, 1, &value));
+    NULL_IN(picollo_double_snapshot_quantiles(counts, NULL, 1, &value));
+    NULL_IN(picollo_double_snapshot_quantiles(counts, &quantile, 1, NULL));
+    NULL_IN(picollo_double_snapshot_summary(NULL, &summary));
+    NULL_IN(picollo_double_snapshot_summary(counts, NULL));
+    NULL_IN(picollo_double_snapshot_buckets(NULL, &bucket, 1, &length));
+    NULL_IN(picollo_double_snapshot_buckets(counts, &bucket, 1, NULL));
+    NULL_IN(picollo_double_snapshot_merge(NULL, counts));
+    NULL_IN(picollo_double_snapshot_merge(counts, NULL));
+    NULL_IN(picollo_double_snapshot_merge(NULL, NULL));
+    CHECK_OK(picollo_double_snapshot_summary(counts, &summary));
+    NULL_IN(picollo_double_summary_format(NULL, "", 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_double_summary_format(&summary, "", 0, NULL, 1, &length));
+    NULL_IN(picollo_double_summary_format(&summary, "", 0, buffer, sizeof buffer, NULL));
+    CHECK(out == NULL && out_snapshot == NULL && value == 5 && length == 77);
+    picollo_double_snapshot_free(counts);
+    picollo_double_histogram_free(values);
+}
+
+static void counters(void)
+{
+    picollo_striped_counter *counter = NULL;
+    uint64_t value = 5;
+    NULL_IN(picollo_striped_counter_create(NULL));
+    CHECK_OK(picollo_striped_counter_create(&counter));
+    NULL_IN(picollo_striped_counter_read(NULL, &value));
+    NULL_IN(picollo_striped_counter_read(counter, NULL));
+    picollo_striped_counter_free(NULL);
+    picollo_striped_counter_free(counter);
+    CHECK(value == 5 && picollo_counter_read32(NULL) == 0 && picollo_counter_read64(NULL) == 0);
+}
+
 int main(void)
 {
     histogram = create(0.01, 1, 1000);
@@ -264,6 +397,11 @@ int main(void)
     RUN(layouts_and_steps);
     RUN(interchange);
     RUN(comparisons);
+    RUN(interpolation);
+    RUN(arrays);
+    RUN(registries);
+    RUN(doubles);
+    RUN(counters);
     picollo_snapshot_free(snapshot);
     picollo_histogram_free(histogram);
     return report();

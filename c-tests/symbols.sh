@@ -5,7 +5,7 @@
 set -eu
 library=$1
 here=$(dirname "$0")
-exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort)
+exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort)
 
 if foreign=$(printf '%s\n' "$exported" | grep -v '^picollo_[a-z0-9_]*$'); then
     echo "foreign symbols: $foreign"

@@ -164,14 +164,31 @@ const char *picollo_status_str(picollo_status status);
  * What is behind them is private. They are made by _create and the like, and given back by _free.
  */
 
+/** A histogram of doubles: a counted reference, which picollo_double_histogram_free gives back. */
+typedef struct picollo_double_histogram picollo_double_histogram;
+
+/**
+ * Counts of doubles, of one interval. Not counted: it is freed once.
+ *
+ * Calls that take it as const may be made from any threads at once; picollo_double_snapshot_update,
+ * picollo_double_snapshot_merge (into it) and picollo_double_snapshot_free must be alone with it.
+ */
+typedef struct picollo_double_snapshot picollo_double_snapshot;
+
 /**
  * A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such
  * as a snapshot, holds a reference of its own, so that things may be freed in any order.
  */
 typedef struct picollo_histogram picollo_histogram;
 
+/** An array of histograms: a counted reference, which picollo_histogram_array_free gives back. */
+typedef struct picollo_histogram_array picollo_histogram_array;
+
 /** Reads a log of histograms (.hlog) that is in the caller's memory. Not counted: it is freed once. */
 typedef struct picollo_log_reader picollo_log_reader;
+
+/** Histograms with names and labels. Not counted: it is freed once. All calls may be made from any threads at once. */
+typedef struct picollo_registry picollo_registry;
 
 /** Performance counters of one target. Not counted: it is freed once. */
 typedef struct picollo_session picollo_session;
@@ -183,6 +200,9 @@ typedef struct picollo_session picollo_session;
  * (into it) and picollo_snapshot_free must be alone with it.
  */
 typedef struct picollo_snapshot picollo_snapshot;
+
+/** An exact counter of many words. Not counted: it is freed once. */
+typedef struct picollo_striped_counter picollo_striped_counter;
 
 /* ----------------------------------------------------------------------------------------------------------
  * Histograms.
@@ -527,6 +547,102 @@ picollo_status picollo_histogram_recorder(picollo_histogram *histogram,
  * Since: 0.1
  */
 void picollo_recorder_release(picollo_recorder *recorder);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Arrays of histograms: per endpoint, per core, per tenant.
+ *
+ * One call makes any number of histograms of one layout in one block of memory, each on cache lines of its own, so that
+ * different threads may write to neighbours. An index finds each of them.
+ *
+ *     picollo_histogram_array *latency;
+ *     picollo_histogram_array_create(&options, ENDPOINTS, &latency);
+ *     picollo_histogram_array_record(latency, endpoint, 1234);
+ *     picollo_histogram_summary(picollo_histogram_array_get(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
+ *
+ * A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_get
+ * lends it, as long as the array is there; picollo_histogram_array_at gives a reference, which keeps the array there.
+ */
+
+/**
+ * Makes an array of empty histograms.
+ *
+ * Requires: options as for picollo_histogram_create, which are those of every histogram; max_bytes is for each of them.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT also for a length of 0; otherwise
+ *   as picollo_histogram_create.
+ * Ownership: *out is the caller's, for picollo_histogram_array_free.
+ * Threads: any thread.
+ * Cost: one allocation, of the footprint of a histogram for each and 64 bytes; what zeroed memory costs.
+ * Since: 0.1
+ */
+picollo_status picollo_histogram_array_create(const picollo_histogram_options *options,
+                                              size_t length,
+                                              picollo_histogram_array **out);
+
+/**
+ * Gives back one reference. The memory goes with the last one, to the array or to any of its histograms. NULL is allowed
+ * and does nothing.
+ *
+ * Requires: neither array nor a histogram lent by picollo_histogram_array_get is used any more by whoever gives it back.
+ * Threads: any thread.
+ * Cost: frees the memory when it was the last reference.
+ * Since: 0.1
+ */
+void picollo_histogram_array_free(picollo_histogram_array *array);
+
+/**
+ * Tells how many histograms there are.
+ *
+ * Returns: the length that the array was made with; 0 for NULL.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+size_t picollo_histogram_array_length(const picollo_histogram_array *array);
+
+/**
+ * Lends a histogram of the array, for as long as the array is there. It must not be freed.
+ *
+ * Returns: the histogram; NULL when index is not below the length, or array is NULL.
+ * Ownership: the array's. What is made from the histogram, such as a snapshot, holds a reference of its own.
+ * Threads: any thread.
+ * Cost: that of a call and a multiplication; no atomic operation.
+ * Since: 0.1
+ */
+picollo_histogram *picollo_histogram_array_get(const picollo_histogram_array *array, size_t index);
+
+/**
+ * Gives a reference to a histogram of the array, which keeps all of the array alive.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (array, out); PICOLLO_ERR_INVALID_ARGUMENT when index is not below the
+ *   length.
+ * Ownership: *out is the caller's, for picollo_histogram_free.
+ * Threads: any thread.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+picollo_status picollo_histogram_array_at(const picollo_histogram_array *array,
+                                          size_t index,
+                                          picollo_histogram **out);
+
+/**
+ * Counts one value in a histogram of the array. Does nothing when index is not below the length.
+ *
+ * Requires: array is not NULL; this is not checked.
+ * Threads: as picollo_histogram_record, for each histogram by itself.
+ * Cost: as picollo_histogram_record, and a multiplication.
+ * Since: 0.1
+ */
+void picollo_histogram_array_record(picollo_histogram_array *array, size_t index, uint64_t value);
+
+/**
+ * Tells how much memory the array takes now, in bytes, with all its histograms.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (array, out_bytes).
+ * Threads: any thread.
+ * Cost: looks at each histogram.
+ * Since: 0.1
+ */
+picollo_status picollo_histogram_array_footprint(const picollo_histogram_array *array, size_t *out_bytes);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Snapshots: reading a histogram.
@@ -982,6 +1098,30 @@ picollo_status picollo_snapshot_percentile_steps(const picollo_snapshot *snapsho
                                                  picollo_step *out,
                                                  size_t capacity,
                                                  size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Inside a bucket: as if its observations lay evenly in it.
+ *
+ * A bucket tells how many observations lie between its ends, not where. Other calls report a value that stands for the
+ * bucket. To spread its observations evenly over it is nearer to the truth where they are spread so, as those of
+ * fine-grained measurements mostly are, and never further from it than the bucket is wide.
+ */
+
+/**
+ * Finds the interpolated percentiles at many ranks, in any order: for each the smallest value whose interpolated rank
+ * reaches it. The inverse of picollo_snapshot_rank_of_value with interpolate 1; in the same buckets as
+ * picollo_snapshot_percentiles.
+ *
+ * Requires: ranks and out have length elements each and do not overlap.
+ * Returns: as picollo_snapshot_percentiles.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_percentiles.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_interpolated_percentiles(const picollo_snapshot *snapshot,
+                                                         const double *ranks,
+                                                         size_t length,
+                                                         uint64_t *out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
@@ -1806,6 +1946,747 @@ picollo_status picollo_comparison_format(const picollo_comparison *comparison,
                                          char *buffer,
                                          size_t capacity,
                                          size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Histograms of doubles: ratios, temperatures, money, clock skew.
+ *
+ * Finite values of both signs and all magnitudes, each known within a relative error; zero is exact. NaN and infinities
+ * are counted apart, as not_finite, and are part of nothing else. Any number of threads record, each by one atomic
+ * addition, without a lock.
+ *
+ * Counts are for an interval: from one picollo_double_histogram_collect to the next. Collecting takes them out while
+ * recording goes on; each record is in exactly one interval.
+ *
+ *     picollo_double_histogram *skew;
+ *     picollo_double_statistics statistics;
+ *     const double quantiles[] = {0.5, 0.99};
+ *     double values[2];
+ *     picollo_double_histogram_create(NULL, &skew);
+ *     picollo_double_histogram_record(skew, -0.25);
+ *     picollo_double_histogram_collect(skew, quantiles, 2, values, &statistics);
+ *
+ * For more than that of one interval (buckets, summaries, text) see picollo_double_snapshot.
+ *
+ * Memory is allocated when a value is the first of its magnitude: so records are not for signal handlers, other than
+ * those of integer histograms.
+ */
+
+/**
+ * Quantiles as the aggregator of .NET's metrics has them: of n values in ascending order, number
+ * min(max(0, floor(q * n)), n - 1), counted from 0, the product in floating point. Without it: number
+ * max(1, ceil(q * n)), counted from 1, decided in integers, as all percentiles of this library.
+ */
+#define PICOLLO_DOUBLE_DOTNET_RANKS (1 << 0)
+
+/**
+ * Keep sum, minimum and maximum exactly: the sum is rounded once, when it is read, whatever was added in which order.
+ * A record then costs several atomic operations instead of one, and the histogram 27 KB more.
+ */
+#define PICOLLO_DOUBLE_EXACT_SUM (1 << 1)
+
+/** What a histogram of doubles is made from. Set struct_size, zero the rest, and change what should not be the default. */
+typedef struct picollo_double_options {
+    /** sizeof(picollo_double_options). */
+    uint32_t struct_size;
+    /** PICOLLO_DOUBLE_... or 0. */
+    uint32_t flags;
+    /**
+     * Largest distance between a value and what is reported for it, in proportion. 0, negative or NaN: 0.001; clamped
+     * to 1e-4 ..= 0.1.
+     */
+    double relative_error;
+    /** Limit of all memory in bytes, 0 for none. What does not fit is counted as lost. */
+    uint64_t max_bytes;
+} picollo_double_options;
+
+/** Totals and moments of doubles. What does not exist is NaN. */
+typedef struct picollo_double_statistics {
+    /** Observations with a finite value; saturates at UINT64_MAX. */
+    uint64_t count;
+    /** Observations that were NaN or infinite; not part of anything else here. */
+    uint64_t not_finite;
+    /** Observations that found no memory for their bucket; not part of anything else here. */
+    uint64_t lost;
+    /**
+     * Sum: of the buckets' midpoints, each within the relative error of its values, or exact and rounded once, if the
+     * histogram keeps it. 0 when empty; infinite when it is beyond the largest double.
+     */
+    double sum;
+    /** Smallest value, within the relative error, or exact; NaN when empty. */
+    double min;
+    /** Largest value, within the relative error, or exact; NaN when empty. */
+    double max;
+    /** The sum divided by the count, without its overflow; NaN when empty. */
+    double mean;
+    /** Population standard deviation of the midpoints; NaN when empty. */
+    double stddev;
+    /** The stated error of the layout. */
+    double relative_error;
+} picollo_double_statistics;
+
+/**
+ * Makes an empty histogram of doubles.
+ *
+ * Requires: options is NULL, for all defaults, or leads to options with struct_size set.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT for struct_size below the first
+ *   version's and for max_bytes below what an empty histogram takes; PICOLLO_ERR_UNSUPPORTED for unknown flags and
+ *   fields; PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_double_histogram_free.
+ * Threads: any thread.
+ * Cost: about 1 KB; then, by default, 8 KB for each power of two in which there is a value, and 512 bytes for each 64
+ *   powers.
+ * Since: 0.1
+ */
+picollo_status picollo_double_histogram_create(const picollo_double_options *options,
+                                               picollo_double_histogram **out);
+
+/**
+ * Gives back one reference. The memory goes with the last one: registries hold theirs. NULL is allowed and does
+ * nothing.
+ *
+ * Requires: histogram is not used any more by whoever gives it back.
+ * Threads: any thread.
+ * Cost: frees the memory when it was the last reference.
+ * Since: 0.1
+ */
+void picollo_double_histogram_free(picollo_double_histogram *histogram);
+
+/**
+ * Counts one value.
+ *
+ * Requires: histogram is not NULL; this is not checked.
+ * Threads: any thread; not signal handlers.
+ * Cost: an atomic addition, a few nanoseconds; the first value of a magnitude allocates. See
+ *   PICOLLO_DOUBLE_EXACT_SUM.
+ * Since: 0.1
+ */
+void picollo_double_histogram_record(picollo_double_histogram *histogram, double value);
+
+/**
+ * Counts one value count times. A count of 0 does nothing.
+ *
+ * Requires: histogram is not NULL; this is not checked.
+ * Threads: as picollo_double_histogram_record.
+ * Cost: as picollo_double_histogram_record.
+ * Since: 0.1
+ */
+void picollo_double_histogram_record_n(picollo_double_histogram *histogram, double value, uint64_t count);
+
+/**
+ * Counts every value of an array. Does nothing when histogram or values is NULL.
+ *
+ * Requires: values leads to length values, aligned, which nobody changes meanwhile.
+ * Threads: as picollo_double_histogram_record.
+ * Cost: as picollo_double_histogram_record for each value, but for the call.
+ * Since: 0.1
+ */
+void picollo_double_histogram_record_batch(picollo_double_histogram *histogram,
+                                           const double *values,
+                                           size_t length);
+
+/**
+ * Takes out what was recorded since the last time, and starts a new interval, while others record: each record is in
+ * this interval or in the next one, and those made before the call are in this one.
+ *
+ * Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap; both may be
+ *   NULL with a length of 0.
+ * Returns: PICOLLO_OK, also when nothing was recorded: values, extremes, mean and deviation are NaN then, the sum 0;
+ *   PICOLLO_ERR_NULL_POINTER (histogram, out_statistics, and with a length above 0 quantiles and out_values);
+ *   PICOLLO_ERR_INVALID_ARGUMENT for a quantile that is NaN or outside 0 ..= 1; PICOLLO_ERR_OUT_OF_MEMORY;
+ *   PICOLLO_ERR_BUSY against other collections. On failure nothing was taken out.
+ * Threads: any thread, also while others record and collect.
+ * Cost: looks at all counters there are, some microseconds for each power of two with values; allocates for the time
+ *   of the call.
+ * Since: 0.1
+ */
+picollo_status picollo_double_histogram_collect(picollo_double_histogram *histogram,
+                                                const double *quantiles,
+                                                size_t length,
+                                                double *out_values,
+                                                picollo_double_statistics *out_statistics);
+
+/**
+ * Adds all counts of a snapshot, of any relative error; each bucket's count goes to the bucket of its midpoint. Sum and
+ * extremes stay exact when both have them exact (PICOLLO_DOUBLE_EXACT_SUM).
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
+ * Threads: as picollo_double_histogram_record, which it is a kind of.
+ * Cost: as picollo_double_histogram_record for each bucket with counts.
+ * Since: 0.1
+ */
+picollo_status picollo_double_histogram_add(picollo_double_histogram *histogram,
+                                            const picollo_double_snapshot *other);
+
+/**
+ * Tells how much memory the histogram takes now, in bytes, without its snapshots.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out_bytes).
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_double_histogram_footprint(const picollo_double_histogram *histogram,
+                                                  size_t *out_bytes);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Snapshots of doubles: what was recorded in one interval, to read more than once.
+ *
+ * A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from. It is made once
+ * and taken into as often as one likes:
+ *
+ *     picollo_double_snapshot *snapshot;
+ *     picollo_double_summary summary;
+ *     picollo_double_snapshot_create(&snapshot);
+ *     picollo_double_snapshot_update(snapshot, histogram, 1);     (takes the interval out of the histogram)
+ *     picollo_double_snapshot_summary(snapshot, &summary);
+ *     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
+ */
+
+/** A run of doubles that share one count. */
+typedef struct picollo_double_bucket {
+    /** Smallest value of the bucket. */
+    double lower;
+    /** Largest value of the bucket. */
+    double upper;
+    /** What the bucket reports: the middle between its ends, within the error of every value in it. */
+    double midpoint;
+    /** How many observations fell into it. */
+    uint64_t count;
+} picollo_double_bucket;
+
+/** A percentile of doubles. */
+typedef struct picollo_double_percentile {
+    /** The rank, 0 to 100: a hundred times the quantile. */
+    double rank;
+    /** What the observation is reported as; NaN in the summary of nothing. */
+    double value;
+    /** The number of the observation among all in ascending order, from 1; 0 in the summary of nothing. */
+    uint64_t target_count;
+    /** The bucket of the observation, with its count. */
+    picollo_double_bucket bucket;
+} picollo_double_percentile;
+
+/** Totals, moments and sixteen percentiles of one interval. */
+typedef struct picollo_double_summary {
+    /** Totals and moments. */
+    picollo_double_statistics statistics;
+    /** At the ranks of PICOLLO_SUMMARY_PERCENTILES, ascending. */
+    picollo_double_percentile percentiles[PICOLLO_SUMMARY_PERCENTILES];
+} picollo_double_summary;
+
+/**
+ * Makes an empty snapshot.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_double_snapshot_free.
+ * Threads: any thread.
+ * Cost: allocates less than 1 KB.
+ * Since: 0.1
+ */
+picollo_status picollo_double_snapshot_create(picollo_double_snapshot **out);
+
+/**
+ * Frees a snapshot. NULL is allowed and does nothing.
+ *
+ * Threads: any thread, once.
+ * Cost: frees its memory.
+ * Since: 0.1
+ */
+void picollo_double_snapshot_free(picollo_double_snapshot *snapshot);
+
+/**
+ * Takes the counts of a histogram's present interval, instead of those that the snapshot had.
+ *
+ * Requires: collect is 1 to take them out and start a new interval, as picollo_double_histogram_collect does, or 0 to
+ *   look at them and leave them there; what is recorded meanwhile may then be in it or not.
+ * Returns: PICOLLO_OK, also when nothing was recorded; PICOLLO_ERR_NULL_POINTER (snapshot, histogram);
+ *   PICOLLO_ERR_INVALID_ARGUMENT (collect); PICOLLO_ERR_OUT_OF_MEMORY and PICOLLO_ERR_BUSY, against other collections:
+ *   nothing was taken out then.
+ * Threads: any thread, one at a time with this snapshot, also while others record and collect.
+ * Cost: looks at all counters there are; keeps its memory for the next time.
+ * Since: 0.1
+ */
+picollo_status picollo_double_snapshot_update(picollo_double_snapshot *snapshot,
+                                              picollo_double_histogram *histogram,
+                                              uint32_t collect);
+
+/**
+ * Tells the totals, the sum, the extremes and the moments.
+ *
+ * Returns: PICOLLO_OK, also when nothing was recorded: what does not exist is NaN; PICOLLO_ERR_NULL_POINTER (snapshot,
+ *   out).
+ * Threads: any thread.
+ * Cost: two passes over the buckets with counts; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_double_snapshot_statistics(const picollo_double_snapshot *snapshot,
+                                                  picollo_double_statistics *out);
+
+/**
+ * Finds the values at quantiles, by the rule that the histogram was made with.
+ *
+ * Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 quantiles and out_values);
+ *   PICOLLO_ERR_INVALID_ARGUMENT for a quantile that is NaN or outside 0 ..= 1; PICOLLO_ERR_EMPTY when nothing was
+ *   recorded.
+ * Threads: any thread.
+ * Cost: one pass over the buckets with counts for each run of ascending quantiles; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_double_snapshot_quantiles(const picollo_double_snapshot *snapshot,
+                                                 const double *quantiles,
+                                                 size_t length,
+                                                 double *out_values);
+
+/**
+ * Summarises: statistics and sixteen percentiles. A snapshot without counts has a summary too: totals and targets 0,
+ * everything else NaN.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out).
+ * Threads: any thread.
+ * Cost: three passes over the buckets with counts; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_double_snapshot_summary(const picollo_double_snapshot *snapshot,
+                                               picollo_double_summary *out);
+
+/**
+ * Lists the buckets that have counts, in ascending order.
+ *
+ * Requires: out has capacity elements, or is NULL to ask for the number of buckets alone.
+ * Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
+ *   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length).
+ * Threads: any thread.
+ * Cost: one pass over the buckets with counts; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_double_snapshot_buckets(const picollo_double_snapshot *snapshot,
+                                               picollo_double_bucket *out,
+                                               size_t capacity,
+                                               size_t *out_length);
+
+/**
+ * Adds the counts of another snapshot. Of another relative error, each bucket's count goes to the bucket of its
+ * midpoint, and the errors add up. Sum and extremes stay exact if both are. An empty snapshot becomes a copy.
+ *
+ * Requires: into and other are not the same snapshot.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same;
+ *   PICOLLO_ERR_OUT_OF_MEMORY: nothing was changed then.
+ * Threads: any thread, one at a time with into.
+ * Cost: sorts the buckets with counts of both.
+ * Since: 0.1
+ */
+picollo_status picollo_double_snapshot_merge(picollo_double_snapshot *into,
+                                             const picollo_double_snapshot *other);
+
+/**
+ * Writes a summary of doubles as text, with the shortest digits that read back as the same double. The formats are
+ * those of picollo_summary_format; 8192 bytes are enough for the Markdown of any summary with a short title.
+ *
+ * Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (summary, out_length, and buffer with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title that is not UTF-8 and for an unknown format.
+ * Threads: any thread.
+ * Cost: tens of microseconds; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_double_summary_format(const picollo_double_summary *summary,
+                                             const char *title,
+                                             uint32_t format,
+                                             char *buffer,
+                                             size_t capacity,
+                                             size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Registries: histograms with names and labels, written as OpenMetrics text for Prometheus and its like.
+ *
+ *     picollo_registry *registry;
+ *     const picollo_label labels[] = {{"method", "GET"}};
+ *     const uint64_t bounds[] = {1000000, 10000000, 100000000};      (nanoseconds, as recorded)
+ *     picollo_metric_options metric = {0};
+ *     metric.struct_size = sizeof metric;
+ *     metric.name = "request_seconds";
+ *     metric.unit = "seconds";
+ *     metric.divisor = 1e9;
+ *     metric.labels = labels;
+ *     metric.labels_length = 1;
+ *     picollo_registry_create(&registry);
+ *     picollo_registry_add(registry, latency, &metric, bounds, 3, NULL);
+ *     for each scrape:
+ *         picollo_registry_update(registry);
+ *         picollo_registry_write_openmetrics(registry, text, sizeof text, &length);
+ *
+ * The media type of the text is application/openmetrics-text; version=1.0.0; charset=utf-8.
+ *
+ * An observation is counted in the buckets whose bound is at or above the midpoint of its own bucket. So counts are exact
+ * for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by those
+ * observations alone that lie within the relative error of the bound. What was out of range is taken as just outside of
+ * it. Lost and not finite observations are told by counters beside the histogram, _lost and _not_finite, where there are
+ * any.
+ */
+
+/** Do not tell since when there are counts: no _created. */
+#define PICOLLO_METRIC_NO_CREATED (1 << 0)
+
+/**
+ * A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
+ * a digit nor two underscores first, and is not le; the value is any UTF-8.
+ */
+typedef struct picollo_label {
+    /** Its name; NUL-terminated. */
+    const char *name;
+    /** Its value; NUL-terminated. */
+    const char *value;
+} picollo_label;
+
+/**
+ * What a histogram is known as. Set struct_size and name, zero the rest, and change what should not be the default.
+ * Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
+ */
+typedef struct picollo_metric_options {
+    /** sizeof(picollo_metric_options). */
+    uint32_t struct_size;
+    /** PICOLLO_METRIC_... or 0. */
+    uint32_t flags;
+    /** Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds. 0: 1. */
+    double divisor;
+    /** Number of labels. */
+    uint64_t labels_length;
+    /** Since when there are counts, in nanoseconds since 1970. 0: now. */
+    uint64_t created_unix_nanos;
+    /**
+     * Letters, digits, underscores and colons, and no digit first: request_seconds. Several histograms may have one name,
+     * with different labels.
+     */
+    const char *name;
+    /** What it means, for people; the same for all of one name. */
+    const char *help;
+    /** Such as seconds, which the name has to end with, after an underscore; the same for all of one name. */
+    const char *unit;
+    /** The labels, in any order. */
+    const picollo_label *labels;
+} picollo_metric_options;
+
+/**
+ * Makes a registry of nothing.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_registry_free.
+ * Threads: any thread.
+ * Cost: an allocation.
+ * Since: 0.1
+ */
+picollo_status picollo_registry_create(picollo_registry **out);
+
+/**
+ * Frees a registry, and gives back its references to histograms. NULL is allowed and does nothing.
+ *
+ * Threads: any thread, once.
+ * Cost: frees its memory.
+ * Since: 0.1
+ */
+void picollo_registry_free(picollo_registry *registry);
+
+/**
+ * Adds a histogram. Until the next update it is written as empty.
+ *
+ * Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. No bounds: one below
+ *   each power of four in the histogram's range, which are exact. out_id is for picollo_registry_remove, or NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, histogram, metric, and with a length above 0 bounds and
+ *   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
+ *   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where help or
+ *   unit differ from those of the same name; and for a name that is written for another, as x_count is beside x;
+ *   PICOLLO_ERR_UNSUPPORTED for unknown flags and fields; PICOLLO_ERR_OUT_OF_MEMORY. Nothing has changed then.
+ * Ownership: the registry holds a reference to the histogram, until it is removed or the registry freed.
+ * Threads: any thread.
+ * Cost: allocates copies of what it is given.
+ * Since: 0.1
+ */
+picollo_status picollo_registry_add(picollo_registry *registry,
+                                    picollo_histogram *histogram,
+                                    const picollo_metric_options *metric,
+                                    const uint64_t *bounds,
+                                    size_t length,
+                                    uint64_t *out_id);
+
+/**
+ * Adds a histogram of doubles, of which updates look at the counts since its last collection: to collect it otherwise
+ * starts the metric anew.
+ *
+ * Requires: as picollo_registry_add; without bounds there are those of each power of ten from 1e-6 to 1e6. With negative
+ *   bounds or values there is no _count and _sum, as the standard has it.
+ * Returns: as picollo_registry_add.
+ * Ownership: as picollo_registry_add.
+ * Threads: any thread.
+ * Cost: as picollo_registry_add.
+ * Since: 0.1
+ */
+picollo_status picollo_registry_add_double(picollo_registry *registry,
+                                           picollo_double_histogram *histogram,
+                                           const picollo_metric_options *metric,
+                                           const double *bounds,
+                                           size_t length,
+                                           uint64_t *out_id);
+
+/**
+ * Takes a histogram out.
+ *
+ * Requires: id is one that picollo_registry_add or picollo_registry_add_double told.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_INVALID_ARGUMENT when there is none with this
+ *   id.
+ * Threads: any thread.
+ * Cost: looks through the registry.
+ * Since: 0.1
+ */
+picollo_status picollo_registry_remove(picollo_registry *registry,
+                                       uint64_t id);
+
+/**
+ * Takes the counts of all histograms since their resets, while others record and reset. Each is of one moment; they are
+ * read one after the other. Where counts went down, because of a reset or a collection, the metric is written as created
+ * at the update before.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_BUSY, against competing resets, and
+ *   PICOLLO_ERR_OUT_OF_MEMORY, when that was so for one of them: it keeps what was taken before, and the others are
+ *   taken nevertheless.
+ * Threads: any thread; other calls with this registry wait for it.
+ * Cost: two passes over all counters; the first time, allocates 16 bytes a counter for each layout.
+ * Since: 0.1
+ */
+picollo_status picollo_registry_update(picollo_registry *registry);
+
+/**
+ * Writes what the last update has taken as OpenMetrics text, by the rules of all text: see picollo_summary_format.
+ *
+ * Requires: buffer has capacity bytes. Between asking for the length and writing there must be neither an update nor
+ *   another histogram, or the length may differ.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
+ *   capacity above 0).
+ * Threads: any thread.
+ * Cost: less than a microsecond for each bucket; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_registry_write_openmetrics(const picollo_registry *registry,
+                                                  char *buffer,
+                                                  size_t capacity,
+                                                  size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Counters of one word that many threads share.
+ *
+ * The words are the caller's own: uint32_t or uint64_t, aligned, zero at the beginning, used through these functions
+ * only while several threads do. They differ in what they trade for speed:
+ *
+ * - picollo_scalable_counter_...: exact to a threshold of 2^threshold_bits; from there on it counts in steps of 2^k with
+ *   probability 2^-k, so that the busier it is, the less threads contend for it. The expected count is exact; its
+ *   standard deviation about 2^-((t + 1) / 2) * 1.15, 0.9 % for the default of 13 bits. (Dice, Lev and Moir, 2013.)
+ * - picollo_capped_counter_...: the same with steps of at most 2^cap_bits, so that the relative error falls again at high
+ *   counts.
+ * - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
+ * - picollo_interlocked_counter_...: exact; an atomic addition to one word.
+ * - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
+ * - picollo_racing_counter_...: loses what others add at the same moment, without a bound. To compare with.
+ *
+ * Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently.
+ */
+
+/** Where scalable counters stop being exact, unless asked otherwise: 2^13 = 8192. */
+#define PICOLLO_SCALABLE_THRESHOLD_BITS 13
+
+/**
+ * Counts one event, approximately: see the top of this section.
+ *
+ * Requires: counter is not NULL, which is not checked; threshold_bits is 1 ..= 31, or 0 for 13.
+ * Threads: any thread, signal handlers of threads that have counted before among them.
+ * Cost: an atomic addition below the threshold; above, ever more often a load and a random number.
+ * Since: 0.1
+ */
+void picollo_scalable_counter_add32(uint32_t *counter, uint32_t threshold_bits);
+
+/**
+ * As picollo_scalable_counter_add32, in 64 bits.
+ *
+ * Requires: as picollo_scalable_counter_add32.
+ * Threads: as picollo_scalable_counter_add32.
+ * Cost: as picollo_scalable_counter_add32.
+ * Since: 0.1
+ */
+void picollo_scalable_counter_add64(uint64_t *counter, uint32_t threshold_bits);
+
+/**
+ * As picollo_scalable_counter_add32, for many events at once: whole steps of them are added as they are, and of the
+ * rest a step, or nothing.
+ *
+ * Requires: as picollo_scalable_counter_add32.
+ * Threads: as picollo_scalable_counter_add32.
+ * Cost: as picollo_scalable_counter_add32.
+ * Since: 0.1
+ */
+void picollo_scalable_counter_add_n32(uint32_t *counter,
+                                      uint64_t count,
+                                      uint32_t threshold_bits);
+
+/**
+ * As picollo_scalable_counter_add_n32, in 64 bits.
+ *
+ * Requires: as picollo_scalable_counter_add32.
+ * Threads: as picollo_scalable_counter_add32.
+ * Cost: as picollo_scalable_counter_add32.
+ * Since: 0.1
+ */
+void picollo_scalable_counter_add_n64(uint64_t *counter, uint64_t count, uint32_t threshold_bits);
+
+/**
+ * Counts events as picollo_scalable_counter_add_n32 does, in steps of at most 2^cap_bits: from a count of
+ * 2^(threshold_bits + cap_bits) on the relative error is sqrt(2^cap_bits / count).
+ *
+ * Requires: as picollo_scalable_counter_add32; cap_bits is 0 ..= 31, where 0 counts exactly; 10 leaves little
+ *   contention.
+ * Threads: as picollo_scalable_counter_add32.
+ * Cost: as picollo_scalable_counter_add32.
+ * Since: 0.1
+ */
+void picollo_capped_counter_add32(uint32_t *counter,
+                                  uint64_t count,
+                                  uint32_t threshold_bits,
+                                  uint32_t cap_bits);
+
+/**
+ * As picollo_capped_counter_add32, in 64 bits.
+ *
+ * Requires: as picollo_capped_counter_add32.
+ * Threads: as picollo_scalable_counter_add32.
+ * Cost: as picollo_scalable_counter_add32.
+ * Since: 0.1
+ */
+void picollo_capped_counter_add64(uint64_t *counter,
+                                  uint64_t count,
+                                  uint32_t threshold_bits,
+                                  uint32_t cap_bits);
+
+/**
+ * Counts events exactly, where no other thread interferes at the same moment; where one does, as
+ * picollo_scalable_counter_add_n32.
+ *
+ * Requires: as picollo_scalable_counter_add32.
+ * Threads: as picollo_scalable_counter_add32.
+ * Cost: a compare-and-swap; where that fails, as picollo_scalable_counter_add32.
+ * Since: 0.1
+ */
+void picollo_sensing_counter_add32(uint32_t *counter, uint64_t count, uint32_t threshold_bits);
+
+/**
+ * As picollo_sensing_counter_add32, in 64 bits.
+ *
+ * Requires: as picollo_scalable_counter_add32.
+ * Threads: as picollo_scalable_counter_add32.
+ * Cost: as picollo_sensing_counter_add32.
+ * Since: 0.1
+ */
+void picollo_sensing_counter_add64(uint64_t *counter, uint64_t count, uint32_t threshold_bits);
+
+/**
+ * Counts events exactly.
+ *
+ * Requires: counter is not NULL; this is not checked.
+ * Threads: any thread, signal handlers.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+void picollo_interlocked_counter_add32(uint32_t *counter, uint64_t count);
+
+/**
+ * As picollo_interlocked_counter_add32, in 64 bits.
+ *
+ * Requires: as picollo_interlocked_counter_add32.
+ * Threads: any thread, signal handlers.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+void picollo_interlocked_counter_add64(uint64_t *counter, uint64_t count);
+
+/**
+ * Counts events without care for other threads: what they count at the same moment gets lost. Exact for one thread.
+ *
+ * Requires: counter is not NULL; this is not checked.
+ * Threads: any thread, with losses.
+ * Cost: an addition.
+ * Since: 0.1
+ */
+void picollo_racing_counter_add32(uint32_t *counter,
+                                  uint64_t count);
+
+/**
+ * As picollo_racing_counter_add32, in 64 bits.
+ *
+ * Requires: as picollo_racing_counter_add32.
+ * Threads: any thread, with losses.
+ * Cost: an addition.
+ * Since: 0.1
+ */
+void picollo_racing_counter_add64(uint64_t *counter, uint64_t count);
+
+/**
+ * Reads a counter of any of these kinds while others count.
+ *
+ * Returns: what was counted, or about that; 0 when counter is NULL.
+ * Threads: any thread.
+ * Cost: a load.
+ * Since: 0.1
+ */
+uint32_t picollo_counter_read32(const uint32_t *counter);
+
+/**
+ * As picollo_counter_read32, in 64 bits.
+ *
+ * Returns: as picollo_counter_read32.
+ * Threads: any thread.
+ * Cost: a load.
+ * Since: 0.1
+ */
+uint64_t picollo_counter_read64(const uint64_t *counter);
+
+/**
+ * Makes an exact counter of many words, at zero.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_striped_counter_free.
+ * Threads: any thread.
+ * Cost: allocates 1 KB.
+ * Since: 0.1
+ */
+picollo_status picollo_striped_counter_create(picollo_striped_counter **out);
+
+/**
+ * Frees a counter. NULL is allowed and does nothing.
+ *
+ * Threads: any thread, once.
+ * Cost: frees its memory.
+ * Since: 0.1
+ */
+void picollo_striped_counter_free(picollo_striped_counter *counter);
+
+/**
+ * Counts events exactly, on one of the words.
+ *
+ * Requires: counter is not NULL; this is not checked.
+ * Threads: any thread, signal handlers.
+ * Cost: an atomic addition, to a word that threads mostly do not share.
+ * Since: 0.1
+ */
+void picollo_striped_counter_add(picollo_striped_counter *counter, uint64_t count);
+
+/**
+ * Reads the counter while others count: the sum of its words, modulo 2^64. What is counted meanwhile may be in it or
+ * not.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (counter, out).
+ * Threads: any thread.
+ * Cost: sixteen loads.
+ * Since: 0.1
+ */
+picollo_status picollo_striped_counter_read(const picollo_striped_counter *counter,
+                                            uint64_t *out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Clocks.

@@ -13,6 +13,7 @@
 mod exact;
 mod layout;
 mod rows;
+mod shared;
 mod snapshot;
 mod sum;
 mod summary;
@@ -24,11 +25,12 @@ use crate::first_touch::Budget;
 use crate::sync::{AtomicUsize, Ordering::*};
 use crate::version::Version;
 use crate::{Error, Result};
-use exact::{Exact, Stripes};
+use exact::{Entered, Exact, Stripes};
 use rows::{Interval, Reading, Rows};
 use snapshot::check_quantiles;
 
 pub use layout::{DoubleBucket, DoubleLayout};
+pub use shared::SharedDoubleHistogram;
 pub use snapshot::{DoubleSnapshot, DoubleStatistics, QuantileRule};
 pub use summary::{DoublePercentile, DoubleSummary};
 
@@ -136,22 +138,33 @@ impl DoubleHistogram {
 
     #[inline(never)]
     fn record_exactly(&self, value: f64, count: u64) {
-        let Some(stripes) = &self.stripes else { return };
         if !value.is_finite() || count == 0 {
             return self.add(Interval(self.active.load(Relaxed)), value, count);
         }
+        self.add_together(|interval, entered| {
+            self.add(interval, value, count);
+            entered.add(value, count);
+        });
+    }
+
+    /// Runs `add` with an interval and a stripe of it, so that a collection reads all that it adds or nothing.
+    #[inline(always)]
+    fn add_together(&self, add: impl FnOnce(Interval, &Entered)) {
+        let Some(stripes) = &self.stripes else { return };
         // A collection between the look and the entry shows in the second look. Against one after the other the writer
         // does not insist: its record may then be read in two parts.
-        for attempt in 0..3 {
+        let mut attempts = 3;
+        let (interval, entered) = loop {
             let active = self.active.load(SeqCst);
             let entered = stripes[Interval(active).index()].enter();
-            if self.active.load(SeqCst) == active || attempt == 2 {
-                self.add(Interval(active), value, count);
-                entered.add(value, count);
-                return entered.leave();
+            attempts -= 1;
+            if self.active.load(SeqCst) == active || attempts == 0 {
+                break (Interval(active), entered);
             }
             entered.leave();
-        }
+        };
+        add(interval, &entered);
+        entered.leave();
     }
 
     /// Takes out what was recorded since the last collection, while writers go on, and starts a new interval. Any thread.
@@ -219,10 +232,17 @@ impl DoubleHistogram {
         into.lost = into.lost.saturating_add(reading.of(&tallies.lost));
     }
 
-    /// Adds all counts of a snapshot, of any layout; each bucket's count goes to the bucket of its midpoint.
+    /// Adds all counts of a snapshot, of any layout; each bucket's count goes to the bucket of its midpoint. Sum and extremes
+    /// stay exact if both have them exact; otherwise the midpoints are added to those here.
     pub fn add_snapshot(&self, other: &DoubleSnapshot) {
-        for bucket in other.buckets() {
-            self.record_n(bucket.midpoint, bucket.count);
+        match &other.exact {
+            Some(exact) if self.stripes.is_some() => self.add_together(|interval, entered| {
+                for bucket in other.buckets() {
+                    self.add(interval, bucket.midpoint, bucket.count);
+                }
+                entered.add_exact(exact);
+            }),
+            _ => other.buckets().for_each(|bucket| self.record_n(bucket.midpoint, bucket.count)),
         }
         let tallies = self.rows.tallies(Interval(self.active.load(Relaxed)));
         tallies.not_finite.fetch_add(other.not_finite(), Relaxed);

@@ -16,6 +16,7 @@ const IMAGE_VERSION: u16 = 1;
 
 const LIVE_RESET: u8 = 1;
 const IN_CALLERS_MEMORY: u8 = 2;
+const IN_ARRAY: u8 = 4;
 
 /// Mode, storage and cell width in one word, so that a record tells them apart by one comparison.
 pub(crate) const fn kind(mode: Mode, storage: Storage, counter_bits: u32) -> u32 {
@@ -86,6 +87,16 @@ impl Header {
 
     pub(crate) const fn is_in_callers_memory(&self) -> bool {
         self.flags & IN_CALLERS_MEMORY != 0
+    }
+
+    #[cfg(feature = "alloc")]
+    pub(crate) const fn placed_in_array(mut self) -> Header {
+        self.flags |= IN_ARRAY;
+        self
+    }
+
+    pub(crate) const fn is_in_array(&self) -> bool {
+        self.flags & IN_ARRAY != 0
     }
 
     pub(crate) const fn has_baseline(&self) -> bool {

@@ -9,7 +9,10 @@ extern crate alloc;
 extern crate std;
 
 mod approximate;
+#[cfg(feature = "alloc")]
+mod array;
 mod batch;
+mod block;
 mod bucket;
 mod bulk;
 mod cells;
@@ -32,6 +35,8 @@ mod layout;
 #[cfg(feature = "alloc")]
 mod memory;
 mod merge;
+#[cfg(feature = "alloc")]
+mod metrics;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
@@ -63,6 +68,8 @@ pub use approximate::{
     SCALABLE_THRESHOLD_BITS, StripedCounter, add_approximately, add_capped, add_interlocked, add_racing,
     add_sensing,
 };
+#[cfg(feature = "alloc")]
+pub use array::{Element, HistogramArray};
 #[doc(hidden)]
 pub use batch::BatchPath;
 pub use bucket::{Bucket, ValueSelection};
@@ -77,7 +84,7 @@ pub use error::{Error, Result};
 #[cfg(feature = "alloc")]
 pub use exponential::{
     DoubleBucket, DoubleHistogram, DoubleLayout, DoubleOptions, DoublePercentile, DoubleSnapshot,
-    DoubleStatistics, DoubleSummary, QuantileRule,
+    DoubleStatistics, DoubleSummary, QuantileRule, SharedDoubleHistogram,
 };
 pub use histogram::Histogram;
 pub use image::Header;
@@ -85,6 +92,8 @@ pub use interlocked::Interlocked;
 pub use iter::Step;
 pub use layout::{Layout, MAX_SCALE};
 pub use merge::Merged;
+#[cfg(feature = "alloc")]
+pub use metrics::{Metric, Registry};
 pub use options::{Mode, Options, Storage};
 pub use record::Record;
 pub use recorder::Recorder;

@@ -7,6 +7,7 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use crate::block::{PREFIX, Prefix};
 use crate::counter::SingleWriter;
 use crate::image::{Header, kind};
 use crate::interlocked::Interlocked;
@@ -16,7 +17,7 @@ use crate::scalable::Scalable;
 use crate::sharded::Sharded;
 #[cfg(feature = "alloc")]
 use crate::sparse::Sparse;
-use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{AtomicU32, AtomicU64};
 use crate::{Error, Histogram, Layout, Merged, Mode, Options, Record, Result, Since, Snapshot, Storage};
 
 const SINGLE_64: u32 = kind(Mode::SingleWriter, Storage::Dense, 64);
@@ -43,15 +44,6 @@ const SPARSE_INTERLOCKED_32: u32 = kind(Mode::Interlocked, Storage::Sparse, 32);
 /// What the kinds are.
 type Single<C> = Histogram<[C], SingleWriter>;
 type Atomic<C> = Histogram<[C], Interlocked>;
-
-/// In front of the header of a histogram on the heap; a whole cache line, so that the header stays aligned.
-#[repr(C, align(64))]
-struct Prefix {
-    references: AtomicUsize,
-    size: usize,
-}
-
-const PREFIX: usize = size_of::<Prefix>();
 
 /// A counted reference to a histogram: cloning adds one, dropping takes one away, the last one frees it. Histograms in
 /// the caller's memory are not counted: the memory must outlive every reference.
@@ -171,13 +163,11 @@ impl SharedHistogram {
     fn allocate(plan: &Plan) -> Result<SharedHistogram> {
         let size = plan.size.checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
         let block = crate::memory::allocate_zeroed(size, align_of::<Prefix>())?;
-        let header = Header::new(plan.layout, plan.kind, plan.live_reset).with_new_epoch();
         // SAFETY: the block has room for the prefix and the histogram behind it, whose cells are zero already.
         unsafe {
-            block.cast::<Prefix>().write(Prefix { references: AtomicUsize::new(1), size });
+            block.cast::<Prefix>().write(Prefix::single(size));
             let base = block.add(PREFIX).cast::<Header>();
-            let made = with_type_of!(plan.kind, Kind => Kind::initialise(base, header, plan.max_bytes), _ => Err(Error::Unsupported));
-            match made {
+            match plan.make(base, |header| header) {
                 Ok(()) => Ok(SharedHistogram(base)),
                 Err(error) => {
                     crate::memory::free(block, size, align_of::<Prefix>());
@@ -317,7 +307,7 @@ impl SharedHistogram {
     }
 
     /// The pointer that stands for this reference, which stays the caller's.
-    pub(crate) fn as_raw(&self) -> NonNull<Header> {
+    pub fn as_raw(&self) -> NonNull<Header> {
         self.0
     }
 
@@ -421,11 +411,6 @@ impl SharedHistogram {
         // SAFETY: as for `layout`.
         unsafe { !(*self.0.as_ptr()).is_in_callers_memory() }
     }
-
-    fn prefix(&self) -> NonNull<Prefix> {
-        // SAFETY: counted histograms have one; callers checked that this is one.
-        unsafe { self.0.cast::<u8>().sub(PREFIX).cast() }
-    }
 }
 
 /// See [`SharedHistogram::record_out_of_line`].
@@ -484,8 +469,8 @@ unsafe extern "C" fn record_other(header: NonNull<Header>, value: u64) {
 impl Clone for SharedHistogram {
     fn clone(&self) -> Self {
         if self.is_counted() {
-            // SAFETY: counted. Relaxed, since whoever clones has a reference already.
-            unsafe { self.prefix().as_ref() }.references.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: counted, and alive while there is this reference.
+            unsafe { Prefix::of(self.0).as_ref() }.retain();
         }
         SharedHistogram(self.0)
     }
@@ -493,23 +478,9 @@ impl Clone for SharedHistogram {
 
 impl Drop for SharedHistogram {
     fn drop(&mut self) {
-        if !self.is_counted() {
-            return;
-        }
-        let prefix = self.prefix();
-        // SAFETY: counted, and alive until the count is zero.
-        let (references, size) = unsafe { (&prefix.as_ref().references, prefix.as_ref().size) };
-        if references.fetch_sub(1, Ordering::Release) == 1 {
-            // What the other holders did happens before the memory goes. A load, which thread sanitizers understand, where
-            // a fence would do.
-            references.load(Ordering::Acquire);
-            #[cfg(feature = "alloc")]
-            // SAFETY: the last reference is gone, and the block was allocated with this size and alignment.
-            unsafe {
-                with_type_of!(self.0.as_ref().kind, Kind => Kind::dispose(self.0), _ => ());
-                crate::memory::free(prefix.cast(), size, align_of::<Prefix>());
-            }
-            let _ = size;
+        if self.is_counted() {
+            // SAFETY: counted, and our reference, which is given up.
+            unsafe { Prefix::release(Prefix::of(self.0)) };
         }
     }
 }
@@ -535,8 +506,18 @@ pub struct Footprint {
     pub most: usize,
 }
 
+/// What is to be done with a histogram before its memory is freed.
+///
+/// # Safety
+/// `header` must be that of a histogram on the heap that nobody uses any more.
+#[cfg(feature = "alloc")]
+pub(crate) unsafe fn dispose(header: NonNull<Header>) {
+    // SAFETY: of the kind that it says; the rest is the caller's promise.
+    unsafe { with_type_of!(header.as_ref().kind, Kind => Kind::dispose(header), _ => ()) };
+}
+
 /// What options come to.
-struct Plan {
+pub(crate) struct Plan {
     layout: Layout,
     kind: u32,
     live_reset: bool,
@@ -548,7 +529,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(options: &Options) -> Result<Plan> {
+    pub(crate) fn new(options: &Options) -> Result<Plan> {
         let layout = options.layout()?;
         let bits = options.resolved_counter_bits()?;
         let live_reset = !options.no_live_reset;
@@ -563,5 +544,27 @@ impl Plan {
             bytes => usize::try_from(bytes).unwrap_or(usize::MAX).saturating_sub(PREFIX),
         };
         Ok(Plan { layout, kind, live_reset, size, max_bytes })
+    }
+    /// Bytes of a histogram, without a prefix.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Makes a histogram in a block on the heap, its header as `place` says.
+    ///
+    /// # Safety
+    /// `base` must lead to [`Plan::size`] zeroed bytes behind a prefix, aligned like the header.
+    #[cfg(feature = "alloc")]
+    pub(crate) unsafe fn make(
+        &self,
+        base: NonNull<Header>,
+        place: impl FnOnce(Header) -> Header,
+    ) -> Result<()> {
+        let header = place(Header::new(self.layout, self.kind, self.live_reset).with_new_epoch());
+        // SAFETY: the caller's promise.
+        unsafe {
+            with_type_of!(self.kind, Kind => Kind::initialise(base, header, self.max_bytes), _ => Err(Error::Unsupported))
+        }
     }
 }

@@ -304,3 +304,32 @@ fn the_limit_holds_and_what_does_not_fit_is_lost() {
         assert_eq!((snapshot.count(), snapshot.not_finite(), snapshot.lost()), (4, 1, 3));
     }
 }
+
+/// Adding a snapshot that has exact sums to a histogram that keeps them is as if its values had been recorded there.
+#[test]
+fn exact_sums_are_added_exactly() {
+    let exact = DoubleOptions { relative_error: 0.1, exact: true, ..DoubleOptions::default() };
+    let values = [1e300, -3.25, 0.1, 1e-300, -1e300, 5e-324, 7.0];
+    for into_exact in [true, false] {
+        let (from, into) = (
+            DoubleHistogram::new(&exact).unwrap(),
+            DoubleHistogram::new(&DoubleOptions { exact: into_exact, ..exact }).unwrap(),
+        );
+        from.record_batch(&values);
+        from.record(f64::NAN);
+        into.record(-11.5);
+        let snapshot = collected(&from);
+        into.add_snapshot(&snapshot);
+        into.add_snapshot(&snapshot);
+        let statistics = collected(&into).statistics();
+        assert_eq!((statistics.count, statistics.not_finite), (15, 2));
+        let twice = 2.0 * (0.1 - 3.25 + 7.0) - 11.5;
+        if into_exact {
+            assert_eq!((statistics.sum, statistics.min, statistics.max), (twice, -1e300, 1e300));
+        } else {
+            assert!((statistics.sum - twice).abs() < 2.5, "{statistics:?}");
+        }
+        let nothing = collected(&into).statistics();
+        assert_eq!((nothing.count, nothing.sum), (0, 0.0));
+    }
+}

@@ -25,3 +25,31 @@ pub struct picollo_log_reader {
 pub struct picollo_session {
     _opaque: [u8; 0],
 }
+
+/// A histogram of doubles: a counted reference, which picollo_double_histogram_free gives back.
+pub struct picollo_double_histogram {
+    _opaque: [u8; 0],
+}
+
+/// Counts of doubles, of one interval. Not counted: it is freed once.
+///
+/// Calls that take it as const may be made from any threads at once; picollo_double_snapshot_update,
+/// picollo_double_snapshot_merge (into it) and picollo_double_snapshot_free must be alone with it.
+pub struct picollo_double_snapshot {
+    _opaque: [u8; 0],
+}
+
+/// An exact counter of many words. Not counted: it is freed once.
+pub struct picollo_striped_counter {
+    _opaque: [u8; 0],
+}
+
+/// An array of histograms: a counted reference, which picollo_histogram_array_free gives back.
+pub struct picollo_histogram_array {
+    _opaque: [u8; 0],
+}
+
+/// Histograms with names and labels. Not counted: it is freed once. All calls may be made from any threads at once.
+pub struct picollo_registry {
+    _opaque: [u8; 0],
+}

@@ -50,8 +50,12 @@
 #![allow(clippy::result_large_err)]
 
 mod argument;
+mod array;
 mod clock;
 mod compare;
+mod counter;
+mod double_histogram;
+mod double_snapshot;
 mod event;
 mod failure;
 mod guard;
@@ -59,6 +63,7 @@ mod handles;
 mod histogram;
 mod histogram_options;
 mod interchange;
+mod interpolate;
 mod layout;
 mod log;
 mod mapping;
@@ -66,6 +71,7 @@ mod memory;
 mod merge;
 mod options;
 mod recorder;
+mod registry;
 mod session;
 mod session_options;
 mod snapshot;

@@ -157,6 +157,7 @@ impl Block {
         unsafe { &*self.counts }
     }
 
+    /// The counts, to change.
     pub fn counts_mut(&mut self) -> &mut Snapshot {
         // SAFETY: as above, and the borrow of `self` is exclusive.
         unsafe { &mut *self.counts }

@@ -17,6 +17,7 @@ const SECTIONS: &[Section] = &[
     Section { module: "handles", structs: &[] },
     Section { module: "histogram", structs: &[] },
     Section { module: "recorder", structs: &[] },
+    Section { module: "array", structs: &[] },
     Section {
         module: "snapshot",
         structs: &[
@@ -27,6 +28,7 @@ const SECTIONS: &[Section] = &[
     },
     Section { module: "mapping", structs: &[] },
     Section { module: "steps", structs: &[("core", "iter", "Step")] },
+    Section { module: "interpolate", structs: &[] },
     Section { module: "merge", structs: &[("core", "merge", "Merged")] },
     Section { module: "summary", structs: &[("core", "summary", "Summary")] },
     Section { module: "text", structs: &[] },
@@ -40,6 +42,17 @@ const SECTIONS: &[Section] = &[
             ("core", "compare/blocks", "BlockComparison"),
         ],
     },
+    Section { module: "double_histogram", structs: &[("core", "exponential/snapshot", "DoubleStatistics")] },
+    Section {
+        module: "double_snapshot",
+        structs: &[
+            ("core", "exponential/layout", "DoubleBucket"),
+            ("core", "exponential/summary", "DoublePercentile"),
+            ("core", "exponential/summary", "DoubleSummary"),
+        ],
+    },
+    Section { module: "registry", structs: &[] },
+    Section { module: "counter", structs: &[] },
     Section { module: "clock", structs: &[] },
     Section { module: "event", structs: &[("native", "event", "Event"), ("native", "probe", "PerfInfo")] },
     Section {
@@ -60,6 +73,10 @@ const NAMES: &[(&str, &str)] = &[
     ("QuantileInterval", "picollo_quantile_interval"),
     ("Comparison", "picollo_comparison"),
     ("BlockComparison", "picollo_block_comparison"),
+    ("DoubleStatistics", "picollo_double_statistics"),
+    ("DoubleBucket", "picollo_double_bucket"),
+    ("DoublePercentile", "picollo_double_percentile"),
+    ("DoubleSummary", "picollo_double_summary"),
     ("Error", "picollo_error"),
     ("Event", "picollo_event"),
     ("PerfInfo", "picollo_perf_info"),

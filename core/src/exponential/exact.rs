@@ -121,22 +121,36 @@ fn wait_until(condition: impl Fn() -> bool) -> bool {
 impl Entered<'_> {
     /// Adds a finite value `count` times, `count` not being zero.
     pub(super) fn add(&self, value: f64, count: u64) {
-        let stripe = self.stripe;
-        pieces(value, count, |limb, piece| {
-            let sum = self.add_to(&stripe.limbs[limb], piece);
-            if sum.unsigned_abs() >= CARRY as u64 {
-                let carried = CARRY * sum.signum();
-                self.add_to(&stripe.limbs[limb], -carried);
-                self.add_to(&stripe.limbs[limb + 1], carried >> LIMB_BITS);
-            }
-        });
-        let order = order_of(value);
+        pieces(value, count, |limb, piece| self.add_piece(limb, piece));
+        self.add_extremes(order_of(value), order_of(value));
+    }
+
+    /// Adds what was read from other stripes.
+    pub(super) fn add_exact(&self, other: &Exact) {
+        other.sum.limbs().for_each(|(limb, piece)| self.add_piece(limb, piece));
+        self.add_extremes(other.min, other.max);
+    }
+
+    #[inline(always)]
+    fn add_extremes(&self, min: u64, max: u64) {
         // Seldom a new extreme: a load is all it takes.
-        if order < stripe.min.load(Relaxed) {
-            stripe.min.fetch_min(order, Relaxed);
+        if min < self.stripe.min.load(Relaxed) {
+            self.stripe.min.fetch_min(min, Relaxed);
         }
-        if order > stripe.max.load(Relaxed) {
-            stripe.max.fetch_max(order, Relaxed);
+        if max > self.stripe.max.load(Relaxed) {
+            self.stripe.max.fetch_max(max, Relaxed);
+        }
+    }
+
+    #[inline(always)]
+    fn add_piece(&self, limb: usize, piece: i64) {
+        let limbs = &self.stripe.limbs;
+        let sum = self.add_to(&limbs[limb], piece);
+        // The last limb has the sign, and nothing to carry into.
+        if sum.unsigned_abs() >= CARRY as u64 && limb + 1 < LIMBS {
+            let carried = CARRY * sum.signum();
+            self.add_to(&limbs[limb], -carried);
+            self.add_to(&limbs[limb + 1], carried >> LIMB_BITS);
         }
     }
 

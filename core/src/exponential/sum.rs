@@ -68,6 +68,11 @@ impl ExactSum {
         self.limbs[limb] += amount;
     }
 
+    /// The limbs that are not zero, each below 2^27 in magnitude after [`ExactSum::carry`], but for the last one.
+    pub(super) fn limbs(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
+        self.limbs.iter().copied().enumerate().filter(|&(_, limb)| limb != 0)
+    }
+
     /// Adds another sum.
     pub(super) fn merge(&mut self, other: &ExactSum) {
         for (limb, other) in self.limbs.iter_mut().zip(other.limbs) {

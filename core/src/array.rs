@@ -1,0 +1,254 @@
+//! Many histograms of one layout in one block of memory: per endpoint, per core, per hour of the day.
+//!
+//! One allocation, and an index instead of a pointer for each. Every element begins on a cache line of its own and ends
+//! before the next one's, so that the writers of two never share one. Each is a histogram like any other: it can be
+//! recorded into, reset and read by itself, and a reference to it keeps the whole array alive.
+
+use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
+use core::ops::Deref;
+use core::ptr::NonNull;
+
+use crate::block::{self, PREFIX, Prefix};
+use crate::image::Header;
+use crate::shared::Plan;
+use crate::{Error, Options, Result, SharedHistogram, memory};
+
+/// A counted reference to an array of histograms: cloning adds one, dropping takes one away, the last one, to the array
+/// or to one of its histograms, frees all of it.
+#[repr(transparent)]
+pub struct HistogramArray(NonNull<Prefix>);
+
+// SAFETY: all access to what is behind the pointer is through atomics, and the count of references is one too.
+unsafe impl Send for HistogramArray {}
+// SAFETY: as above.
+unsafe impl Sync for HistogramArray {}
+
+/// A histogram of an array, borrowed from it. To keep it, clone the [`SharedHistogram`] that it leads to.
+pub struct Element<'a> {
+    histogram: ManuallyDrop<SharedHistogram>,
+    array: PhantomData<&'a HistogramArray>,
+}
+
+impl Deref for Element<'_> {
+    type Target = SharedHistogram;
+
+    #[inline(always)]
+    fn deref(&self) -> &SharedHistogram {
+        &self.histogram
+    }
+}
+
+impl HistogramArray {
+    /// An array of `length` empty histograms, each as [`SharedHistogram::create`] makes it of these options, whatever its
+    /// mode and storage. A limit of memory is for each of them.
+    ///
+    /// [`Error::InvalidArgument`] also for a length of 0, [`Error::OutOfMemory`] also when no address space could hold it.
+    pub fn create(options: &Options, length: usize) -> Result<HistogramArray> {
+        let plan = Plan::new(options)?;
+        if length == 0 {
+            return Err(Error::InvalidArgument);
+        }
+        // Both are far below the largest `usize`.
+        let stride = (PREFIX + plan.size()).next_multiple_of(align_of::<Prefix>());
+        let size = stride.checked_mul(length).and_then(|size| size.checked_add(PREFIX));
+        let size = size.filter(|&size| size <= isize::MAX as usize).ok_or(Error::OutOfMemory)?;
+        let block = memory::allocate_zeroed(size, align_of::<Prefix>())?.cast::<Prefix>();
+        // SAFETY: the block has room for its prefix and for `length` strides, each with room for the prefix of an element
+        // and its histogram, whose cells are zero already.
+        unsafe {
+            block.write(Prefix::array(size, length, stride));
+            for index in 0..length {
+                let header = Prefix::header_of(block, index);
+                let own = header.byte_sub(PREFIX).cast::<Prefix>();
+                own.write(Prefix::element(PREFIX + index * stride));
+                if let Err(error) = plan.make(header, Header::placed_in_array) {
+                    block::free(block, index);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(HistogramArray(block))
+    }
+
+    /// The pointer that stands for this reference, which is given up to it. See [`HistogramArray::from_raw`].
+    pub fn into_raw(self) -> NonNull<u8> {
+        let block = self.0.cast();
+        core::mem::forget(self);
+        block
+    }
+
+    /// The reference that a pointer stands for.
+    ///
+    /// # Safety
+    /// `raw` must come from [`HistogramArray::into_raw`], once for each call, unless the result is kept from being dropped.
+    #[inline(always)]
+    pub unsafe fn from_raw(raw: NonNull<u8>) -> HistogramArray {
+        HistogramArray(raw.cast())
+    }
+
+    /// How many histograms there are, at least one.
+    #[inline(always)]
+    #[allow(clippy::len_without_is_empty, reason = "it never is")]
+    pub fn len(&self) -> usize {
+        // SAFETY: a reference keeps the array alive.
+        unsafe { self.0.as_ref() }.length()
+    }
+
+    /// A histogram by its index; `None` where there is none. A comparison and a multiplication.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Option<Element<'_>> {
+        if index >= self.len() {
+            return None;
+        }
+        // SAFETY: there is such an element; it lives as long as the array, which is borrowed, and is never dropped.
+        let histogram = unsafe { SharedHistogram::from_raw(Prefix::header_of(self.0, index)) };
+        Some(Element { histogram: ManuallyDrop::new(histogram), array: PhantomData })
+    }
+
+    /// All histograms, in the order of their indices.
+    pub fn iter(&self) -> impl Iterator<Item = Element<'_>> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// Bytes of memory in use now.
+    pub fn footprint(&self) -> usize {
+        PREFIX + self.iter().map(|histogram| histogram.footprint()).sum::<usize>()
+    }
+}
+
+impl Clone for HistogramArray {
+    fn clone(&self) -> Self {
+        // SAFETY: a reference keeps the array alive.
+        unsafe { self.0.as_ref() }.retain();
+        HistogramArray(self.0)
+    }
+}
+
+impl Drop for HistogramArray {
+    fn drop(&mut self) {
+        // SAFETY: our reference, which is given up.
+        unsafe { Prefix::release(self.0) };
+    }
+}
+
+impl core::fmt::Debug for HistogramArray {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let first = self.get(0);
+        f.debug_struct("HistogramArray")
+            .field("length", &self.len())
+            .field("first", &first.as_deref())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Mode, Since, Snapshot, Storage};
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    fn options(mode: Mode, storage: Storage) -> Options {
+        Options { mode, storage, relative_error: 0.05, max_trackable: 1000, ..Options::default() }
+    }
+
+    fn total(histogram: &SharedHistogram) -> (u64, Box<Snapshot>) {
+        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        histogram.update(&mut snapshot, Since::Reset).unwrap();
+        (snapshot.counts().total, snapshot)
+    }
+
+    const KINDS: [(Mode, Storage); 6] = [
+        (Mode::SingleWriter, Storage::Dense),
+        (Mode::Interlocked, Storage::Dense),
+        (Mode::ThreadLocal, Storage::Dense),
+        (Mode::Scalable, Storage::Dense),
+        (Mode::SingleWriter, Storage::Sparse),
+        (Mode::Interlocked, Storage::Sparse),
+    ];
+
+    #[test]
+    fn every_element_is_a_histogram_of_its_own() {
+        for (mode, storage) in KINDS {
+            for counter_bits in [32, 64] {
+                let options = Options { counter_bits, ..options(mode, storage) };
+                let array = HistogramArray::create(&options, 7).unwrap();
+                assert!(array.get(7).is_none() && array.get(usize::MAX).is_none());
+                for (index, histogram) in array.iter().enumerate() {
+                    histogram.record_n(index as u64 * 100, index as u64 + 1);
+                    histogram.record(5000);
+                }
+                array.get(3).unwrap().reset().unwrap();
+                for (index, histogram) in array.iter().enumerate() {
+                    let (counted, snapshot) = total(&histogram);
+                    let expected = if index == 3 { 0 } else { index as u64 + 1 };
+                    assert_eq!(counted, expected, "{mode:?} {storage:?}");
+                    assert_eq!(snapshot.counts().overflow, u64::from(index != 3));
+                    if index != 3 {
+                        let bucket = snapshot.bucket_of(index as u64 * 100).unwrap();
+                        assert_eq!(bucket.count, index as u64 + 1);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_histogram_keeps_its_array_alive() {
+        for (mode, storage) in KINDS {
+            let array = HistogramArray::create(&options(mode, storage), 3).unwrap();
+            let kept: Vec<SharedHistogram> = array.iter().map(|histogram| histogram.clone()).collect();
+            let again = array.clone();
+            drop(array);
+            drop(again);
+            kept[2].record(7);
+            let last = kept[2].clone();
+            drop(kept);
+            last.record(8);
+            assert_eq!(total(&last).0, 2);
+        }
+    }
+
+    #[test]
+    fn no_two_share_a_cache_line() {
+        let array = HistogramArray::create(&options(Mode::Interlocked, Storage::Dense), 4).unwrap();
+        let single = SharedHistogram::create(&options(Mode::Interlocked, Storage::Dense)).unwrap();
+        let starts: Vec<usize> =
+            array.iter().map(|histogram| histogram.clone().into_raw().as_ptr().addr()).collect();
+        for pair in starts.windows(2) {
+            assert!(pair[0].is_multiple_of(64) && pair[1] - pair[0] >= single.footprint(), "{starts:?}");
+        }
+        // The references that were turned into pointers above are given back.
+        for &start in &starts {
+            let header = NonNull::new(core::ptr::with_exposed_provenance_mut(start)).unwrap();
+            // SAFETY: from `into_raw`, once each.
+            drop(unsafe { SharedHistogram::from_raw(header) });
+        }
+        assert_eq!(array.footprint(), PREFIX + 4 * single.footprint());
+    }
+
+    #[test]
+    fn snapshots_tell_elements_apart() {
+        let array = HistogramArray::create(&options(Mode::SingleWriter, Storage::Dense), 2).unwrap();
+        let (first, second) = (array.get(0).unwrap(), array.get(1).unwrap());
+        first.record(1);
+        let (_, mut snapshot) = total(&first);
+        second.record_n(1, 5);
+        // Not a delta to what another histogram had.
+        second.update(&mut snapshot, Since::PreviousUpdate).unwrap();
+        assert_eq!(snapshot.counts().total, 5);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let good = options(Mode::SingleWriter, Storage::Dense);
+        let error = |options: &Options, length| HistogramArray::create(options, length).err();
+        assert_eq!(error(&good, 0), Some(Error::InvalidArgument));
+        assert_eq!(error(&good, usize::MAX), Some(Error::OutOfMemory));
+        assert_eq!(error(&good, isize::MAX as usize / 3000), Some(Error::OutOfMemory));
+        assert_eq!(error(&options(Mode::Scalable, Storage::Sparse), 2), Some(Error::Unsupported));
+        let limited = Options { max_bytes: 300, ..options(Mode::Interlocked, Storage::Sparse) };
+        assert_eq!(error(&limited, 2), Some(Error::InvalidArgument));
+    }
+}

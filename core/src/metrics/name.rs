@@ -1,0 +1,95 @@
+//! Which names OpenMetrics allows.
+
+use crate::{Error, Result};
+
+fn check(allowed: bool) -> Result<()> {
+    if allowed { Ok(()) } else { Err(Error::InvalidArgument) }
+}
+
+fn is_name(name: &str, also: &[u8]) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || also.contains(&byte);
+    name.bytes().all(allowed) && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
+}
+
+/// The name of a metric.
+pub(super) fn check_metric(name: &str) -> Result<()> {
+    check(is_name(name, b":"))
+}
+
+/// The name of a label. `le` is the bound of a bucket; names with two underscores in front are kept for others.
+pub(super) fn check_label(name: &str) -> Result<()> {
+    check(is_name(name, b"") && name != "le" && !name.starts_with("__"))
+}
+
+/// A unit, which the name has to end with.
+pub(super) fn check_unit(name: &str, unit: &str) -> Result<()> {
+    let ends = |unit| name.strip_suffix(unit).is_some_and(|rest| rest.len() > 1 && rest.ends_with('_'));
+    check(unit.is_empty() || (is_name(unit, b":") && ends(unit)))
+}
+
+/// What is appended to the name of a histogram for its samples, and for the counters beside it, which are samples named
+/// `x_lost_total`, of a family that could have `x_lost_created`.
+const SUFFIXES: [&str; 10] = [
+    "_bucket",
+    "_count",
+    "_sum",
+    "_created",
+    "_lost",
+    "_lost_total",
+    "_lost_created",
+    "_not_finite",
+    "_not_finite_total",
+    "_not_finite_created",
+];
+
+/// Whether one name is what is written for the other.
+pub(super) fn clash(a: &str, b: &str) -> bool {
+    let is_of =
+        |longer: &str, shorter| longer.strip_prefix(shorter).is_some_and(|rest| SUFFIXES.contains(&rest));
+    is_of(a, b) || is_of(b, a)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for good in ["a", "request_seconds", "_x", ":x", "a:b", "A9"] {
+            assert_eq!(check_metric(good), Ok(()), "{good}");
+        }
+        for bad in ["", "9a", "a-b", "a b", "a\n", "ä", "a.b", "a{"] {
+            assert_eq!(check_metric(bad), Err(Error::InvalidArgument), "{bad}");
+        }
+        for good in ["a", "_a", "le_", "A9"] {
+            assert_eq!(check_label(good), Ok(()), "{good}");
+        }
+        for bad in ["", "9", "a:b", "le", "__a", "a=\"", "a,b"] {
+            assert_eq!(check_label(bad), Err(Error::InvalidArgument), "{bad}");
+        }
+    }
+
+    #[test]
+    fn units() {
+        for (name, unit) in [("x", ""), ("x_seconds", "seconds"), ("a_b_bytes_per_s", "bytes_per_s")] {
+            assert_eq!(check_unit(name, unit), Ok(()));
+        }
+        for (name, unit) in
+            [("x", "seconds"), ("xseconds", "seconds"), ("_seconds", "seconds"), ("x_s s", "s s")]
+        {
+            assert_eq!(check_unit(name, unit), Err(Error::InvalidArgument), "{name} {unit}");
+        }
+    }
+
+    #[test]
+    fn clashes() {
+        for (a, b) in
+            [("x", "x_count"), ("x_sum", "x"), ("x", "x_lost"), ("x", "x_lost_total"), ("x", "x_not_finite")]
+        {
+            assert!(clash(a, b) && clash(b, a));
+        }
+        for (a, b) in [("x", "x_max"), ("x_count", "y"), ("x_count", "x_sum"), ("x", "xx_count")] {
+            assert!(!clash(a, b));
+        }
+    }
+}

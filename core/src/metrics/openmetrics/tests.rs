@@ -1,0 +1,282 @@
+use super::*;
+use crate::{
+    DoubleOptions, DoubleSnapshot, Error, Metric, Mode, Options, SharedDoubleHistogram, SharedHistogram,
+    Storage,
+};
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+fn histogram(options: &Options) -> SharedHistogram {
+    SharedHistogram::create(options).unwrap()
+}
+
+fn options() -> Options {
+    Options { relative_error: 0.01, max_trackable: 100_000, ..Options::default() }
+}
+
+fn doubles() -> SharedDoubleHistogram {
+    SharedDoubleHistogram::create(&DoubleOptions { relative_error: 0.01, exact: true, ..Default::default() })
+        .unwrap()
+}
+
+fn text(registry: &Registry) -> String {
+    let mut text = String::new();
+    registry.write_openmetrics(&mut text).unwrap();
+    text
+}
+
+/// The number that a line with this beginning has.
+fn sample(text: &str, start: &str) -> f64 {
+    let line =
+        text.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{start} in {text}"));
+    line.trim().parse().unwrap()
+}
+
+#[test]
+fn nothing() {
+    assert_eq!(text(&Registry::new()), "# EOF\n");
+}
+
+#[test]
+fn a_service() {
+    let (get, put) = (histogram(&options()), histogram(&Options { min_trackable: 1_000, ..options() }));
+    let mut registry = Registry::new();
+    let metric = Metric {
+        name: "request_seconds",
+        help: "Duration of requests,\n\"wall clock\" \\ real",
+        unit: "seconds",
+        divisor: 1e6,
+        ..Metric::default()
+    };
+    let bounds = [511, 1_023, 10_000, 65_535];
+    let labels = [("path", "/a\"b\\c\nd"), ("method", "GET")];
+    let created_unix_nanos = 1_700_000_000_012_999_999;
+    registry.add(&get, &Metric { labels: &labels, created_unix_nanos, ..metric }, &bounds).unwrap();
+    registry.add(&put, &Metric { labels: &[("method", "PUT")], ..metric }, &bounds).unwrap();
+    for value in [0, 1_000, 1_023, 1_024, 60_000, 65_535, 65_536, 200_000] {
+        get.record(value);
+        put.record(value);
+    }
+    registry.update(0).unwrap();
+    let expected = "\
+# TYPE request_seconds histogram
+# UNIT request_seconds seconds
+# HELP request_seconds Duration of requests,\\n\\\"wall clock\\\" \\\\ real
+request_seconds_bucket{method=\"GET\",path=\"/a\\\"b\\\\c\\nd\",le=\"0.000511\"} 1
+request_seconds_bucket{method=\"GET\",path=\"/a\\\"b\\\\c\\nd\",le=\"0.001023\"} 3
+request_seconds_bucket{method=\"GET\",path=\"/a\\\"b\\\\c\\nd\",le=\"0.01\"} 4
+request_seconds_bucket{method=\"GET\",path=\"/a\\\"b\\\\c\\nd\",le=\"0.065535\"} 6
+request_seconds_bucket{method=\"GET\",path=\"/a\\\"b\\\\c\\nd\",le=\"+Inf\"} 8
+request_seconds_count{method=\"GET\",path=\"/a\\\"b\\\\c\\nd\"} 8
+SUM
+request_seconds_created{method=\"GET\",path=\"/a\\\"b\\\\c\\nd\"} 1700000000.012
+request_seconds_bucket{method=\"PUT\",le=\"0.000511\"} 0
+request_seconds_bucket{method=\"PUT\",le=\"0.001023\"} 3
+request_seconds_bucket{method=\"PUT\",le=\"0.01\"} 4
+request_seconds_bucket{method=\"PUT\",le=\"0.065535\"} 6
+request_seconds_bucket{method=\"PUT\",le=\"+Inf\"} 8
+request_seconds_count{method=\"PUT\"} 8
+SUM
+# EOF
+";
+    let text = text(&registry);
+    let lines = text.lines().map(|line| if line.contains("_sum") { "SUM" } else { line });
+    assert_eq!(lines.collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>());
+    // Sums are those of midpoints, and of the ends of the range: 100,352 is the first value above it.
+    let truth = (1_000 + 1_023 + 1_024 + 60_000 + 65_535 + 65_536 + 100_352) as f64 / 1e6;
+    for (line, smallest) in text.lines().filter(|line| line.contains("_sum")).zip([0.0, 991e-6]) {
+        let sum: f64 = line.rsplit_once(' ').unwrap().1.parse().unwrap();
+        assert!((sum / (truth + smallest) - 1.0).abs() < 0.01, "{line}");
+    }
+}
+
+#[test]
+fn counts_are_exact_where_buckets_end() {
+    let histogram = histogram(&options());
+    let mut values: Vec<u64> = (0..17).flat_map(|power| [(1 << power) - 1, 1 << power]).collect();
+    values.extend(0..3000);
+    values.iter().for_each(|&value| histogram.record(value));
+    let mut registry = Registry::new();
+    registry.add(&histogram, &Metric { name: "x", ..Metric::default() }, &[]).unwrap();
+    registry.update(0).unwrap();
+    let text = text(&registry);
+    let mut bounds = 0;
+    for line in text.lines().filter(|line| line.starts_with("x_bucket") && !line.contains("Inf")) {
+        let (bound, count) = line.strip_prefix("x_bucket{le=\"").unwrap().split_once("\"} ").unwrap();
+        let bound: f64 = bound.parse().unwrap();
+        let truth = values.iter().filter(|&&value| value as f64 <= bound).count();
+        assert_eq!(count, truth.to_string(), "{bound}");
+        bounds += 1;
+    }
+    assert_eq!(bounds, 8, "3, 15, … 65,535");
+    assert!(!text.contains("_created"), "not told");
+}
+
+/// Whatever the bounds: counts ascend, and are those of the values, but for such as lie within the error of a bound.
+#[test]
+fn counts_are_cumulative() {
+    let histogram = histogram(&options());
+    let values: Vec<u64> = (0..2000u64).map(|i| i * i * 7919 % 99_991).collect();
+    values.iter().for_each(|&value| histogram.record(value));
+    let bounds: Vec<u64> = (1..100).map(|i| i * 997).collect();
+    let mut registry = Registry::new();
+    registry.add(&histogram, &Metric { name: "x", ..Metric::default() }, &bounds).unwrap();
+    registry.update(0).unwrap();
+    let text = text(&registry);
+    let mut last = 0.0;
+    for &bound in &bounds {
+        let count = sample(&text, &format!("x_bucket{{le=\"{}\"}}", Number(bound as f64)));
+        let at_most = |limit: f64| values.iter().filter(|&&value| value as f64 <= limit).count() as f64;
+        let (low, high) = (at_most(bound as f64 * 0.99), at_most(bound as f64 * 1.01));
+        assert!(count >= last && low <= count && count <= high, "{bound}: {low} {count} {high}");
+        last = count;
+    }
+    assert_eq!(sample(&text, "x_bucket{le=\"+Inf\"}"), 2000.0);
+}
+
+#[test]
+fn doubles_are_written_too() {
+    let (skew, ratio) = (doubles(), doubles());
+    let mut registry = Registry::new();
+    let metric = Metric { name: "skew_seconds", unit: "seconds", ..Metric::default() };
+    registry.add_double(&skew, &metric, &[-1.0, 0.0, 2.5]).unwrap();
+    registry.add_double(&ratio, &Metric { name: "ratio", divisor: 100.0, ..Metric::default() }, &[]).unwrap();
+    for value in [-7.5, -1.0, -0.5, 0.0, 2.0, 100.0, f64::NAN, f64::INFINITY] {
+        skew.record(value);
+    }
+    ratio.record_batch(&[0.5, 50.0, 25.0]);
+    registry.update(0).unwrap();
+    registry.update(0).unwrap();
+    let written = text(&registry);
+    let start = "\
+# TYPE skew_seconds histogram
+# UNIT skew_seconds seconds
+skew_seconds_bucket{le=\"-1.0\"} 2
+skew_seconds_bucket{le=\"0.0\"} 4
+skew_seconds_bucket{le=\"2.5\"} 5
+skew_seconds_bucket{le=\"+Inf\"} 6
+# TYPE skew_seconds_not_finite counter
+skew_seconds_not_finite_total 2
+# TYPE ratio histogram
+ratio_bucket{le=\"1e-08\"} 0
+";
+    assert!(written.starts_with(start), "{written}");
+    assert_eq!(sample(&written, "ratio_bucket{le=\"0.01\"}"), 1.0);
+    assert_eq!(sample(&written, "ratio_sum"), 0.755);
+    assert!(written.contains("ratio_count 3\n"));
+    // Bounds that are not negative, but values that are: their sum is none that only grows.
+    ratio.record(-1.0);
+    registry.update(0).unwrap();
+    assert!(!text(&registry).contains("ratio_sum") && !text(&registry).contains("ratio_count"));
+    // It looked, and left all where it was.
+    let mut snapshot = DoubleSnapshot::new();
+    ratio.collect(&mut snapshot).unwrap();
+    assert_eq!(snapshot.count(), 4);
+}
+
+#[test]
+fn a_reset_is_told() {
+    let (integers, numbers) = (histogram(&options()), doubles());
+    let mut registry = Registry::new();
+    let created_unix_nanos = 5_000_000_000;
+    registry.add(&integers, &Metric { name: "a", created_unix_nanos, ..Metric::default() }, &[]).unwrap();
+    registry
+        .add_double(&numbers, &Metric { name: "b", created_unix_nanos, ..Metric::default() }, &[])
+        .unwrap();
+    integers.record_n(5, 10);
+    numbers.record_n(5.0, 10);
+    for seconds in [10, 20] {
+        registry.update(seconds * 1_000_000_000).unwrap();
+        let text = text(&registry);
+        assert_eq!((sample(&text, "a_created"), sample(&text, "b_created")), (5.0, 5.0));
+    }
+    integers.reset().unwrap();
+    integers.record_n(5, 3);
+    numbers.collect(&mut DoubleSnapshot::new()).unwrap();
+    registry.update(30_000_000_000).unwrap();
+    let text = text(&registry);
+    assert_eq!((sample(&text, "a_created"), sample(&text, "b_created")), (20.0, 20.0));
+    assert_eq!((sample(&text, "a_count"), sample(&text, "b_count")), (3.0, 0.0));
+}
+
+#[test]
+fn lost_counts_are_told() {
+    let base = Options { mode: Mode::Interlocked, storage: Storage::Sparse, ..options() };
+    let empty = histogram(&base).footprint() as u64;
+    let (full, fine) = (histogram(&Options { max_bytes: empty + 100, ..base }), histogram(&base));
+    let mut registry = Registry::new();
+    for (histogram, label) in [(&full, "full"), (&fine, "fine")] {
+        let metric = Metric { name: "x", labels: &[("which", label)], ..Metric::default() };
+        registry.add(histogram, &metric, &[]).unwrap();
+        histogram.record_n(5, 3);
+    }
+    registry.update(0).unwrap();
+    let text = text(&registry);
+    let end =
+        "# TYPE x_lost counter\nx_lost_total{which=\"full\"} 3\nx_lost_total{which=\"fine\"} 0\n# EOF\n";
+    assert!(text.ends_with(end), "{text}");
+    assert!(text.contains("x_count{which=\"full\"} 0\n") && text.contains("x_count{which=\"fine\"} 3\n"));
+}
+
+#[test]
+fn what_is_refused() {
+    let (histogram, doubles) = (histogram(&options()), doubles());
+    let mut registry = Registry::new();
+    let metric = Metric { name: "x", help: "h", labels: &[("a", "1"), ("b", "2")], ..Metric::default() };
+    let id = registry.add(&histogram, &metric, &[]).unwrap();
+    for bad in [
+        metric,
+        Metric { labels: &[("b", "2"), ("a", "1")], ..metric },
+        Metric { help: "other", labels: &[], ..metric },
+        Metric { name: "x_seconds", unit: "bytes", ..metric },
+        Metric { name: "x_count", ..metric },
+        Metric { name: "x_not_finite", ..metric },
+        Metric { name: "", ..metric },
+        Metric { name: "y", labels: &[("a", "1"), ("a", "2")], ..metric },
+        Metric { name: "y", labels: &[("le", "1")], ..metric },
+        Metric { name: "y", divisor: -1.0, ..metric },
+        Metric { name: "y", divisor: f64::NAN, ..metric },
+    ] {
+        assert_eq!(registry.add(&histogram, &bad, &[]), Err(Error::InvalidArgument), "{bad:?}");
+        assert_eq!(registry.add_double(&doubles, &bad, &[]), Err(Error::InvalidArgument), "{bad:?}");
+    }
+    let fine = Metric { name: "y", ..metric };
+    for bounds in [&[1, 1][..], &[2, 1], &[u64::MAX - 1, u64::MAX]] {
+        assert_eq!(registry.add(&histogram, &fine, bounds), Err(Error::InvalidArgument), "{bounds:?}");
+    }
+    for bounds in
+        [&[1.0, 1.0][..], &[2.0, 1.0], &[0.0, -0.0], &[f64::NAN], &[f64::INFINITY], &[f64::NEG_INFINITY, 1.0]]
+    {
+        assert_eq!(registry.add_double(&doubles, &fine, bounds), Err(Error::InvalidArgument), "{bounds:?}");
+    }
+    assert_eq!(registry.len(), 1);
+    assert!(registry.remove(id) && !registry.remove(id) && registry.is_empty());
+    assert!(registry.add(&histogram, &Metric { help: "other", ..metric }, &[]).unwrap() > id);
+}
+
+#[test]
+fn numbers() {
+    for (value, text) in [
+        (0.0, "0.0"),
+        (-0.0, "0.0"),
+        (1.0, "1.0"),
+        (-2.5, "-2.5"),
+        (0.001, "0.001"),
+        (0.0001, "0.0001"),
+        (0.00001, "1e-05"),
+        (100_000.0, "100000.0"),
+        (1e6, "1e+06"),
+        (-1e6, "-1e+06"),
+        (1_048_575.0, "1.048575e+06"),
+        (1e10, "1e+10"),
+        (1.5e-300, "1.5e-300"),
+        (-2.2250738585072014e-308, "-2.2250738585072014e-308"),
+        (u64::MAX as f64, "1.8446744073709552e+19"),
+        (f64::INFINITY, "+Inf"),
+        (f64::NEG_INFINITY, "-Inf"),
+        (f64::NAN, "NaN"),
+    ] {
+        assert_eq!(Number(value).to_string(), text);
+    }
+}

@@ -1,0 +1,181 @@
+//! Arrays of histograms: per endpoint, per core, per tenant.
+//!
+//! One call makes any number of histograms of one layout in one block of memory, each on cache lines of its own, so that
+//! different threads may write to neighbours. An index finds each of them.
+//!
+//!     picollo_histogram_array *latency;
+//!     picollo_histogram_array_create(&options, ENDPOINTS, &latency);
+//!     picollo_histogram_array_record(latency, endpoint, 1234);
+//!     picollo_histogram_summary(picollo_histogram_array_get(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
+//!
+//! A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_get
+//! lends it, as long as the array is there; picollo_histogram_array_at gives a reference, which keeps the array there.
+
+use core::mem::ManuallyDrop;
+use core::ptr::{NonNull, null_mut};
+
+use picollo_core::HistogramArray;
+
+use crate::argument::output;
+use crate::failure::{Failure, Outcome};
+use crate::guard::{guard, guard_void};
+use crate::handles::{picollo_histogram, picollo_histogram_array};
+use crate::histogram::into_handle;
+use crate::histogram_options::{picollo_histogram_options, read_options};
+use crate::status::picollo_status;
+
+/// The reference behind a handle, borrowed: the handle keeps it.
+///
+/// # Safety
+/// `array` must be a handle that is not freed during the borrow; not NULL.
+#[inline(always)]
+unsafe fn borrow_unchecked(array: *const picollo_histogram_array) -> ManuallyDrop<HistogramArray> {
+    // SAFETY: not NULL and from `into_raw`, as the caller promises; never dropped here.
+    unsafe { ManuallyDrop::new(HistogramArray::from_raw(NonNull::new_unchecked(array.cast_mut().cast()))) }
+}
+
+/// As [`borrow_unchecked`], but NULL is found out.
+///
+/// # Safety
+/// If not NULL, as for [`borrow_unchecked`].
+unsafe fn borrow(array: *const picollo_histogram_array) -> Outcome<ManuallyDrop<HistogramArray>> {
+    if array.is_null() {
+        return Err(Failure::NULL_POINTER);
+    }
+    // SAFETY: just checked; the rest is passed on.
+    Ok(unsafe { borrow_unchecked(array) })
+}
+
+/// Makes an array of empty histograms.
+///
+/// Requires: options as for picollo_histogram_create, which are those of every histogram; max_bytes is for each of them.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT also for a length of 0; otherwise
+///   as picollo_histogram_create.
+/// Ownership: *out is the caller's, for picollo_histogram_array_free.
+/// Threads: any thread.
+/// Cost: one allocation, of the footprint of a histogram for each and 64 bytes; what zeroed memory costs.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_array_create(
+    options: *const picollo_histogram_options,
+    length: usize,
+    out: *mut *mut picollo_histogram_array,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (out, options) = unsafe { (output(out)?, read_options(options)?) };
+        out.set(HistogramArray::create(&options, length)?.into_raw().as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Gives back one reference. The memory goes with the last one, to the array or to any of its histograms. NULL is allowed
+/// and does nothing.
+///
+/// Requires: neither array nor a histogram lent by picollo_histogram_array_get is used any more by whoever gives it back.
+/// Threads: any thread.
+/// Cost: frees the memory when it was the last reference.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_array_free(array: *mut picollo_histogram_array) {
+    guard_void(|| {
+        if let Some(raw) = NonNull::new(array.cast()) {
+            // SAFETY: a handle stands for one reference, which the caller gives up.
+            drop(unsafe { HistogramArray::from_raw(raw) });
+        }
+    });
+}
+
+/// Tells how many histograms there are.
+///
+/// Returns: the length that the array was made with; 0 for NULL.
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_array_length(array: *const picollo_histogram_array) -> usize {
+    // SAFETY: the caller's promise, passed on.
+    if array.is_null() { 0 } else { unsafe { borrow_unchecked(array) }.len() }
+}
+
+/// Lends a histogram of the array, for as long as the array is there. It must not be freed.
+///
+/// Returns: the histogram; NULL when index is not below the length, or array is NULL.
+/// Ownership: the array's. What is made from the histogram, such as a snapshot, holds a reference of its own.
+/// Threads: any thread.
+/// Cost: that of a call and a multiplication; no atomic operation.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_array_get(
+    array: *const picollo_histogram_array,
+    index: usize,
+) -> *mut picollo_histogram {
+    if array.is_null() {
+        return null_mut();
+    }
+    // SAFETY: not NULL and not freed, as the caller promises.
+    match unsafe { borrow_unchecked(array) }.get(index) {
+        Some(histogram) => histogram.as_raw().as_ptr().cast(),
+        None => null_mut(),
+    }
+}
+
+/// Gives a reference to a histogram of the array, which keeps all of the array alive.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (array, out); PICOLLO_ERR_INVALID_ARGUMENT when index is not below the
+///   length.
+/// Ownership: *out is the caller's, for picollo_histogram_free.
+/// Threads: any thread.
+/// Cost: an atomic addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_array_at(
+    array: *const picollo_histogram_array,
+    index: usize,
+    out: *mut *mut picollo_histogram,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (array, out) = unsafe { (borrow(array)?, output(out)?) };
+        let histogram = array.get(index).ok_or(Failure::INVALID_ARGUMENT)?;
+        out.set(into_handle((*histogram).clone()));
+        Ok(())
+    })
+}
+
+/// Counts one value in a histogram of the array. Does nothing when index is not below the length.
+///
+/// Requires: array is not NULL; this is not checked.
+/// Threads: as picollo_histogram_record, for each histogram by itself.
+/// Cost: as picollo_histogram_record, and a multiplication.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_array_record(
+    array: *mut picollo_histogram_array,
+    index: usize,
+    value: u64,
+) {
+    // SAFETY: not NULL and not freed, as the caller promises.
+    if let Some(histogram) = unsafe { borrow_unchecked(array) }.get(index) {
+        histogram.record_out_of_line(value);
+    }
+}
+
+/// Tells how much memory the array takes now, in bytes, with all its histograms.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (array, out_bytes).
+/// Threads: any thread.
+/// Cost: looks at each histogram.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_array_footprint(
+    array: *const picollo_histogram_array,
+    out_bytes: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (array, out_bytes) = unsafe { (borrow(array)?, output(out_bytes)?) };
+        out_bytes.set(array.footprint());
+        Ok(())
+    })
+}

@@ -1,0 +1,322 @@
+//! Counters of one word that many threads share.
+//!
+//! The words are the caller's own: uint32_t or uint64_t, aligned, zero at the beginning, used through these functions
+//! only while several threads do. They differ in what they trade for speed:
+//!
+//! - picollo_scalable_counter_...: exact to a threshold of 2^threshold_bits; from there on it counts in steps of 2^k with
+//!   probability 2^-k, so that the busier it is, the less threads contend for it. The expected count is exact; its
+//!   standard deviation about 2^-((t + 1) / 2) * 1.15, 0.9 % for the default of 13 bits. (Dice, Lev and Moir, 2013.)
+//! - picollo_capped_counter_...: the same with steps of at most 2^cap_bits, so that the relative error falls again at high
+//!   counts.
+//! - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
+//! - picollo_interlocked_counter_...: exact; an atomic addition to one word.
+//! - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
+//! - picollo_racing_counter_...: loses what others add at the same moment, without a bound. To compare with.
+//!
+//! Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently.
+
+use core::mem::{align_of, size_of};
+use core::ptr::NonNull;
+
+use picollo_core::{
+    AtomicU32, AtomicU64, Counter, SCALABLE_THRESHOLD_BITS, StripedCounter, add_approximately, add_capped,
+    add_interlocked, add_racing, add_sensing,
+};
+
+use crate::argument::{input, output};
+use crate::guard::{guard, guard_void};
+use crate::handles::picollo_striped_counter;
+use crate::memory;
+use crate::status::picollo_status;
+
+/// Where scalable counters stop being exact, unless asked otherwise: 2^13 = 8192.
+pub const PICOLLO_SCALABLE_THRESHOLD_BITS: u32 = 13;
+
+const _: () = assert!(PICOLLO_SCALABLE_THRESHOLD_BITS == SCALABLE_THRESHOLD_BITS);
+
+/// 0 means the default, and what is out of range the nearest that is not.
+#[inline(always)]
+fn threshold(bits: u32) -> u32 {
+    if bits == 0 { SCALABLE_THRESHOLD_BITS } else { bits.min(31) }
+}
+
+/// The caller's word, shared with other threads.
+///
+/// # Safety
+/// `word` must not be NULL, and must be aligned and valid for reads and writes; whoever else uses it does so by atomic
+/// operations.
+#[inline(always)]
+unsafe fn shared<'a, C: Counter, W>(word: *const W) -> &'a C {
+    const { assert!(size_of::<C>() == size_of::<W>() && align_of::<C>() <= align_of::<u64>()) };
+    // SAFETY: cells are words (just asserted), and the rest is the caller's promise.
+    unsafe { &*word.cast::<C>() }
+}
+
+/// Counts one event, approximately: see the top of this section.
+///
+/// Requires: counter is not NULL, which is not checked; threshold_bits is 1 ..= 31, or 0 for 13.
+/// Threads: any thread, signal handlers of threads that have counted before among them.
+/// Cost: an atomic addition below the threshold; above, ever more often a load and a random number.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_scalable_counter_add32(counter: *mut u32, threshold_bits: u32) {
+    // SAFETY: the caller's promise.
+    add_approximately(unsafe { shared::<AtomicU32, _>(counter) }, 1, threshold(threshold_bits));
+}
+
+/// As picollo_scalable_counter_add32, in 64 bits.
+///
+/// Requires: as picollo_scalable_counter_add32.
+/// Threads: as picollo_scalable_counter_add32.
+/// Cost: as picollo_scalable_counter_add32.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_scalable_counter_add64(counter: *mut u64, threshold_bits: u32) {
+    // SAFETY: the caller's promise.
+    add_approximately(unsafe { shared::<AtomicU64, _>(counter) }, 1, threshold(threshold_bits));
+}
+
+/// As picollo_scalable_counter_add32, for many events at once: whole steps of them are added as they are, and of the
+/// rest a step, or nothing.
+///
+/// Requires: as picollo_scalable_counter_add32.
+/// Threads: as picollo_scalable_counter_add32.
+/// Cost: as picollo_scalable_counter_add32.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_scalable_counter_add_n32(
+    counter: *mut u32,
+    count: u64,
+    threshold_bits: u32,
+) {
+    // SAFETY: the caller's promise.
+    add_approximately(unsafe { shared::<AtomicU32, _>(counter) }, count, threshold(threshold_bits));
+}
+
+/// As picollo_scalable_counter_add_n32, in 64 bits.
+///
+/// Requires: as picollo_scalable_counter_add32.
+/// Threads: as picollo_scalable_counter_add32.
+/// Cost: as picollo_scalable_counter_add32.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_scalable_counter_add_n64(
+    counter: *mut u64,
+    count: u64,
+    threshold_bits: u32,
+) {
+    // SAFETY: the caller's promise.
+    add_approximately(unsafe { shared::<AtomicU64, _>(counter) }, count, threshold(threshold_bits));
+}
+
+/// Counts events as picollo_scalable_counter_add_n32 does, in steps of at most 2^cap_bits: from a count of
+/// 2^(threshold_bits + cap_bits) on the relative error is sqrt(2^cap_bits / count).
+///
+/// Requires: as picollo_scalable_counter_add32; cap_bits is 0 ..= 31, where 0 counts exactly; 10 leaves little
+///   contention.
+/// Threads: as picollo_scalable_counter_add32.
+/// Cost: as picollo_scalable_counter_add32.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_capped_counter_add32(
+    counter: *mut u32,
+    count: u64,
+    threshold_bits: u32,
+    cap_bits: u32,
+) {
+    // SAFETY: the caller's promise.
+    add_capped(
+        unsafe { shared::<AtomicU32, _>(counter) },
+        count,
+        threshold(threshold_bits),
+        cap_bits.min(31),
+    );
+}
+
+/// As picollo_capped_counter_add32, in 64 bits.
+///
+/// Requires: as picollo_capped_counter_add32.
+/// Threads: as picollo_scalable_counter_add32.
+/// Cost: as picollo_scalable_counter_add32.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_capped_counter_add64(
+    counter: *mut u64,
+    count: u64,
+    threshold_bits: u32,
+    cap_bits: u32,
+) {
+    // SAFETY: the caller's promise.
+    add_capped(
+        unsafe { shared::<AtomicU64, _>(counter) },
+        count,
+        threshold(threshold_bits),
+        cap_bits.min(31),
+    );
+}
+
+/// Counts events exactly, where no other thread interferes at the same moment; where one does, as
+/// picollo_scalable_counter_add_n32.
+///
+/// Requires: as picollo_scalable_counter_add32.
+/// Threads: as picollo_scalable_counter_add32.
+/// Cost: a compare-and-swap; where that fails, as picollo_scalable_counter_add32.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_sensing_counter_add32(counter: *mut u32, count: u64, threshold_bits: u32) {
+    // SAFETY: the caller's promise.
+    add_sensing(unsafe { shared::<AtomicU32, _>(counter) }, count, threshold(threshold_bits));
+}
+
+/// As picollo_sensing_counter_add32, in 64 bits.
+///
+/// Requires: as picollo_scalable_counter_add32.
+/// Threads: as picollo_scalable_counter_add32.
+/// Cost: as picollo_sensing_counter_add32.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_sensing_counter_add64(counter: *mut u64, count: u64, threshold_bits: u32) {
+    // SAFETY: the caller's promise.
+    add_sensing(unsafe { shared::<AtomicU64, _>(counter) }, count, threshold(threshold_bits));
+}
+
+/// Counts events exactly.
+///
+/// Requires: counter is not NULL; this is not checked.
+/// Threads: any thread, signal handlers.
+/// Cost: an atomic addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_interlocked_counter_add32(counter: *mut u32, count: u64) {
+    // SAFETY: the caller's promise.
+    add_interlocked(unsafe { shared::<AtomicU32, _>(counter) }, count);
+}
+
+/// As picollo_interlocked_counter_add32, in 64 bits.
+///
+/// Requires: as picollo_interlocked_counter_add32.
+/// Threads: any thread, signal handlers.
+/// Cost: an atomic addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_interlocked_counter_add64(counter: *mut u64, count: u64) {
+    // SAFETY: the caller's promise.
+    add_interlocked(unsafe { shared::<AtomicU64, _>(counter) }, count);
+}
+
+/// Counts events without care for other threads: what they count at the same moment gets lost. Exact for one thread.
+///
+/// Requires: counter is not NULL; this is not checked.
+/// Threads: any thread, with losses.
+/// Cost: an addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_racing_counter_add32(counter: *mut u32, count: u64) {
+    // SAFETY: the caller's promise.
+    add_racing(unsafe { shared::<AtomicU32, _>(counter) }, count);
+}
+
+/// As picollo_racing_counter_add32, in 64 bits.
+///
+/// Requires: as picollo_racing_counter_add32.
+/// Threads: any thread, with losses.
+/// Cost: an addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_racing_counter_add64(counter: *mut u64, count: u64) {
+    // SAFETY: the caller's promise.
+    add_racing(unsafe { shared::<AtomicU64, _>(counter) }, count);
+}
+
+/// Reads a counter of any of these kinds while others count.
+///
+/// Returns: what was counted, or about that; 0 when counter is NULL.
+/// Threads: any thread.
+/// Cost: a load.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_counter_read32(counter: *const u32) -> u32 {
+    // SAFETY: the caller's promise, NULL but checked.
+    if counter.is_null() { 0 } else { Counter::load(unsafe { shared::<AtomicU32, _>(counter) }) as u32 }
+}
+
+/// As picollo_counter_read32, in 64 bits.
+///
+/// Returns: as picollo_counter_read32.
+/// Threads: any thread.
+/// Cost: a load.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_counter_read64(counter: *const u64) -> u64 {
+    // SAFETY: the caller's promise, NULL but checked.
+    if counter.is_null() { 0 } else { Counter::load(unsafe { shared::<AtomicU64, _>(counter) }) }
+}
+
+/// Makes an exact counter of many words, at zero.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
+/// Ownership: *out is the caller's, for picollo_striped_counter_free.
+/// Threads: any thread.
+/// Cost: allocates 1 KB.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_striped_counter_create(
+    out: *mut *mut picollo_striped_counter,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let out = unsafe { output(out)? };
+        let block = memory::allocate(size_of::<StripedCounter>(), align_of::<StripedCounter>())?;
+        // SAFETY: a fresh block of this size and alignment.
+        unsafe { block.cast().write(StripedCounter::new()) };
+        out.set(block.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Frees a counter. NULL is allowed and does nothing.
+///
+/// Threads: any thread, once.
+/// Cost: frees its memory.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_striped_counter_free(counter: *mut picollo_striped_counter) {
+    guard_void(|| {
+        if let Some(block) = NonNull::new(counter.cast::<u8>()) {
+            // SAFETY: a handle leads to such a block, which the caller gives up. Words have nothing to drop.
+            unsafe { memory::free(block, size_of::<StripedCounter>(), align_of::<StripedCounter>()) };
+        }
+    });
+}
+
+/// Counts events exactly, on one of the words.
+///
+/// Requires: counter is not NULL; this is not checked.
+/// Threads: any thread, signal handlers.
+/// Cost: an atomic addition, to a word that threads mostly do not share.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_striped_counter_add(counter: *mut picollo_striped_counter, count: u64) {
+    // SAFETY: not NULL and not freed, as the caller promises.
+    unsafe { &*counter.cast::<StripedCounter>() }.add(count);
+}
+
+/// Reads the counter while others count: the sum of its words, modulo 2^64. What is counted meanwhile may be in it or
+/// not.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (counter, out).
+/// Threads: any thread.
+/// Cost: sixteen loads.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_striped_counter_read(
+    counter: *const picollo_striped_counter,
+    out: *mut u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (counter, out) = unsafe { (input(counter.cast::<StripedCounter>())?, output(out)?) };
+        out.set(counter.load());
+        Ok(())
+    })
+}

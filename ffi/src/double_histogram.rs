@@ -1,0 +1,269 @@
+//! Histograms of doubles: ratios, temperatures, money, clock skew.
+//!
+//! Finite values of both signs and all magnitudes, each known within a relative error; zero is exact. NaN and infinities
+//! are counted apart, as not_finite, and are part of nothing else. Any number of threads record, each by one atomic
+//! addition, without a lock.
+//!
+//! Counts are for an interval: from one picollo_double_histogram_collect to the next. Collecting takes them out while
+//! recording goes on; each record is in exactly one interval.
+//!
+//!     picollo_double_histogram *skew;
+//!     picollo_double_statistics statistics;
+//!     const double quantiles[] = {0.5, 0.99};
+//!     double values[2];
+//!     picollo_double_histogram_create(NULL, &skew);
+//!     picollo_double_histogram_record(skew, -0.25);
+//!     picollo_double_histogram_collect(skew, quantiles, 2, values, &statistics);
+//!
+//! For more than that of one interval (buckets, summaries, text) see picollo_double_snapshot.
+//!
+//! Memory is allocated when a value is the first of its magnitude: so records are not for signal handlers, other than
+//! those of integer histograms.
+
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+
+pub use picollo_core::DoubleStatistics as picollo_double_statistics;
+use picollo_core::{DoubleOptions, QuantileRule, SharedDoubleHistogram};
+
+use crate::argument::{output, slice, slice_mut};
+use crate::double_snapshot::read;
+use crate::failure::{Failure, Outcome};
+use crate::guard::{guard, guard_void};
+use crate::handles::{picollo_double_histogram, picollo_double_snapshot};
+use crate::options;
+use crate::status::picollo_status;
+
+/// Quantiles as the aggregator of .NET's metrics has them: of n values in ascending order, number
+/// min(max(0, floor(q * n)), n - 1), counted from 0, the product in floating point. Without it: number
+/// max(1, ceil(q * n)), counted from 1, decided in integers, as all percentiles of this library.
+pub const PICOLLO_DOUBLE_DOTNET_RANKS: u32 = 1 << 0;
+/// Keep sum, minimum and maximum exactly: the sum is rounded once, when it is read, whatever was added in which order.
+/// A record then costs several atomic operations instead of one, and the histogram 27 KB more.
+pub const PICOLLO_DOUBLE_EXACT_SUM: u32 = 1 << 1;
+
+/// What a histogram of doubles is made from. Set struct_size, zero the rest, and change what should not be the default.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_double_options {
+    /// sizeof(picollo_double_options).
+    pub struct_size: u32,
+    /// PICOLLO_DOUBLE_... or 0.
+    pub flags: u32,
+    /// Largest distance between a value and what is reported for it, in proportion. 0, negative or NaN: 0.001; clamped
+    /// to 1e-4 ..= 0.1.
+    pub relative_error: f64,
+    /// Limit of all memory in bytes, 0 for none. What does not fit is counted as lost.
+    pub max_bytes: u64,
+}
+
+// SAFETY: plain numbers in naturally aligned order (asserted in layout.rs), the size first.
+unsafe impl options::Options for picollo_double_options {
+    const FIRST_SIZE: usize = 24;
+}
+
+/// The reference behind a handle, borrowed: the handle keeps it.
+///
+/// # Safety
+/// `histogram` must be a handle that is not freed during the borrow; not NULL.
+#[inline(always)]
+unsafe fn borrow_unchecked(
+    histogram: *const picollo_double_histogram,
+) -> ManuallyDrop<SharedDoubleHistogram> {
+    // SAFETY: not NULL and from `into_raw`, as the caller promises; never dropped here.
+    unsafe {
+        ManuallyDrop::new(SharedDoubleHistogram::from_raw(NonNull::new_unchecked(
+            histogram.cast_mut().cast(),
+        )))
+    }
+}
+
+/// As [`borrow_unchecked`], but NULL is found out.
+///
+/// # Safety
+/// If not NULL, as for [`borrow_unchecked`].
+pub unsafe fn borrow(
+    histogram: *const picollo_double_histogram,
+) -> Outcome<ManuallyDrop<SharedDoubleHistogram>> {
+    if histogram.is_null() {
+        return Err(Failure::NULL_POINTER);
+    }
+    // SAFETY: just checked; the rest is passed on.
+    Ok(unsafe { borrow_unchecked(histogram) })
+}
+
+/// Makes an empty histogram of doubles.
+///
+/// Requires: options is NULL, for all defaults, or leads to options with struct_size set.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT for struct_size below the first
+///   version's and for max_bytes below what an empty histogram takes; PICOLLO_ERR_UNSUPPORTED for unknown flags and
+///   fields; PICOLLO_ERR_OUT_OF_MEMORY.
+/// Ownership: *out is the caller's, for picollo_double_histogram_free.
+/// Threads: any thread.
+/// Cost: about 1 KB; then, by default, 8 KB for each power of two in which there is a value, and 512 bytes for each 64
+///   powers.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_double_histogram_create(
+    options: *const picollo_double_options,
+    out: *mut *mut picollo_double_histogram,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (out, asked) = unsafe { (output(out)?, options::read(options)?) };
+        let mut options = DoubleOptions::default();
+        if let Some(asked) = asked {
+            if asked.flags & !(PICOLLO_DOUBLE_DOTNET_RANKS | PICOLLO_DOUBLE_EXACT_SUM) != 0 {
+                return Err(Failure::UNSUPPORTED);
+            }
+            options.relative_error = asked.relative_error;
+            options.max_bytes = asked.max_bytes;
+            options.exact = asked.flags & PICOLLO_DOUBLE_EXACT_SUM != 0;
+            if asked.flags & PICOLLO_DOUBLE_DOTNET_RANKS != 0 {
+                options.quantile_rule = QuantileRule::DotNet;
+            }
+        }
+        out.set(SharedDoubleHistogram::create(&options)?.into_raw().as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Gives back one reference. The memory goes with the last one: registries hold theirs. NULL is allowed and does
+/// nothing.
+///
+/// Requires: histogram is not used any more by whoever gives it back.
+/// Threads: any thread.
+/// Cost: frees the memory when it was the last reference.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_double_histogram_free(histogram: *mut picollo_double_histogram) {
+    guard_void(|| {
+        if let Some(raw) = NonNull::new(histogram.cast()) {
+            // SAFETY: a handle stands for one reference, which the caller gives up.
+            drop(unsafe { SharedDoubleHistogram::from_raw(raw) });
+        }
+    });
+}
+
+/// Counts one value.
+///
+/// Requires: histogram is not NULL; this is not checked.
+/// Threads: any thread; not signal handlers.
+/// Cost: an atomic addition, a few nanoseconds; the first value of a magnitude allocates. See
+///   PICOLLO_DOUBLE_EXACT_SUM.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_double_histogram_record(
+    histogram: *mut picollo_double_histogram,
+    value: f64,
+) {
+    // SAFETY: not NULL and not freed, as the caller promises.
+    unsafe { borrow_unchecked(histogram) }.record(value);
+}
+
+/// Counts one value count times. A count of 0 does nothing.
+///
+/// Requires: histogram is not NULL; this is not checked.
+/// Threads: as picollo_double_histogram_record.
+/// Cost: as picollo_double_histogram_record.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_double_histogram_record_n(
+    histogram: *mut picollo_double_histogram,
+    value: f64,
+    count: u64,
+) {
+    // SAFETY: not NULL and not freed, as the caller promises.
+    unsafe { borrow_unchecked(histogram) }.record_n(value, count);
+}
+
+/// Counts every value of an array. Does nothing when histogram or values is NULL.
+///
+/// Requires: values leads to length values, aligned, which nobody changes meanwhile.
+/// Threads: as picollo_double_histogram_record.
+/// Cost: as picollo_double_histogram_record for each value, but for the call.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_double_histogram_record_batch(
+    histogram: *mut picollo_double_histogram,
+    values: *const f64,
+    length: usize,
+) {
+    guard_void(|| {
+        // SAFETY: the caller's promises, passed on.
+        if let (Ok(histogram), Ok(values)) = unsafe { (borrow(histogram), slice(values, length)) } {
+            histogram.record_batch(values);
+        }
+    });
+}
+
+/// Takes out what was recorded since the last time, and starts a new interval, while others record: each record is in
+/// this interval or in the next one, and those made before the call are in this one.
+///
+/// Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap; both may be
+///   NULL with a length of 0.
+/// Returns: PICOLLO_OK, also when nothing was recorded: values, extremes, mean and deviation are NaN then, the sum 0;
+///   PICOLLO_ERR_NULL_POINTER (histogram, out_statistics, and with a length above 0 quantiles and out_values);
+///   PICOLLO_ERR_INVALID_ARGUMENT for a quantile that is NaN or outside 0 ..= 1; PICOLLO_ERR_OUT_OF_MEMORY;
+///   PICOLLO_ERR_BUSY against other collections. On failure nothing was taken out.
+/// Threads: any thread, also while others record and collect.
+/// Cost: looks at all counters there are, some microseconds for each power of two with values; allocates for the time
+///   of the call.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_double_histogram_collect(
+    histogram: *mut picollo_double_histogram,
+    quantiles: *const f64,
+    length: usize,
+    out_values: *mut f64,
+    out_statistics: *mut picollo_double_statistics,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (histogram, quantiles, out_values, out_statistics) = unsafe {
+            let outputs = (slice_mut(out_values, length)?, output(out_statistics)?);
+            (borrow(histogram)?, slice(quantiles, length)?, outputs.0, outputs.1)
+        };
+        out_statistics.set(histogram.collect_statistics(quantiles, out_values)?);
+        Ok(())
+    })
+}
+
+/// Adds all counts of a snapshot, of any relative error; each bucket's count goes to the bucket of its midpoint. Sum and
+/// extremes stay exact when both have them exact (PICOLLO_DOUBLE_EXACT_SUM).
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
+/// Threads: as picollo_double_histogram_record, which it is a kind of.
+/// Cost: as picollo_double_histogram_record for each bucket with counts.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_double_histogram_add(
+    histogram: *mut picollo_double_histogram,
+    other: *const picollo_double_snapshot,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (histogram, other) = unsafe { (borrow(histogram)?, read(other)?) };
+        histogram.add_snapshot(other);
+        Ok(())
+    })
+}
+
+/// Tells how much memory the histogram takes now, in bytes, without its snapshots.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out_bytes).
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_double_histogram_footprint(
+    histogram: *const picollo_double_histogram,
+    out_bytes: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (histogram, out_bytes) = unsafe { (borrow(histogram)?, output(out_bytes)?) };
+        out_bytes.set(histogram.footprint());
+        Ok(())
+    })
+}

@@ -1,0 +1,311 @@
+//! Registries: histograms with names and labels, written as OpenMetrics text for Prometheus and its like.
+//!
+//!     picollo_registry *registry;
+//!     const picollo_label labels[] = {{"method", "GET"}};
+//!     const uint64_t bounds[] = {1000000, 10000000, 100000000};      (nanoseconds, as recorded)
+//!     picollo_metric_options metric = {0};
+//!     metric.struct_size = sizeof metric;
+//!     metric.name = "request_seconds";
+//!     metric.unit = "seconds";
+//!     metric.divisor = 1e9;
+//!     metric.labels = labels;
+//!     metric.labels_length = 1;
+//!     picollo_registry_create(&registry);
+//!     picollo_registry_add(registry, latency, &metric, bounds, 3, NULL);
+//!     for each scrape:
+//!         picollo_registry_update(registry);
+//!         picollo_registry_write_openmetrics(registry, text, sizeof text, &length);
+//!
+//! The media type of the text is application/openmetrics-text; version=1.0.0; charset=utf-8.
+//!
+//! An observation is counted in the buckets whose bound is at or above the midpoint of its own bucket. So counts are exact
+//! for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by those
+//! observations alone that lie within the relative error of the bound. What was out of range is taken as just outside of
+//! it. Lost and not finite observations are told by counters beside the histogram, _lost and _not_finite, where there are
+//! any.
+
+use core::ffi::c_char;
+use core::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use picollo_core::{Metric, Registry};
+
+use crate::argument::{input, output, slice, text};
+use crate::double_histogram;
+use crate::failure::{Failure, Outcome};
+use crate::guard::{guard, guard_void};
+use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_registry};
+use crate::histogram;
+use crate::memory;
+use crate::options;
+use crate::status::picollo_status;
+use crate::text::write_text;
+
+/// Do not tell since when there are counts: no _created.
+pub const PICOLLO_METRIC_NO_CREATED: u32 = 1 << 0;
+
+/// A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
+/// a digit nor two underscores first, and is not le; the value is any UTF-8.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_label {
+    /// Its name; NUL-terminated.
+    pub name: *const c_char,
+    /// Its value; NUL-terminated.
+    pub value: *const c_char,
+}
+
+/// What a histogram is known as. Set struct_size and name, zero the rest, and change what should not be the default.
+/// Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_metric_options {
+    /// sizeof(picollo_metric_options).
+    pub struct_size: u32,
+    /// PICOLLO_METRIC_... or 0.
+    pub flags: u32,
+    /// Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds. 0: 1.
+    pub divisor: f64,
+    /// Number of labels.
+    pub labels_length: u64,
+    /// Since when there are counts, in nanoseconds since 1970. 0: now.
+    pub created_unix_nanos: u64,
+    /// Letters, digits, underscores and colons, and no digit first: request_seconds. Several histograms may have one name,
+    /// with different labels.
+    pub name: *const c_char,
+    /// What it means, for people; the same for all of one name.
+    pub help: *const c_char,
+    /// Such as seconds, which the name has to end with, after an underscore; the same for all of one name.
+    pub unit: *const c_char,
+    /// The labels, in any order.
+    pub labels: *const picollo_label,
+}
+
+// SAFETY: numbers and pointers, which are valid for any bits, in naturally aligned order without padding (asserted in
+// layout.rs), the size first.
+unsafe impl options::Options for picollo_metric_options {
+    const FIRST_SIZE: usize = 32 + 4 * size_of::<*const u8>();
+}
+
+type Shared = Mutex<Registry>;
+
+/// The registry behind a handle, until the guard goes.
+///
+/// # Safety
+/// If not NULL, `registry` must be a handle that is not freed during the borrow.
+unsafe fn lock<'a>(registry: *const picollo_registry) -> Outcome<MutexGuard<'a, Registry>> {
+    // SAFETY: a handle leads to this; the rest is passed on.
+    let shared: &Shared = unsafe { input(registry.cast())? };
+    // What a panic left is plain numbers and text.
+    Ok(shared.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Hands out what the caller says about a histogram.
+///
+/// # Safety
+/// As for [`options::read`]; strings and labels must be there for the time of the call.
+unsafe fn with_metric<T>(
+    options: *const picollo_metric_options,
+    use_it: impl FnOnce(&Metric) -> Outcome<T>,
+) -> Outcome<T> {
+    // SAFETY: the caller's promises, passed on.
+    unsafe {
+        let asked = options::read(options)?.ok_or(Failure::NULL_POINTER)?;
+        if asked.flags & !PICOLLO_METRIC_NO_CREATED != 0 {
+            return Err(Failure::UNSUPPORTED);
+        }
+        let length = usize::try_from(asked.labels_length).map_err(|_| Failure::INVALID_ARGUMENT)?;
+        let given = slice(asked.labels, length)?;
+        let mut labels = Vec::new();
+        labels.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
+        for label in given {
+            labels.push((text(label.name)?, text(label.value)?));
+        }
+        let created_unix_nanos = match (asked.flags & PICOLLO_METRIC_NO_CREATED, asked.created_unix_nanos) {
+            (0, 0) => picollo_native::unix_nanos(),
+            (0, since) => since,
+            _ => 0,
+        };
+        use_it(&Metric {
+            name: text(asked.name)?,
+            help: text(asked.help)?,
+            unit: text(asked.unit)?,
+            labels: &labels,
+            divisor: asked.divisor,
+            created_unix_nanos,
+        })
+    }
+}
+
+/// Writes the number of what was added, for those who want to know it.
+///
+/// # Safety
+/// If not NULL, `out_id` must be valid for a write.
+unsafe fn tell(out_id: *mut u64, id: u64) -> Outcome {
+    if !out_id.is_null() {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { output(out_id)? }.set(id);
+    }
+    Ok(())
+}
+
+/// Makes a registry of nothing.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
+/// Ownership: *out is the caller's, for picollo_registry_free.
+/// Threads: any thread.
+/// Cost: an allocation.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_registry_create(out: *mut *mut picollo_registry) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let out = unsafe { output(out)? };
+        let block = memory::allocate(size_of::<Shared>(), align_of::<Shared>())?;
+        // SAFETY: a fresh block of this size and alignment.
+        unsafe { block.cast::<Shared>().write(Mutex::new(Registry::new())) };
+        out.set(block.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Frees a registry, and gives back its references to histograms. NULL is allowed and does nothing.
+///
+/// Threads: any thread, once.
+/// Cost: frees its memory.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) {
+    guard_void(|| {
+        if let Some(block) = NonNull::new(registry.cast::<Shared>()) {
+            // SAFETY: a handle leads to this, which the caller gives up.
+            unsafe {
+                block.drop_in_place();
+                memory::free(block.cast(), size_of::<Shared>(), align_of::<Shared>());
+            }
+        }
+    });
+}
+
+/// Adds a histogram. Until the next update it is written as empty.
+///
+/// Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. No bounds: one below
+///   each power of four in the histogram's range, which are exact. out_id is for picollo_registry_remove, or NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, histogram, metric, and with a length above 0 bounds and
+///   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
+///   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where help or
+///   unit differ from those of the same name; and for a name that is written for another, as x_count is beside x;
+///   PICOLLO_ERR_UNSUPPORTED for unknown flags and fields; PICOLLO_ERR_OUT_OF_MEMORY. Nothing has changed then.
+/// Ownership: the registry holds a reference to the histogram, until it is removed or the registry freed.
+/// Threads: any thread.
+/// Cost: allocates copies of what it is given.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_registry_add(
+    registry: *mut picollo_registry,
+    histogram: *mut picollo_histogram,
+    metric: *const picollo_metric_options,
+    bounds: *const u64,
+    length: usize,
+    out_id: *mut u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let histogram = histogram::borrow(histogram)?;
+            let bounds = slice(bounds, length)?;
+            let add = |metric: &Metric| Ok(lock(registry)?.add(&histogram, metric, bounds)?);
+            tell(out_id, with_metric(metric, add)?)
+        }
+    })
+}
+
+/// Adds a histogram of doubles, of which updates look at the counts since its last collection: to collect it otherwise
+/// starts the metric anew.
+///
+/// Requires: as picollo_registry_add; without bounds there are those of each power of ten from 1e-6 to 1e6. With negative
+///   bounds or values there is no _count and _sum, as the standard has it.
+/// Returns: as picollo_registry_add.
+/// Ownership: as picollo_registry_add.
+/// Threads: any thread.
+/// Cost: as picollo_registry_add.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_registry_add_double(
+    registry: *mut picollo_registry,
+    histogram: *mut picollo_double_histogram,
+    metric: *const picollo_metric_options,
+    bounds: *const f64,
+    length: usize,
+    out_id: *mut u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let histogram = double_histogram::borrow(histogram)?;
+            let bounds = slice(bounds, length)?;
+            let add = |metric: &Metric| Ok(lock(registry)?.add_double(&histogram, metric, bounds)?);
+            tell(out_id, with_metric(metric, add)?)
+        }
+    })
+}
+
+/// Takes a histogram out.
+///
+/// Requires: id is one that picollo_registry_add or picollo_registry_add_double told.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_INVALID_ARGUMENT when there is none with this
+///   id.
+/// Threads: any thread.
+/// Cost: looks through the registry.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_registry_remove(registry: *mut picollo_registry, id: u64) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let removed = unsafe { lock(registry)? }.remove(id);
+        if removed { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) }
+    })
+}
+
+/// Takes the counts of all histograms since their resets, while others record and reset. Each is of one moment; they are
+/// read one after the other. Where counts went down, because of a reset or a collection, the metric is written as created
+/// at the update before.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_BUSY, against competing resets, and
+///   PICOLLO_ERR_OUT_OF_MEMORY, when that was so for one of them: it keeps what was taken before, and the others are
+///   taken nevertheless.
+/// Threads: any thread; other calls with this registry wait for it.
+/// Cost: two passes over all counters; the first time, allocates 16 bytes a counter for each layout.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_registry_update(registry: *mut picollo_registry) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        Ok(unsafe { lock(registry)? }.update(picollo_native::unix_nanos())?)
+    })
+}
+
+/// Writes what the last update has taken as OpenMetrics text, by the rules of all text: see picollo_summary_format.
+///
+/// Requires: buffer has capacity bytes. Between asking for the length and writing there must be neither an update nor
+///   another histogram, or the length may differ.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
+///   capacity above 0).
+/// Threads: any thread.
+/// Cost: less than a microsecond for each bucket; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_registry_write_openmetrics(
+    registry: *const picollo_registry,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let registry = lock(registry)?;
+            write_text(buffer, capacity, out_length, &|mut out| registry.write_openmetrics(&mut out))
+        }
+    })
+}

@@ -51,6 +51,7 @@ from .errors import (
 )
 from .event import Event, EventInfo, PerfInfo, perf_probe
 from .histogram import Histogram
+from .log import LogError, LogInterval, LogReader, LogWriter, read_log, write_log
 from .percentile import Bucket, BucketPercentile, Percentile
 from .reading import Reading
 from .scope import Scope
@@ -85,6 +86,10 @@ __all__ = [
     "InternalError",
     "InvalidArgumentError",
     "LibraryError",
+    "LogError",
+    "LogInterval",
+    "LogReader",
+    "LogWriter",
     "Measurement",
     "NoSuchEventError",
     "NotCountedError",
@@ -115,8 +120,10 @@ __all__ = [
     "library_path",
     "library_version",
     "perf_probe",
+    "read_log",
     "ticks",
     "timed",
     "to_frame",
     "work",
+    "write_log",
 ]

@@ -65,6 +65,28 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_buckets": (c_int32, [_HANDLE, c_uint32, _OUT, c_size_t, _SIZE_OUT]),
     "snapshot_merge": (c_int32, [_HANDLE, _HANDLE]),
     "snapshot_summary": (c_int32, [_HANDLE, c_uint32, _OUT]),
+    # interchange
+    "snapshot_encode": (c_int32, [_HANDLE, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
+    "snapshot_encode_base64": (c_int32, [_HANDLE, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
+    "snapshot_decode": (c_int32, [c_void_p, c_size_t, c_uint64, _OUT]),
+    "snapshot_format_hgrm": (
+        c_int32,
+        [_HANDLE, c_uint32, c_double, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
+    ),
+    "snapshot_corrected": (c_int32, [_HANDLE, c_uint64, _OUT]),
+    "log_reader_create": (c_int32, [c_void_p, c_size_t, _OUT]),
+    "log_reader_set_max_counters": (c_int32, [_HANDLE, c_uint64]),
+    "log_reader_next_interval": (c_int32, [_HANDLE, _OUT]),
+    "log_reader_decode": (c_int32, [_HANDLE, _OUT]),
+    "log_reader_tag": (c_int32, [_HANDLE, c_void_p, c_size_t, _SIZE_OUT]),
+    "log_reader_position": (c_int32, [_HANDLE, _OUT, _OUT]),
+    "log_reader_times": (c_int32, [_HANDLE, _OUT, _OUT]),
+    "log_reader_free": (None, [_HANDLE]),
+    "log_format_header": (c_int32, [c_double, c_char_p, c_void_p, c_size_t, _SIZE_OUT]),
+    "log_format_interval": (
+        c_int32,
+        [_HANDLE, c_double, c_double, c_char_p, c_void_p, c_size_t, _SIZE_OUT],
+    ),
     # text
     "summary_format": (c_int32, [_OUT, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
     "summary_format_diff": (

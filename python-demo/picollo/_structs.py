@@ -24,6 +24,7 @@ COMPARISON_OUT_OF_RANGE = 1 << 2
 COMPARISON_APPROXIMATE = 1 << 3
 COMPARISON_LAYOUTS_DIFFER = 1 << 4
 COMPARISON_AUTOCORRELATED = 1 << 5
+ENCODING_HDR_V2, ENCODING_HDR_V2_COMPRESSED, ENCODING_NATIVE = 0, 1, 2
 
 TEXT_MARKDOWN, TEXT_LINE, TEXT_JSON, TEXT_CSV = 0, 1, 2, 3
 
@@ -215,6 +216,17 @@ class BlockComparison(ctypes.Structure):
     ]
 
 
+class LogInterval(ctypes.Structure):
+    """``picollo_log_interval``"""
+
+    _fields_ = [
+        ("start_seconds", c_double),
+        ("end_seconds", c_double),
+        ("max", c_double),
+        ("tag", c_char * 232),
+    ]
+
+
 class Scope(ctypes.Structure):
     """``picollo_scope``"""
 
@@ -313,6 +325,7 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_compare_options": CompareOptions,
     "picollo_comparison": Comparison,
     "picollo_block_comparison": BlockComparison,
+    "picollo_log_interval": LogInterval,
     "picollo_scope": Scope,
     "picollo_event": Event,
     "picollo_perf_info": PerfInfo,

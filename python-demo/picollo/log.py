@@ -1,0 +1,547 @@
+"""Logs of histograms (``.hlog``), as HdrHistogram's tools write and read them: a line for each interval."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import math
+import os
+import threading
+import time
+import zlib
+from ctypes import byref, c_double, c_uint64, c_void_p
+from typing import IO, Any, Callable, Collection, Iterable, Iterator, Literal, NamedTuple, Optional, Union
+
+from . import _structs as structs
+from ._library import held, own, released
+from ._text import c_text, read_text
+from .errors import ClosedError, CorruptError, EmptyError, IncompatibleError, InvalidArgumentError, check
+from .histogram import Histogram
+from .interchange import NO_ROOM, check_decoding, digits_for
+from .snapshot import Snapshot, u64
+
+#: So much is read at once.
+_PIECE = 1 << 18
+#: No line of a log that someone can use is longer: one of six million different counts has less.
+_LONGEST_LINE = 1 << 27
+#: Tags from so many bytes on may have been cut.
+_TAG_SIZE = structs.LogInterval.tag.size - 4
+_GZIP = b"\x1f\x8b"
+
+#: What a log is read from.
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], IO[str]]
+
+
+class LogError(CorruptError):
+    """A log cannot be read on from some line; ``str(error)`` is ``file:line: what is wrong with it``."""
+
+    #: Name of the log.
+    source: str
+    #: Number of the line, from 1 on.
+    line: int
+
+    def __init__(self, status: Optional[int] = None, message: str = "", source: str = "", line: int = 0) -> None:
+        super().__init__(status, f"{source}:{line}: {message}" if source else message)
+        self.source = source
+        self.line = line
+
+    def __reduce__(self) -> Any:
+        return _log_error, (self.status, self.message, self.source, self.line)
+
+
+def _log_error(status: int, message: str, source: str, line: int) -> LogError:
+    """Unpickles."""
+    error = LogError(status, message)
+    error.source, error.line = source, line
+    return error
+
+
+class LogInterval(NamedTuple):
+    """A line of a log: what was recorded in an interval."""
+
+    #: When it begins, in seconds since 1970, or since whatever the times of the log count from.
+    start: float
+    #: When it ends.
+    end: float
+    #: The counts, named like the tag. They stay when the log is closed.
+    snapshot: Snapshot
+    #: Tells intervals of the same time apart; ``""`` without one.
+    tag: str = ""
+    #: The largest value divided by a million, as the log says; NaN where that is no number. The counts know better.
+    max: float = math.nan
+    #: Number of the line, from 1 on.
+    line: int = 0
+
+
+class LogReader(Iterator[LogInterval]):
+    """The intervals of a log, one by one: see :func:`read_log`.
+
+    Memory in use does not depend on the length of the log. After a :class:`LogError` the next call goes on with the line after
+    it. One thread reads at a time.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        tag: Union[None, str, Collection[str]] = None,
+        select: Optional[Callable[[str, float, float], bool]] = None,
+        errors: Literal["strict", "skip"] = "strict",
+        max_counters: int = 0,
+    ) -> None:
+        if errors not in ("strict", "skip"):
+            raise ValueError(f"errors must be strict or skip, not {errors!r}")
+        self._tags = {tag} if isinstance(tag, str) else None if tag is None else frozenset(tag)
+        self._select = select
+        self._skips = errors == "skip"
+        self._max_counters = u64(max_counters, "max_counters")
+        #: How many lines were skipped as they could not be read.
+        self.skipped = 0
+        self._file: Optional[_Bytes] = None
+        self._chunk: Optional[_Chunk] = None
+        self._times = (math.nan, math.nan)
+        self._lines_before = 0
+        self._file = _Bytes(source)
+
+    @property
+    def name(self) -> str:
+        """Path of the log, or what else it is called in messages."""
+        return "<closed>" if self._file is None else self._file.name
+
+    @property
+    def position(self) -> int:
+        """Bytes read so far of the file, compressed or not; of :attr:`size`."""
+        return 0 if self._file is None else self._file.position
+
+    @property
+    def size(self) -> Optional[int]:
+        """Bytes of the file, where that is known."""
+        return None if self._file is None else self._file.size
+
+    @property
+    def line(self) -> int:
+        """Number of the line that was read last, from 1 on."""
+        return self._lines_before + (0 if self._chunk is None else self._chunk.line)
+
+    def __iter__(self) -> LogReader:
+        return self
+
+    def __next__(self) -> LogInterval:
+        while True:
+            if self._chunk is None and not self._next_chunk():
+                self.close()
+                raise StopIteration
+            assert self._chunk is not None
+            try:
+                interval = self._read(self._chunk)
+            except LogError:
+                self.skipped += 1
+                if not self._skips:
+                    raise
+            else:
+                if interval is not None:
+                    return interval
+
+    def _read(self, chunk: _Chunk) -> Optional[LogInterval]:
+        raw = structs.LogInterval()
+        status = held.log_reader_next_interval(chunk.pointer, byref(raw))
+        if status == EmptyError.STATUS:
+            self._lines_before += chunk.line
+            self._times = chunk.times
+            self._chunk = None
+            return None
+        if status == CorruptError.STATUS:
+            raise self._error(status, f"this is no interval of a log: {chunk.excerpt()}")
+        check(status, "log")
+        tag = raw.tag.decode("utf-8")
+        if len(raw.tag) >= _TAG_SIZE:
+            tag = read_text(lambda *buffer: held.log_reader_tag(chunk.pointer, *buffer), "tag")
+        start, end = raw.start_seconds, raw.end_seconds
+        if self._tags is not None and tag not in self._tags:
+            return None
+        if self._select is not None and not self._select(tag, start, end):
+            return None
+        pointer = c_void_p()
+        status = released.log_reader_decode(chunk.pointer, byref(pointer))
+        if status:
+            try:
+                check_decoding(status, "the histogram")
+            except Exception as error:
+                raise self._error(status, f"{error}: {chunk.excerpt()}") from None
+        return LogInterval(start, end, Snapshot._adopt(pointer, tag), tag, raw.max, self.line)
+
+    def _error(self, status: int, message: str, line: Optional[int] = None) -> LogError:
+        return LogError(status, message, self.name, self.line if line is None else line)
+
+    def _next_chunk(self) -> bool:
+        """Goes on to the next lines; false at the end."""
+        if self._file is None:
+            return False
+        try:
+            text = self._file.lines()
+        except (EOFError, zlib.error, gzip.BadGzipFile, _TooLong) as error:
+            self._file.end()
+            raise self._error(CorruptError.STATUS, str(error), self._lines_before + 1) from None
+        if not text:
+            return False
+        self._chunk = _Chunk(text, self._times, self._max_counters)
+        return True
+
+    def close(self) -> None:
+        """Closes the log, and the file if it was given as a path. May be called again; there is nothing more to read then."""
+        self._chunk = None
+        if self._file is not None:
+            self._file.end()
+            self._file.close()
+
+    def __enter__(self) -> LogReader:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<picollo.LogReader {self.name!r}, line {self.line}>"
+
+
+class _Chunk:
+    """Some lines of a log, read by the library."""
+
+    def __init__(self, text: bytes, times: tuple[float, float], max_counters: int) -> None:
+        # What the lines before have said about the times.
+        names = ("StartTime", "BaseTime")
+        known = [f"#[{name}: {seconds!r}]\n" for name, seconds in zip(names, times) if not math.isnan(seconds)]
+        self._before = len(known)
+        head = "".join(known).encode()
+        # The library reads this memory: it stays as long as the reader.
+        self._text = head + text
+        pointer = c_void_p()
+        check(held.log_reader_create(self._text, len(self._text), byref(pointer)), "log")
+        self.pointer = own(pointer, held.log_reader_free)
+        check(held.log_reader_set_max_counters(self.pointer, max_counters), "log")
+
+    def _position(self) -> tuple[int, int]:
+        at, line = c_uint64(), c_uint64()
+        check(held.log_reader_position(self.pointer, byref(at), byref(line)), "log")
+        return at.value, line.value
+
+    @property
+    def line(self) -> int:
+        """Number of the line that was read last, of the lines here."""
+        return max(0, self._position()[1] - self._before)
+
+    @property
+    def times(self) -> tuple[float, float]:
+        """What is known about the times: of the start, and of the base."""
+        start, base = c_double(), c_double()
+        check(held.log_reader_times(self.pointer, byref(start), byref(base)), "log")
+        return start.value, base.value
+
+    def excerpt(self) -> str:
+        """The beginning of the line that was read last, in characters that can be printed."""
+        line = self._text[: self._position()[0]].rstrip(b"\r\n")
+        line = line[max(line.rfind(b"\n"), line.rfind(b"\r")) + 1 :].strip()
+        text = line[:60].decode("utf-8", "replace")
+        return ascii(text + "..." if len(line) > 60 else text)
+
+
+class _TooLong(Exception):
+    """A line is longer than anyone can use."""
+
+
+class _Bytes:
+    """The bytes of a log, whatever it is read from, by whole lines."""
+
+    def __init__(self, source: Any) -> None:
+        self._closes = contextlib.ExitStack()
+        self.size: Optional[int] = None
+        self._read_bytes = 0
+        raw: Any
+        if isinstance(source, str) and ("\n" in source or "\r" in source):
+            self.name, raw, self.size = "<str>", io.BytesIO(source.encode("utf-8", "surrogatepass")), len(source)
+        elif isinstance(source, (bytes, bytearray, memoryview)):
+            self.name, raw, self.size = "<bytes>", io.BytesIO(source), len(source)
+        elif hasattr(source, "read"):
+            name = getattr(source, "name", None)
+            self.name, raw = name if isinstance(name, str) else f"<{type(source).__name__}>", source
+        elif isinstance(source, (str, os.PathLike)):
+            self.name = os.fspath(source)
+            raw = self._closes.enter_context(open(source, "rb"))
+        else:
+            raise TypeError(
+                f"a log is read from a path, a file, bytes, or a str with lines, not from {type(source).__name__}"
+            )
+        if self.size is None:
+            with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
+                self.size = os.fstat(raw.fileno()).st_size or None
+        # What is there, rather than waiting for more of it.
+        self._read: Callable[[int], Any] = getattr(raw, "read1", raw.read)
+        self._rest: list[bytes] = []
+        self._is_done = False
+        self._file: Any = None
+
+    @property
+    def position(self) -> int:
+        return self._read_bytes
+
+    def _from_raw(self, size: int) -> bytes:
+        piece = self._read(size)
+        if isinstance(piece, str):
+            piece = piece.encode("utf-8", "surrogatepass")
+        elif piece is None:
+            raise BlockingIOError(f"{self.name} has nothing to read yet: logs are read from files that block")
+        self._read_bytes += len(piece)
+        return bytes(piece)
+
+    def _piece(self) -> bytes:
+        if self._file is None:
+            first = self._from_raw(_PIECE)
+            # One byte is too few to tell; text files count in characters.
+            while len(first) == 1 and (more := self._from_raw(1)):
+                first += more
+            if first.startswith(_GZIP):
+                self._file = gzip.GzipFile(fileobj=_Rejoined(first, self._from_raw))  # type: ignore[call-overload]
+            else:
+                self._file = self
+                return first
+        piece: bytes = self._from_raw(_PIECE) if self._file is self else self._file.read1(_PIECE)
+        return piece
+
+    def lines(self) -> bytes:
+        """Whole lines, as many as there are in a piece; none at the end."""
+        length = sum(map(len, self._rest))
+        while not self._is_done:
+            piece = self._piece()
+            if not piece:
+                self._is_done = True
+                break
+            # A line may end in \r\n, with the piece between them.
+            end = max(piece.rfind(b"\n"), piece.rfind(b"\r", 0, -1)) + 1
+            text = b"".join((*self._rest, piece[:end])) if end else b""
+            if end:
+                self._rest = [piece[end:]]
+                return text
+            self._rest.append(piece)
+            length += len(piece)
+            if length > _LONGEST_LINE:
+                raise _TooLong(f"this line is longer than {_LONGEST_LINE:,} bytes")
+        text, self._rest = b"".join(self._rest), []
+        return text
+
+    def end(self) -> None:
+        """Reads no more."""
+        self._is_done, self._rest = True, []
+
+    def close(self) -> None:
+        self._closes.close()
+
+
+class _Rejoined(io.RawIOBase):
+    """A file whose beginning was read already."""
+
+    def __init__(self, first: bytes, read: Callable[[int], bytes]) -> None:
+        self._first = first
+        self._read = read
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        size = _PIECE if size < 0 else size
+        if self._first:
+            piece, self._first = self._first[:size], self._first[size:]
+            return piece
+        return self._read(size)
+
+
+def read_log(
+    source: Source,
+    *,
+    tag: Union[None, str, Collection[str]] = None,
+    select: Optional[Callable[[str, float, float], bool]] = None,
+    errors: Literal["strict", "skip"] = "strict",
+    max_counters: int = 0,
+) -> LogReader:
+    """Reads a log of histograms, as written by :func:`write_log` and by HdrHistogram in any language.
+
+    ::
+
+        for interval in picollo.read_log("latency.hlog", tag="GET"):
+            print(interval.start, interval.end, interval.snapshot.percentile(99).value)
+
+    Headers are optional, comments may be anywhere, lines end in any way; times are made absolute as Java does it. Logs need not
+    be trusted: what is wrong with one is told, with the line, and memory and time are bounded.
+
+    :param source: a path, an open file (of bytes or text), bytes, or a str with line breaks, which is the log itself. Compressed
+        with gzip or not.
+    :param tag: read the intervals with this tag, or one of these; ``""`` is that of intervals without one.
+    :param select: called with tag, start and end of each interval: whether to read it. Others are not decoded, which saves most
+        of the time.
+    :param errors: ``"strict"``: lines that cannot be read raise, and the next call goes on after them; ``"skip"``: they are
+        counted in :attr:`LogReader.skipped`.
+    :param max_counters: as for :meth:`Snapshot.decode`, for each interval.
+    :raises LogError: while reading, for a line that is no interval, or whose histogram is damaged or too large.
+    :raises OSError: for files that cannot be read.
+    """
+    return LogReader(source, tag=tag, select=select, errors=errors, max_counters=max_counters)
+
+
+class LogWriter:
+    """Writes a log of histograms: see :func:`write_log`. Any thread may write."""
+
+    def __init__(self, target: Any, *, start: Optional[float] = None, comment: str = "") -> None:
+        self._closes = contextlib.ExitStack()
+        self._comment = c_text(comment, "comment")
+        self._start = None if start is None else _seconds(start, "start")
+        # Where the next interval of a tag begins, unless it is said.
+        self._opened = time.time() if start is None else self._start
+        self._ends: dict[str, float] = {}
+        self._lock = threading.Lock()
+        self._has_header = False
+        self._closed = False
+        #: Lines written so far, the header not counted.
+        self.intervals = 0
+        self._is_text = False
+        if hasattr(target, "write"):
+            self._file: Any = target
+            try:
+                target.write(b"")
+            except TypeError:
+                self._is_text = True
+        else:
+            path = os.fspath(target)
+            if isinstance(path, bytes):
+                path = os.fsdecode(path)
+            opened: Any = gzip.open(path, "wb") if path.endswith(".gz") else open(path, "wb")
+            self._file = self._closes.enter_context(opened)
+
+    def write(
+        self,
+        counts: Union[Snapshot, Histogram],
+        start: Optional[float] = None,
+        end: Optional[float] = None,
+        tag: str = "",
+    ) -> None:
+        """Writes what was recorded in an interval.
+
+        ::
+
+            snapshot = latency.snapshot()
+            with picollo.write_log("latency.hlog") as log:
+                while serving:
+                    time.sleep(1)
+                    log.write(snapshot.update(deltas=True))
+
+        The format has room for HdrHistogram's buckets alone. Others are written in those of the digits that are as fine
+        (:meth:`Snapshot.with_digits`); underflow, overflow and lost counts are left out.
+
+        :param start: seconds since 1970 (default: where the interval before it, of the same tag, ended; else when the log was
+            opened).
+        :param end: (default: when the counts were taken).
+        :param tag: tells intervals of the same time apart; without comma, white space and control characters.
+        :raises IncompatibleError: for values and counts from 2**63 on.
+        """
+        snapshot = counts.snapshot() if isinstance(counts, Histogram) else counts
+        if not isinstance(snapshot, Snapshot):
+            raise TypeError(f"a log holds snapshots and histograms, not {type(counts).__name__}")
+        encoded_tag = c_text(tag, "tag")
+        with self._lock:
+            self._check_open()
+            begin = self._ends.get(tag, self._opened) if start is None else _seconds(start, "start")
+            assert begin is not None
+            finish = snapshot.summary().timestamp_unix_nanos / 1e9 if end is None else _seconds(end, "end")
+            if start is None and begin > finish:
+                begin = finish
+            if begin > finish:
+                raise ValueError(f"an interval must not end before it begins: {begin!r} and {finish!r}")
+            digits = digits_for(snapshot)
+            fitting = snapshot if digits is None else snapshot.with_digits(digits)
+            line = _interval_text(fitting, begin, finish - begin, encoded_tag, tag)
+            self._write_header(begin)
+            self._put(line)
+            self._ends[tag] = finish
+            self.intervals += 1
+
+    def _write_header(self, start: Optional[float]) -> None:
+        if self._has_header:
+            return
+        start = start if self._start is None else self._start
+        seconds = math.nan if start is None else start
+        text = read_text(lambda *buffer: held.log_format_header(seconds, self._comment, *buffer), "header of a log")
+        self._put(text)
+        self._has_header = True
+
+    def _put(self, text: str) -> None:
+        self._file.write(text if self._is_text else text.encode("utf-8"))
+        # So that others can read on; what is compressed would only grow.
+        if not isinstance(self._file, gzip.GzipFile) and hasattr(self._file, "flush"):
+            self._file.flush()
+
+    def close(self) -> None:
+        """Closes the log, and the file if it was given as a path. A log of no intervals gets its header. May be called again."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                with self._closes:
+                    self._write_header(self._opened)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError("the log is closed")
+
+    def __enter__(self) -> LogWriter:
+        self._check_open()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+
+def _interval_text(snapshot: Snapshot, start: float, length: float, encoded_tag: bytes, tag: str) -> str:
+    function = snapshot._functions.log_format_interval
+    try:
+        with snapshot._lock:
+            handle = snapshot._handle()
+            return read_text(lambda *buffer: function(handle, start, length, encoded_tag, *buffer), "interval of a log")
+    except IncompatibleError as error:
+        raise IncompatibleError(error.status, NO_ROOM) from None
+    except InvalidArgumentError as error:
+        why = f"a tag must not contain commas, white space and control characters: {tag!r}"
+        raise InvalidArgumentError(error.status, why) from None
+
+
+def _seconds(value: float, name: str) -> float:
+    seconds = float(value)
+    if not abs(seconds) < 1e15:
+        raise ValueError(f"{name} must be a time in seconds, not {value!r}")
+    return seconds
+
+
+def write_log(
+    target: Union[str, "os.PathLike[str]", IO[bytes], IO[str]],
+    intervals: Optional[Iterable[LogInterval]] = None,
+    *,
+    start: Optional[float] = None,
+    comment: str = "",
+) -> LogWriter:
+    """Writes a log of histograms, which HdrHistogram's tools in any language can read.
+
+    ::
+
+        picollo.write_log("get.hlog", picollo.read_log("all.hlog.gz", tag="GET"))
+
+        with picollo.write_log("latency.hlog", comment="a test") as log:
+            log.write(histogram, start, end, tag="GET")
+
+    :param target: a path (compressed if it ends in ``.gz``), or an open file, of bytes or text, which stays open.
+    :param intervals: written, and the log closed. Without them, :meth:`LogWriter.write` writes, and ``with`` closes.
+    :param start: when the log starts, in seconds since 1970 (default: when its first interval does).
+    :param comment: comes first in the file; of any number of lines.
+    """
+    writer = LogWriter(target, start=start, comment=comment)
+    if intervals is not None:
+        with writer:
+            for interval in intervals:
+                writer.write(interval.snapshot, interval.start, interval.end, interval.tag)
+    return writer

@@ -17,9 +17,8 @@ def read_text(call: Callable[[Any, int, Any], int], what: str) -> str:
     return read_bytes(call, what).decode("utf-8")
 
 
-def read_bytes(call: Callable[[Any, int, Any], int], what: str) -> bytes:
+def read_bytes(call: Callable[[Any, int, Any], int], what: str, capacity: int = _FIRST_CAPACITY) -> bytes:
     """The bytes that ``call(buffer, capacity, out_length)`` writes, however many they are."""
-    capacity = _FIRST_CAPACITY
     while True:
         buffer = ctypes.create_string_buffer(capacity)
         length = ctypes.c_size_t()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
 
@@ -27,13 +28,16 @@ _ENCODINGS: dict[str, int] = {
 _ERRORS_OF_DIGITS = {1: 0.5 / 16, 2: 0.5 / 128, 3: 0.5 / 1024, 4: 0.5 / 16384, 5: 0.5 / 131072}
 
 #: More than any snapshot has: the finest layout of all 64 bits has 46 * 2**19.
-_ANY_COUNTERS = 1 << 25
+ANY_COUNTERS = 1 << 25
 
 #: Why something cannot be written in HdrHistogram's encodings.
 NO_ROOM = (
     "HdrHistogram's encodings have no room for these buckets, or for values or counts from 2**63 on: "
     "with_digits(3) makes buckets that fit, and the native encoding has room for everything"
 )
+
+#: Most encodings fit. Those that do not are made a second time.
+MOST_FIT = 1 << 15
 
 #: Decoding so many bytes takes longer than getting the GIL back.
 _LONG = 1 << 14
@@ -57,7 +61,7 @@ def _encode(snapshot: Snapshot, encoding: str, function: Any) -> bytes:
     try:
         with snapshot._lock:
             handle = snapshot._handle()
-            return read_bytes(lambda buffer, capacity, length: function(handle, code, buffer, capacity, length), "encode")
+            return read_bytes(lambda *buffer: function(handle, code, *buffer), "encode", MOST_FIT)
     except IncompatibleError as error:
         raise IncompatibleError(error.status, NO_ROOM) from None
 
@@ -104,28 +108,23 @@ def check_decoding(status: int, what: str) -> None:
 
 def unpickle(encoded: bytes, name: str) -> Snapshot:
     """Part of what pickles hold: it stays as it is."""
-    return decode(encoded, _ANY_COUNTERS, name)
+    return decode(encoded, ANY_COUNTERS, name)
 
 
 def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bool) -> str:
     """See :meth:`Snapshot.hgrm`."""
     from .snapshot import u64
 
-    ticks = u64(ticks_per_half_distance, "ticks_per_half_distance")
-    scale = float(scale)
+    ticks, scale = u64(ticks_per_half_distance, "ticks_per_half_distance"), float(scale)
+    # The library has a default for 0; whoever writes it here means something else.
+    if not 1 <= ticks <= 1_000_000:
+        raise InvalidArgumentError(message=f"ticks_per_half_distance must be within 1 .. 1,000,000, not {ticks}")
+    if not 0 < scale < math.inf:
+        raise InvalidArgumentError(message=f"scale must be positive and finite, not {scale!r}")
     function = snapshot._functions.snapshot_format_hgrm
     with snapshot._lock:
         handle = snapshot._handle()
-        try:
-            return read_text(
-                lambda buffer, capacity, length: function(
-                    handle, min(ticks, 0xFFFF_FFFF), scale, bool(csv), buffer, capacity, length
-                ),
-                "hgrm",
-            )
-        except InvalidArgumentError as error:
-            why = f"ticks_per_half_distance must be at least 1 and scale positive, not {ticks} and {scale!r}"
-            raise InvalidArgumentError(error.status, why) from None
+        return read_text(lambda *buffer: function(handle, ticks, scale, bool(csv), *buffer), "hgrm")
 
 
 class Layout(NamedTuple):
@@ -183,7 +182,7 @@ class Accumulator:
         """Adds the counts of a snapshot."""
         layout = layout_of(snapshot)
         if self._total is None:
-            self._total, self._layout = decode(encode(snapshot, "native"), _ANY_COUNTERS, self._name), layout
+            self._total, self._layout = decode(encode(snapshot, "native"), ANY_COUNTERS, self._name), layout
             return
         if not self._layout.covers(layout):
             self._layout = self._layout.union(layout)
@@ -195,7 +194,7 @@ class Accumulator:
     def total(self) -> Optional[Snapshot]:
         """The sum so far; ``None`` of nothing at all. It has no histogram to be updated from."""
         if self._total is not None and not self._is_detached:
-            self._total = decode(encode(self._total, "native"), _ANY_COUNTERS, self._name)
+            self._total = decode(encode(self._total, "native"), ANY_COUNTERS, self._name)
             self._is_detached = True
         return self._total
 
@@ -219,7 +218,7 @@ def with_digits(snapshot: Snapshot, significant_digits: int) -> Snapshot:
     """See :meth:`Snapshot.with_digits`."""
     converted = empty(layout_of(snapshot), significant_digits, snapshot.name)
     converted.merge(snapshot)
-    return decode(encode(converted, "native"), _ANY_COUNTERS, snapshot.name)
+    return decode(encode(converted, "native"), ANY_COUNTERS, snapshot.name)
 
 
 def digits_for(snapshot: Snapshot) -> Optional[int]:

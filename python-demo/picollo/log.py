@@ -15,10 +15,10 @@ from typing import IO, Any, Callable, Collection, Iterable, Iterator, Literal, N
 
 from . import _structs as structs
 from ._library import held, own, released
-from ._text import c_text, read_text
+from ._text import c_text, read_bytes, read_text
 from .errors import ClosedError, CorruptError, EmptyError, IncompatibleError, InvalidArgumentError, check
 from .histogram import Histogram
-from .interchange import NO_ROOM, check_decoding, digits_for
+from .interchange import MOST_FIT, NO_ROOM, check_decoding, digits_for
 from .snapshot import Snapshot, u64
 
 #: So much is read at once.
@@ -503,7 +503,10 @@ def _interval_text(snapshot: Snapshot, start: float, length: float, encoded_tag:
     try:
         with snapshot._lock:
             handle = snapshot._handle()
-            return read_text(lambda *buffer: function(handle, start, length, encoded_tag, *buffer), "interval of a log")
+            text = read_bytes(
+                lambda *buffer: function(handle, start, length, encoded_tag, *buffer), "interval of a log", MOST_FIT
+            )
+            return text.decode("utf-8")
     except IncompatibleError as error:
         raise IncompatibleError(error.status, NO_ROOM) from None
     except InvalidArgumentError as error:

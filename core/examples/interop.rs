@@ -8,7 +8,9 @@ use std::{env, error, fs};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::interval_log::{IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag};
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
+};
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
 use serde_json::{Value, json};
 
@@ -16,7 +18,9 @@ type Result<T> = std::result::Result<T, Box<dyn error::Error>>;
 
 fn counts_of(histogram: &Histogram<u64>) -> Vec<[u64; 2]> {
     let recorded = histogram.iter_recorded();
-    recorded.map(|step| [histogram.lowest_equivalent(step.value_iterated_to()), step.count_at_value()]).collect()
+    recorded
+        .map(|step| [histogram.lowest_equivalent(step.value_iterated_to()), step.count_at_value()])
+        .collect()
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> Result<&'a str> {

@@ -56,7 +56,7 @@ from .percentile import Bucket, BucketPercentile, Percentile
 from .reading import Reading
 from .scope import Scope
 from .session import Measurement, Session
-from .snapshot import Counts, Snapshot
+from .snapshot import Counts, Merged, Snapshot
 from .summary import Summary, SummaryDiff
 from .timeline import Timeline
 from .timing import timed
@@ -91,6 +91,7 @@ __all__ = [
     "LogReader",
     "LogWriter",
     "Measurement",
+    "Merged",
     "NoSuchEventError",
     "NotCountedError",
     "NullPointerError",

@@ -51,7 +51,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "histogram_record_in_range": (c_int32, [_HANDLE, HOT_U64, HOT_U64, HOT_U64]),
     "histogram_reset": (c_int32, [_HANDLE]),
     "histogram_footprint": (c_int32, [_HANDLE, _SIZE_OUT]),
-    "histogram_add": (c_int32, [_HANDLE, _HANDLE]),
+    "histogram_add_reported": (c_int32, [_HANDLE, _HANDLE, c_uint32, _OUT]),
     "histogram_summary": (c_int32, [_HANDLE, c_uint32, _OUT]),
     # snapshot
     "snapshot_create": (c_int32, [_HANDLE, _OUT]),
@@ -63,8 +63,11 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_rank_of_value": (c_int32, [_HANDLE, c_uint64, c_uint32, POINTER(c_double)]),
     "snapshot_bucket_of": (c_int32, [_HANDLE, c_uint64, _OUT]),
     "snapshot_buckets": (c_int32, [_HANDLE, c_uint32, _OUT, c_size_t, _SIZE_OUT]),
-    "snapshot_merge": (c_int32, [_HANDLE, _HANDLE]),
     "snapshot_summary": (c_int32, [_HANDLE, c_uint32, _OUT]),
+    "snapshot_layout": (c_int32, [_HANDLE, _OUT]),
+    "snapshot_copy": (c_int32, [_HANDLE, _OUT]),
+    "snapshot_merge_reported": (c_int32, [_HANDLE, _HANDLE, c_uint32, _OUT]),
+    "snapshot_subtract": (c_int32, [_HANDLE, _HANDLE, _OUT]),
     # interchange
     "snapshot_encode": (c_int32, [_HANDLE, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
     "snapshot_encode_base64": (c_int32, [_HANDLE, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),

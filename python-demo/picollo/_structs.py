@@ -216,6 +216,31 @@ class BlockComparison(ctypes.Structure):
     ]
 
 
+class Layout(ctypes.Structure):
+    """``picollo_layout``"""
+
+    _fields_ = [
+        ("min_trackable", c_uint64),
+        ("max_trackable", c_uint64),
+        ("first_index", c_uint64),
+        ("length", c_uint64),
+        ("relative_error", c_double),
+        ("block_scale", c_uint32),
+        ("significant_digits", c_uint32),
+    ]
+
+
+class Merged(ctypes.Structure):
+    """``picollo_merged``"""
+
+    _fields_ = [
+        ("refined", c_uint64),
+        ("underflow", c_uint64),
+        ("overflow", c_uint64),
+        ("lost", c_uint64),
+    ]
+
+
 class LogInterval(ctypes.Structure):
     """``picollo_log_interval``"""
 
@@ -325,6 +350,8 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_compare_options": CompareOptions,
     "picollo_comparison": Comparison,
     "picollo_block_comparison": BlockComparison,
+    "picollo_layout": Layout,
+    "picollo_merged": Merged,
     "picollo_log_interval": LogInterval,
     "picollo_scope": Scope,
     "picollo_event": Event,

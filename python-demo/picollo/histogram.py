@@ -15,7 +15,7 @@ from .errors import ClosedError, InvalidArgumentError, check
 from .interchange import Encoding, layout_of, unpickle_histogram
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
-from .snapshot import HELD_BYTES, Counts, Snapshot, u64
+from .snapshot import HELD_BYTES, Counts, Merged, Snapshot, u64
 from .summary import Summary, SummaryDiff
 
 #: How a histogram is written to.
@@ -194,14 +194,19 @@ class Histogram:
         check(status, "record_in_range")
         return True
 
-    def add(self, other: Union[Snapshot, Histogram]) -> None:
-        """Adds all counts of a snapshot, of any layout. Given a histogram, adds a snapshot of it."""
+    def add(self, other: Union[Snapshot, Histogram], spread: bool = False) -> Merged:
+        """Adds all counts of a snapshot, of any layout, and tells what became of them. Given a histogram, adds a snapshot of it.
+
+        :param spread: as for :meth:`Snapshot.merge`.
+        """
         if isinstance(other, Histogram):
             other = other.snapshot()
         if not isinstance(other, Snapshot):
             raise TypeError(f"a histogram adds snapshots and histograms, not {type(other).__name__}")
+        raw = structs.Merged()
         with other._lock:
-            check(held.histogram_add(self._handle(), other._handle()), "add")
+            check(held.histogram_add_reported(self._handle(), other._handle(), bool(spread), byref(raw)), "add")
+        return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def reset(self) -> None:
         """Counts from zero again, at any time and from any thread. Snapshots that read deltas are not disturbed.

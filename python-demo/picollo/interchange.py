@@ -147,8 +147,23 @@ class Layout(NamedTuple):
 
 def layout_of(snapshot: Snapshot) -> Layout:
     """The layout of a snapshot."""
-    raw = snapshot.summary()._raw
+    raw = _raw_layout(snapshot)
     return Layout(raw.relative_error, raw.min_trackable, raw.max_trackable)
+
+
+def _raw_layout(snapshot: Snapshot) -> structs.Layout:
+    raw = structs.Layout()
+    with snapshot._lock:
+        check(held.snapshot_layout(snapshot._handle(), byref(raw)), "layout")
+    return raw
+
+
+def copied(snapshot: Snapshot, name: str) -> Snapshot:
+    """A snapshot with the same counts, and no histogram to be updated from."""
+    pointer = c_void_p()
+    with snapshot._lock:
+        check(snapshot._functions.snapshot_copy(snapshot._handle(), byref(pointer)), "copy")
+    return snapshot._adopt(pointer, name)
 
 
 def empty(layout: Layout, significant_digits: Optional[int] = None, name: str = "") -> Snapshot:
@@ -182,7 +197,7 @@ class Accumulator:
         """Adds the counts of a snapshot."""
         layout = layout_of(snapshot)
         if self._total is None:
-            self._total, self._layout = decode(encode(snapshot, "native"), ANY_COUNTERS, self._name), layout
+            self._total, self._layout = copied(snapshot, self._name), layout
             return
         if not self._layout.covers(layout):
             self._layout = self._layout.union(layout)
@@ -194,7 +209,7 @@ class Accumulator:
     def total(self) -> Optional[Snapshot]:
         """The sum so far; ``None`` of nothing at all. It has no histogram to be updated from."""
         if self._total is not None and not self._is_detached:
-            self._total = decode(encode(self._total, "native"), ANY_COUNTERS, self._name)
+            self._total = copied(self._total, self._name)
             self._is_detached = True
         return self._total
 
@@ -218,15 +233,16 @@ def with_digits(snapshot: Snapshot, significant_digits: int) -> Snapshot:
     """See :meth:`Snapshot.with_digits`."""
     converted = empty(layout_of(snapshot), significant_digits, snapshot.name)
     converted.merge(snapshot)
-    return decode(encode(converted, "native"), ANY_COUNTERS, snapshot.name)
+    return copied(converted, snapshot.name)
 
 
 def digits_for(snapshot: Snapshot) -> Optional[int]:
     """The fewest digits that are as fine as a snapshot, 5 for finer ones; ``None`` where it has the buckets of such already."""
-    error = layout_of(snapshot).relative_error
-    if error in _ERRORS_OF_DIGITS.values() or error == 0.5:
+    raw = _raw_layout(snapshot)
+    # 0.5 is that of HdrHistogram's zero digits.
+    if raw.significant_digits or raw.relative_error == 0.5:
         return None
-    return next((digits for digits, finest in _ERRORS_OF_DIGITS.items() if finest <= error), 5)
+    return next((digits for digits, finest in _ERRORS_OF_DIGITS.items() if finest <= raw.relative_error), 5)
 
 
 def unpickle_histogram(options: dict[str, Any], encoded: bytes, name: str) -> Histogram:

@@ -30,7 +30,7 @@ _TAG_SIZE = structs.LogInterval.tag.size - 4
 _GZIP = b"\x1f\x8b"
 
 #: What a log is read from.
-Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], IO[str]]
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], IO[str], gzip.GzipFile]
 
 
 class LogError(CorruptError):
@@ -301,7 +301,7 @@ class _Bytes:
             while len(first) == 1 and (more := self._from_raw(1)):
                 first += more
             if first.startswith(_GZIP):
-                self._file = gzip.GzipFile(fileobj=_Rejoined(first, self._from_raw))  # type: ignore[call-overload]
+                self._file = gzip.GzipFile(fileobj=_Rejoined(first, self._from_raw))
             else:
                 self._file = self
                 return first
@@ -522,7 +522,7 @@ def _seconds(value: float, name: str) -> float:
 
 
 def write_log(
-    target: Union[str, "os.PathLike[str]", IO[bytes], IO[str]],
+    target: Union[str, "os.PathLike[str]", IO[bytes], IO[str], gzip.GzipFile],
     intervals: Optional[Iterable[LogInterval]] = None,
     *,
     start: Optional[float] = None,

@@ -8,7 +8,7 @@ import operator
 import sys
 import threading
 from ctypes import byref, c_double, c_size_t, c_void_p
-from typing import TYPE_CHECKING, Any, ContextManager, Iterable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterable, NamedTuple, Optional
 
 from . import arrays, interchange
 from . import _structs as structs
@@ -48,6 +48,19 @@ class Counts(NamedTuple):
     lost: int
 
 
+class Merged(NamedTuple):
+    """What became of counts that were added or taken away. All zero: each is where recording its value would have put it."""
+
+    #: Counts that went to a narrower bucket than they came from, within the error of theirs.
+    refined: int
+    #: Counts that were in range there and are underflow here.
+    underflow: int
+    #: Counts that were in range there and are overflow here.
+    overflow: int
+    #: Counts that a bucket had no room for: no count goes above 2**64 - 1. They are among the lost of the result.
+    lost: int
+
+
 class Snapshot:
     """Counts as they were at one moment. Writers go on meanwhile, undisturbed.
 
@@ -59,6 +72,9 @@ class Snapshot:
 
     Any thread may use a snapshot; calls on one snapshot follow one another.
     """
+
+    #: None: it is closed, or could not be made.
+    _pointer: Optional[c_void_p] = None
 
     def __init__(self, histogram: c_void_p, footprint: int, name: str = "") -> None:
         """Not for callers: see ``Histogram.snapshot``."""
@@ -76,7 +92,6 @@ class Snapshot:
             contextlib.nullcontext() if is_small and HAS_GIL else threading.RLock()
         )
         self._name = name
-        self._pointer: Optional[c_void_p] = None
 
     @classmethod
     def _adopt(cls, pointer: c_void_p, name: str) -> Snapshot:
@@ -250,19 +265,40 @@ class Snapshot:
             check(function(handle, bool(non_empty), found, length.value, byref(length)), what)
         return found
 
-    def merge(self, other: Snapshot) -> None:
-        """Adds all counts of another snapshot, of any layout. The next update replaces what was merged.
+    def merge(self, other: Snapshot, spread: bool = False) -> Merged:
+        """Adds all counts of another snapshot, of any layout, and tells what became of them. The next update replaces what was
+        merged.
 
         What is out of the range here is counted as underflow or overflow; ``a + b`` has room for both.
+
+        :param spread: divide counts of wider buckets among all buckets here that they have values of, in proportion, instead of
+            giving them to the one at their midpoint.
         """
+        code = bool(spread)
+        return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge_reported(*handles[:2], code, handles[2]))
+
+    def subtract(self, other: Snapshot) -> Merged:
+        """Takes away all counts of another snapshot, from where :meth:`merge` would have put them. So it undoes a merge, and
+        tells what came after an earlier snapshot. The next update replaces what is left.
+
+        :raises InvalidArgumentError: when there is less here than is to be taken away; nothing is changed then.
+        """
+        try:
+            return self._combine(other, "subtract", self._functions.snapshot_subtract)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(error.status, "there is less here than is to be taken away") from None
+
+    def _combine(self, other: Snapshot, what: str, function: Callable[..., int]) -> Merged:
         if not isinstance(other, Snapshot):
-            raise TypeError(f"a snapshot merges snapshots, not {type(other).__name__}")
+            raise TypeError(f"a snapshot can {what} snapshots, not {type(other).__name__}")
         if other is self:
-            raise ValueError("a snapshot cannot be merged into itself")
+            raise ValueError(f"a snapshot cannot {what} itself: nothing was changed")
+        raw = structs.Merged()
         # One lock after the other has a risk of deadlock (a.merge(b) while b.merge(a)): so in one order for all.
         first, second = sorted((self, other), key=id)
         with first._lock, second._lock:
-            check(self._functions.snapshot_merge(self._handle(), other._handle()), "merge")
+            check(function(self._handle(), other._handle(), byref(raw)), what)
+        return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def __add__(self, other: Snapshot) -> Snapshot:
         """The counts of both, in a new snapshot that has the range and the precision of both: see :meth:`merged`."""
@@ -271,6 +307,14 @@ class Snapshot:
     def __radd__(self, other: Any) -> Snapshot:
         """``sum(snapshots)`` begins with 0."""
         return self.merged((self,), self._name) if other == 0 and isinstance(other, int) else NotImplemented
+
+    def __sub__(self, other: Snapshot) -> Snapshot:
+        """The counts here without those of the other, in a new snapshot: see :meth:`subtract`."""
+        if not isinstance(other, Snapshot):
+            return NotImplemented
+        left = interchange.copied(self, self._name)
+        left.subtract(other)
+        return left
 
     @classmethod
     def merged(cls, snapshots: Iterable[Snapshot], name: str = "") -> Snapshot:
@@ -371,8 +415,15 @@ class Snapshot:
         return f"<picollo.Snapshot{name} {self.counts}>"
 
     def __reduce__(self) -> Any:
-        # Copies come from here as well. Like what is decoded, they have no histogram to be updated from.
+        # Like what is decoded, what is unpickled has no histogram to be updated from.
         return interchange.unpickle, (self.encode("native"), self._name)
+
+    def __copy__(self) -> Snapshot:
+        """A snapshot with the same counts, and no histogram to be updated from."""
+        return interchange.copied(self, self._name)
+
+    def __deepcopy__(self, memo: Any) -> Snapshot:
+        return interchange.copied(self, self._name)
 
 
 def u64(value: Any, name: str) -> int:

@@ -112,7 +112,8 @@ def test_pickles_stay_readable() -> None:
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_every_protocol(protocol: int) -> None:
     histogram = filled([1, 2, 3], name="A")
-    for thing in (histogram, histogram.snapshot(), histogram.summary(), histogram.percentile(50), histogram.counts):
+    things: list[Any] = [histogram, histogram.snapshot(), histogram.summary(), histogram.percentile(50), histogram.counts]
+    for thing in things:
         again = pickle.loads(pickle.dumps(thing, protocol))
         assert type(again) is type(thing)
         if isinstance(thing, (Histogram, Snapshot)):
@@ -193,6 +194,55 @@ def test_sums_have_the_finest_precision() -> None:
         assert fine.buckets()[0] in total.buckets() or any(b.lower <= 1_000_000 <= b.upper for b in total.buckets())
 
 
+@given(values, values, ranges)
+def test_differences(first: "list[int]", second: "list[int]", range_: "list[int]") -> None:
+    """Taking away undoes adding, and tells what came later."""
+    histogram = filled(first, relative_error=0.01, min=range_[0], max=range_[1], name="A")
+    earlier = histogram.snapshot()
+    histogram.record_many(second)
+    later = histogram.snapshot()
+    between = filled(second, relative_error=0.01, min=range_[0], max=range_[1]).snapshot()
+    difference = later - earlier
+    assert (difference.name, difference.counts) == ("A", between.counts)
+    assert content(difference) == content(between)
+    assert later.subtract(between) == (0, 0, 0, 0)
+    assert (content(later), later.counts) == (content(earlier), earlier.counts)
+
+
+def test_what_became_of_counts() -> None:
+    coarse = filled([500, 100_000, 2**40], relative_error=0.1).snapshot()
+    narrow = Histogram(0.001, 1000, 10**6)
+    assert narrow.add(coarse) == (1, 1, 1, 0)
+    snapshot = Histogram(0.001, 1000, 10**6).snapshot()
+    assert snapshot.merge(coarse) == picollo.Merged(refined=1, underflow=1, overflow=1, lost=0)
+    assert snapshot.counts == narrow.counts == (1, 1, 1, 0)
+    # A count of many, divided among the buckets within.
+    many = Histogram(0.1)
+    many.record_n(100_000, 1000)
+    spread = Histogram(0.001, 1000, 10**6).snapshot()
+    spread.merge(many.snapshot(), spread=True)
+    assert spread.total_count == 1000
+    assert len(spread.buckets()) > 10
+    again = Histogram(0.001, 1000, 10**6)
+    again.add(many, spread=True)
+    assert content(again.snapshot()) == content(spread)
+
+
+def test_what_cannot_be_taken_away() -> None:
+    snapshot, more = filled([1, 2]).snapshot(), filled([1, 1]).snapshot()
+    for act in (lambda: snapshot.subtract(more), lambda: snapshot - more):
+        with pytest.raises(picollo.InvalidArgumentError, match="less here than is to be taken away"):
+            act()
+    assert snapshot.total_count == 2
+    with pytest.raises(ValueError, match="itself"):
+        snapshot.subtract(snapshot)
+    with pytest.raises(TypeError, match="not int"):
+        snapshot.subtract(1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        snapshot - 1  # type: ignore[operator]
+    assert (snapshot - copy.copy(snapshot)).total_count == 0
+
+
 def test_what_cannot_be_added() -> None:
     snapshot = filled([1]).snapshot()
     with pytest.raises(ValueError, match="no snapshots to merge"):
@@ -258,7 +308,7 @@ def test_what_hdr_has_no_room_for() -> None:
     for histogram in (filled([1]), filled([2**63], significant_digits=1)):
         for encoding in ("hdr_v2", "hdr_v2_compressed"):
             with pytest.raises(picollo.IncompatibleError, match="native encoding"):
-                histogram.encode(encoding)  # type: ignore[arg-type]
+                histogram.encode(encoding)
     with pytest.raises(ValueError, match="encoding must be one of"):
         filled([1]).encode("v2")  # type: ignore[arg-type]
 

@@ -26,6 +26,8 @@ SIZES = {
     "picollo_compare_options": 48,
     "picollo_comparison": 328,
     "picollo_block_comparison": 104,
+    "picollo_layout": 48,
+    "picollo_merged": 32,
     "picollo_log_interval": 256,
     "picollo_scope": 32,
     "picollo_event": 200,

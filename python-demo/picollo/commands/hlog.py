@@ -349,7 +349,8 @@ def _plot(arguments: argparse.Namespace, reading: _Reading, groups: _Groups) -> 
         timeline = Timeline.of(LogInterval(begin, end, snapshot) for (begin, end), snapshot in spans)
         axes = plot.heatmap(_without_gaps(timeline), unit=unit, title=title)
     try:
-        axes.figure.savefig(arguments.plot, dpi=110, facecolor="white")
+        figure: Any = axes.figure
+        figure.savefig(arguments.plot, dpi=110, facecolor="white")
     except ValueError as error:  # an unknown kind of picture
         raise CommandError(f"{arguments.plot}: {error}") from None
 

@@ -9,6 +9,7 @@ from typing import Optional, Sequence
 
 from . import __version__, commands
 from .commands import CommandError
+from .errors import PicolloError
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -36,7 +37,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         status = int(parsed.run(parsed) or 0)
         sys.stdout.flush()
         return status
-    except CommandError as error:
+    except (CommandError, PicolloError) as error:
         message = str(error)
     except BrokenPipeError:
         # Whoever read the output has seen enough. What is left in the buffer goes nowhere.

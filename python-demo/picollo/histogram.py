@@ -320,7 +320,7 @@ class Histogram:
         :param data: what :meth:`Snapshot.decode` takes, which also says what is raised.
         """
         snapshot = Snapshot.decode(data, max_counters=max_counters, name=name)
-        relative_error, low, high = layout_of(snapshot)
+        relative_error, low, high, _ = layout_of(snapshot)
         histogram = cls(relative_error, low, high, mode, storage, name=name)
         histogram.add(snapshot)
         return histogram
@@ -376,7 +376,7 @@ class Histogram:
 
     def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
         """What makes another of the kind."""
-        relative_error, low, high = layout_of(snapshot)
+        relative_error, low, high, _ = layout_of(snapshot)
         arguments: dict[str, Any] = {"relative_error": relative_error, "min": low, "max": high}
         options = self._options
         if options is None:  # a session's

@@ -133,22 +133,22 @@ class Layout(NamedTuple):
     relative_error: float
     low: int
     high: int
+    counters: int
 
     def covers(self, other: Layout) -> bool:
         """Whether nothing of the other is lost here."""
         return self.relative_error <= other.relative_error and self.low <= other.low and self.high >= other.high
 
     def union(self, other: Layout) -> Layout:
-        """What covers both."""
-        return Layout(
-            min(self.relative_error, other.relative_error), min(self.low, other.low), max(self.high, other.high)
-        )
+        """What covers both; of as many counters as that takes, which is not known here."""
+        error = min(self.relative_error, other.relative_error)
+        return Layout(error, min(self.low, other.low), max(self.high, other.high), 0)
 
 
 def layout_of(snapshot: Snapshot) -> Layout:
     """The layout of a snapshot."""
     raw = _raw_layout(snapshot)
-    return Layout(raw.relative_error, raw.min_trackable, raw.max_trackable)
+    return Layout(raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length)
 
 
 def _raw_layout(snapshot: Snapshot) -> structs.Layout:
@@ -190,8 +190,13 @@ class Accumulator:
     def __init__(self, name: str = "") -> None:
         self._name = name
         self._total: Optional[Snapshot] = None
-        self._layout = Layout(1.0, 0, 0)
+        self._layout = Layout(1.0, 0, 0, 0)
         self._is_detached = True
+
+    @property
+    def counters(self) -> int:
+        """Number of the counters of the sum."""
+        return self._layout.counters
 
     def add(self, snapshot: Snapshot) -> None:
         """Adds the counts of a snapshot."""
@@ -203,7 +208,7 @@ class Accumulator:
             self._layout = self._layout.union(layout)
             wider = empty(self._layout, name=self._name)
             wider.merge(self._total)
-            self._total, self._is_detached = wider, False
+            self._total, self._layout, self._is_detached = wider, layout_of(wider), False
         self._total.merge(snapshot)
 
     def total(self) -> Optional[Snapshot]:

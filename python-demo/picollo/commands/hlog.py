@@ -33,8 +33,8 @@ from ._progress import Progress
 from ._table import printable, table
 
 _UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-#: Sums of so many groups are kept ready; the others wait as bytes, which are much smaller.
-_READY = 32
+#: Sums of groups are kept ready up to so many counters (of 8 bytes); the others wait as bytes, which are much fewer.
+_READY = 1 << 22
 #: So many unreadable lines are told one by one.
 _TOLD = 10
 
@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="a table (default: text), or the percentile distribution for HdrHistogram's plotter",
     )
-    add("--ticks", type=int, default=5, metavar="N", help="rows of hgrm for each halving of the distance to 100%% (default: 5)")
+    add("--ticks", type=_ticks, default=5, metavar="N", help="rows of hgrm for each halving of the distance to 100%% (default: 5)")
     add("-o", "--output", type=Path, metavar="FILE", help="write there; several hgrm go to several files, named like it")
     add("--plot", type=Path, metavar="FILE", help="draw percentiles, or with --window a heat map (needs matplotlib)")
     add("--skip-errors", action="store_true", help="tell lines that cannot be read, and go on")
@@ -209,6 +209,7 @@ class _Groups:
 
     def __init__(self) -> None:
         self._ready: OrderedDict[Group, Accumulator] = OrderedDict()
+        self._counters = 0
         self._waiting: dict[Group, bytes] = {}
 
     def __len__(self) -> int:
@@ -222,14 +223,18 @@ class _Groups:
             encoded = self._waiting.pop(group, None)
             if encoded is not None:
                 accumulator.add(Snapshot.decode(encoded, max_counters=ANY_COUNTERS))
-            if len(self._ready) > _READY:
-                oldest, sum_ = self._ready.popitem(last=False)
-                total = sum_.total()
-                assert total is not None
-                self._waiting[oldest] = total.encode("native")
+                self._counters += accumulator.counters
         else:
             self._ready.move_to_end(group)
+        before = accumulator.counters
         accumulator.add(snapshot)
+        self._counters += accumulator.counters - before
+        while self._counters > _READY and len(self._ready) > 1:
+            oldest, sum_ = self._ready.popitem(last=False)
+            self._counters -= sum_.counters
+            total = sum_.total()
+            assert total is not None
+            self._waiting[oldest] = total.encode("native")
 
     def sums(self) -> Iterator[tuple[Group, Snapshot]]:
         """The sums by tag and time."""
@@ -435,6 +440,13 @@ def _scale(text: str) -> tuple[float, str]:
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a positive number nor one of {', '.join(_UNITS)}")
     return number, ""
+
+
+def _ticks(text: str) -> int:
+    number: Union[int, float] = _float(text)
+    if number not in range(1, 1_000_001):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 1,000,000")
+    return int(number)
 
 
 def _decimals(text: str) -> int:

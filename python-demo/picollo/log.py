@@ -78,7 +78,7 @@ class LogReader(Iterator[LogInterval]):
     """The intervals of a log, one by one: see :func:`read_log`.
 
     Memory in use does not depend on the length of the log. After a :class:`LogError` the next call goes on with the line after
-    it. One thread reads at a time.
+    it. Threads that share a reader get different intervals.
     """
 
     def __init__(
@@ -102,6 +102,7 @@ class LogReader(Iterator[LogInterval]):
         self._chunk: Optional[_Chunk] = None
         self._times = (math.nan, math.nan)
         self._lines_before = 0
+        self._lock = threading.RLock()
         self._file = _Bytes(source)
 
     @property
@@ -128,20 +129,24 @@ class LogReader(Iterator[LogInterval]):
         return self
 
     def __next__(self) -> LogInterval:
-        while True:
-            if self._chunk is None and not self._next_chunk():
-                self.close()
-                raise StopIteration
-            assert self._chunk is not None
-            try:
-                interval = self._read(self._chunk)
-            except LogError:
-                self.skipped += 1
-                if not self._skips:
-                    raise
-            else:
-                if interval is not None:
-                    return interval
+        # The library's reader takes one call at a time, and decoding lets other threads run.
+        with self._lock:
+            while True:
+                if self._chunk is None and not self._next_chunk():
+                    self.close()
+                    raise StopIteration
+                chunk = self._chunk
+                if chunk is None:  # closed by another thread
+                    raise StopIteration
+                try:
+                    interval = self._read(chunk)
+                except LogError:
+                    self.skipped += 1
+                    if not self._skips:
+                        raise
+                else:
+                    if interval is not None:
+                        return interval
 
     def _read(self, chunk: _Chunk) -> Optional[LogInterval]:
         raw = structs.LogInterval()

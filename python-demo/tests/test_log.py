@@ -165,6 +165,23 @@ def test_life(tmp_path: Path) -> None:
     assert list(read_log(b"")) == [] and list(read_log(gzip.compress(b""))) == []
 
 
+def test_threads_share_a_reader() -> None:
+    reader = read_log(LOG * 500)
+    lines: list[int] = []
+
+    def read() -> None:
+        for interval in reader:
+            lines.append(interval.line)
+            assert interval.snapshot.total_count == 108
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(lines) == len(set(lines)) == 2000
+
+
 # ── what is wrong ──────────────────────────────────────────────────────────────────────────────────────
 
 

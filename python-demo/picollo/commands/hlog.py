@@ -402,9 +402,11 @@ def _time(text: str) -> Time:
         if not math.isfinite(seconds):
             raise argparse.ArgumentTypeError(f"{text!r} is no time")
         return Time(seconds, text.startswith("@"))
+    # Before 3.11, Python knew neither Z nor fractions of other than six digits.
+    iso = re.sub("[zZ]$", "+00:00", text)
+    iso = re.sub(r"[.](\d+)", lambda fraction: "." + fraction[1].ljust(6, "0")[:6], iso)
     try:
-        # Before 3.11, Python knew no Z.
-        when = datetime.datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text))
+        when = datetime.datetime.fromisoformat(iso)
     except ValueError:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no time: seconds after the first interval, @ and seconds since 1970, or 2015-09-09T15:24:39Z"

@@ -58,17 +58,23 @@ class Timeline:
 
     @classmethod
     def of(cls, intervals: Iterable[LogInterval], name: str = "") -> Timeline:
-        """The intervals of a log, oldest first, to plot or to make a frame of: ``Timeline.of(picollo.read_log(path))``.
+        """The intervals of a log, to plot or to make a frame of: ``Timeline.of(picollo.read_log(path, tag="GET"))``.
 
         Their times are those of the log. There is nothing more to sample.
+
+        :raises ValueError: for intervals that are not in the order of their ends, such as those of several logs.
         """
         timeline = cls.__new__(cls)
         timeline._snapshot = None
         timeline._name = name
         timeline._last, timeline._keep = 0.0, None
-        timeline.intervals = [
-            Interval(item.start, item.end, item.snapshot.summary(), item.snapshot.bucket_array()) for item in intervals
-        ]
+        timeline.intervals = []
+        for item in intervals:
+            if timeline.intervals and item.end < timeline.intervals[-1].end:
+                raise ValueError(f"intervals must be in order, but one ends at {timeline.intervals[-1].end}, the next at {item.end}")
+            timeline.intervals.append(
+                Interval(item.start, item.end, item.snapshot.summary(), item.snapshot.bucket_array())
+            )
         return timeline
 
     @property

@@ -283,6 +283,18 @@ def test_files_that_cannot_be_read(log: Path, tmp_path: Path, capsys: "pytest.Ca
     assert "Compressed file ended before the end-of-stream marker" in err
 
 
+def test_times_that_are_none(log: Path, tmp_path: Path, capsys: "pytest.CaptureFixture[str]") -> None:
+    path = tmp_path / "a.hlog"
+    last = log.read_text().splitlines()[-1]
+    path.write_text(log.read_text() + f"#[BaseTime: -1.7e308]\n{last}\n#[BaseTime: 1.7e308]\n{last}\n")
+    _, err = run(path, "--window", 5, status=1, capsys=capsys)
+    assert f"{path}:35: this is no time: -1.7e+308" in err
+    out, err = run(path, "--window", 5, "--skip-errors", capsys=capsys)
+    assert out == run(log, "--window", 5, capsys=capsys)[0] and err.count("this is no time") == 2
+    out, _ = run(path, capsys=capsys)
+    assert out.splitlines()[1].split()[0] == "3,200"
+
+
 def test_nothing_to_show(log: Path, tmp_path: Path, capsys: "pytest.CaptureFixture[str]") -> None:
     _, err = run(log, "--tag", "POST", status=1, capsys=capsys)
     assert err == "picollo hlog: none of the 30 intervals was picked; the tags are '', 'GET', 'PUT'\n"

@@ -420,3 +420,17 @@ def test_timeline_of_a_log() -> None:
     assert timeline.intervals[0].buckets["count"].sum() == 108
     with pytest.raises(picollo.UnsupportedError, match="no histogram"):
         timeline.sample()
+
+
+def test_timeline_of_a_log_with_gaps() -> None:
+    pytest.importorskip("matplotlib")
+    import picollo.plot
+
+    timeline = picollo.Timeline.of(
+        LogInterval(start, start + 1.001, snapshot_of(*range(100))) for start in (0.0, 1.0, 2.002, 10.0)
+    )
+    assert [(round(i.begin, 3), len(i.buckets)) for i in picollo.plot._without_gaps(timeline.intervals)] == [
+        (0.0, 100), (1.0, 100), (2.002, 100), (3.003, 0), (10.0, 100),
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="must be in order"):
+        picollo.Timeline.of([LogInterval(5, 6, snapshot_of(1)), LogInterval(0, 1, snapshot_of(1))])

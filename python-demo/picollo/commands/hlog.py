@@ -154,7 +154,9 @@ class _Reading:
     def _readable(self, reader: LogReader, progress: Progress) -> Iterator[LogInterval]:
         while True:
             try:
-                yield next(reader)
+                interval = next(reader)
+                self._check_time(reader, interval)
+                yield interval
             except StopIteration:
                 return
             except LogError as error:
@@ -164,6 +166,11 @@ class _Reading:
                 if self._skipped <= _TOLD:
                     progress.clear()
                     _tell(str(error))
+
+    def _check_time(self, reader: LogReader, interval: LogInterval) -> None:
+        """Anything may be written in a log, also times that no window can have."""
+        if self._arguments.window is not None and not abs(interval.start - (self.origin or 0.0)) < 1e12:
+            raise LogError(message=f"this is no time: {interval.start!r}", source=reader.name, line=interval.line)
 
     def _picks(self, tag: str, start: float) -> bool:
         self._seen += 1
@@ -260,7 +267,7 @@ def _table_of(arguments: argparse.Namespace, reading: _Reading, groups: _Groups)
         row = [group.tag] * arguments.by_tag
         if arguments.window is not None:
             shift = (reading.origin or 0.0) if is_csv else 0.0
-            row += [f"{seconds + shift:.3f}".rstrip("0").rstrip(".") for seconds in reading.span_of(group)]
+            row += [_plain(seconds + shift) for seconds in reading.span_of(group)]
         summary = snapshot.summary()
         count = summary.total_count
         row += [number.count(count)]
@@ -323,7 +330,7 @@ def _name_of(arguments: argparse.Namespace, reading: _Reading, group: Group) -> 
     parts = [group.tag or "no tag"] * arguments.by_tag
     if arguments.window is not None:
         begin, end = reading.span_of(group)
-        parts.append(f"{begin:g}-{end:g} s")
+        parts.append(f"{_plain(begin)}-{_plain(end)} s")
     return ", ".join(parts)
 
 
@@ -352,26 +359,12 @@ def _plot(arguments: argparse.Namespace, reading: _Reading, groups: _Groups) -> 
             windows.add(Group(window=group.window), snapshot)
         spans = ((reading.span_of(group), snapshot) for group, snapshot in windows.sums())
         timeline = Timeline.of(LogInterval(begin, end, snapshot) for (begin, end), snapshot in spans)
-        axes = plot.heatmap(_without_gaps(timeline), unit=unit, title=title)
+        axes = plot.heatmap(timeline, unit=unit, title=title)
     try:
         figure: Any = axes.figure
         figure.savefig(arguments.plot, dpi=110, facecolor="white")
     except ValueError as error:  # an unknown kind of picture
         raise CommandError(f"{arguments.plot}: {error}") from None
-
-
-def _without_gaps(timeline: Any) -> Any:
-    """Heat maps have columns side by side: empty windows need one too."""
-    from ..timeline import Interval
-
-    filled: list[Interval] = []
-    for interval in timeline.intervals:
-        if filled and interval.begin > filled[-1].end:
-            nothing = filled[-1].buckets[:0]
-            filled.append(Interval(filled[-1].end, interval.begin, interval.summary, nothing))
-        filled.append(interval)
-    timeline.intervals = filled
-    return timeline
 
 
 def _base_name(file: str) -> str:
@@ -386,6 +379,10 @@ def _size_of(file: str) -> Optional[int]:
 
 def _tell(text: str) -> None:
     print(f"picollo hlog: {text}", file=sys.stderr)
+
+
+def _plain(seconds: float) -> str:
+    return f"{seconds:.3f}".rstrip("0").rstrip(".")
 
 
 def _short(rank: float) -> str:

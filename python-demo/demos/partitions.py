@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import array
 import functools
-import operator
 import os
 import random
 import sys

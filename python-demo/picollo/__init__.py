@@ -25,6 +25,7 @@ from __future__ import annotations
 from . import clock, work
 from ._library import held as _held
 from ._library import path as library_path
+from ._log_writer import LogWriter
 from .arrays import CountsAndEdges, to_frame
 from .clock import calibrate, convert, frequency, ticks
 from .compare import BlockComparison, Comparison, QuantileInterval, Verdict, compare, compare_blocks
@@ -51,7 +52,7 @@ from .errors import (
 )
 from .event import Event, EventInfo, PerfInfo, perf_probe
 from .histogram import Histogram
-from .log import LogError, LogInterval, LogReader, LogWriter, read_log, write_log
+from .log import LogError, LogInterval, LogReader, read_log, write_log
 from .percentile import Bucket, BucketPercentile, Percentile
 from .reading import Reading
 from .scope import Scope

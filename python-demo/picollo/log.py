@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import io
 import math
 import os
 import threading
-import time
 import zlib
 from ctypes import byref, c_double, c_uint64, c_void_p
 from typing import IO, Any, Callable, Collection, Iterable, Iterator, Literal, NamedTuple, Optional, Union
 
 from . import _structs as structs
 from ._library import held, own, released
-from ._text import c_text, read_bytes, read_text
-from .errors import ClosedError, CorruptError, EmptyError, IncompatibleError, InvalidArgumentError, check
-from .histogram import Histogram
-from .interchange import MOST_FIT, NO_ROOM, check_decoding, digits_for
+from ._lines import LineSource, TooLong
+from ._log_writer import LogWriter
+from ._text import read_text
+from .errors import CorruptError, EmptyError, check
+from .interchange import check_decoding
 from .snapshot import Snapshot, u64
 
-#: So much is read at once.
-_PIECE = 1 << 18
-#: No line of a log that someone can use is longer: one of six million different counts has less.
-_LONGEST_LINE = 1 << 27
 #: Tags from so many bytes on may have been cut.
 _TAG_SIZE = structs.LogInterval.tag.size - 4
-_GZIP = b"\x1f\x8b"
 
 #: What a log is read from.
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, IO[bytes], IO[str], gzip.GzipFile]
@@ -98,12 +91,12 @@ class LogReader(Iterator[LogInterval]):
         self._max_counters = u64(max_counters, "max_counters")
         #: How many lines were skipped as they could not be read.
         self.skipped = 0
-        self._file: Optional[_Bytes] = None
+        self._file: Optional[LineSource] = None
         self._chunk: Optional[_Chunk] = None
         self._times = (math.nan, math.nan)
         self._lines_before = 0
         self._lock = threading.RLock()
-        self._file = _Bytes(source)
+        self._file = LineSource(source)
 
     @property
     def name(self) -> str:
@@ -185,7 +178,7 @@ class LogReader(Iterator[LogInterval]):
             return False
         try:
             text = self._file.lines()
-        except (EOFError, zlib.error, gzip.BadGzipFile, _TooLong) as error:
+        except (EOFError, zlib.error, gzip.BadGzipFile, TooLong) as error:
             self._file.end()
             raise self._error(CorruptError.STATUS, str(error), self._lines_before + 1) from None
         if not text:
@@ -251,115 +244,6 @@ class _Chunk:
         return ascii(text + "..." if len(line) > 60 else text)
 
 
-class _TooLong(Exception):
-    """A line is longer than anyone can use."""
-
-
-class _Bytes:
-    """The bytes of a log, whatever it is read from, by whole lines."""
-
-    def __init__(self, source: Any) -> None:
-        self._closes = contextlib.ExitStack()
-        self.size: Optional[int] = None
-        self._read_bytes = 0
-        raw: Any
-        if isinstance(source, str) and ("\n" in source or "\r" in source):
-            self.name, raw, self.size = "<str>", io.BytesIO(source.encode("utf-8", "surrogatepass")), len(source)
-        elif isinstance(source, (bytes, bytearray, memoryview)):
-            self.name, raw, self.size = "<bytes>", io.BytesIO(source), len(source)
-        elif hasattr(source, "read"):
-            name = getattr(source, "name", None)
-            self.name, raw = name if isinstance(name, str) else f"<{type(source).__name__}>", source
-        elif isinstance(source, (str, os.PathLike)):
-            self.name = os.fspath(source)
-            raw = self._closes.enter_context(open(source, "rb"))
-        else:
-            raise TypeError(
-                f"a log is read from a path, a file, bytes, or a str with lines, not from {type(source).__name__}"
-            )
-        if self.size is None:
-            with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
-                self.size = os.fstat(raw.fileno()).st_size or None
-        # What is there, rather than waiting for more of it.
-        self._read: Callable[[int], Any] = getattr(raw, "read1", raw.read)
-        self._rest: list[bytes] = []
-        self._is_done = False
-        self._file: Any = None
-
-    @property
-    def position(self) -> int:
-        return self._read_bytes
-
-    def _from_raw(self, size: int) -> bytes:
-        piece = self._read(size)
-        if isinstance(piece, str):
-            piece = piece.encode("utf-8", "surrogatepass")
-        elif piece is None:
-            raise BlockingIOError(f"{self.name} has nothing to read yet: logs are read from files that block")
-        self._read_bytes += len(piece)
-        return bytes(piece)
-
-    def _piece(self) -> bytes:
-        if self._file is None:
-            first = self._from_raw(_PIECE)
-            # One byte is too few to tell; text files count in characters.
-            while len(first) == 1 and (more := self._from_raw(1)):
-                first += more
-            if first.startswith(_GZIP):
-                self._file = gzip.GzipFile(fileobj=_Rejoined(first, self._from_raw))
-            else:
-                self._file = self
-                return first
-        piece: bytes = self._from_raw(_PIECE) if self._file is self else self._file.read1(_PIECE)
-        return piece
-
-    def lines(self) -> bytes:
-        """Whole lines, as many as there are in a piece; none at the end."""
-        length = sum(map(len, self._rest))
-        while not self._is_done:
-            piece = self._piece()
-            if not piece:
-                self._is_done = True
-                break
-            # A line may end in \r\n, with the piece between them.
-            end = max(piece.rfind(b"\n"), piece.rfind(b"\r", 0, -1)) + 1
-            text = b"".join((*self._rest, piece[:end])) if end else b""
-            if end:
-                self._rest = [piece[end:]]
-                return text
-            self._rest.append(piece)
-            length += len(piece)
-            if length > _LONGEST_LINE:
-                raise _TooLong(f"this line is longer than {_LONGEST_LINE:,} bytes")
-        text, self._rest = b"".join(self._rest), []
-        return text
-
-    def end(self) -> None:
-        """Reads no more."""
-        self._is_done, self._rest = True, []
-
-    def close(self) -> None:
-        self._closes.close()
-
-
-class _Rejoined(io.RawIOBase):
-    """A file whose beginning was read already."""
-
-    def __init__(self, first: bytes, read: Callable[[int], bytes]) -> None:
-        self._first = first
-        self._read = read
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        size = _PIECE if size < 0 else size
-        if self._first:
-            piece, self._first = self._first[:size], self._first[size:]
-            return piece
-        return self._read(size)
-
-
 def read_log(
     source: Source,
     *,
@@ -390,140 +274,6 @@ def read_log(
     :raises OSError: for files that cannot be read.
     """
     return LogReader(source, tag=tag, select=select, errors=errors, max_counters=max_counters)
-
-
-class LogWriter:
-    """Writes a log of histograms: see :func:`write_log`. Any thread may write."""
-
-    def __init__(self, target: Any, *, start: Optional[float] = None, comment: str = "") -> None:
-        self._closes = contextlib.ExitStack()
-        self._comment = c_text(comment, "comment")
-        self._start = None if start is None else _seconds(start, "start")
-        # Where the next interval of a tag begins, unless it is said.
-        self._opened = time.time() if start is None else self._start
-        self._ends: dict[str, float] = {}
-        self._lock = threading.Lock()
-        self._has_header = False
-        self._closed = False
-        #: Lines written so far, the header not counted.
-        self.intervals = 0
-        self._is_text = False
-        if hasattr(target, "write"):
-            self._file: Any = target
-            try:
-                target.write(b"")
-            except TypeError:
-                self._is_text = True
-        else:
-            path = os.fspath(target)
-            if isinstance(path, bytes):
-                path = os.fsdecode(path)
-            opened: Any = gzip.open(path, "wb") if path.endswith(".gz") else open(path, "wb")
-            self._file = self._closes.enter_context(opened)
-
-    def write(
-        self,
-        counts: Union[Snapshot, Histogram],
-        start: Optional[float] = None,
-        end: Optional[float] = None,
-        tag: str = "",
-    ) -> None:
-        """Writes what was recorded in an interval.
-
-        ::
-
-            snapshot = latency.snapshot()
-            with picollo.write_log("latency.hlog") as log:
-                while serving:
-                    time.sleep(1)
-                    log.write(snapshot.update(deltas=True))
-
-        The format has room for HdrHistogram's buckets alone. Others are written in those of the digits that are as fine
-        (:meth:`Snapshot.with_digits`); underflow, overflow and lost counts are left out.
-
-        :param start: seconds since 1970 (default: where the interval before it, of the same tag, ended; else when the log was
-            opened).
-        :param end: (default: when the counts were taken).
-        :param tag: tells intervals of the same time apart; without comma, white space and control characters.
-        :raises IncompatibleError: for values and counts from 2**63 on.
-        """
-        snapshot = counts.snapshot() if isinstance(counts, Histogram) else counts
-        if not isinstance(snapshot, Snapshot):
-            raise TypeError(f"a log holds snapshots and histograms, not {type(counts).__name__}")
-        encoded_tag = c_text(tag, "tag")
-        with self._lock:
-            self._check_open()
-            begin = self._ends.get(tag, self._opened) if start is None else _seconds(start, "start")
-            assert begin is not None
-            finish = snapshot.summary().timestamp_unix_nanos / 1e9 if end is None else _seconds(end, "end")
-            if start is None and begin > finish:
-                begin = finish
-            if begin > finish:
-                raise ValueError(f"an interval must not end before it begins: {begin!r} and {finish!r}")
-            digits = digits_for(snapshot)
-            fitting = snapshot if digits is None else snapshot.with_digits(digits)
-            line = _interval_text(fitting, begin, finish - begin, encoded_tag, tag)
-            self._write_header(begin)
-            self._put(line)
-            self._ends[tag] = finish
-            self.intervals += 1
-
-    def _write_header(self, start: Optional[float]) -> None:
-        if self._has_header:
-            return
-        start = start if self._start is None else self._start
-        seconds = math.nan if start is None else start
-        text = read_text(lambda *buffer: held.log_format_header(seconds, self._comment, *buffer), "header of a log")
-        self._put(text)
-        self._has_header = True
-
-    def _put(self, text: str) -> None:
-        self._file.write(text if self._is_text else text.encode("utf-8"))
-        # So that others can read on; what is compressed would only grow.
-        if not isinstance(self._file, gzip.GzipFile) and hasattr(self._file, "flush"):
-            self._file.flush()
-
-    def close(self) -> None:
-        """Closes the log, and the file if it was given as a path. A log of no intervals gets its header. May be called again."""
-        with self._lock:
-            if not self._closed:
-                self._closed = True
-                with self._closes:
-                    self._write_header(self._opened)
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ClosedError("the log is closed")
-
-    def __enter__(self) -> LogWriter:
-        self._check_open()
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
-
-def _interval_text(snapshot: Snapshot, start: float, length: float, encoded_tag: bytes, tag: str) -> str:
-    function = snapshot._functions.log_format_interval
-    try:
-        with snapshot._lock:
-            handle = snapshot._handle()
-            text = read_bytes(
-                lambda *buffer: function(handle, start, length, encoded_tag, *buffer), "interval of a log", MOST_FIT
-            )
-            return text.decode("utf-8")
-    except IncompatibleError as error:
-        raise IncompatibleError(error.status, NO_ROOM) from None
-    except InvalidArgumentError as error:
-        why = f"a tag must not contain commas, white space and control characters: {tag!r}"
-        raise InvalidArgumentError(error.status, why) from None
-
-
-def _seconds(value: float, name: str) -> float:
-    seconds = float(value)
-    if not abs(seconds) < 1e15:
-        raise ValueError(f"{name} must be a time in seconds, not {value!r}")
-    return seconds
 
 
 def write_log(

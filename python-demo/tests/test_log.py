@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import picollo
-from picollo import Histogram, LogInterval, Snapshot, read_log, write_log
-from picollo import log as log_module
+from picollo import Histogram, LogInterval, Snapshot, _lines, read_log, write_log
 
 #: 108 values; from a log of HdrHistogram for Java.
 ENCODED = "HISTFAAAADN4nJNpmSzMwMAgxAABzFCaEURcm7yEwf4DRICJiZGFlWk//wnG1QJMTJv/MjIBAMP3CLI="
@@ -102,7 +101,7 @@ def test_line_ends(end: str, last: bool) -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_pieces(monkeypatch: pytest.MonkeyPatch, piece: int, end: str) -> None:
     """Wherever the log is cut while it is read, times and lines go on."""
-    monkeypatch.setattr(log_module, "_PIECE", piece)
+    monkeypatch.setattr(_lines, "PIECE", piece)
     text = LOG.replace("\n", end)
     for source in (text.encode(), io.StringIO(text, newline=""), gzip.compress(text.encode())):
         intervals = list(read_log(source))
@@ -220,7 +219,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         list(read_log(LOG, max_counters=10))
     assert caught.value.status == picollo.OutOfMemoryError.STATUS
     assert len(list(read_log(LOG, max_counters=100_000))) == 4
-    monkeypatch.setattr(log_module, "_LONGEST_LINE", 2 << 18)
+    monkeypatch.setattr(_lines, "LONGEST_LINE", 2 << 18)
     reader = read_log(LOG.encode() + b"x" * (3 << 18))
     assert next(reader).line == 5
     with pytest.raises(picollo.LogError, match="longer than 524,288 bytes"):

@@ -15,35 +15,26 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import datetime
 import math
 import os
 import re
 import sys
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any, Iterator, NamedTuple, Optional, Union
+from typing import Any, Iterator, NamedTuple, Optional
 
 from .. import arrays
 from ..interchange import ANY_COUNTERS, Accumulator
 from ..log import LogError, LogInterval, LogReader, read_log
 from ..snapshot import Snapshot
-from . import CommandError
+from . import CommandError, _values
 from ._progress import Progress
 from ._table import printable, table
 
-_UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 #: Sums of groups are kept ready up to so many counters (of 8 bytes); the others wait as bytes, which are much fewer.
 _READY = 1 << 22
 #: So many unreadable lines are told one by one.
 _TOLD = 10
-
-
-class Time(NamedTuple):
-    """A time as it was given: seconds since 1970, or after the beginning of the first log."""
-
-    seconds: float
-    is_absolute: bool
 
 
 class Group(NamedTuple):
@@ -58,25 +49,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", nargs="+", metavar="FILE", help="logs; '-' is standard input")
     add("--tag", action="append", metavar="TAG", help="only intervals with this tag, or one of several; '' is that of none")
-    add("--start", type=_time, metavar="TIME", help="only intervals that begin at this time or later")
-    add("--end", type=_time, metavar="TIME", help="only intervals that begin before this time")
+    add("--start", type=_values.time, metavar="TIME", help="only intervals that begin at this time or later")
+    add("--end", type=_values.time, metavar="TIME", help="only intervals that begin before this time")
     add("--by-tag", action="store_true", help="a row for each tag")
-    add("--window", type=_positive, metavar="SECONDS", help="a row for each so many seconds")
+    add("--window", type=_values.seconds, metavar="SECONDS", help="a row for each so many seconds")
     add(
         "--percentiles",
-        type=_ranks,
+        type=_values.ranks,
         default="50,90,99,99.9,99.99,100",
         metavar="RANK,...",
         help="which percentiles (default: %(default)s)",
     )
     add(
         "--scale",
-        type=_scale,
+        type=_values.scale,
         default="1",
         metavar="NUMBER|UNIT",
         help="divide values by this; ns, us, ms and s take them for nanoseconds and show them in that unit",
     )
-    add("--decimals", type=_decimals, metavar="N", help="of scaled values and means (default: 3)")
+    add("--decimals", type=_values.decimals, metavar="N", help="of scaled values and means (default: 3)")
     add(
         "--values",
         choices=("upper", "midpoint", "lower"),
@@ -89,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="a table (default: text), or the percentile distribution for HdrHistogram's plotter",
     )
-    add("--ticks", type=_ticks, default=5, metavar="N", help="rows of hgrm for each halving of the distance to 100%% (default: 5)")
+    add("--ticks", type=_values.ticks, default=5, metavar="N", help="rows of hgrm for each halving of the distance to 100%% (default: 5)")
     add("-o", "--output", type=Path, metavar="FILE", help="write there; several hgrm go to several files, named like it")
     add("--plot", type=Path, metavar="FILE", help="draw percentiles, or with --window a heat map (needs matplotlib)")
     add("--skip-errors", action="store_true", help="tell lines that cannot be read, and go on")
@@ -183,7 +174,7 @@ class _Reading:
         first, last = self._arguments.start, self._arguments.end
         return (first is None or start >= self._absolute(first)) and (last is None or start < self._absolute(last))
 
-    def _absolute(self, time: Time) -> float:
+    def _absolute(self, time: _values.Time) -> float:
         assert self.origin is not None
         # Times are written with three decimals. Half a millisecond more or less is the rounding of their sums.
         return time.seconds - 0.0005 if time.is_absolute else self.origin + time.seconds - 0.0005
@@ -387,69 +378,3 @@ def _plain(seconds: float) -> str:
 
 def _short(rank: float) -> str:
     return f"{rank:.9f}".rstrip("0").rstrip(".")
-
-
-# ── values on the command line ─────────────────────────────────────────────────────────────────────────
-
-
-def _time(text: str) -> Time:
-    number = text[1:] if text.startswith("@") else text
-    with contextlib.suppress(ValueError):
-        seconds = float(number)
-        if not math.isfinite(seconds):
-            raise argparse.ArgumentTypeError(f"{text!r} is no time")
-        return Time(seconds, text.startswith("@"))
-    # Before 3.11, Python knew neither Z nor fractions of other than six digits.
-    iso = re.sub("[zZ]$", "+00:00", text)
-    iso = re.sub(r"[.](\d+)", lambda fraction: "." + fraction[1].ljust(6, "0")[:6], iso)
-    try:
-        when = datetime.datetime.fromisoformat(iso)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no time: seconds after the first interval, @ and seconds since 1970, or 2015-09-09T15:24:39Z"
-        ) from None
-    return Time((when if when.tzinfo else when.replace(tzinfo=datetime.timezone.utc)).timestamp(), True)
-
-
-def _positive(text: str) -> float:
-    number = _float(text)
-    if not 0.001 <= number < 1e12:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds from 0.001 on")
-    return number
-
-
-def _float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
-def _ranks(text: str) -> list[float]:
-    ranks = [_float(part) for part in text.split(",")]
-    if not all(0 <= rank <= 100 for rank in ranks):
-        raise argparse.ArgumentTypeError(f"{text!r} are no percentiles: numbers from 0 to 100, with commas between them")
-    return ranks
-
-
-def _scale(text: str) -> tuple[float, str]:
-    if text in _UNITS:
-        return _UNITS[text], text
-    number = _float(text)
-    if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a positive number nor one of {', '.join(_UNITS)}")
-    return number, ""
-
-
-def _ticks(text: str) -> int:
-    number: Union[int, float] = _float(text)
-    if number not in range(1, 1_000_001):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 1,000,000")
-    return int(number)
-
-
-def _decimals(text: str) -> int:
-    number: Union[int, float] = _float(text)
-    if number not in range(10):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of decimals from 0 to 9")
-    return int(number)

@@ -97,10 +97,10 @@ class Snapshot:
     def _adopt(cls, pointer: c_void_p, name: str) -> Snapshot:
         """A snapshot that the library made, whose reference becomes ours."""
         pointer = own(pointer, held.snapshot_free)
-        length = c_size_t()
-        check(held.snapshot_buckets(pointer, False, None, 0, byref(length)), "snapshot")
+        layout = structs.Layout()
+        check(held.snapshot_layout(pointer, byref(layout)), "snapshot")
         snapshot = cls.__new__(cls)
-        snapshot._prepare(length.value * 8, name)
+        snapshot._prepare(layout.length * 8, name)
         snapshot._pointer = pointer
         return snapshot
 

@@ -97,7 +97,7 @@ for cpu in m0 m4; do
     fi
     c() {
         "$bin/arm-gcc" -mthumb -mcpu=cortex-$cpu -std=c11 -Wall -Wextra -Werror -Os -ffreestanding -nostdlib -ffunction-sections \
-            -B "$bin" -I include -I embedded/c "$@" "$archive" -L embedded/link -T cortex-$cpu.ld -Wl,--gc-sections -Wl,--fatal-warnings
+            -B "$bin" -I include -I embedded/c "$@" "$archive" -L embedded/link -T cortex-$cpu.ld -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--fatal-warnings
     }
     PATH=$arm/usr/bin:$PATH LD_LIBRARY_PATH=$arm/usr/lib/x86_64-linux-gnu c -Wno-unused-parameter \
         embedded/c/start.c embedded/c/main.c -o "$work/c-$cpu" || { fail "the C program does not link for $name"; continue; }

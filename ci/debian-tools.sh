@@ -57,5 +57,12 @@ for package in "$cache"/debs/*.deb; do
     dpkg-deb -x "$package" "$root"
 done
 rm -rf "$cache/debs" "$cache/archives" "$cache/state"
+# Links to other packages' files lead out of the folder.
+find "$root" -xtype l -lname '/*' | while read -r link; do
+    place=$(readlink "$link")
+    if [ -e "$root$place" ]; then ln -sfn "$root$place" "$link"; fi
+done
+# A script with places of the whole machine in it.
+if [ -e "$root/usr/lib/wine/wineserver64" ]; then ln -sf wineserver64 "$root/usr/lib/wine/wineserver"; fi
 touch "$stamp"
 echo "$root"

@@ -5,7 +5,8 @@
 #   ci/debian-tools.sh arm        a compiler and binutils for Cortex-M
 #   ci/debian-tools.sh windows    mingw-w64 and wine
 #   ci/debian-tools.sh rust-src   the sources of Rust's libraries, as old as the compiler of ci/aarch64-tools.sh
-#   ci/debian-tools.sh i386       a C library and a linker for 32-bit x86
+#   ci/debian-tools.sh i386       a C library and a compiler for 32-bit x86, which runs here as it is
+#   ci/debian-tools.sh s390x      the same for a big-endian machine, and an emulator of it
 #   ci/debian-tools.sh cmake, ci/debian-tools.sh abigail, ...: any other package by its name
 set -euo pipefail
 
@@ -14,7 +15,8 @@ case $set in
 arm) packages="gcc-arm-none-eabi binutils-arm-none-eabi" ;;
 windows) packages="gcc-mingw-w64-x86-64-win32 wine64 libwine" ;;
 rust-src) packages="rust-web-src" ;;
-i386) packages="gcc-multilib libc6-i386" ;;
+i386) packages="gcc-i686-linux-gnu libc6-dev-i386-cross" ;;
+s390x) packages="gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user" ;;
 abigail) packages="abigail-tools" ;;
 *) packages="$set" ;;
 esac

@@ -80,6 +80,9 @@ static void honesty(void)
     picollo_histogram *none = NULL;
     picollo_snapshot *no_snapshot = NULL;
     picollo_session *no_session = NULL;
+    picollo_log_reader *no_log = NULL;
+    static const double blocks[2] = {1, 2};
+    static picollo_block_comparison comparison;
     static picollo_event event;
     static picollo_perf_info info;
     static picollo_error error;
@@ -95,6 +98,9 @@ static void honesty(void)
     check(picollo_histogram_create(&options, &none) == PICOLLO_ERR_UNSUPPORTED, "nor a thread-local one");
     check(picollo_snapshot_create(histogram, &no_snapshot) == PICOLLO_ERR_UNSUPPORTED && no_snapshot == NULL, "no snapshot on the heap");
     check(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary) == PICOLLO_ERR_UNSUPPORTED, "no summary that would make one");
+    check(picollo_snapshot_decode("no data", 7, 0, &no_snapshot) == PICOLLO_ERR_UNSUPPORTED && no_snapshot == NULL, "nothing is decoded");
+    check(picollo_log_reader_create("#", 1, &no_log) == PICOLLO_ERR_UNSUPPORTED && no_log == NULL, "no logs are read");
+    check(picollo_compare_blocks(blocks, blocks, 2, NULL, &comparison) == PICOLLO_ERR_UNSUPPORTED, "no blocks are sorted");
     check(picollo_clock_init() == PICOLLO_ERR_UNSUPPORTED, "no clock");
     check(picollo_clock_frequency(PICOLLO_CLOCK_MONOTONIC, &hertz) == PICOLLO_ERR_UNSUPPORTED && hertz == 7, "no frequency of it");
     check(picollo_clock_ticks(PICOLLO_CLOCK_TSC) == 0 && picollo_clock_convert(PICOLLO_CLOCK_TSC, 1000, PICOLLO_UNIT_NANOS) == 0, "no ticks");

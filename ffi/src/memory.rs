@@ -28,6 +28,60 @@ pub unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
     unsafe { dealloc(block.as_ptr(), Layout::from_size_align_unchecked(size, align)) }
 }
 
+/// Numbers to work with.
+#[cfg(feature = "std")]
+pub fn numbers(length: usize) -> Outcome<Vec<f64>> {
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
+    numbers.resize(length, 0.0);
+    Ok(numbers)
+}
+
+/// Bytes of any number.
+#[cfg(feature = "std")]
+pub type Growing = Vec<u8>;
+
+/// None yet.
+#[cfg(feature = "std")]
+pub fn growing() -> Outcome<Growing> {
+    Ok(Vec::new())
+}
+
+/// There is no allocator.
+#[cfg(not(feature = "std"))]
+pub fn numbers(_: usize) -> Outcome<[f64; 0]> {
+    Err(Failure::UNSUPPORTED)
+}
+
+/// There are none: see `growing`.
+#[cfg(not(feature = "std"))]
+pub struct Growing;
+
+#[cfg(not(feature = "std"))]
+#[allow(clippy::unused_self, reason = "the methods of a vector, for code that is never reached")]
+impl Growing {
+    pub fn try_reserve(&mut self, _: usize) -> Result<(), ()> {
+        Err(())
+    }
+
+    pub fn extend_from_slice(&mut self, _: &[u8]) {}
+}
+
+#[cfg(not(feature = "std"))]
+impl core::ops::Deref for Growing {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &[]
+    }
+}
+
+/// There is no allocator.
+#[cfg(not(feature = "std"))]
+pub fn growing() -> Outcome<Growing> {
+    Err(Failure::UNSUPPORTED)
+}
+
 /// There is no allocator.
 #[cfg(not(feature = "std"))]
 pub fn allocate(_: usize, _: usize) -> Outcome<NonNull<u8>> {

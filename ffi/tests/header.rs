@@ -41,7 +41,10 @@ const SECTIONS: &[Section] = &[
         ],
     },
     Section { module: "clock", structs: &[] },
-    Section { module: "event", structs: &[("native", "event", "Event"), ("native", "perf_info", "PerfInfo")] },
+    Section {
+        module: "event",
+        structs: &[("native", "event", "Event"), ("native", "perf_info", "PerfInfo")],
+    },
     Section {
         module: "session",
         structs: &[("native", "reading", "Reading"), ("native", "reading", "EventInfo")],

@@ -5,6 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 STAGE := target/stage
+export PREFIX LIBDIR DESTDIR
 export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
 
 help:            ## list the commands
@@ -24,6 +25,15 @@ lint: setup      ## formatting, clippy
 stage: setup     ## the library, its headers and picollo.pc, under target/stage
 	ci/stage.sh
 
+install: setup   ## install the C library: PREFIX=/usr/local, LIBDIR, DESTDIR
+	ci/capi.sh install
+
+uninstall:       ## remove what `make install` installed, for the same PREFIX, LIBDIR and DESTDIR
+	ci/capi.sh uninstall
+
+deb: setup       ## Debian packages, under target/deb
+	OUT=target/deb debian/rules binary
+
 bench: stage     ## everything fast beside its peers: a table, target/bench/results.json and a plot
 	benches/run.sh
 
@@ -33,4 +43,4 @@ setup:           ## install what is missing on a Debian machine
 clean:           ## remove what was built
 	rm -rf target
 
-.PHONY: help demo test lint stage bench setup clean
+.PHONY: help demo test lint stage install uninstall deb bench setup clean

@@ -1,11 +1,75 @@
-#!/bin/sh
-# Does the core work on targets without 64-bit atomics, and without compare-and-swap?
-# The whole test suite runs as if on one, with the critical sections of std.
-set -eu
+#!/usr/bin/env bash
+# Does the core work on other kinds of machines? Its whole test suite runs
+#
+# - as if without 64-bit atomics, and as if without compare-and-swap, with the critical sections of std (parts "lacking");
+# - compiled for 32 bits, on this machine (part "i686");
+# - compiled for a big-endian machine, in an emulator (part "s390x").
+#
+#   ci/portable.sh [lacking|i686|s390x]...       default: all parts; ends with a line "N passed, N failed"
+#
+# The compilers for other machines come from Debian and are kept in the cache directory.
+set -euo pipefail
 cd "$(dirname "$0")/.."
-target="${CARGO_TARGET_DIR:-target}"
-for lacking in picollo_no_atomic64 picollo_no_cas; do
-    export RUSTFLAGS="--cfg $lacking" CARGO_TARGET_DIR="$target/$lacking"
-    cargo test --quiet --package picollo-core --features critical-section
-    cargo check --quiet --package picollo-core --no-default-features --features critical-section
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+passed=0 failed=0
+
+# tests NAME COMMAND...: adds up what the test programs pass and fail.
+tests() {
+    local log=$target/portable-$1.log code=0 p f
+    mkdir -p "$target"
+    "${@:2}" >"$log" 2>&1 || code=$?
+    p=$(sed -n 's/^test result: .* \([0-9]*\) passed;.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
+    f=$(sed -n 's/^test result: .* \([0-9]*\) failed;.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
+    if [ $code -ne 0 ] || [ "$p" -eq 0 ]; then
+        tail -n 40 "$log"
+        [ "$f" -gt 0 ] || f=1
+    fi
+    passed=$((passed + p)) failed=$((failed + f))
+    echo "$1: $p passed, $f failed"
+}
+
+lacking() {
+    local lacks
+    for lacks in picollo_no_atomic64 picollo_no_cas; do
+        export RUSTFLAGS="--cfg $lacks" CARGO_TARGET_DIR="$target/$lacks"
+        tests $lacks cargo test --quiet --package picollo-core --features critical-section
+        cargo check --quiet --package picollo-core --no-default-features --features critical-section
+    done
+    unset RUSTFLAGS CARGO_TARGET_DIR
+}
+
+# other SET TARGET C_COMPILER RUNNER
+other() {
+    local root rustc upper
+    if ! root=$(ci/debian-tools.sh "$1") || ! rustc=$(ci/cross-rust.sh); then
+        echo "FAILED: the compiler for $2 could not be fetched (no network, or no Debian machine)"
+        failed=$((failed + 1))
+        return
+    fi
+    mkdir -p "$target/portable"
+    printf '#!/bin/sh\nPATH=%s:$PATH LD_LIBRARY_PATH=%s exec %s "$@"\n' "$root/usr/bin" "$root/usr/lib/x86_64-linux-gnu" "$root/usr/bin/$3" \
+        >"$target/portable/$1-gcc"
+    chmod +x "$target/portable/$1-gcc"
+    upper=$(tr a-z- A-Z_ <<<"$2")
+    # The standard library is built along: no ready-made one is of the compiler's version.
+    export CARGO_TARGET_DIR="$target/portable" RUSTC=$rustc RUSTC_BOOTSTRAP=1 "CARGO_TARGET_${upper}_LINKER=$target/portable/$1-gcc" \
+        "CARGO_TARGET_${upper}_RUSTFLAGS=-C target-feature=+crt-static" "CARGO_TARGET_${upper}_RUNNER=${4:+$root/usr/bin/$4}"
+    [ -n "$4" ] || unset "CARGO_TARGET_${upper}_RUNNER"
+    # Fewer cases of property tests where each instruction costs ten.
+    if [ -n "$4" ]; then export PROPTEST_CASES=32; fi
+    tests "$1" cargo test --quiet --locked -Zbuild-std --package picollo-core --lib --tests \
+        --target "$2"
+    unset CARGO_TARGET_DIR RUSTC RUSTC_BOOTSTRAP PROPTEST_CASES
+}
+
+if [ $# -eq 0 ]; then set -- lacking i686 s390x; fi
+for part in "$@"; do
+    case $part in
+    lacking) lacking ;;
+    i686) other i386 i686-unknown-linux-gnu i686-linux-gnu-gcc-12 "" ;;
+    s390x) other s390x s390x-unknown-linux-gnu s390x-linux-gnu-gcc-12 qemu-s390x ;;
+    *) echo "unknown part: $part" >&2; exit 2 ;;
+    esac
 done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

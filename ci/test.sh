@@ -23,6 +23,7 @@ part "The code of a record, as shipped" env PICOLLO_STAGED=1 ci/assembly.sh
 part "Instructions of the hot paths" env PICOLLO_STAGED=1 ci/instructions.sh
 part "Python" python-demo/run-tests.sh -q -ra
 part ".NET" ci/dotnet.sh
+part "Other implementations of HdrHistogram" ci/interop.sh
 part "The README" python3 ci/readme.py
 part "Counters on a simulated PMU" ci/simulated-pmu.sh
 part "Counters on an emulated arm64 machine" ci/aarch64-pmu.sh

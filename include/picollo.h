@@ -2735,7 +2735,8 @@ typedef struct picollo_scope {
 /**
  * Finds out about the time stamp counter now rather than at its first use.
  *
- * Returns: PICOLLO_OK, also where the monotonic clock has to stand in for the counter.
+ * Returns: PICOLLO_OK, also where the monotonic clock has to stand in for the counter; PICOLLO_ERR_UNSUPPORTED in a
+ *   build without an operating system, which has no clock: ticks are 0 there.
  * Threads: any thread, any number of times.
  * Cost: some 20 milliseconds the first time where the frequency has to be measured; then none to speak of.
  * Since: 0.1
@@ -2757,7 +2758,8 @@ uint64_t picollo_clock_ticks(uint32_t clock);
  * Tells how many ticks a clock makes in a second.
  *
  * Requires: clock is PICOLLO_CLOCK_....
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_hertz); PICOLLO_ERR_INVALID_ARGUMENT for an unknown clock.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_hertz); PICOLLO_ERR_INVALID_ARGUMENT for an unknown clock;
+ *   PICOLLO_ERR_UNSUPPORTED as picollo_clock_init.
  * Threads: any thread.
  * Cost: none to speak of, after picollo_clock_init.
  * Since: 0.1

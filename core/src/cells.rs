@@ -12,8 +12,8 @@ pub(crate) struct Cells<'a> {
     base: &'a [u64],
 }
 
-/// Empty counters are skipped in runs of this many.
-const EMPTY: usize = 8;
+/// Counters are looked at in blocks of this many, and skipped so where they are empty.
+pub(crate) const BLOCK: usize = 8;
 
 impl<'a> Cells<'a> {
     pub(crate) fn new(raw: &'a [u64], base: &'a [u64]) -> Self {
@@ -63,6 +63,27 @@ impl<'a> Cells<'a> {
         Recorded { cells: self, index: 0 }
     }
 
+    /// The counts of a block, with zeros behind the last one.
+    #[inline(always)]
+    pub(crate) fn block(&self, start: usize) -> [u64; BLOCK] {
+        let Some(raw) = self.raw[start..].first_chunk::<BLOCK>() else { return self.last_block(start) };
+        match self.base.get(start..).and_then(|base| base.first_chunk::<BLOCK>()) {
+            Some(base) => core::array::from_fn(|at| raw[at].wrapping_sub(base[at])),
+            None => *raw,
+        }
+    }
+
+    /// The counts themselves, where they are not differences.
+    #[inline(always)]
+    pub(crate) fn plain(&self, range: Range<usize>) -> Option<&'a [u64]> {
+        if self.base.is_empty() { Some(&self.raw[range]) } else { None }
+    }
+
+    #[cold]
+    fn last_block(&self, start: usize) -> [u64; BLOCK] {
+        core::array::from_fn(|at| if start + at < self.len() { self.at(start + at) } else { 0 })
+    }
+
     /// The index of the last count.
     pub(crate) fn last(&self) -> Option<usize> {
         (0..self.len()).rev().find(|&index| self.at(index) != 0)
@@ -71,11 +92,11 @@ impl<'a> Cells<'a> {
     /// Whether the counts of a run are all zero.
     #[inline(always)]
     fn is_empty_run(&self, start: usize) -> bool {
-        let Some(raw) = self.raw[start..].first_chunk::<EMPTY>() else { return false };
+        let Some(raw) = self.raw[start..].first_chunk::<BLOCK>() else { return false };
         if self.base.is_empty() {
             return raw.iter().fold(0, |all, raw| all | raw) == 0;
         }
-        match self.base[start..].first_chunk::<EMPTY>() {
+        match self.base[start..].first_chunk::<BLOCK>() {
             Some(base) => raw.iter().zip(base).fold(0, |all, (raw, base)| all | (raw ^ base)) == 0,
             None => false,
         }
@@ -102,9 +123,9 @@ impl Iterator for Recorded<'_> {
                 return Some((index, count));
             }
             // Not at every zero: they may be strewn among counts.
-            if self.index.is_multiple_of(EMPTY) {
+            if self.index.is_multiple_of(BLOCK) {
                 while self.cells.is_empty_run(self.index) {
-                    self.index += EMPTY;
+                    self.index += BLOCK;
                 }
             }
         }
@@ -131,6 +152,9 @@ mod tests {
             for cells in [Cells::new(&raw, &base), Cells::new(&counts, &[])] {
                 let naive: Vec<_> = counts.iter().copied().enumerate().filter(|&(_, count)| count != 0).collect();
                 prop_assert_eq!(cells.recorded().collect::<Vec<_>>(), naive.clone());
+                let blocks: Vec<_> = (0..counts.len()).step_by(BLOCK).flat_map(|start| cells.block(start)).collect();
+                prop_assert_eq!(&blocks[..counts.len()], &counts[..]);
+                prop_assert!(blocks[counts.len()..].iter().all(|&count| count == 0));
                 prop_assert_eq!(cells.last(), naive.last().map(|&(index, _)| index));
                 let part = &counts[range.clone()];
                 prop_assert_eq!(cells.wrapping_total(range.clone()), part.iter().fold(0u64, |sum, n| sum.wrapping_add(*n)));

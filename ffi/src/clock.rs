@@ -51,7 +51,8 @@ const _: () = assert!(
 
 /// Finds out about the time stamp counter now rather than at its first use.
 ///
-/// Returns: PICOLLO_OK, also where the monotonic clock has to stand in for the counter.
+/// Returns: PICOLLO_OK, also where the monotonic clock has to stand in for the counter; PICOLLO_ERR_UNSUPPORTED in a
+///   build without an operating system, which has no clock: ticks are 0 there.
 /// Threads: any thread, any number of times.
 /// Cost: some 20 milliseconds the first time where the frequency has to be measured; then none to speak of.
 /// Since: 0.1
@@ -59,7 +60,7 @@ const _: () = assert!(
 pub extern "C" fn picollo_clock_init() -> picollo_status {
     guard(|| {
         Clock::init();
-        Ok(())
+        if Clock::Monotonic.frequency() == 0 { Err(Failure::UNSUPPORTED) } else { Ok(()) }
     })
 }
 
@@ -78,7 +79,8 @@ pub extern "C" fn picollo_clock_ticks(clock: u32) -> u64 {
 /// Tells how many ticks a clock makes in a second.
 ///
 /// Requires: clock is PICOLLO_CLOCK_....
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_hertz); PICOLLO_ERR_INVALID_ARGUMENT for an unknown clock.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_hertz); PICOLLO_ERR_INVALID_ARGUMENT for an unknown clock;
+///   PICOLLO_ERR_UNSUPPORTED as picollo_clock_init.
 /// Threads: any thread.
 /// Cost: none to speak of, after picollo_clock_init.
 /// Since: 0.1
@@ -87,7 +89,11 @@ pub unsafe extern "C" fn picollo_clock_frequency(clock: u32, out_hertz: *mut u64
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let out_hertz = unsafe { output(out_hertz)? };
-        out_hertz.set(Clock::from_raw(clock).ok_or(Failure::INVALID_ARGUMENT)?.frequency());
+        let hertz = Clock::from_raw(clock).ok_or(Failure::INVALID_ARGUMENT)?.frequency();
+        if hertz == 0 {
+            return Err(Failure::UNSUPPORTED);
+        }
+        out_hertz.set(hertz);
         Ok(())
     })
 }

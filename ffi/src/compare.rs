@@ -27,6 +27,7 @@ use crate::argument::{input, output, slice, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
+use crate::memory;
 use crate::options;
 use crate::snapshot;
 use crate::status::picollo_status;
@@ -183,9 +184,7 @@ pub unsafe extern "C" fn picollo_compare_blocks(
         let (a, b, out) = unsafe { (slice(a, length)?, slice(b, length)?, output(out)?) };
         // SAFETY: as above.
         let options = unsafe { read_options(options)? };
-        let mut scratch = Vec::new();
-        scratch.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
-        scratch.resize(length, 0.0);
+        let mut scratch = memory::numbers(length)?;
         out.set(compare_blocks(a, b, &mut scratch, &options)?);
         Ok(())
     })

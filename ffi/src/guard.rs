@@ -2,13 +2,24 @@
 //!
 //! Every exported function goes through here, but for those that are documented as hot: they call nothing that can
 //! panic, and a landing pad would cost them registers.
+//!
+//! A build without `std` cannot stop a panic on its way: there the program ends (`without_std.rs`).
 
+#[cfg(feature = "std")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use picollo_native::{Error, Status};
 
 use crate::failure::Outcome;
 use crate::status::{PICOLLO_ERR_PANIC, PICOLLO_OK, picollo_status};
+
+#[cfg(not(feature = "std"))]
+struct AssertUnwindSafe<F>(F);
+
+#[cfg(not(feature = "std"))]
+fn catch_unwind<T>(body: AssertUnwindSafe<impl FnOnce() -> T>) -> Result<T, ()> {
+    Ok(body.0())
+}
 
 /// Runs the body of a call that returns a status.
 ///

@@ -20,7 +20,7 @@ use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
 
 use picollo_core::text::HgrmFormat;
-use picollo_core::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Snapshot};
+use picollo_core::{DEFAULT_MAX_COUNTERS, Encoding, Snapshot};
 
 use crate::argument::{flag, output, slice, slice_mut};
 use crate::failure::{Failure, Outcome};
@@ -104,10 +104,17 @@ pub unsafe extern "C" fn picollo_snapshot_encode_base64(
 }
 
 /// Decodes encoded data and makes a block of it.
+#[cfg(feature = "std")]
 pub fn decode(bytes: &[u8], max_counters: u64) -> Outcome<NonNull<Block>> {
     let mut scratch = Vec::new();
-    let decoder = Decoder::new(bytes, &mut scratch, max_counters)?;
+    let decoder = picollo_core::Decoder::new(bytes, &mut scratch, max_counters)?;
     Block::detached(decoder.required_size()?, |memory| decoder.decode_in(memory))
+}
+
+/// There is no memory to make a block of.
+#[cfg(not(feature = "std"))]
+pub fn decode(_: &[u8], _: u64) -> Outcome<NonNull<Block>> {
+    Err(Failure::UNSUPPORTED)
 }
 
 /// Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, or the native encoding; or

@@ -42,6 +42,7 @@
 //! - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe; in single-writer mode a
 //!   handler must not interrupt a record into the same histogram.
 
+#![cfg_attr(not(feature = "std"), no_std)]
 // Types and functions carry their C names, so that this reads like the header that is generated from it.
 #![allow(non_camel_case_types)]
 // The header says it under "Requires" and "Ownership".
@@ -80,4 +81,6 @@ mod steps;
 mod summary;
 mod text;
 mod version;
+#[cfg(not(feature = "std"))]
+mod without_std;
 mod work;

@@ -1,11 +1,14 @@
-//! Blocks of memory from the allocator, which may have none.
+//! Blocks of memory from the allocator, which may have none. A build without `std` has no allocator.
 
+#[cfg(feature = "std")]
 use std::alloc::{Layout, alloc, dealloc};
-use std::ptr::NonNull;
+
+use core::ptr::NonNull;
 
 use crate::failure::{Failure, Outcome};
 
 /// A block of `size` bytes, not none, with anything in it.
+#[cfg(feature = "std")]
 pub fn allocate(size: usize, align: usize) -> Outcome<NonNull<u8>> {
     let layout = Layout::from_size_align(size, align).map_err(|_| Failure::OUT_OF_MEMORY)?;
     if size == 0 {
@@ -19,7 +22,75 @@ pub fn allocate(size: usize, align: usize) -> Outcome<NonNull<u8>> {
 ///
 /// # Safety
 /// `block` must come from [`allocate`] with the same size and alignment, and not be used any more.
+#[cfg(feature = "std")]
 pub unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
     // SAFETY: the same size and alignment made a layout when the block was allocated.
     unsafe { dealloc(block.as_ptr(), Layout::from_size_align_unchecked(size, align)) }
 }
+
+/// Numbers to work with.
+#[cfg(feature = "std")]
+pub fn numbers(length: usize) -> Outcome<Vec<f64>> {
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
+    numbers.resize(length, 0.0);
+    Ok(numbers)
+}
+
+/// Bytes of any number.
+#[cfg(feature = "std")]
+pub type Growing = Vec<u8>;
+
+/// None yet.
+#[cfg(feature = "std")]
+pub fn growing() -> Outcome<Growing> {
+    Ok(Vec::new())
+}
+
+/// There is no allocator.
+#[cfg(not(feature = "std"))]
+pub fn numbers(_: usize) -> Outcome<[f64; 0]> {
+    Err(Failure::UNSUPPORTED)
+}
+
+/// There are none: see `growing`.
+#[cfg(not(feature = "std"))]
+pub struct Growing;
+
+#[cfg(not(feature = "std"))]
+#[allow(clippy::unused_self, reason = "the methods of a vector, for code that is never reached")]
+impl Growing {
+    pub fn try_reserve(&mut self, _: usize) -> Result<(), ()> {
+        Err(())
+    }
+
+    pub fn extend_from_slice(&mut self, _: &[u8]) {}
+}
+
+#[cfg(not(feature = "std"))]
+impl core::ops::Deref for Growing {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &[]
+    }
+}
+
+/// There is no allocator.
+#[cfg(not(feature = "std"))]
+pub fn growing() -> Outcome<Growing> {
+    Err(Failure::UNSUPPORTED)
+}
+
+/// There is no allocator.
+#[cfg(not(feature = "std"))]
+pub fn allocate(_: usize, _: usize) -> Outcome<NonNull<u8>> {
+    Err(Failure::UNSUPPORTED)
+}
+
+/// Nothing is ever allocated, so that there is nothing to free.
+///
+/// # Safety
+/// As with an allocator.
+#[cfg(not(feature = "std"))]
+pub unsafe fn free(_: NonNull<u8>, _: usize, _: usize) {}

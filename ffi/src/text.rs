@@ -23,6 +23,7 @@ use crate::argument::{flag, input, output, slice_mut, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
+use crate::memory;
 use crate::snapshot::{self, picollo_percentile};
 use crate::status::picollo_status;
 use crate::summary::picollo_summary;
@@ -94,7 +95,7 @@ pub unsafe fn write_collected(
 ) -> Outcome {
     // SAFETY: the caller's promises, passed on.
     let (buffer, out_length) = unsafe { (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?) };
-    let mut collected = Collected(Vec::new());
+    let mut collected = Collected(memory::growing()?);
     write(&mut collected).map_err(|error| match error {
         // It takes all there is memory for.
         picollo_core::Error::BufferTooSmall => Failure::OUT_OF_MEMORY,
@@ -116,7 +117,7 @@ pub unsafe fn write_collected(
 }
 
 /// Text on the heap. Writing fails where there is no memory.
-pub struct Collected(Vec<u8>);
+pub struct Collected(memory::Growing);
 
 impl Write for Collected {
     fn write_str(&mut self, text: &str) -> fmt::Result {

@@ -54,7 +54,10 @@ const SECTIONS: &[Section] = &[
     Section { module: "registry", structs: &[] },
     Section { module: "counter", structs: &[] },
     Section { module: "clock", structs: &[] },
-    Section { module: "event", structs: &[("native", "event", "Event"), ("native", "probe", "PerfInfo")] },
+    Section {
+        module: "event",
+        structs: &[("native", "event", "Event"), ("native", "perf_info", "PerfInfo")],
+    },
     Section {
         module: "session",
         structs: &[("native", "reading", "Reading"), ("native", "reading", "EventInfo")],

@@ -1,6 +1,8 @@
 //! Clocks: reading them is cheap, converting their ticks is exact.
 
 use crate::tsc;
+pub use crate::wall::unix_nanos;
+use crate::wall::{MONOTONIC_HERTZ, monotonic_nanos};
 
 /// A source of ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,11 +112,11 @@ impl Clock {
         }
     }
 
-    /// Ticks a second.
+    /// Ticks a second; 0 in a build without `std`, which has no clock: its ticks stand still.
     pub fn frequency(self) -> u64 {
         match self {
-            Clock::Monotonic => NANOS_PER_SECOND,
-            Clock::Tsc => tsc::hertz().unwrap_or(NANOS_PER_SECOND),
+            Clock::Monotonic => MONOTONIC_HERTZ,
+            Clock::Tsc => tsc::hertz().unwrap_or(MONOTONIC_HERTZ),
         }
     }
 
@@ -158,32 +160,10 @@ impl Scope {
     }
 }
 
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
-
-/// `CLOCK_MONOTONIC` in nanoseconds.
-pub(crate) fn monotonic_nanos() -> u64 {
-    clock_nanos(libc::CLOCK_MONOTONIC)
-}
-
-/// Wall-clock time in nanoseconds since 1970 (UTC); 0 for clocks set before that.
-pub fn unix_nanos() -> u64 {
-    clock_nanos(libc::CLOCK_REALTIME)
-}
-
-pub(crate) fn clock_nanos(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a live timespec, which is all that the call writes.
-    let result = unsafe { libc::clock_gettime(clock, &raw mut time) };
-    if result != 0 || time.tv_sec < 0 {
-        // No Linux refuses these clocks; a wrong guess would be worse than a clock that stands still.
-        return 0;
-    }
-    (time.tv_sec as u64).saturating_mul(NANOS_PER_SECOND).saturating_add(time.tv_nsec as u64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wall::NANOS_PER_SECOND;
     use proptest::prelude::*;
 
     /// Long division in base 2^32, without any 128-bit arithmetic: slow, and too simple to share a mistake with the real one.

@@ -200,7 +200,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl core::error::Error for Error {}
 
 const _: () = assert!(size_of::<Error>() == 512 && core::mem::offset_of!(Error, message) == 16);
 

@@ -1,13 +1,11 @@
 //! Groups: events that are opened, scheduled and read together.
 
 use crate::kernel::{Attr, CLOEXEC, flag, kind};
+pub(crate) use crate::options::MAX_EVENTS;
 use crate::sys::{Errno, Sys};
 
 use crate::attr::Step;
 use crate::diagnose::Target;
-
-/// The most events a session may have, so that a whole group's answer fits on the stack.
-pub const MAX_EVENTS: usize = 64;
 
 /// An opened event.
 #[derive(Clone, Copy, Debug)]

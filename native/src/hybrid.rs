@@ -4,8 +4,9 @@
 //! opened once for each, the PMU named in the upper half of its config, and its counts and running times are added up. They run by
 //! turns, each while the thread is on its kind of core; scaling each alone would count twice.
 
-use crate::event::{Event, parse_number};
+use crate::event::Event;
 use crate::kernel::kind;
+use crate::parse::parse_number;
 use crate::sys::Sys;
 use crate::sysfs;
 

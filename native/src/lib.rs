@@ -30,42 +30,77 @@
 //! # Ok::<(), picollo_native::Error>(())
 //! ```
 
+#![cfg_attr(not(feature = "std"), no_std)]
 // An error carries its explanation by value: the paths that build one must not allocate, and none of them is hot.
 #![allow(clippy::result_large_err)]
 
+// Counting is done by Linux. Elsewhere, and without `std`, the types and the calls are the same, and the answer is
+// `Unsupported`; `elsewhere/` holds what answers so.
+#[cfg(picollo_linux)]
 mod attr;
 mod clock;
+#[cfg(picollo_linux)]
 mod control;
+#[cfg(picollo_linux)]
 mod diagnose;
 mod error;
 mod event;
+#[cfg(picollo_linux)]
 mod fast;
+#[cfg(picollo_linux)]
 mod fault;
+#[cfg(picollo_linux)]
 mod group;
+#[cfg(picollo_linux)]
+mod history;
+#[cfg(picollo_linux)]
 mod hybrid;
+#[cfg(picollo_linux)]
 mod kernel;
+#[cfg(picollo_linux)]
 mod machine;
-#[cfg(test)]
+#[cfg(all(test, picollo_linux))]
 mod model;
+#[cfg(picollo_linux)]
 mod names;
+#[cfg(picollo_linux)]
 mod open;
 mod options;
+#[cfg(picollo_linux)]
 mod overhead;
+#[cfg(picollo_linux)]
 mod page;
+#[cfg_attr(not(picollo_linux), path = "elsewhere/event.rs")]
+mod parse;
+mod perf_info;
+#[cfg(picollo_linux)]
 mod pmc;
+#[cfg(picollo_linux)]
 mod probe;
+#[cfg(picollo_linux)]
 mod read;
 mod reading;
+#[cfg(picollo_linux)]
 mod sampling;
+#[cfg(picollo_linux)]
 mod scale;
+#[cfg_attr(not(picollo_linux), path = "elsewhere/session.rs")]
 mod session;
+#[cfg(picollo_linux)]
 mod slope;
+#[cfg(picollo_linux)]
 mod substitute;
+#[cfg(picollo_linux)]
 mod sys;
+#[cfg(picollo_linux)]
 mod sysfs;
 mod text;
+#[cfg(picollo_linux)]
 mod thread;
+#[cfg_attr(not(picollo_linux), path = "elsewhere/tsc.rs")]
 mod tsc;
+#[cfg_attr(not(picollo_linux), path = "elsewhere/wall.rs")]
+mod wall;
 pub mod work;
 
 pub use clock::{Clock, Scope, Unit, unix_nanos};
@@ -74,21 +109,29 @@ pub use event::{
     EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
     EVENT_PRECISE_MASK, EVENT_USER, Event,
 };
-pub use group::MAX_EVENTS;
+#[cfg(picollo_linux)]
 pub use kernel::{Attr, Page};
 pub use options::{
-    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
+    MAX_EVENTS, ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
     SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions,
 };
+#[cfg(picollo_linux)]
 pub use overhead::Overhead;
-pub use probe::{PerfInfo, probe, probe_with};
+#[cfg(not(picollo_linux))]
+pub use parse::probe;
+pub use perf_info::PerfInfo;
+#[cfg(picollo_linux)]
+pub use probe::{probe, probe_with};
 pub use reading::{
     EVENT_INFO_FAST, EVENT_INFO_SILENT, EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY,
     EventInfo, READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
 };
 pub use session::Session;
+#[cfg(picollo_linux)]
 pub use slope::Slope;
+#[cfg(picollo_linux)]
 pub use sys::{Errno, Kernel, Sys};
+#[cfg(picollo_linux)]
 pub use tsc::TscState;
 
 /// The Rust example of the README, kept working.

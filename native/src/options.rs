@@ -1,6 +1,8 @@
 //! What a session is made from, and how it is read.
 
+#[cfg(picollo_linux)]
 use crate::diagnose::Target;
+#[cfg(picollo_linux)]
 use crate::error::{Error, Result, Status};
 
 /// Ask the kernel to keep the events on the PMU all the time. Where it cannot, they are opened again without, and their info says
@@ -21,7 +23,11 @@ pub const SESSION_ON_CPU: u32 = 1 << 6;
 /// Subtract the calibrated overhead of reading from values.
 pub const SESSION_SUBTRACT: u32 = 1 << 7;
 
+#[cfg(picollo_linux)]
 const ALL_FLAGS: u32 = (SESSION_SUBTRACT << 1) - 1;
+
+/// The most events a session may have, so that a whole group's answer fits on the stack.
+pub const MAX_EVENTS: usize = 64;
 
 /// What a session is made from. All zero is a good default: the calling thread, user space, counting at once.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
@@ -60,6 +66,7 @@ impl ReadMode {
 }
 
 /// Whom the options mean, where they mean anything.
+#[cfg(picollo_linux)]
 pub(crate) fn check_options(options: &SessionOptions) -> Result<Target> {
     let invalid = |why| Err(Error::new(Status::InvalidArgument, format_args!("{why}")));
     if options.flags & !ALL_FLAGS != 0 {

@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result, Status};
 use crate::group::MAX_EVENTS;
+use crate::history::History;
 use crate::options::ReadMode;
-use crate::reading::{History, READING_CLEAN, READING_FAST, READING_TIMES_STALE};
+use crate::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
 use crate::sampling::Samples;
 use crate::session::Session;
 use crate::sys::Sys;

@@ -3,10 +3,11 @@
 use crate::error::{Error, Result, Status};
 use crate::fast::{Fast, Mapped};
 use crate::group::{Group, MAX_EVENTS, Sample, Unreadable, positions};
+use crate::history::STANDING;
 use crate::hybrid;
 use crate::options::{SESSION_INHERIT, SESSION_ORDERED};
 use crate::pmc::{Cpu, Pmcs};
-use crate::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE, STANDING};
+use crate::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
 use crate::session::Session;
 use crate::sys::{Errno, Sys};
 use crate::tsc;

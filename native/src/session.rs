@@ -11,6 +11,7 @@ use crate::event::Event;
 use crate::fast::Fast;
 use crate::fault::Policy;
 use crate::group::{Counter, MAX_EVENTS, positions};
+use crate::history::History;
 use crate::hybrid::Pmus;
 use crate::kernel::Attr;
 use crate::open::{Opened, Plan};
@@ -19,7 +20,7 @@ use crate::options::{
     SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions, check_options,
 };
 use crate::overhead::Overhead;
-use crate::reading::{EVENT_INFO_FAST, EventInfo, History, Reading};
+use crate::reading::{EVENT_INFO_FAST, EventInfo, Reading};
 use crate::sampling::Samples;
 use crate::substitute::Substitute;
 use crate::sys::{Kernel, Sys};

@@ -3,8 +3,8 @@
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::clock::clock_nanos;
 use crate::kernel::{Attr, Page, request};
+use crate::wall::clock_nanos;
 
 /// An error number of the operating system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,8 +3,9 @@
 use core::fmt::{self, Write};
 
 use crate::error::{Error, Result, Status};
-use crate::event::{Event, malformed, parse_modifiers, parse_number};
+use crate::event::Event;
 use crate::kernel::kind;
+use crate::parse::{malformed, parse_modifiers, parse_number};
 use crate::sys::{Errno, Sys};
 use crate::text;
 

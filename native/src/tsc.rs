@@ -189,7 +189,7 @@ fn page_hertz() -> Option<u64> {
 /// Measuring the counter against the kernel's clock.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))]
 mod calibrate {
-    use crate::clock::clock_nanos;
+    use crate::wall::clock_nanos;
 
     /// Two simultaneous readings.
     #[derive(Clone, Copy)]

@@ -1,5 +1,6 @@
 //! Known work: code whose cycles and instructions are known in advance, to check clocks and counters against.
 
+#[cfg(picollo_linux)]
 unsafe extern "C" {
     fn picollo_asm_work_add_chain_256(repetitions: u64);
 }
@@ -10,7 +11,32 @@ unsafe extern "C" {
 /// Takes no lock, touches no memory. About `repetitions · 256` cycles.
 pub fn add_chain_256(repetitions: u64) {
     // SAFETY: the function takes a plain integer, touches registers only and returns after a finite loop.
-    unsafe { picollo_asm_work_add_chain_256(repetitions) }
+    #[cfg(picollo_linux)]
+    unsafe {
+        picollo_asm_work_add_chain_256(repetitions);
+    }
+    #[cfg(not(picollo_linux))]
+    for _ in 0..repetitions {
+        add_256();
+    }
+}
+
+/// The chain of `asm/work.c`, where C is not compiled. (256 additions in a row are more than the shortest jumps of small
+/// processors reach over.)
+#[cfg(not(picollo_linux))]
+fn add_256() {
+    // The compiler must not learn that the addend is 1.
+    let (mut sum, addend) = (0usize, core::hint::black_box(1usize));
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: changes one register and the flags.
+    unsafe {
+        core::arch::asm!(".rept 256", "add {0}, {1}", ".endr", inout(reg) sum, in(reg) addend, options(nomem, nostack));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    for _ in 0..256 {
+        sum = core::hint::black_box(sum.wrapping_add(addend));
+    }
+    core::hint::black_box(sum);
 }
 
 #[cfg(test)]

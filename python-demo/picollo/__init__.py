@@ -25,6 +25,7 @@ from __future__ import annotations
 from . import clock, work
 from ._library import held as _held
 from ._library import path as library_path
+from ._log_writer import LogWriter
 from .arrays import CountsAndEdges, to_frame
 from .clock import calibrate, convert, frequency, ticks
 from .compare import BlockComparison, Comparison, QuantileInterval, Verdict, compare, compare_blocks
@@ -51,11 +52,12 @@ from .errors import (
 )
 from .event import Event, EventInfo, PerfInfo, perf_probe
 from .histogram import Histogram
+from .log import LogError, LogInterval, LogReader, read_log, write_log
 from .percentile import Bucket, BucketPercentile, Percentile
 from .reading import Reading
 from .scope import Scope
 from .session import Measurement, Session
-from .snapshot import Counts, Snapshot
+from .snapshot import Counts, Merged, Snapshot
 from .summary import Summary, SummaryDiff
 from .timeline import Timeline
 from .timing import timed
@@ -85,7 +87,12 @@ __all__ = [
     "InternalError",
     "InvalidArgumentError",
     "LibraryError",
+    "LogError",
+    "LogInterval",
+    "LogReader",
+    "LogWriter",
     "Measurement",
+    "Merged",
     "NoSuchEventError",
     "NotCountedError",
     "NullPointerError",
@@ -115,8 +122,10 @@ __all__ = [
     "library_path",
     "library_version",
     "perf_probe",
+    "read_log",
     "ticks",
     "timed",
     "to_frame",
     "work",
+    "write_log",
 ]

@@ -51,7 +51,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "histogram_record_in_range": (c_int32, [_HANDLE, HOT_U64, HOT_U64, HOT_U64]),
     "histogram_reset": (c_int32, [_HANDLE]),
     "histogram_footprint": (c_int32, [_HANDLE, _SIZE_OUT]),
-    "histogram_add": (c_int32, [_HANDLE, _HANDLE]),
+    "histogram_add_reported": (c_int32, [_HANDLE, _HANDLE, c_uint32, _OUT]),
     "histogram_summary": (c_int32, [_HANDLE, c_uint32, _OUT]),
     # snapshot
     "snapshot_create": (c_int32, [_HANDLE, _OUT]),
@@ -63,8 +63,33 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_rank_of_value": (c_int32, [_HANDLE, c_uint64, c_uint32, POINTER(c_double)]),
     "snapshot_bucket_of": (c_int32, [_HANDLE, c_uint64, _OUT]),
     "snapshot_buckets": (c_int32, [_HANDLE, c_uint32, _OUT, c_size_t, _SIZE_OUT]),
-    "snapshot_merge": (c_int32, [_HANDLE, _HANDLE]),
     "snapshot_summary": (c_int32, [_HANDLE, c_uint32, _OUT]),
+    "snapshot_layout": (c_int32, [_HANDLE, _OUT]),
+    "snapshot_copy": (c_int32, [_HANDLE, _OUT]),
+    "snapshot_merge_reported": (c_int32, [_HANDLE, _HANDLE, c_uint32, _OUT]),
+    "snapshot_subtract": (c_int32, [_HANDLE, _HANDLE, _OUT]),
+    # interchange
+    "snapshot_encode": (c_int32, [_HANDLE, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
+    "snapshot_encode_base64": (c_int32, [_HANDLE, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
+    "snapshot_decode": (c_int32, [c_void_p, c_size_t, c_uint64, _OUT]),
+    "snapshot_format_hgrm": (
+        c_int32,
+        [_HANDLE, c_uint32, c_double, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
+    ),
+    "snapshot_corrected": (c_int32, [_HANDLE, c_uint64, _OUT]),
+    "log_reader_create": (c_int32, [c_void_p, c_size_t, _OUT]),
+    "log_reader_set_max_counters": (c_int32, [_HANDLE, c_uint64]),
+    "log_reader_next_interval": (c_int32, [_HANDLE, _OUT]),
+    "log_reader_decode": (c_int32, [_HANDLE, _OUT]),
+    "log_reader_tag": (c_int32, [_HANDLE, c_void_p, c_size_t, _SIZE_OUT]),
+    "log_reader_position": (c_int32, [_HANDLE, _OUT, _OUT]),
+    "log_reader_times": (c_int32, [_HANDLE, _OUT, _OUT]),
+    "log_reader_free": (None, [_HANDLE]),
+    "log_format_header": (c_int32, [c_double, c_char_p, c_void_p, c_size_t, _SIZE_OUT]),
+    "log_format_interval": (
+        c_int32,
+        [_HANDLE, c_double, c_double, c_char_p, c_void_p, c_size_t, _SIZE_OUT],
+    ),
     # text
     "summary_format": (c_int32, [_OUT, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
     "summary_format_diff": (

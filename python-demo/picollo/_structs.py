@@ -24,6 +24,7 @@ COMPARISON_OUT_OF_RANGE = 1 << 2
 COMPARISON_APPROXIMATE = 1 << 3
 COMPARISON_LAYOUTS_DIFFER = 1 << 4
 COMPARISON_AUTOCORRELATED = 1 << 5
+ENCODING_HDR_V2, ENCODING_HDR_V2_COMPRESSED, ENCODING_NATIVE = 0, 1, 2
 
 TEXT_MARKDOWN, TEXT_LINE, TEXT_JSON, TEXT_CSV = 0, 1, 2, 3
 
@@ -215,6 +216,42 @@ class BlockComparison(ctypes.Structure):
     ]
 
 
+class Layout(ctypes.Structure):
+    """``picollo_layout``"""
+
+    _fields_ = [
+        ("min_trackable", c_uint64),
+        ("max_trackable", c_uint64),
+        ("first_index", c_uint64),
+        ("length", c_uint64),
+        ("relative_error", c_double),
+        ("block_scale", c_uint32),
+        ("significant_digits", c_uint32),
+    ]
+
+
+class Merged(ctypes.Structure):
+    """``picollo_merged``"""
+
+    _fields_ = [
+        ("refined", c_uint64),
+        ("underflow", c_uint64),
+        ("overflow", c_uint64),
+        ("lost", c_uint64),
+    ]
+
+
+class LogInterval(ctypes.Structure):
+    """``picollo_log_interval``"""
+
+    _fields_ = [
+        ("start_seconds", c_double),
+        ("end_seconds", c_double),
+        ("max", c_double),
+        ("tag", c_char * 232),
+    ]
+
+
 class Scope(ctypes.Structure):
     """``picollo_scope``"""
 
@@ -313,6 +350,9 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_compare_options": CompareOptions,
     "picollo_comparison": Comparison,
     "picollo_block_comparison": BlockComparison,
+    "picollo_layout": Layout,
+    "picollo_merged": Merged,
+    "picollo_log_interval": LogInterval,
     "picollo_scope": Scope,
     "picollo_event": Event,
     "picollo_perf_info": PerfInfo,

@@ -14,14 +14,18 @@ _FIRST_CAPACITY = 4096
 
 def read_text(call: Callable[[Any, int, Any], int], what: str) -> str:
     """The text that ``call(buffer, capacity, out_length)`` writes, however long it is."""
-    capacity = _FIRST_CAPACITY
+    return read_bytes(call, what).decode("utf-8")
+
+
+def read_bytes(call: Callable[[Any, int, Any], int], what: str, capacity: int = _FIRST_CAPACITY) -> bytes:
+    """The bytes that ``call(buffer, capacity, out_length)`` writes, however many they are."""
     while True:
         buffer = ctypes.create_string_buffer(capacity)
         length = ctypes.c_size_t()
         status = call(buffer, capacity, byref(length))
         if status != BufferTooSmallError.STATUS or length.value < capacity:
             check(status, what)
-            return buffer.raw[: length.value].decode("utf-8")
+            return ctypes.string_at(buffer, length.value)
         capacity = length.value + 1
 
 

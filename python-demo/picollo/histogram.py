@@ -12,9 +12,10 @@ from ._buffers import batch_of
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
 from .errors import ClosedError, InvalidArgumentError, check
+from .interchange import Encoding, layout_of, unpickle_histogram
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
-from .snapshot import HELD_BYTES, Counts, Snapshot, u64
+from .snapshot import HELD_BYTES, Counts, Merged, Snapshot, u64
 from .summary import Summary, SummaryDiff
 
 #: How a histogram is written to.
@@ -64,7 +65,7 @@ class Histogram:
     :param name: default title of summaries and heading in diffs.
     """
 
-    __slots__ = ("__weakref__", "_many_writers", "_name", "_pointer", "_relative_error")
+    __slots__ = ("__weakref__", "_many_writers", "_name", "_options", "_pointer", "_relative_error")
 
     _pointer: Any
 
@@ -107,11 +108,14 @@ class Histogram:
         # Zeroing hundreds of megabytes takes a while: let others run.
         status = released.histogram_create(byref(options), byref(pointer))
         check(status, f"histogram ({_described(options)})")
-        self._take(pointer, name, mode != "single_writer")
+        self._take(pointer, name, mode != "single_writer", options)
 
-    def _take(self, pointer: c_void_p, name: str, many_writers: bool) -> None:
+    def _take(
+        self, pointer: c_void_p, name: str, many_writers: bool, options: Optional[structs.HistogramOptions]
+    ) -> None:
         self._pointer = own(pointer, held.histogram_free)
         self._name = name
+        self._options = options
         self._many_writers = many_writers
         self._relative_error: Optional[float] = None
 
@@ -119,7 +123,7 @@ class Histogram:
     def _adopt(cls, pointer: c_void_p, name: str) -> Histogram:
         """A single-writer histogram that the library made, whose reference becomes ours."""
         histogram = cls.__new__(cls)
-        histogram._take(pointer, name, many_writers=False)
+        histogram._take(pointer, name, many_writers=False, options=None)
         return histogram
 
     # ── recording ──────────────────────────────────────────────────────────────────────────────────────
@@ -190,14 +194,19 @@ class Histogram:
         check(status, "record_in_range")
         return True
 
-    def add(self, other: Union[Snapshot, Histogram]) -> None:
-        """Adds all counts of a snapshot, of any layout. Given a histogram, adds a snapshot of it."""
+    def add(self, other: Union[Snapshot, Histogram], spread: bool = False) -> Merged:
+        """Adds all counts of a snapshot, of any layout, and tells what became of them. Given a histogram, adds a snapshot of it.
+
+        :param spread: as for :meth:`Snapshot.merge`.
+        """
         if isinstance(other, Histogram):
             other = other.snapshot()
         if not isinstance(other, Snapshot):
             raise TypeError(f"a histogram adds snapshots and histograms, not {type(other).__name__}")
+        raw = structs.Merged()
         with other._lock:
-            check(held.histogram_add(self._handle(), other._handle()), "add")
+            check(held.histogram_add_reported(self._handle(), other._handle(), bool(spread), byref(raw)), "add")
+        return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def reset(self) -> None:
         """Counts from zero again, at any time and from any thread. Snapshots that read deltas are not disturbed.
@@ -290,6 +299,32 @@ class Histogram:
             self._relative_error = self.summary().relative_error
         return self._relative_error
 
+    # ── elsewhere ──────────────────────────────────────────────────────────────────────────────────────
+
+    def encode(self, encoding: Encoding = "native") -> bytes:
+        """The counts as of now as bytes. See :meth:`Snapshot.encode`."""
+        return self.snapshot().encode(encoding)
+
+    @classmethod
+    def decode(
+        cls,
+        data: Any,
+        *,
+        mode: Mode = "interlocked",
+        storage: Storage = "dense",
+        max_counters: int = 0,
+        name: str = "",
+    ) -> Histogram:
+        """A new histogram with the counts that were encoded, to go on recording into; with the same range, and buckets as fine.
+
+        :param data: what :meth:`Snapshot.decode` takes, which also says what is raised.
+        """
+        snapshot = Snapshot.decode(data, max_counters=max_counters, name=name)
+        relative_error, low, high, _ = layout_of(snapshot)
+        histogram = cls(relative_error, low, high, mode, storage, name=name)
+        histogram.add(snapshot)
+        return histogram
+
     # ── life ───────────────────────────────────────────────────────────────────────────────────────────
 
     def close(self) -> None:
@@ -335,7 +370,25 @@ class Histogram:
         return f"<picollo.Histogram{name} {self.summary().line('')}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a histogram cannot be pickled: record in each process, and add up what they send")
+        # Copies come from here as well: histograms with the same options, and the counts as of now.
+        snapshot = self.snapshot()
+        return unpickle_histogram, (self._arguments(snapshot), snapshot.encode("native"), self._name)
+
+    def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
+        """What makes another of the kind."""
+        relative_error, low, high, _ = layout_of(snapshot)
+        arguments: dict[str, Any] = {"relative_error": relative_error, "min": low, "max": high}
+        options = self._options
+        if options is None:  # a session's
+            return {**arguments, "mode": "single_writer"}
+        return {
+            **arguments,
+            "mode": _name_of(options.mode, _MODES),
+            "storage": _name_of(options.storage, _STORAGES),
+            "counter_bits": options.counter_bits,
+            "live_reset": not options.flags & structs.HISTOGRAM_NO_LIVE_RESET,
+            "max_bytes": options.max_bytes,
+        }
 
 
 class _Closed:
@@ -380,9 +433,11 @@ def _described(options: structs.HistogramOptions) -> str:
         if options.significant_digits
         else f"relative_error={options.relative_error:g}"
     )
-    modes = {code: mode for mode, code in _MODES.items()}
-    storages = {code: storage for storage, code in _STORAGES.items()}
     return (
-        f"{precision}, min={options.min_trackable}, max={options.max_trackable}, mode={modes[options.mode]}, "
-        f"storage={storages[options.storage]}, counter_bits={options.counter_bits}"
+        f"{precision}, min={options.min_trackable}, max={options.max_trackable}, mode={_name_of(options.mode, _MODES)}, "
+        f"storage={_name_of(options.storage, _STORAGES)}, counter_bits={options.counter_bits}"
     )
+
+
+def _name_of(code: int, choices: dict[str, int]) -> str:
+    return next(name for name, number in choices.items() if number == code)

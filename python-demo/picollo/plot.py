@@ -22,7 +22,7 @@ from . import _axes as axes
 from . import arrays
 from .histogram import Histogram
 from .snapshot import Snapshot
-from .timeline import Timeline
+from .timeline import Interval, Timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -216,7 +216,7 @@ def heatmap(
     if bins < 1:
         raise ValueError(f"bins must be at least 1, not {bins}")
     ax = ax or axes.new_axes(wide=True)
-    intervals = timeline.intervals
+    intervals = _without_gaps(timeline.intervals)
     filled = [interval for interval in intervals if len(interval.buckets)]
     spans = [
         numpy.array([interval.buckets["lower"][0], float(interval.buckets["upper"][-1]) + 1], "f8") for interval in filled
@@ -242,6 +242,18 @@ def heatmap(
     name = timeline.name or "Values"
     axes.finish(ax, title or f"{name} over time", bool(filled), legend=bool(filled and mark), where="above", grid=False)
     return ax
+
+
+def _without_gaps(intervals: Sequence[Interval]) -> list[Interval]:
+    """Columns are side by side: where nothing was sampled, as in a log with gaps, there is an empty one. (Times of logs are rounded
+    to milliseconds, which makes no gaps.)"""
+    filled: list[Interval] = []
+    for interval in intervals:
+        gap = interval.begin - filled[-1].end if filled else 0.0
+        if gap > 0.01 * (interval.end - interval.begin):
+            filled.append(Interval(filled[-1].end, interval.begin, interval.summary, interval.buckets[:0]))
+        filled.append(interval)
+    return filled
 
 
 def _lines(ax: Axes, intervals: Sequence[Any], start: float, mark: Sequence[float]) -> None:

@@ -8,9 +8,9 @@ import operator
 import sys
 import threading
 from ctypes import byref, c_double, c_size_t, c_void_p
-from typing import TYPE_CHECKING, Any, ContextManager, Iterable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterable, NamedTuple, Optional
 
-from . import arrays
+from . import arrays, interchange
 from . import _structs as structs
 from ._library import Functions, held, own, released
 from .errors import ClosedError, InvalidArgumentError, check
@@ -48,17 +48,42 @@ class Counts(NamedTuple):
     lost: int
 
 
+class Merged(NamedTuple):
+    """What became of counts that were added or taken away. All zero: each is where recording its value would have put it."""
+
+    #: Counts that went to a narrower bucket than they came from, within the error of theirs.
+    refined: int
+    #: Counts that were in range there and are underflow here.
+    underflow: int
+    #: Counts that were in range there and are overflow here.
+    overflow: int
+    #: Counts that a bucket had no room for: no count goes above 2**64 - 1. They are among the lost of the result.
+    lost: int
+
+
 class Snapshot:
     """Counts as they were at one moment. Writers go on meanwhile, undisturbed.
 
     :meth:`update` takes the counts anew, since the last reset or since the previous update: the deltas of one snapshot add up
     to everything that was recorded, whatever is reset meanwhile. A snapshot keeps what it needs of its histogram alive.
 
+    Snapshots travel: :meth:`encode` and :meth:`decode`, pickling, copying, and ``+``, so that they combine what many processes
+    recorded. Those made from bytes or from other snapshots hold their counts alone.
+
     Any thread may use a snapshot; calls on one snapshot follow one another.
     """
 
+    #: None: it is closed, or could not be made.
+    _pointer: Optional[c_void_p] = None
+
     def __init__(self, histogram: c_void_p, footprint: int, name: str = "") -> None:
         """Not for callers: see ``Histogram.snapshot``."""
+        self._prepare(footprint, name)
+        pointer = c_void_p()
+        check(self._functions.snapshot_create(histogram, byref(pointer)), "snapshot")
+        self._pointer = own(pointer, held.snapshot_free)
+
+    def _prepare(self, footprint: int, name: str) -> None:
         is_small = footprint <= HELD_BYTES
         self._functions: Functions = held if is_small else released
         # What the GIL does not keep apart, a lock must. (Not always a lock: one that another thread holds during a fork would
@@ -67,10 +92,17 @@ class Snapshot:
             contextlib.nullcontext() if is_small and HAS_GIL else threading.RLock()
         )
         self._name = name
-        self._pointer: Optional[c_void_p] = None
-        pointer = c_void_p()
-        check(self._functions.snapshot_create(histogram, byref(pointer)), "snapshot")
-        self._pointer = own(pointer, held.snapshot_free)
+
+    @classmethod
+    def _adopt(cls, pointer: c_void_p, name: str) -> Snapshot:
+        """A snapshot that the library made, whose reference becomes ours."""
+        pointer = own(pointer, held.snapshot_free)
+        layout = structs.Layout()
+        check(held.snapshot_layout(pointer, byref(layout)), "snapshot")
+        snapshot = cls.__new__(cls)
+        snapshot._prepare(layout.length * 8, name)
+        snapshot._pointer = pointer
+        return snapshot
 
     @property
     def name(self) -> str:
@@ -233,16 +265,123 @@ class Snapshot:
             check(function(handle, bool(non_empty), found, length.value, byref(length)), what)
         return found
 
-    def merge(self, other: Snapshot) -> None:
-        """Adds all counts of another snapshot, of any layout. The next update replaces what was merged."""
+    def merge(self, other: Snapshot, spread: bool = False) -> Merged:
+        """Adds all counts of another snapshot, of any layout, and tells what became of them. The next update replaces what was
+        merged.
+
+        What is out of the range here is counted as underflow or overflow; ``a + b`` has room for both.
+
+        :param spread: divide counts of wider buckets among all buckets here that they have values of, in proportion, instead of
+            giving them to the one at their midpoint.
+        """
+        code = bool(spread)
+        return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge_reported(*handles[:2], code, handles[2]))
+
+    def subtract(self, other: Snapshot) -> Merged:
+        """Takes away all counts of another snapshot, from where :meth:`merge` would have put them. So it undoes a merge, and
+        tells what came after an earlier snapshot. The next update replaces what is left.
+
+        :raises InvalidArgumentError: when there is less here than is to be taken away; nothing is changed then.
+        """
+        try:
+            return self._combine(other, "subtract", self._functions.snapshot_subtract)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(error.status, "there is less here than is to be taken away") from None
+
+    def _combine(self, other: Snapshot, what: str, function: Callable[..., int]) -> Merged:
         if not isinstance(other, Snapshot):
-            raise TypeError(f"a snapshot merges snapshots, not {type(other).__name__}")
+            raise TypeError(f"a snapshot can {what} snapshots, not {type(other).__name__}")
         if other is self:
-            raise ValueError("a snapshot cannot be merged into itself")
+            raise ValueError(f"a snapshot cannot {what} itself: nothing was changed")
+        raw = structs.Merged()
         # One lock after the other has a risk of deadlock (a.merge(b) while b.merge(a)): so in one order for all.
         first, second = sorted((self, other), key=id)
         with first._lock, second._lock:
-            check(self._functions.snapshot_merge(self._handle(), other._handle()), "merge")
+            check(function(self._handle(), other._handle(), byref(raw)), what)
+        return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
+
+    def __add__(self, other: Snapshot) -> Snapshot:
+        """The counts of both, in a new snapshot that has the range and the precision of both: see :meth:`merged`."""
+        return self.merged((self, other), self._name) if isinstance(other, Snapshot) else NotImplemented
+
+    def __radd__(self, other: Any) -> Snapshot:
+        """``sum(snapshots)`` begins with 0."""
+        return self.merged((self,), self._name) if other == 0 and isinstance(other, int) else NotImplemented
+
+    def __sub__(self, other: Snapshot) -> Snapshot:
+        """The counts here without those of the other, in a new snapshot: see :meth:`subtract`."""
+        if not isinstance(other, Snapshot):
+            return NotImplemented
+        left = interchange.copied(self, self._name)
+        left.subtract(other)
+        return left
+
+    @classmethod
+    def merged(cls, snapshots: Iterable[Snapshot], name: str = "") -> Snapshot:
+        """The counts of all, in a new snapshot.
+
+        It reaches from the lowest to the highest of their ranges and has the smallest of their relative errors, so that nothing
+        is lost. Counts of a snapshot with wider buckets go to the bucket at their midpoint. The order makes no difference.
+
+        :raises ValueError: for no snapshots at all, which have no range.
+        """
+        return interchange.merged(snapshots, name)
+
+    def with_digits(self, significant_digits: int) -> Snapshot:
+        """A copy with HdrHistogram's buckets of so many digits (1 to 5), as its encodings need.
+
+        Exact where the buckets here are as fine or finer; counts of wider ones go to the bucket at their midpoint.
+        """
+        return interchange.with_digits(self, significant_digits)
+
+    def corrected(self, expected_interval: int) -> Snapshot:
+        """A copy with the values that were held up (coordinated omission): what :meth:`Histogram.record_corrected` would have
+        recorded, from the buckets."""
+        pointer = c_void_p()
+        interval = u64(expected_interval, "expected_interval")
+        with self._lock:
+            status = self._functions.snapshot_corrected(self._handle(), interval, byref(pointer))
+        check(status, "corrected")
+        return self._adopt(pointer, self._name)
+
+    def encode(self, encoding: interchange.Encoding = "native") -> bytes:
+        """The counts as bytes, for other processes, machines and times.
+
+        :param encoding: ``"native"`` has room for everything, a checksum, and stays readable: any later version decodes it.
+            ``"hdr_v2"`` and ``"hdr_v2_compressed"`` are HdrHistogram's; they have no room for underflow, overflow and lost
+            counts (which are left out), nor for what raises.
+        :raises IncompatibleError: in HdrHistogram's encodings, for other buckets than those of 0 to 5 digits
+            (:meth:`with_digits` makes such), and for values and counts from 2**63 on.
+        """
+        return interchange.encode(self, encoding)
+
+    def encode_text(self, encoding: interchange.Encoding = "hdr_v2_compressed") -> str:
+        """:meth:`encode` in base64; by default what is in HdrHistogram's logs, ``HISTFAAA...``"""
+        return interchange.encode_text(self, encoding)
+
+    @classmethod
+    def decode(cls, data: Any, *, max_counters: int = 0, name: str = "") -> Snapshot:
+        """The snapshot that was encoded: our own encoding, HdrHistogram's V2, V1 or V0, compressed or not, and any in base64.
+
+        It holds its counts alone: it has no histogram to be updated from.
+
+        :param data: bytes, anything with a buffer of bytes, or base64 as a str. It need not be trusted.
+        :param max_counters: limit of the counters of the result, 8 bytes each, and with it of the work
+            (default: 6,291,456, what HdrHistogram has at most).
+        :raises CorruptError: for data that is none of these, or damaged.
+        :raises OutOfMemoryError: for more counters than that.
+        :raises UnsupportedError: for a later version of our own encoding.
+        """
+        return interchange.decode(data, max_counters, name)
+
+    def hgrm(self, ticks_per_half_distance: int = 5, scale: float = 1.0, csv: bool = False) -> str:
+        """The percentiles as HdrHistogram prints them, for its plotter (``.hgrm``).
+
+        :param ticks_per_half_distance: rows for each halving of what is left up to 100 %.
+        :param scale: divides the values: 1000 shows nanoseconds as microseconds.
+        :param csv: comma-separated values instead.
+        """
+        return interchange.hgrm(self, ticks_per_half_distance, scale, csv)
 
     def close(self) -> None:
         """Frees the snapshot now rather than when nothing refers to it any more. May be called again."""
@@ -276,7 +415,15 @@ class Snapshot:
         return f"<picollo.Snapshot{name} {self.counts}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a snapshot cannot be pickled; its summary can")
+        # Like what is decoded, what is unpickled has no histogram to be updated from.
+        return interchange.unpickle, (self.encode("native"), self._name)
+
+    def __copy__(self) -> Snapshot:
+        """A snapshot with the same counts, and no histogram to be updated from."""
+        return interchange.copied(self, self._name)
+
+    def __deepcopy__(self, memo: Any) -> Snapshot:
+        return interchange.copied(self, self._name)
 
 
 def u64(value: Any, name: str) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple, Optional
+from typing import TYPE_CHECKING, Iterable, NamedTuple, Optional
 
 from . import arrays
+from .errors import UnsupportedError
 from .histogram import Histogram
+from .log import LogInterval
 from .snapshot import Snapshot
 from .summary import Summary
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 class Interval(NamedTuple):
     """What was recorded between two samples."""
 
-    #: Seconds on the clock of :func:`time.monotonic`.
+    #: Seconds on the clock of :func:`time.monotonic`; of a log, those of the log.
     begin: float
     end: float
     summary: Summary
@@ -47,19 +49,43 @@ class Timeline:
         if keep is not None and keep < 1:
             raise ValueError(f"keep must be at least 1, not {keep}")
         # The first update is the start of the first delta: what was recorded before belongs to none.
-        self._snapshot: Snapshot = histogram.snapshot()
+        self._snapshot: Optional[Snapshot] = histogram.snapshot()
+        self._name = histogram.name
         self._last = time.monotonic()
         self._keep = keep
         #: The intervals so far, oldest first.
         self.intervals: list[Interval] = []
 
+    @classmethod
+    def of(cls, intervals: Iterable[LogInterval], name: str = "") -> Timeline:
+        """The intervals of a log, to plot or to make a frame of: ``Timeline.of(picollo.read_log(path, tag="GET"))``.
+
+        Their times are those of the log. There is nothing more to sample.
+
+        :raises ValueError: for intervals that are not in the order of their ends, such as those of several logs.
+        """
+        timeline = cls.__new__(cls)
+        timeline._snapshot = None
+        timeline._name = name
+        timeline._last, timeline._keep = 0.0, None
+        timeline.intervals = []
+        for item in intervals:
+            if timeline.intervals and item.end < timeline.intervals[-1].end:
+                raise ValueError(f"intervals must be in order, but one ends at {timeline.intervals[-1].end}, the next at {item.end}")
+            timeline.intervals.append(
+                Interval(item.start, item.end, item.snapshot.summary(), item.snapshot.bucket_array())
+            )
+        return timeline
+
     @property
     def name(self) -> str:
         """Name of the histogram, or ``""``."""
-        return self._snapshot.name
+        return self._name
 
     def sample(self) -> Interval:
         """Ends an interval, which holds what was recorded since the previous sample, and begins the next."""
+        if self._snapshot is None:
+            raise UnsupportedError(message="a timeline of a log has no histogram to sample")
         self._snapshot.update(deltas=True)
         now = time.monotonic()
         interval = Interval(self._last, now, self._snapshot.summary(), self._snapshot.bucket_array())

@@ -71,6 +71,7 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
         assert archive.read(f"picollo/{Path(picollo._library._file_name()).name}") == Path(LIBRARY).read_bytes()
         assert "Root-Is-Purelib: false" in archive.read("picollo-0.1.0.dist-info/WHEEL").decode()
     modules = {f"picollo/{path.name}" for path in (PACKAGE_ROOT / "picollo").iterdir() if path.suffix in (".py", ".typed")}
+    modules |= {f"picollo/commands/{path.name}" for path in (PACKAGE_ROOT / "picollo" / "commands").glob("*.py")}
     assert modules <= set(names)
     assert not [name for name in names if name.startswith(("tests", "demos", "build"))]
 
@@ -87,6 +88,9 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
     code = "import picollo; h = picollo.Histogram(); h.record(5); print(picollo.library_path, h.summary().p50)"
     told = subprocess.run([python, "-W", "error", "-c", code], cwd=elsewhere, env=environment(), capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
+    # The command line comes along.
+    script = subprocess.run([python.parent / "picollo", "hlog", "--help"], cwd=elsewhere, env=environment(), capture_output=True)
+    assert (script.returncode, script.stderr) == (0, b"") and b"--by-tag" in script.stdout
     path, median = told.stdout.split()
     assert Path(path).is_relative_to(tmp_path / "venv") and median == "5"
 

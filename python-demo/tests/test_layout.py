@@ -26,6 +26,9 @@ SIZES = {
     "picollo_compare_options": 48,
     "picollo_comparison": 328,
     "picollo_block_comparison": 104,
+    "picollo_layout": 48,
+    "picollo_merged": 32,
+    "picollo_log_interval": 256,
     "picollo_scope": 32,
     "picollo_event": 200,
     "picollo_perf_info": 504,
@@ -40,7 +43,7 @@ CONSTANTS = {
     **{
         f"PICOLLO_{name}": value
         for name, value in vars(structs).items()
-        if name.startswith(("CLOCK_", "UNIT_", "HISTOGRAM_", "SUMMARY_A", "TEXT_", "VERDICT_", "COMPARISON_", "SESSION_", "READ", "EVENT_INFO_"))
+        if name.startswith(("CLOCK_", "UNIT_", "HISTOGRAM_", "SUMMARY_A", "TEXT_", "ENCODING_", "VERDICT_", "COMPARISON_", "SESSION_", "READ", "EVENT_INFO_"))
     },
 }
 

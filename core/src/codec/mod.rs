@@ -17,6 +17,7 @@ mod hdr;
 pub mod log;
 mod native;
 mod scratch;
+mod sequence;
 mod sink;
 #[cfg(any(test, not(all(feature = "alloc", feature = "compression"))))]
 mod stored;
@@ -137,17 +138,12 @@ impl Snapshot {
     #[cfg(feature = "alloc")]
     pub fn encode_to_vec(&self, encoding: Encoding) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let mut reserve = |length| bytes.try_reserve_exact(length).map_err(|_| Error::OutOfMemory);
         match encoding {
-            Encoding::HdrV2 => {
-                let plan = v2::Plan::new(self)?;
-                reserve(plan.length())?;
-                plan.write(&mut bytes)?;
-            }
+            Encoding::HdrV2 => v2::write_to_vec(self, &mut bytes)?,
             Encoding::HdrV2Compressed => compress(self, &mut bytes)?,
             Encoding::Native => {
                 let plan = native::Plan::new(self)?;
-                reserve(plan.length())?;
+                bytes.try_reserve_exact(plan.length()).map_err(|_| Error::OutOfMemory)?;
                 plan.write(&mut bytes)?;
             }
         }

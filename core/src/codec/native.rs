@@ -21,6 +21,7 @@
 //! the sign). A run of zeros is a 0 and its length.
 
 use super::crc32::{Crc32, crc32};
+use super::sequence::{Put, put_counts};
 use super::sink::Sink;
 use super::varint;
 use crate::{Counts, Error, Layout, Result, Snapshot};
@@ -126,11 +127,8 @@ pub(crate) struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
-        let mut payload = 0;
-        each_word(snapshot, |word| {
-            payload += varint::length(word);
-            Ok(())
-        })?;
+        let cells = snapshot.cells();
+        let (Measure(payload), _) = put_counts(&cells, 0..cells.len(), 0, 0, Measure(0))?;
         Ok(Plan { snapshot, payload })
     }
 
@@ -158,27 +156,46 @@ impl<'a> Plan<'a> {
         ] {
             sink.put(&word.to_le_bytes())?;
         }
-        let mut writer = varint::Writer::new(&mut sink);
-        each_word(self.snapshot, |word| writer.put(word))?;
-        writer.finish()?;
+        let (cells, mut bytes) = (self.snapshot.cells(), [0; varint::PIECE]);
+        let writer = Writer(varint::Writer::new(&mut sink, &mut bytes));
+        let (writer, _) = put_counts(&cells, 0..cells.len(), 0, 0, writer)?;
+        writer.0.finish()?;
         let crc = sink.crc.value();
         sink.sink.put(&crc.to_le_bytes())
     }
 }
 
-/// Tells the integers that are written.
-#[inline(always)]
-fn each_word(snapshot: &Snapshot, mut tell: impl FnMut(u64) -> Result<()>) -> Result<()> {
-    let mut next = 0;
-    for (index, count) in snapshot.recorded_counts() {
-        if index > next {
-            tell(0)?;
-            tell((index - next) as u64)?;
-        }
-        tell(count)?;
-        next = index + 1;
+/// Adds up the bytes that are going to be written.
+struct Measure(usize);
+
+impl Put for Measure {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.0 += varint::length(count);
+        Ok(())
     }
-    Ok(())
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.0 += 1 + varint::length(number);
+        Ok(())
+    }
+}
+
+/// Writes counts as they are, and for a run of zeros a 0 and its length.
+struct Writer<'a, S>(varint::Writer<'a, S>);
+
+impl<S: Sink> Put for Writer<'_, S> {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.0.put(count)
+    }
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.0.put(0)?;
+        self.0.put(number)
+    }
 }
 
 /// Sums up what passes through.

@@ -4,6 +4,7 @@
 //! as `zigzag(-k)`, a lone zero as 0; each in one to nine bytes.
 
 use super::hdr::{self, Header, Words};
+use super::sequence::{PARTS, Put, parts, put_counts};
 use super::sink::Sink;
 use super::varint::{self, unzigzag, zigzag};
 use crate::{Counts, Error, Layout, Result, Snapshot};
@@ -36,8 +37,10 @@ impl<'a> Image<'a> {
         let last = match words {
             Words::Variable => {
                 let end = check_counts(payload, header.counts)?;
-                // Mostly all is within the announced range, and where just the last count is does not matter.
-                if end <= header.layout(None)?.length() as u64 { None } else { last_count(payload) }
+                // Mostly all is within the announced range, and where just the last count is does not matter. (With units
+                // above 1, counts reach further than as many counters here.)
+                let is_within = header.unit == 0 && end <= header.layout(None)?.length() as u64;
+                if is_within { None } else { last_count(payload) }
             }
             Words::Fixed(size) => last_word(payload, size, header.counts)?,
         };
@@ -157,24 +160,28 @@ pub(crate) struct Plan<'a> {
     snapshot: &'a Snapshot,
     digits: u32,
     payload: usize,
+    /// Which parts of the counters have counts, a bit for each: the others are looked through only once.
+    recorded: [u64; PARTS / 64],
 }
 
 impl<'a> Plan<'a> {
     /// [`Error::Incompatible`] for what V2 has no room for.
     pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
         let layout = snapshot.layout();
-        let digits = hdr::digits_of(layout).ok_or(Error::Incompatible)?;
-        let (mut all, mut payload) = (0, 0);
-        each_word(snapshot, |word, count| {
-            all |= count;
-            payload += varint::length(word);
-            Ok(())
-        })?;
-        let highest = snapshot.highest_recorded().map_or(0, |bucket| bucket.upper);
-        if all >= TOO_LARGE || highest >= TOO_LARGE {
-            return Err(Error::Incompatible);
+        let digits = digits_of(layout)?;
+        let cells = snapshot.cells();
+        let (mut measure, mut recorded) = (Measure { all: 0, length: 0 }, [0; PARTS / 64]);
+        let mut next = 0;
+        for (part, range) in parts(cells.len()) {
+            let before = next;
+            (measure, next) = put_counts(&cells, range, layout.first_index(), next, measure)?;
+            recorded[part / 64] |= ((next != before) as u64) << (part % 64);
         }
-        Ok(Plan { snapshot, digits, payload })
+        if next == 0 {
+            measure.put_zeros(1)?;
+        }
+        check_limits(layout, measure.all, next)?;
+        Ok(Plan { snapshot, digits, payload: measure.length, recorded })
     }
 
     /// The length of the whole. The counts take at most nine bytes for each of six million counters.
@@ -182,8 +189,7 @@ impl<'a> Plan<'a> {
         hdr::HEADER + self.payload
     }
 
-    /// Writes it.
-    pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
+    fn write_header(&self, sink: &mut impl Sink) -> Result<()> {
         sink.put(&hdr::V2_COOKIE.to_be_bytes())?;
         sink.put(&(self.payload as u32).to_be_bytes())?;
         // The offset, which is for shifted histograms.
@@ -193,27 +199,120 @@ impl<'a> Plan<'a> {
         sink.put(&1u64.to_be_bytes())?;
         let highest = self.snapshot.layout().max_trackable().clamp(2, TOO_LARGE - 1);
         sink.put(&highest.to_be_bytes())?;
-        sink.put(&1.0f64.to_be_bytes())?;
-        let mut writer = varint::Writer::new(sink);
-        each_word(self.snapshot, |word, _| writer.put(word))?;
+        sink.put(&1.0f64.to_be_bytes())
+    }
+
+    /// Writes it.
+    pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
+        self.write_header(sink)?;
+        let (cells, first) = (self.snapshot.cells(), self.snapshot.layout().first_index());
+        let mut bytes = [0; varint::PIECE];
+        let mut writer = varint::Writer::new(sink, &mut bytes);
+        let mut next = 0;
+        for (part, range) in parts(cells.len()) {
+            if self.recorded[part / 64] >> (part % 64) & 1 == 1 {
+                (writer, next) = put_counts(&cells, range, first, next, writer)?;
+            }
+        }
+        if next == 0 {
+            writer.put_zeros(1)?;
+        }
         writer.finish()
     }
 }
 
-/// Tells the integers that are written, and the counts among them.
-#[inline(always)]
-fn each_word(snapshot: &Snapshot, mut tell: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
-    let first = snapshot.layout().first_index();
-    let mut next = 0;
-    for (index, count) in snapshot.recorded_counts() {
-        let index = first + index as u64;
-        match (index - next) as i64 {
-            0 => {}
-            1 => tell(0, 0)?,
-            zeros => tell(zigzag(-zeros), 0)?,
-        }
-        tell(count << 1, count)?;
-        next = index + 1;
+/// Writes a whole encoding at the end of some memory that grows: in one pass, since the length can be filled in afterwards.
+#[cfg(feature = "alloc")]
+pub(crate) fn write_to_vec(snapshot: &Snapshot, out: &mut alloc::vec::Vec<u8>) -> Result<()> {
+    let layout = snapshot.layout();
+    let mut plan = Plan { snapshot, digits: digits_of(layout)?, payload: 0, recorded: [0; PARTS / 64] };
+    let start = out.len();
+    plan.write_header(out)?;
+    let (cells, mut bytes) = (snapshot.cells(), [0; varint::PIECE]);
+    let writer = Checking { all: 0, writer: varint::Writer::new(out, &mut bytes) };
+    let (mut checking, next) = put_counts(&cells, 0..cells.len(), layout.first_index(), 0, writer)?;
+    if next == 0 {
+        checking.put_zeros(1)?;
     }
-    if next == 0 { tell(0, 0) } else { Ok(()) }
+    check_limits(layout, checking.all, next)?;
+    checking.writer.finish()?;
+    plan.payload = out.len() - start - hdr::HEADER;
+    let length = (plan.payload as u32).to_be_bytes();
+    out[start + 4..start + 8].copy_from_slice(&length);
+    Ok(())
+}
+
+/// The digits of a layout. [`Error::Incompatible`] when HdrHistogram has none like it.
+fn digits_of(layout: &Layout) -> Result<u32> {
+    hdr::digits_of(layout).ok_or(Error::Incompatible)
+}
+
+/// [`Error::Incompatible`] for counts, all bits of which are in `all`, and values up to before logical index `next`, that
+/// V2 has no room for.
+fn check_limits(layout: &Layout, all: u64, next: u64) -> Result<()> {
+    let last = next.checked_sub(layout.first_index() + 1);
+    let highest = last.map_or(0, |last| layout.bucket_at(last).upper);
+    if all >= TOO_LARGE || highest >= TOO_LARGE { Err(Error::Incompatible) } else { Ok(()) }
+}
+
+/// What is written for so many zeros: a lone one is a count.
+#[inline(always)]
+fn zeros_word(number: u64) -> u64 {
+    if number == 1 { 0 } else { zigzag(-(number as i64)) }
+}
+
+/// Adds up what is going to be written.
+struct Measure {
+    /// All bits of all counts.
+    all: u64,
+    length: usize,
+}
+
+impl Put for Measure {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.all |= count;
+        self.length += varint::length(count << 1);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.length += varint::length(zeros_word(number));
+        Ok(())
+    }
+}
+
+impl<S: Sink> Put for varint::Writer<'_, S> {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.put(count << 1)
+    }
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.put(zeros_word(number))
+    }
+}
+
+/// Writes, and keeps an eye on what is written.
+#[cfg(feature = "alloc")]
+struct Checking<'a, S> {
+    /// All bits of all counts.
+    all: u64,
+    writer: varint::Writer<'a, S>,
+}
+
+#[cfg(feature = "alloc")]
+impl<S: Sink> Put for Checking<'_, S> {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.all |= count;
+        self.writer.put(count << 1)
+    }
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.writer.put(zeros_word(number))
+    }
 }

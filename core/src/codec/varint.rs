@@ -18,47 +18,54 @@ pub(crate) const fn unzigzag(value: u64) -> i64 {
 }
 
 /// How many bytes [`Writer::put`] writes.
+#[inline(always)]
 pub(crate) const fn length(value: u64) -> usize {
+    if value < 0x20_0000 {
+        return 1 + (value >= 0x80) as usize + (value >= 0x4000) as usize;
+    }
     // A division of the bits by seven, for as many as there are.
     let bytes = ((value | 1).ilog2() as usize * 9 + 73) / 64;
     if bytes > MAX_BYTES { MAX_BYTES } else { bytes }
 }
 
+/// Bytes that a [`Writer`] collects before it hands them on.
+pub(crate) const PIECE: usize = 256;
+
 /// Writes values one after the other into a sink, a few hundred bytes at a time.
 pub(crate) struct Writer<'a, S> {
     sink: &'a mut S,
-    bytes: [u8; 256],
+    bytes: &'a mut [u8; PIECE],
     length: usize,
 }
 
 impl<'a, S: Sink> Writer<'a, S> {
-    pub(crate) fn new(sink: &'a mut S) -> Self {
-        Writer { sink, bytes: [0; 256], length: 0 }
+    pub(crate) fn new(sink: &'a mut S, bytes: &'a mut [u8; PIECE]) -> Self {
+        Writer { sink, bytes, length: 0 }
     }
 
     /// Writes a value.
     #[inline(always)]
-    pub(crate) fn put(&mut self, mut value: u64) -> Result<()> {
-        if self.length > self.bytes.len() - MAX_BYTES {
+    pub(crate) fn put(&mut self, value: u64) -> Result<()> {
+        if self.length > PIECE - MAX_BYTES {
             self.sink.put(&self.bytes[..self.length])?;
             self.length = 0;
         }
         let Some(bytes) = self.bytes[self.length..].first_chunk_mut::<MAX_BYTES>() else { return Ok(()) };
-        if value < 0x4000 {
-            // Two bytes, of which one or both count.
-            bytes[0] = value as u8 & 0x7f | ((value >= 0x80) as u8) << 7;
-            bytes[1] = (value >> 7) as u8;
-            self.length += 1 + (value >= 0x80) as usize;
-            return Ok(());
-        }
-        for (at, byte) in bytes.iter_mut().enumerate() {
+        // Neighbours tend to be of one length.
+        if value < 0x80 {
+            bytes[0] = value as u8;
             self.length += 1;
-            if value < 0x80 || at == MAX_BYTES - 1 {
-                *byte = value as u8;
-                break;
-            }
-            *byte = value as u8 | 0x80;
-            value >>= 7;
+        } else if value < 0x4000 {
+            bytes[0] = value as u8 | 0x80;
+            bytes[1] = (value >> 7) as u8;
+            self.length += 2;
+        } else if value < 0x20_0000 {
+            bytes[0] = value as u8 | 0x80;
+            bytes[1] = (value >> 7) as u8 | 0x80;
+            bytes[2] = (value >> 14) as u8;
+            self.length += 3;
+        } else {
+            self.length += put_long(bytes, value);
         }
         Ok(())
     }
@@ -67,6 +74,19 @@ impl<'a, S: Sink> Writer<'a, S> {
     pub(crate) fn finish(self) -> Result<()> {
         self.sink.put(&self.bytes[..self.length])
     }
+}
+
+/// Writes a value of any length, and returns that.
+fn put_long(bytes: &mut [u8; MAX_BYTES], mut value: u64) -> usize {
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        if value < 0x80 || at == MAX_BYTES - 1 {
+            *byte = value as u8;
+            return at + 1;
+        }
+        *byte = value as u8 | 0x80;
+        value >>= 7;
+    }
+    MAX_BYTES
 }
 
 /// Takes a value off the front of `bytes`; `None` when they end within it.
@@ -147,7 +167,8 @@ mod tests {
 
     fn write(value: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes);
+        let mut piece = [0; PIECE];
+        let mut writer = Writer::new(&mut bytes, &mut piece);
         writer.put(value).unwrap();
         writer.finish().unwrap();
         bytes
@@ -189,7 +210,8 @@ mod tests {
         #[test]
         fn each_as_read(values in prop::collection::vec((any::<u64>(), 0u32..64), 0..100), cut in 0usize..9) {
             let mut bytes = Vec::new();
-            let mut writer = Writer::new(&mut bytes);
+            let mut piece = [0; PIECE];
+            let mut writer = Writer::new(&mut bytes, &mut piece);
             for &(value, shift) in &values {
                 writer.put(value >> shift).unwrap();
             }

@@ -128,7 +128,8 @@ fn units_scale_values_up() {
 
 fn zigzagged(value: i64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = varint::Writer::new(&mut bytes);
+    let mut piece = [0; varint::PIECE];
+    let mut writer = varint::Writer::new(&mut bytes, &mut piece);
     writer.put(varint::zigzag(value)).unwrap();
     writer.finish().unwrap();
     bytes
@@ -142,6 +143,10 @@ fn counts_above_the_highest_trackable_value_have_a_place() {
     assert_eq!(counts(&decoded), [(4094, 4095, 5)]);
     assert_eq!(decoded.counts().overflow, 0);
     assert_eq!(decoded.layout().max_trackable(), 4095);
+    // In units of 4, when told 16.
+    let decoded = Snapshot::decode(&v2(2, 4, 16, &[zigzagged(-13), zigzagged(5)].concat()), 0).unwrap();
+    assert_eq!(counts(&decoded), [(52, 52, 5)]);
+    assert_eq!(decoded.layout().max_trackable(), 55);
     // One further is outside its array.
     let payload = [zigzagged(-3072), zigzagged(5)].concat();
     assert_eq!(Snapshot::decode(&v2(3, 1, 3000, &payload), 0).err(), Some(Error::Corrupt));

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Is the shared library fit for programs that were built against an older one, and safe to load?
+#
+# 1. Of the file itself: it exports what the header declares and nothing else; the SONAME; no text relocations, full RELRO, no
+#    executable stack, no run path, no segment that is both writable and executable, no foreign dependencies.
+# 2. Of the interface, against ci/abi/baseline.abi (functions, types, sizes, by abidiff) and ci/abi/constants.txt: additions pass,
+#    changes fail. What is compared is what a C compiler makes of picollo.h; that the header is what the Rust code exports is
+#    a test of picollo-ffi.
+# 3. That the comparison can fail: planted changes must be found.
+#
+#   ci/abi.sh [LIBRARY]     default: target/stage/lib/libpicollo.so, built when missing. Ends with "N passed, N failed".
+#   ci/abi.sh --write       makes the interface as it is the baseline
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$PWD/target/abi
+baseline=ci/abi/baseline.abi
+constants=ci/abi/constants.txt
+mkdir -p "$work"
+if [ "$(uname -sm)" != "Linux x86_64" ]; then
+    echo "SKIPPED: the baseline is that of x86-64 Linux"
+    exit 0
+fi
+
+if ! command -v abidiff >/dev/null; then
+    tools=$(ci/debian-tools.sh abigail)
+    abidiff() { LD_LIBRARY_PATH=$tools/usr/lib/x86_64-linux-gnu "$tools/usr/bin/abidiff" "$@"; }
+    abidw() { LD_LIBRARY_PATH=$tools/usr/lib/x86_64-linux-gnu "$tools/usr/bin/abidw" "$@"; }
+fi
+
+# interface HEADER OUTPUT: what a compiler makes of a header. No places on this machine, no lines: only the interface.
+interface() {
+    python3 ci/abi/witness.py "$1" >"$work/witness.c"
+    gcc -std=c11 -g -shared -fPIC -I "$(dirname "$1")" -fdebug-prefix-map="$work"=. -Wl,-soname,libpicollo.so.0 \
+        "$work/witness.c" -o "$work/witness.so"
+    abidw --no-show-locs --no-corpus-path --no-comp-dir-path --no-elf-needed --type-id-style hash \
+        "$work/witness.so" | sed "s| path='[^']*'| path='picollo.h'|" >"$2"
+}
+
+if [ "${1:-}" = --write ]; then
+    interface include/picollo.h "$baseline"
+    python3 ci/abi/witness.py --constants include/picollo.h >"$constants"
+    echo "written: $baseline, $constants"
+    exit 0
+fi
+
+library=${1:-target/stage/lib/libpicollo.so}
+[ -e "$library" ] || ci/stage.sh
+passed=0 failed=0
+check() {
+    if "${@:2}" >"$work/log.txt" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok: $1"
+    else
+        failed=$((failed + 1))
+        cat "$work/log.txt"
+        echo "FAILED: $1"
+    fi
+}
+
+dynamic=$(readelf -dW "$library")
+segments=$(readelf -lW "$library")
+exports() {
+    diff <(python3 ci/abi/witness.py --functions include/picollo.h) <(nm -D --defined-only "$library" | awk '{ print $3 }' | sort) &&
+        diff <(python3 ci/abi/witness.py --functions include/picollo.h) c-tests/exports.txt
+}
+soname() { grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$dynamic" || { echo "$dynamic"; return 1; }; }
+no_text_relocations() { ! grep 'TEXTREL' <<<"$dynamic"; }
+full_relro() { grep -q 'GNU_RELRO' <<<"$segments" && grep -qE 'BIND_NOW|FLAGS_1.*NOW' <<<"$dynamic" || { echo "$segments"; return 1; }; }
+stack() { grep 'GNU_STACK' <<<"$segments" | grep -q ' RW ' || { grep STACK <<<"$segments"; return 1; }; }
+no_run_path() { ! grep -E 'RPATH|RUNPATH' <<<"$dynamic"; }
+write_or_execute() { ! grep -E '^ *LOAD' <<<"$segments" | grep ' RWE '; }
+# Anything else that it needs is somebody's burden at installation.
+dependencies() { ! sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" | grep -vE '^(libc|libgcc_s|libm|ld-linux-x86-64)\.so\.[0-9]+$'; }
+
+check "exports what the header declares, and only picollo_*" exports
+check "SONAME" soname
+check "no text relocations" no_text_relocations
+check "full RELRO" full_relro
+check "no executable stack" stack
+check "no run path" no_run_path
+check "nothing both writable and executable" write_or_execute
+check "needs the C library and the unwinder only" dependencies
+
+# compare OLD NEW: additions are fine.
+compare() { abidiff --no-added-syms --harmless "$1" "$2"; }
+# compare_constants OLD NEW
+compare_constants() {
+    local lost
+    lost=$(comm -23 <(sort "$1") <(sort "$2"))
+    [ -z "$lost" ] || { printf 'changed or gone:\n%s\n' "$lost"; return 1; }
+}
+
+interface include/picollo.h "$work/now.abi"
+python3 ci/abi/witness.py --constants include/picollo.h >"$work/now.txt"
+before=$failed
+check "functions and types are compatible with the baseline" compare "$baseline" "$work/now.abi"
+check "constants are compatible with the baseline" compare_constants "$constants" "$work/now.txt"
+if [ "$failed" -gt "$before" ]; then
+    cat <<'END'
+
+The interface has changed in a way that programs built against the old header would notice.
+- Was it on purpose? If not, add a new function, struct or constant beside the old one instead: frozen structs do not grow, numbers
+  are not reused, options structs grow at their end only (docs/abi.md).
+- Before the first release, or for fields appended to an options struct: run ci/abi.sh --write, and commit the baseline with the
+  change and a line in CHANGELOG.md marked (breaking) where it is.
+- After the first release, a change that breaks programs also raises PICOLLO_ABI_VERSION and the SONAME (docs/abi.md).
+
+END
+elif ! cmp -s "$baseline" "$work/now.abi" || ! cmp -s "$constants" "$work/now.txt"; then
+    echo "note: something was added since the baseline; ci/abi.sh --write takes it in"
+fi
+
+# planted NAME SED: with the header changed so, the comparison must fail.
+planted() {
+    mkdir -p "$work/planted"
+    cp include/picollo.h "$work/planted/picollo.h"
+    sed -i "$2" "$work/planted/picollo.h"
+    if cmp -s include/picollo.h "$work/planted/picollo.h"; then
+        echo "the planted change is none any more: $2"
+        return 1
+    fi
+    interface "$work/planted/picollo.h" "$work/planted.abi"
+    python3 ci/abi/witness.py --constants "$work/planted/picollo.h" >"$work/planted.txt"
+    # The other way round, the header of now is the old one.
+    ! { compare "$work/now.abi" "$work/planted.abi" && compare_constants "$work/now.txt" "$work/planted.txt"; }
+}
+find_planted() { check "a planted change is found: $1" planted "$1" "$2"; }
+find_planted "a parameter wider" 's/^picollo_status picollo_clock_frequency(uint32_t/picollo_status picollo_clock_frequency(uint64_t/'
+find_planted "another type returned" 's/^uint64_t picollo_clock_ticks(/uint32_t picollo_clock_ticks(/'
+find_planted "a function gone" '/^uint32_t picollo_abi_version(void);/d'
+find_planted "a field narrower" '/typedef struct picollo_counts/,/}/s/uint64_t lost/uint32_t lost/'
+find_planted "a constant renumbered" 's/^#define PICOLLO_ERR_BUSY .*/#define PICOLLO_ERR_BUSY (-16)/'
+# And what is allowed passes.
+added() {
+    mkdir -p "$work/planted"
+    sed 's/^uint32_t picollo_abi_version(void);/&\nuint32_t picollo_added(uint32_t number);/' include/picollo.h >"$work/planted/picollo.h"
+    interface "$work/planted/picollo.h" "$work/planted.abi"
+    compare "$work/now.abi" "$work/planted.abi"
+}
+check "an added function passes" added
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# Does it run without an operating system? On an emulated Cortex-M0 (no compare-and-swap) and Cortex-M4, both without 64-bit
+# atomics: the Rust programs and the C program of embedded/, with interrupts that record meanwhile. And the C interface without
+# std on this machine: all of it exported, and nothing of std inside. Ends with the sizes and a line "N passed, N failed".
+#
+#   ci/bare-metal.sh
+#
+# The compilers and the emulator come from Debian and are kept in the cache directory. Without them this fails: a check that was
+# not made has not passed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$PWD/target/bare-metal
+bin=$work/bin
+mkdir -p "$bin"
+passed=0 failed=0
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED: $*"
+}
+pass() {
+    passed=$((passed + 1))
+    echo "ok: $*"
+}
+
+if ! rustc=$(ci/cross-rust.sh) || ! arm=$(ci/debian-tools.sh arm) || ! emulator=$(ci/aarch64-tools.sh); then
+    echo "bare-metal: FAILED: the compilers and the emulator could not be fetched (no network, or no Debian machine)" >&2
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+wrap() {
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$2" "$3" >"$bin/$1"
+    chmod +x "$bin/$1"
+}
+for tool in gcc ld nm size; do
+    wrap arm-$tool "$arm/usr/lib/x86_64-linux-gnu" "$arm/usr/bin/arm-none-eabi-$tool"
+done
+wrap qemu "$emulator/usr/lib/x86_64-linux-gnu:$emulator/lib/x86_64-linux-gnu" "$emulator/usr/bin/qemu-system-arm -L $emulator/usr/share/qemu"
+
+# Build directories of their own: another compiler than everything else's.
+export RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$work/target
+rust() {
+    RUSTFLAGS="-C linker=$bin/arm-ld -C linker-flavor=ld -C link-arg=-L$PWD/embedded/link -C link-arg=-T$1.ld -C link-arg=--gc-sections" \
+        cargo build --quiet --locked --manifest-path embedded/Cargo.toml -Zbuild-std=core,alloc --target "$2" --release "${@:3}"
+}
+# The library for C. Another profile than the programs', but the same libraries below.
+library() {
+    cargo build --quiet --locked -Zbuild-std=core,alloc --target "$1" --profile embedded -p picollo-ffi \
+        --no-default-features --features critical-section 2>&1 | { grep -vE 'dropping unsupported crate type|^warning: `picollo-ffi`|^$' || true; }
+}
+
+# run NAME MACHINE PROGRAM: what it says, and its own sum.
+run() {
+    local log=$work/$1.log sum
+    timeout 120 "$bin/qemu" -M "$2" -nographic -monitor none -serial none -semihosting-config enable=on,target=native \
+        -kernel "$3" >"$log" 2>&1 </dev/null || true
+    sum=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" || true)
+    if [ -z "$sum" ]; then
+        cat "$log"
+        fail "$1 did not come to its end"
+        return
+    fi
+    passed=$((passed + ${sum%% *}))
+    sum=${sum#* passed, }
+    failed=$((failed + ${sum% failed}))
+    if [ "${sum% failed}" != 0 ]; then cat "$log"; fi
+    echo "ok: $1: $(grep -cE '^ok' "$log") ok, ${sum% failed} failed; $(grep -E 'handler are' "$log" | sed 's/^ok: //' || true)"
+}
+
+sizes=()
+# Flash: code and constants, with what .data starts as; RAM: .data and .bss, without the stack.
+note_size() {
+    sizes+=("$(printf '| %-44s | %-10s | %7d | %6d |' "$1" "$2" $("$bin/arm-size" "$3" | awk 'NR == 2 { print $1 + $2, $2 + $3 }'))")
+}
+
+for cpu in m0 m4; do
+    if [ $cpu = m0 ]; then target=thumbv6m-none-eabi machine=microbit; else target=thumbv7em-none-eabi machine=mps2-an386; fi
+    name=Cortex-${cpu^^}
+    echo "bare-metal: building for $name"
+    programs=$CARGO_TARGET_DIR/$target/release
+    rust cortex-$cpu $target --bins || { fail "Rust programs for $name do not build"; continue; }
+    note_size "Rust: recording, one count read back" "$name" "$programs/minimal"
+    note_size "Rust: interlocked, snapshots, summary as text" "$name" "$programs/full"
+    run "$name-minimal" $machine "$programs/minimal"
+    run "$name-full" $machine "$programs/full"
+    rust cortex-$cpu $target --bin allocating --features alloc || { fail "allocating does not build for $name"; continue; }
+    note_size "Rust: sparse and double histograms, allocator" "$name" "$programs/allocating"
+    run "$name-allocating" $machine "$programs/allocating"
+
+    library $target || { fail "libpicollo.a does not build for $name"; continue; }
+    archive=$CARGO_TARGET_DIR/$target/embedded/libpicollo.a
+    if diff c-tests/exports.txt <("$bin/arm-nm" --defined-only "$archive" 2>/dev/null | awk '$2 == "T" && $3 ~ /^picollo_/ { print $3 }' | sort) >"$work/exports.diff"; then
+        pass "$name: libpicollo.a has all $(wc -l <c-tests/exports.txt) functions"
+    else
+        cat "$work/exports.diff"
+        fail "$name: libpicollo.a lacks functions"
+    fi
+    c() {
+        "$bin/arm-gcc" -mthumb -mcpu=cortex-$cpu -std=c11 -Wall -Wextra -Werror -Os -ffreestanding -nostdlib -ffunction-sections \
+            -B "$bin" -I include -I embedded/c "$@" "$archive" -L embedded/link -T cortex-$cpu.ld -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--fatal-warnings
+    }
+    PATH=$arm/usr/bin:$PATH LD_LIBRARY_PATH=$arm/usr/lib/x86_64-linux-gnu c -Wno-unused-parameter \
+        embedded/c/start.c embedded/c/main.c -o "$work/c-$cpu" || { fail "the C program does not link for $name"; continue; }
+    note_size "C: freestanding, libpicollo.a" "$name" "$work/c-$cpu"
+    run "$name-c" $machine "$work/c-$cpu"
+    # Every function at once, which is what the whole library takes.
+    { echo 'int main(void) { return 0; } void tick(void) {}'
+      sed 's/.*/extern char &[];/' c-tests/exports.txt
+      echo 'const void *const all[] __attribute__((used, section(".vectors.all"))) = {'; sed 's/$/,/' c-tests/exports.txt; echo '};'; } >"$work/all.c"
+    sed 's/KEEP(\*(.vectors))/KEEP(*(.vectors)) KEEP(*(.vectors.all))/' embedded/link/common.ld >"$work/common.ld"
+    PATH=$arm/usr/bin:$PATH LD_LIBRARY_PATH=$arm/usr/lib/x86_64-linux-gnu c -L "$work" embedded/c/start.c "$work/all.c" -o "$work/all-$cpu" ||
+        { fail "the whole library does not link for $name"; continue; }
+    note_size "C: every function of libpicollo.a" "$name" "$work/all-$cpu"
+done
+
+echo "bare-metal: building the C interface without std for this machine"
+unset RUSTC RUSTC_BOOTSTRAP
+host=$(rustc -vV | sed -n 's/^host: //p')
+if cargo build --quiet --locked --profile embedded -p picollo-ffi --no-default-features; then
+    library=$CARGO_TARGET_DIR/embedded/libpicollo.so
+    if diff c-tests/exports.txt <(nm -D --defined-only "$library" | awk '{ print $3 }' | sort); then
+        pass "no_std on $host: all functions are exported"
+    else
+        fail "no_std on $host: the functions differ"
+    fi
+    imports=$(nm -D --undefined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' | grep -vxE '__cxa_finalize|__gmon_start__|_ITM_.*|mem(cpy|set|move|cmp)|bcmp|strlen|__tls_get_addr' || true)
+    if [ -z "$imports" ]; then pass "no_std on $host: needs nothing but memcpy and its like"; else fail "no_std on $host needs $imports"; fi
+else
+    fail "the C interface does not build without std"
+fi
+
+echo
+echo "| Program                                      | Processor  |   Flash |    RAM |"
+echo "| :------------------------------------------- | :--------- | ------: | -----: |"
+printf '%s\n' "${sizes[@]}" | sort
+echo
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

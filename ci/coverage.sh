@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# How much of the code do the tests run? Rust's own tests and the C tests, on a library compiled to count (-C instrument-coverage).
+# Prints a table by package, writes target/coverage/report.txt (by file) and target/coverage/lcov.info, and fails when a package
+# falls below the floor of ci/coverage.txt. Ends with a line "N passed, N failed".
+#
+#   ci/coverage.sh [--write]     --write sets the floors to what was measured, less one per cent
+#
+# What only the kernel of another machine can run (counters in user space on real hardware, another architecture) is not run here
+# and counts as not covered.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$PWD/target/coverage
+floors=ci/coverage.txt
+mkdir -p "$work"
+# Debian's tools of the compiler's LLVM; other versions do not read its files.
+major=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
+if root=$(ci/debian-tools.sh "llvm-$major"); then
+    libraries=$root/usr/lib/x86_64-linux-gnu:$root/usr/lib/llvm-$major/lib
+    cov() { LD_LIBRARY_PATH=$libraries "$root/usr/lib/llvm-$major/bin/llvm-cov" "$@"; }
+    profdata() { LD_LIBRARY_PATH=$libraries "$root/usr/lib/llvm-$major/bin/llvm-profdata" "$@"; }
+else
+    echo "coverage: FAILED: LLVM $major could not be fetched" >&2
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+
+# %c writes while the program runs, so that processes that are killed, and children of forks, count too... where it is supported;
+# %p gives each process a file.
+rm -rf "$work/profiles"
+export LLVM_PROFILE_FILE=$work/profiles/%p-%m.profraw
+export CARGO_TARGET_DIR=$work/target
+export RUSTFLAGS="-C instrument-coverage"
+
+echo "coverage: running Rust's tests"
+packages=(-p picollo-core -p picollo-native -p picollo-ffi)
+cargo test --quiet "${packages[@]}" --lib --tests >"$work/rust.log" 2>&1 || { tail -n 40 "$work/rust.log"; echo "0 passed, 1 failed"; exit 1; }
+programs=$(cargo test --no-run --message-format=json "${packages[@]}" --lib --tests 2>/dev/null |
+    python3 -c 'import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("executable"): print(message["executable"])')
+
+echo "coverage: running the C tests"
+cargo build --quiet -p picollo-ffi
+stage=$work/stage
+mkdir -p "$stage/include" "$stage/lib/pkgconfig"
+cp include/* "$stage/include/"
+cp "$CARGO_TARGET_DIR/debug/libpicollo.so" "$stage/lib/libpicollo.so.0"
+ln -sf libpicollo.so.0 "$stage/lib/libpicollo.so"
+printf 'Name: picollo\nDescription: counts what runs\nVersion: 0\nCflags: -I%s/include\nLibs: -L%s/lib -lpicollo\n' "$stage" "$stage" \
+    >"$stage/lib/pkgconfig/picollo.pc"
+tests=$(sed -n 's/^TESTS := //p' c-tests/Makefile)
+make --no-print-directory -s -C c-tests STAGE="$stage" BUILD="$work/c-tests" \
+    $(for test in $tests; do [ "$test" = allocation ] || echo "$work/c-tests/$test.c11"; done) >"$work/c.log" 2>&1
+for test in $tests; do
+    # allocation replaces malloc, which the counting needs.
+    [ "$test" = allocation ] || (cd c-tests && PICOLLO_QUICK=1 LD_LIBRARY_PATH=$stage/lib ./run.sh "$work/c-tests/$test.c11") >>"$work/c.log" 2>&1 ||
+        { tail -n 20 "$work/c.log"; echo "0 passed, 1 failed"; exit 1; }
+done
+
+profdata merge -sparse "$work"/profiles/*.profraw -o "$work/all.profdata"
+objects=()
+for program in $programs; do objects+=(-object "$program"); done
+arguments=("$stage/lib/libpicollo.so.0" "${objects[@]}" -instr-profile="$work/all.profdata"
+    -ignore-filename-regex='(\.cargo|rustc|/tests/|_tests\.rs|_loom\.rs|models|model\.rs)')
+cov report "${arguments[@]}" >"$work/report.txt" 2>"$work/cov.log"
+cov export -format=lcov "${arguments[@]}" >"$work/lcov.info" 2>>"$work/cov.log"
+
+python3 - "$work/lcov.info" "$floors" "${1:-}" <<'END'
+import re, sys
+
+info, floors_path, option = sys.argv[1:4]
+lines, name = {}, None
+for line in open(info):
+    if line.startswith("SF:"):
+        match = re.search(r"/(core|native|ffi)/src/", line)
+        name = match and match[1]
+    elif name and line.startswith(("LF:", "LH:")):
+        found = lines.setdefault(name, [0, 0])
+        found[line.startswith("LH:")] += int(line[3:])
+total = [sum(both) for both in zip(*lines.values())]
+print("| Package | Lines | Run | Share |\n| :------ | ----: | --: | ----: |")
+shares = {}
+for name, (found, hit) in [*sorted(lines.items()), ("all", total)]:
+    shares[name] = 100 * hit / found
+    print(f"| {name} | {found:,} | {hit:,} | {shares[name]:.1f}% |")
+if option == "--write":
+    with open(floors_path, "w") as file:
+        file.writelines(f"{name} {int(share) - 1}\n" for name, share in shares.items())
+passed = failed = 0
+for line in open(floors_path):
+    name, floor = line.split()
+    good = shares.get(name, 0) >= float(floor)
+    passed, failed = passed + good, failed + (not good)
+    if not good:
+        print(f"FAILED: {name} is below {floor}%: see target/coverage/report.txt")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
+END

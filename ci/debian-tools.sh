@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Fetches tools that a check needs and that the machine must not be changed for, once: from the machine's own Debian sources,
+# through a private apt state, only unpacked. Prints the folder that they are in.
+#
+#   ci/debian-tools.sh arm        a compiler and binutils for Cortex-M
+#   ci/debian-tools.sh windows    mingw-w64 and wine
+#   ci/debian-tools.sh rust-src   the sources of Rust's libraries, as old as the compiler of ci/aarch64-tools.sh
+#   ci/debian-tools.sh i386       a C library and a compiler for 32-bit x86, which runs here as it is
+#   ci/debian-tools.sh s390x      the same for a big-endian machine, and an emulator of it
+#   ci/debian-tools.sh cmake, ci/debian-tools.sh abigail, ...: any other package by its name
+set -euo pipefail
+
+set=$1
+case $set in
+arm) packages="gcc-arm-none-eabi binutils-arm-none-eabi" ;;
+windows) packages="gcc-mingw-w64-x86-64-win32 wine64 libwine" ;;
+rust-src) packages="rust-web-src" ;;
+i386) packages="gcc-i686-linux-gnu libc6-dev-i386-cross" ;;
+s390x) packages="gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user" ;;
+abigail) packages="abigail-tools" ;;
+*) packages="$set" ;;
+esac
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/debian/$set
+root=$cache/root
+stamp=$cache/complete-1
+if [ -e "$stamp" ]; then
+    echo "$root"
+    exit 0
+fi
+
+for tool in apt-get apt-cache dpkg-deb dpkg-query; do
+    command -v "$tool" >/dev/null || { echo "debian-tools: needs $tool, that is, a Debian machine" >&2; exit 1; }
+done
+
+rm -rf "$cache/state" "$cache/archives" "$cache/debs" "$root"
+mkdir -p "$cache"/{state/lists/partial,archives/archives/partial,debs} "$root"
+touch "$cache/status"
+options=(
+    -qq
+    -o Dir::State="$cache/state" -o Dir::State::status="$cache/status" -o Dir::Cache="$cache/archives"
+    -o APT::Architectures::=amd64 -o Acquire::Languages=none -o Acquire::Retries=3 -o APT::Sandbox::User=root
+)
+
+echo "debian-tools: fetching $packages" >&2
+# Sources that have nothing to do with Debian may fail: what counts is whether the packages are found.
+apt-get "${options[@]}" update >&2 || true
+
+# What the packages need, by name, but for what the machine has.
+# shellcheck disable=SC2086 # several names
+mapfile -t needed < <(apt-cache "${options[@]}" depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
+    --no-replaces --no-enhances $packages | grep -E '^[a-z0-9]' | grep -v ':' | sort -u |
+    while read -r package; do
+        dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+    done)
+[ ${#needed[@]} -gt 0 ] || { echo "debian-tools: $packages not found: is there a network?" >&2; exit 1; }
+(cd "$cache/debs" && apt-get "${options[@]}" download "${needed[@]}" >&2)
+for package in "$cache"/debs/*.deb; do
+    dpkg-deb -x "$package" "$root"
+done
+rm -rf "$cache/debs" "$cache/archives" "$cache/state"
+# Links to other packages' files lead out of the folder.
+find "$root" -xtype l -lname '/*' | while read -r link; do
+    place=$(readlink "$link")
+    if [ -e "$root$place" ]; then ln -sfn "$root$place" "$link"; fi
+done
+# A script with places of the whole machine in it.
+if [ -e "$root/usr/lib/wine/wineserver64" ]; then ln -sf wineserver64 "$root/usr/lib/wine/wineserver"; fi
+touch "$stamp"
+echo "$root"

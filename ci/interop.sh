@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Do other implementations of HdrHistogram read what we write, and we what they write, with equal counts?
+#
+#   ci/interop.sh              the last line is "interop: N checks passed"
+#   ci/interop.sh --fetch      fetch the peers only
+#
+# The peers are hdrhistogram of PyPI, the crate hdrhistogram, and hdr-histogram-js of npm, in pinned versions. Random
+# histograms of 1 to 5 digits, sparse and dense, and those at the edges, go both ways: in V2, compressed V2, and logs with
+# tags. INTEROP_SEED chooses others.
+#
+# The library is that of target/stage, or of the directory in STAGE. The peers are kept under ~/.cache/picollo/interop. What
+# cannot be fetched is a failure, not a test left out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+stage=$(realpath -m "${STAGE:-target/stage}")
+out=$(realpath -m "${CARGO_TARGET_DIR:-target}")/interop
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/interop
+
+fail() {
+    echo "$*" >&2
+    echo "interop: FAILED"
+    exit 1
+}
+
+# A directory for each set of pinned versions.
+key() { cat "$@" | sha256sum | cut -c 1-12; }
+python_tag=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+venv=$cache/python$python_tag-$(key ci/interop/requirements.txt)
+modules=$cache/js-$(key ci/interop/package-lock.json)
+
+fetch() {
+    mkdir -p "$cache"
+    local work
+    work=$(mktemp -d "$cache/fetch.XXXXXX")
+    # shellcheck disable=SC2064 # the directory of now
+    trap "rm -rf '$work'" EXIT
+    if [ ! -e "$venv/complete" ]; then
+        rm -rf "$venv"
+        python3 -m venv "$venv" || fail "python3 has no venv: ci/setup.sh installs it"
+        "$venv/bin/pip" --disable-pip-version-check install -q --only-binary :all: -r ci/interop/requirements.txt \
+            || fail "hdrhistogram could not be fetched from PyPI: is there a network?"
+        touch "$venv/complete"
+    fi
+    if [ ! -d "$modules" ]; then
+        command -v npm >/dev/null && command -v node >/dev/null || fail "node and npm are missing: install Node.js"
+        cp ci/interop/package.json ci/interop/package-lock.json "$work/"
+        (cd "$work" && npm ci --silent --ignore-scripts --no-audit --no-fund) \
+            || fail "hdr-histogram-js could not be fetched from npm: is there a network?"
+        mv "$work" "$modules"
+    fi
+}
+
+fetch
+[ "${1:-}" = --fetch ] && exit 0
+[ -e "$stage/lib/libpicollo.so" ] || ci/stage.sh
+export PICOLLO_LIBRARY=$stage/lib/libpicollo.so PYTHONDONTWRITEBYTECODE=1
+
+rm -rf "$out"
+mkdir -p "$out"
+python3 ci/interop/interop.py prepare "$out" "${INTEROP_SEED:-1}" || fail "no histograms to try"
+"$venv/bin/python" ci/interop/peer.py "$out" || fail "PyPI's hdrhistogram ended early"
+NODE_PATH=$modules/node_modules node ci/interop/peer.js "$out" || fail "npm's hdr-histogram-js ended early"
+cargo run --quiet -p picollo-core --example interop -- "$out" || fail "the crate hdrhistogram ended early"
+python3 ci/interop/interop.py check "$out"

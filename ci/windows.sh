@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Does the histogram part work on Windows? Builds picollo.dll with mingw-w64 (std from source: there is none ready-made), checks its
+# exports, and runs the C tests against it under wine. Counters are Linux's: there they answer UNSUPPORTED, which is tested too.
+# Ends with a line "N passed, N failed".
+#
+#   ci/windows.sh
+#
+# The compilers and wine come from Debian and are kept in the cache directory, unpacked: nothing is installed. What cannot be
+# fetched is a failure, not a test left out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+work=$PWD/target/windows
+bin=$work/bin
+mkdir -p "$bin" "$work/tests"
+if ! rustc=$(ci/cross-rust.sh) || ! root=$(ci/debian-tools.sh windows); then
+    echo "windows: FAILED: the compilers and wine could not be fetched (no network, or no Debian machine)" >&2
+    echo "0 passed, 1 failed"
+    exit 1
+fi
+for tool in gcc ar dlltool objdump; do
+    program=$(ls "$root/usr/bin/x86_64-w64-mingw32-$tool-win32" 2>/dev/null || ls "$root/usr/bin/x86_64-w64-mingw32-$tool")
+    printf '#!/bin/sh\nPATH=%s:$PATH LD_LIBRARY_PATH=%s exec %s "$@"\n' "$root/usr/bin" "$root/usr/lib/x86_64-linux-gnu" "$program" \
+        >"$bin/x86_64-w64-mingw32-$tool"
+    chmod +x "$bin/x86_64-w64-mingw32-$tool"
+done
+export PATH=$bin:$PATH
+
+echo "windows: building picollo.dll"
+RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$work/target CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc \
+    cargo build --quiet --locked -Zbuild-std=std,panic_unwind --target x86_64-pc-windows-gnu --release -p picollo-ffi
+built=$work/target/x86_64-pc-windows-gnu/release
+cp "$built/picollo.dll" "$work/tests/"
+
+passed=0 failed=0
+fail() {
+    failed=$((failed + 1))
+    echo "FAILED: $*"
+}
+# Its exports are the table that objdump calls "[Ordinal/Name Pointer]".
+if diff c-tests/exports.txt <(x86_64-w64-mingw32-objdump -p "$built/picollo.dll" |
+    sed -n '/Ordinal\/Name Pointer/,/^$/{/Ordinal/d;s/.* \([A-Za-z_][A-Za-z0-9_]*\)$/\1/p}' | sort); then
+    passed=$((passed + 1))
+    echo "ok: $(wc -l <c-tests/exports.txt) functions exported, and nothing else"
+else
+    fail "the exports differ from c-tests/exports.txt"
+fi
+
+export WINEPREFIX=$work/prefix WINEDEBUG=-all WINELOADER=$root/usr/lib/wine/wine64
+export WINEDLLOVERRIDES="mscoree=;mshtml=;winemenubuilder.exe="
+# wine64 COMMAND...: with its own libraries, and a limit: what hangs fails.
+wine64() { LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu timeout 200 "$root/usr/lib/wine/wine64" "$@"; }
+if [ ! -e "$WINEPREFIX/complete" ]; then
+    echo "windows: setting up wine"
+    rm -rf "$WINEPREFIX"
+    # A library that Debian's wine wants, from where its loader looks.
+    mkdir -p "$WINEPREFIX/drive_c/windows/system32"
+    cp "$root/usr/x86_64-w64-mingw32/lib/zlib1.dll" "$WINEPREFIX/drive_c/windows/system32/"
+    wine64 wineboot -i >"$work/wineboot.log" 2>&1 || true
+    [ "$(wine64 cmd /c echo alive 2>/dev/null | tr -d '\r')" = alive ] ||
+        { tail -n 20 "$work/wineboot.log"; echo "windows: wine does not run here"; echo "$passed passed, $((failed + 1)) failed"; exit 1; }
+    touch "$WINEPREFIX/complete"
+fi
+
+# Not: allocation (a malloc of its own), placement and writers (mmap), session, refusal and unload (Linux); counters takes the
+# place of those on sessions.
+for test in c-tests/{histogram,snapshot,text,options,recorder,null,layout,clock,threads}.c ci/windows/counters.c; do
+    name=$(basename "$test" .c)
+    if ! x86_64-w64-mingw32-gcc -std=c11 -Wall -Wextra -Werror -O2 -D__USE_MINGW_ANSI_STDIO=1 -I include -I c-tests "$test" \
+        -o "$work/tests/$name.exe" "$built/libpicollo.dll.a" -Wl,-Bstatic -lpthread; then
+        fail "$name does not compile"
+        continue
+    fi
+    log=$work/tests/$name.log
+    code=0
+    (cd "$work/tests" && wine64 "$name.exe") >"$log" 2>&1 </dev/null || code=$?
+    tr -d '\r' <"$log" | sed '$d'
+    sum=$(tr -d '\r' <"$log" | tail -n 1)
+    if [[ $sum =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] && { [ $code -eq 0 ] || [ "${BASH_REMATCH[2]}" -gt 0 ]; }; then
+        passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+        echo "$name: $sum"
+    else
+        fail "$name did not come to its end (status $code)"
+    fi
+done
+# The same over the static library, which programs without a DLL link.
+if x86_64-w64-mingw32-gcc -std=c11 -O2 -D__USE_MINGW_ANSI_STDIO=1 -I include -I c-tests c-tests/histogram.c -o "$work/tests/static.exe" \
+    "$built/libpicollo.a" -lws2_32 -luserenv -lntdll -lbcrypt -ladvapi32 -lkernel32 -Wl,-Bstatic -lpthread -static-libgcc &&
+    (cd "$work/tests" && wine64 static.exe) >"$work/tests/static.log" 2>&1 </dev/null; then
+    passed=$((passed + 1))
+    echo "static: $(tr -d '\r' <"$work/tests/static.log" | tail -n 1)"
+else
+    fail "the static library"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

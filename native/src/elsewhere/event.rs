@@ -1,0 +1,29 @@
+//! Events where nothing can be counted.
+
+use crate::error::Result;
+use crate::event::Event;
+use crate::perf_info::PerfInfo;
+use crate::session::refusal;
+use crate::text;
+
+impl Event {
+    /// `Unsupported`: events are named by the kernel, on Linux.
+    pub fn parse(_: &str) -> Result<Event> {
+        Err(refusal())
+    }
+}
+
+/// Tells that nothing can be counted, and why.
+pub fn probe() -> PerfInfo {
+    let mut info = PerfInfo {
+        pmu_available: 0,
+        user_read_available: 0,
+        fixed_counters: 0,
+        programmable_counters: 0,
+        paranoid: i32::MIN,
+        hypervisor: 0,
+        explanation: [0; 480],
+    };
+    text::set(&mut info.explanation, format_args!("{}", refusal().message()));
+    info
+}

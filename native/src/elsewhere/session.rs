@@ -1,0 +1,90 @@
+//! Sessions where there is nothing to count: no Linux, or a build without `std`. Everything answers `Unsupported`.
+
+use picollo_core::SharedHistogram;
+
+use crate::error::{Error, Result, Status};
+use crate::event::Event;
+use crate::options::{ReadMode, SessionOptions};
+use crate::reading::{EventInfo, Reading};
+
+/// Says what is missing.
+pub(crate) fn refusal() -> Error {
+    let why = if cfg!(feature = "std") {
+        "performance counters are read on Linux only; histograms work here"
+    } else {
+        "this build has no operating system to count with; histograms work here"
+    };
+    Error::new(Status::Unsupported, format_args!("{why}"))
+}
+
+/// Events opened for one target: on Linux only. There is none here, since none can be created.
+pub struct Session {
+    _none: (),
+}
+
+impl Session {
+    /// `Unsupported`.
+    pub fn create(_: &SessionOptions, _: &[Event]) -> Result<Session> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn length(&self) -> Result<usize> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn event(&self, _: usize) -> Result<Event> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn event_info(&self, _: usize) -> Result<EventInfo> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn histogram(&self, _: usize) -> Result<SharedHistogram> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn enable(&mut self) -> Result<()> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn disable(&mut self) -> Result<()> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn calibrate(&mut self) -> Result<()> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn read(&mut self, _: ReadMode) -> Result<()> {
+        Err(refusal())
+    }
+
+    /// Nothing was read.
+    pub fn read_unmoved(&mut self) -> bool {
+        false
+    }
+
+    /// `Unsupported`.
+    pub fn record(&mut self, _: bool) -> Result<()> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn readings(&self, _: bool, _: &mut [Reading]) -> Result<()> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn reset(&mut self) -> Result<()> {
+        Err(refusal())
+    }
+}

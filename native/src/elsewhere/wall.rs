@@ -1,0 +1,32 @@
+//! The clocks of the system: of `std`, or none.
+
+pub(crate) const NANOS_PER_SECOND: u64 = 1_000_000_000;
+/// How many ticks of the monotonic clock make a second; 0: there is none.
+pub(crate) const MONOTONIC_HERTZ: u64 = if cfg!(feature = "std") { NANOS_PER_SECOND } else { 0 };
+
+/// Nanoseconds since the first call.
+#[cfg(feature = "std")]
+pub(crate) fn monotonic_nanos() -> u64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    let elapsed = START.get_or_init(std::time::Instant::now).elapsed();
+    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Wall-clock time in nanoseconds since 1970 (UTC); 0 for clocks set before that.
+#[cfg(feature = "std")]
+pub fn unix_nanos() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |elapsed| u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// There is no clock.
+#[cfg(not(feature = "std"))]
+pub(crate) fn monotonic_nanos() -> u64 {
+    0
+}
+
+/// 0: there is no clock.
+#[cfg(not(feature = "std"))]
+pub fn unix_nanos() -> u64 {
+    0
+}

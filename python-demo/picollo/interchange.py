@@ -1,0 +1,259 @@
+"""Encodings and combinations of snapshots. See :class:`Snapshot`, whose methods these are."""
+
+from __future__ import annotations
+
+import math
+from ctypes import byref, c_void_p
+from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
+
+from . import _structs as structs
+from ._library import held, released
+from ._text import read_bytes, read_text
+from .errors import CorruptError, IncompatibleError, InvalidArgumentError, OutOfMemoryError, UnsupportedError, check, from_status
+
+if TYPE_CHECKING:
+    from .histogram import Histogram
+    from .snapshot import Snapshot
+
+#: How a snapshot becomes bytes.
+Encoding = Literal["native", "hdr_v2", "hdr_v2_compressed"]
+
+_ENCODINGS: dict[str, int] = {
+    "native": structs.ENCODING_NATIVE,
+    "hdr_v2": structs.ENCODING_HDR_V2,
+    "hdr_v2_compressed": structs.ENCODING_HDR_V2_COMPRESSED,
+}
+
+#: Half a step over the value, for 1 to 5 significant digits.
+_ERRORS_OF_DIGITS = {1: 0.5 / 16, 2: 0.5 / 128, 3: 0.5 / 1024, 4: 0.5 / 16384, 5: 0.5 / 131072}
+
+#: More than any snapshot has: the finest layout of all 64 bits has 46 * 2**19.
+ANY_COUNTERS = 1 << 25
+
+#: Why something cannot be written in HdrHistogram's encodings.
+NO_ROOM = (
+    "HdrHistogram's encodings have no room for these buckets, or for values or counts from 2**63 on: "
+    "with_digits(3) makes buckets that fit, and the native encoding has room for everything"
+)
+
+#: Most encodings fit. Those that do not are made a second time.
+MOST_FIT = 1 << 15
+
+#: Decoding so many bytes takes longer than getting the GIL back.
+_LONG = 1 << 14
+
+
+def encode(snapshot: Snapshot, encoding: str) -> bytes:
+    """See :meth:`Snapshot.encode`."""
+    return _encode(snapshot, encoding, snapshot._functions.snapshot_encode)
+
+
+def encode_text(snapshot: Snapshot, encoding: str) -> str:
+    """See :meth:`Snapshot.encode_text`."""
+    return _encode(snapshot, encoding, snapshot._functions.snapshot_encode_base64).decode("ascii")
+
+
+def _encode(snapshot: Snapshot, encoding: str, function: Any) -> bytes:
+    try:
+        code = _ENCODINGS[encoding]
+    except (KeyError, TypeError):
+        raise ValueError(f"encoding must be one of {', '.join(_ENCODINGS)}, not {encoding!r}") from None
+    try:
+        with snapshot._lock:
+            handle = snapshot._handle()
+            return read_bytes(lambda *buffer: function(handle, code, *buffer), "encode", MOST_FIT)
+    except IncompatibleError as error:
+        raise IncompatibleError(error.status, NO_ROOM) from None
+
+
+def decode(data: Any, max_counters: int, name: str) -> Snapshot:
+    """See :meth:`Snapshot.decode`."""
+    from .snapshot import Snapshot, u64
+
+    encoded = _bytes_of(data)
+    limit = u64(max_counters, "max_counters")
+    pointer = c_void_p()
+    functions = released if len(encoded) >= _LONG else held
+    status = functions.snapshot_decode(encoded, len(encoded), limit, byref(pointer))
+    check_decoding(status, f"{len(encoded)} bytes")
+    return Snapshot._adopt(pointer, name)
+
+
+def _bytes_of(data: Any) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, str):
+        # Base64 is ASCII. What is not, is told as what it is: not an encoding.
+        return data.encode("utf-8", "surrogatepass")
+    try:
+        return bytes(memoryview(data))
+    except TypeError:
+        raise TypeError(f"an encoded snapshot is bytes or base64 in a str, not {type(data).__name__}") from None
+
+
+#: What can be wrong with encoded data, in words.
+_REASONS = {
+    CorruptError.STATUS: "this is no encoded histogram, or a damaged one",
+    OutOfMemoryError.STATUS: "the histogram has more counters than max_counters, or than there is memory for",
+    UnsupportedError.STATUS: "this was encoded by a later version of picollo",
+}
+
+
+def check_decoding(status: int, what: str) -> None:
+    """Raises unless the status is OK."""
+    if status in _REASONS:
+        raise from_status(status, f"{what}: {_REASONS[status]}")
+    check(status, what)
+
+
+def unpickle(encoded: bytes, name: str) -> Snapshot:
+    """Part of what pickles hold: it stays as it is."""
+    return decode(encoded, ANY_COUNTERS, name)
+
+
+def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bool) -> str:
+    """See :meth:`Snapshot.hgrm`."""
+    from .snapshot import u64
+
+    ticks, scale = u64(ticks_per_half_distance, "ticks_per_half_distance"), float(scale)
+    # The library has a default for 0; whoever writes it here means something else.
+    if not 1 <= ticks <= 1_000_000:
+        raise InvalidArgumentError(message=f"ticks_per_half_distance must be within 1 .. 1,000,000, not {ticks}")
+    if not 0 < scale < math.inf:
+        raise InvalidArgumentError(message=f"scale must be positive and finite, not {scale!r}")
+    function = snapshot._functions.snapshot_format_hgrm
+    with snapshot._lock:
+        handle = snapshot._handle()
+        return read_text(lambda *buffer: function(handle, ticks, scale, bool(csv), *buffer), "hgrm")
+
+
+class Layout(NamedTuple):
+    """Which values a snapshot has buckets for, and how fine."""
+
+    relative_error: float
+    low: int
+    high: int
+    counters: int
+
+    def covers(self, other: Layout) -> bool:
+        """Whether nothing of the other is lost here."""
+        return self.relative_error <= other.relative_error and self.low <= other.low and self.high >= other.high
+
+    def union(self, other: Layout) -> Layout:
+        """What covers both; of as many counters as that takes, which is not known here."""
+        error = min(self.relative_error, other.relative_error)
+        return Layout(error, min(self.low, other.low), max(self.high, other.high), 0)
+
+
+def layout_of(snapshot: Snapshot) -> Layout:
+    """The layout of a snapshot."""
+    raw = _raw_layout(snapshot)
+    return Layout(raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length)
+
+
+def _raw_layout(snapshot: Snapshot) -> structs.Layout:
+    raw = structs.Layout()
+    with snapshot._lock:
+        check(held.snapshot_layout(snapshot._handle(), byref(raw)), "layout")
+    return raw
+
+
+def copied(snapshot: Snapshot, name: str) -> Snapshot:
+    """A snapshot with the same counts, and no histogram to be updated from."""
+    pointer = c_void_p()
+    with snapshot._lock:
+        check(snapshot._functions.snapshot_copy(snapshot._handle(), byref(pointer)), "copy")
+    return snapshot._adopt(pointer, name)
+
+
+def empty(layout: Layout, significant_digits: Optional[int] = None, name: str = "") -> Snapshot:
+    """A snapshot of nothing, to merge into."""
+    from .histogram import Histogram
+
+    # The histogram behind it is never written to: sparse ones are small as long as they are empty.
+    histogram = Histogram(
+        layout.relative_error,
+        layout.low,
+        layout.high,
+        mode="single_writer",
+        storage="sparse",
+        significant_digits=significant_digits,
+        live_reset=False,
+        name=name,
+    )
+    return histogram.snapshot()
+
+
+class Accumulator:
+    """Adds up snapshots of any layouts, in the layout that they all have room in."""
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+        self._total: Optional[Snapshot] = None
+        self._layout = Layout(1.0, 0, 0, 0)
+        self._is_detached = True
+
+    @property
+    def counters(self) -> int:
+        """Number of the counters of the sum."""
+        return self._layout.counters
+
+    def add(self, snapshot: Snapshot) -> None:
+        """Adds the counts of a snapshot."""
+        layout = layout_of(snapshot)
+        if self._total is None:
+            self._total, self._layout = copied(snapshot, self._name), layout
+            return
+        if not self._layout.covers(layout):
+            self._layout = self._layout.union(layout)
+            wider = empty(self._layout, name=self._name)
+            wider.merge(self._total)
+            self._total, self._layout, self._is_detached = wider, layout_of(wider), False
+        self._total.merge(snapshot)
+
+    def total(self) -> Optional[Snapshot]:
+        """The sum so far; ``None`` of nothing at all. It has no histogram to be updated from."""
+        if self._total is not None and not self._is_detached:
+            self._total = copied(self._total, self._name)
+            self._is_detached = True
+        return self._total
+
+
+def merged(snapshots: Iterable[Snapshot], name: str) -> Snapshot:
+    """See :meth:`Snapshot.merged`."""
+    from .snapshot import Snapshot
+
+    accumulator = Accumulator(name)
+    for snapshot in snapshots:
+        if not isinstance(snapshot, Snapshot):
+            raise TypeError(f"snapshots are merged with snapshots, not {type(snapshot).__name__}")
+        accumulator.add(snapshot)
+    total = accumulator.total()
+    if total is None:
+        raise ValueError("there are no snapshots to merge")
+    return total
+
+
+def with_digits(snapshot: Snapshot, significant_digits: int) -> Snapshot:
+    """See :meth:`Snapshot.with_digits`."""
+    converted = empty(layout_of(snapshot), significant_digits, snapshot.name)
+    converted.merge(snapshot)
+    return copied(converted, snapshot.name)
+
+
+def digits_for(snapshot: Snapshot) -> Optional[int]:
+    """The fewest digits that are as fine as a snapshot, 5 for finer ones; ``None`` where it has the buckets of such already."""
+    raw = _raw_layout(snapshot)
+    # 0.5 is that of HdrHistogram's zero digits.
+    if raw.significant_digits or raw.relative_error == 0.5:
+        return None
+    return next((digits for digits, finest in _ERRORS_OF_DIGITS.items() if finest <= raw.relative_error), 5)
+
+
+def unpickle_histogram(options: dict[str, Any], encoded: bytes, name: str) -> Histogram:
+    """Part of what pickles hold: it stays as it is."""
+    from .histogram import Histogram
+
+    histogram = Histogram(**options, name=name)
+    histogram.add(unpickle(encoded, name))
+    return histogram

@@ -41,8 +41,9 @@
  *   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
  * - Text is UTF-8 and NUL-terminated. It goes into the caller's buffer.
  * - Ranges are closed: both ends belong to them.
- * - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe; in single-writer mode a
- *   handler must not interrupt a record into the same histogram.
+ * - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
+ *   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch,
+ *   sparse storage and histograms of doubles, is not for handlers.
  */
 #ifndef PICOLLO_H
 #define PICOLLO_H
@@ -1014,6 +1015,30 @@ picollo_status picollo_snapshot_count_between(const picollo_snapshot *snapshot,
                                               uint64_t lowest,
                                               uint64_t highest,
                                               uint64_t *out);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Inside a bucket: as if its observations lay evenly in it.
+ *
+ * A bucket tells how many observations lie between its ends, not where. Other calls report a value that stands for the
+ * bucket. To spread its observations evenly over it is nearer to the truth where they are spread so, as those of
+ * fine-grained measurements mostly are, and never further from it than the bucket is wide.
+ */
+
+/**
+ * Finds the interpolated percentiles at many ranks, in any order: for each the smallest value whose interpolated rank
+ * reaches it. The inverse of picollo_snapshot_rank_of_value with interpolate 1; in the same buckets as
+ * picollo_snapshot_percentiles.
+ *
+ * Requires: ranks and out have length elements each and do not overlap.
+ * Returns: as picollo_snapshot_percentiles.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_percentiles.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_interpolated_percentiles(const picollo_snapshot *snapshot,
+                                                         const double *ranks,
+                                                         size_t length,
+                                                         uint64_t *out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Steps: ways through the counts of a snapshot, as HdrHistogram's iterators have them.

@@ -1017,30 +1017,6 @@ picollo_status picollo_snapshot_count_between(const picollo_snapshot *snapshot,
                                               uint64_t *out);
 
 /* ----------------------------------------------------------------------------------------------------------
- * Inside a bucket: as if its observations lay evenly in it.
- *
- * A bucket tells how many observations lie between its ends, not where. Other calls report a value that stands for the
- * bucket. To spread its observations evenly over it is nearer to the truth where they are spread so, as those of
- * fine-grained measurements mostly are, and never further from it than the bucket is wide.
- */
-
-/**
- * Finds the interpolated percentiles at many ranks, in any order: for each the smallest value whose interpolated rank
- * reaches it. The inverse of picollo_snapshot_rank_of_value with interpolate 1; in the same buckets as
- * picollo_snapshot_percentiles.
- *
- * Requires: ranks and out have length elements each and do not overlap.
- * Returns: as picollo_snapshot_percentiles.
- * Threads: any thread.
- * Cost: as picollo_snapshot_percentiles.
- * Since: 0.1
- */
-picollo_status picollo_snapshot_interpolated_percentiles(const picollo_snapshot *snapshot,
-                                                         const double *ranks,
-                                                         size_t length,
-                                                         uint64_t *out);
-
-/* ----------------------------------------------------------------------------------------------------------
  * Steps: ways through the counts of a snapshot, as HdrHistogram's iterators have them.
  *
  * A step ends at a value, and holds the counts of all buckets up to and including that value's, as far as no step before
@@ -2005,7 +1981,7 @@ picollo_status picollo_comparison_format(const picollo_comparison *comparison,
 
 /**
  * Keep sum, minimum and maximum exactly: the sum is rounded once, when it is read, whatever was added in which order.
- * A record then costs several atomic operations instead of one, and the histogram 27 KB more.
+ * A record then costs several atomic operations instead of one, and the histogram 26 KB more.
  */
 #define PICOLLO_DOUBLE_EXACT_SUM (1 << 1)
 
@@ -2415,8 +2391,9 @@ void picollo_registry_free(picollo_registry *registry);
 /**
  * Adds a histogram. Until the next update it is written as empty.
  *
- * Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. No bounds: one below
- *   each power of four in the histogram's range, which are exact. out_id is for picollo_registry_remove, or NULL.
+ * Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. With a length of 0
+ *   there are those one below each power of four in the histogram's range, which are exact. out_id is for
+ *   picollo_registry_remove, or NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, histogram, metric, and with a length above 0 bounds and
  *   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
  *   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where help or

@@ -41,8 +41,9 @@
  *   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
  * - Text is UTF-8 and NUL-terminated. It goes into the caller's buffer.
  * - Ranges are closed: both ends belong to them.
- * - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe; in single-writer mode a
- *   handler must not interrupt a record into the same histogram.
+ * - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
+ *   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch,
+ *   sparse storage and histograms of doubles, is not for handlers.
  */
 #ifndef PICOLLO_H
 #define PICOLLO_H
@@ -1980,7 +1981,7 @@ picollo_status picollo_comparison_format(const picollo_comparison *comparison,
 
 /**
  * Keep sum, minimum and maximum exactly: the sum is rounded once, when it is read, whatever was added in which order.
- * A record then costs several atomic operations instead of one, and the histogram 27 KB more.
+ * A record then costs several atomic operations instead of one, and the histogram 26 KB more.
  */
 #define PICOLLO_DOUBLE_EXACT_SUM (1 << 1)
 
@@ -2390,8 +2391,9 @@ void picollo_registry_free(picollo_registry *registry);
 /**
  * Adds a histogram. Until the next update it is written as empty.
  *
- * Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. No bounds: one below
- *   each power of four in the histogram's range, which are exact. out_id is for picollo_registry_remove, or NULL.
+ * Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. With a length of 0
+ *   there are those one below each power of four in the histogram's range, which are exact. out_id is for
+ *   picollo_registry_remove, or NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, histogram, metric, and with a length above 0 bounds and
  *   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
  *   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where help or

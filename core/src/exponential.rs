@@ -47,6 +47,9 @@ pub struct DoubleOptions {
     pub quantile_rule: QuantileRule,
 }
 
+/// Records that a batch makes for one entry into a stripe: a reader that waits for it meanwhile waits some microseconds.
+const ENTRY: usize = 64;
+
 /// A histogram of doubles for any number of writing threads.
 ///
 /// A record is one relaxed atomic add. It never fails, waits or takes a lock; only the first one in a power of two of
@@ -114,10 +117,20 @@ impl DoubleHistogram {
         self.add(Interval(self.active.load(Relaxed)), value, count);
     }
 
-    /// Counts every value of a slice.
+    /// Counts every value of a slice. With exact sums, a batch costs less than its values do one by one.
     pub fn record_batch(&self, values: &[f64]) {
-        for &value in values {
-            self.record(value);
+        if self.stripes.is_none() {
+            return values.iter().for_each(|&value| self.record(value));
+        }
+        for values in values.chunks(ENTRY) {
+            self.add_together(|interval, entered| {
+                for &value in values {
+                    self.add(interval, value, 1);
+                    if value.is_finite() {
+                        entered.add(value, 1);
+                    }
+                }
+            });
         }
     }
 

@@ -333,3 +333,33 @@ fn exact_sums_are_added_exactly() {
         assert_eq!((nothing.count, nothing.sum), (0, 0.0));
     }
 }
+
+/// A batch counts what its values do, also where it is longer than what one entry into a stripe takes.
+#[test]
+fn batches_of_any_length() {
+    let all: Vec<f64> = (0..1000)
+        .map(|i| match i % 97 {
+            0 => f64::NAN,
+            1 => f64::NEG_INFINITY,
+            2 => -0.0,
+            _ => f64::from(i) * 0.37 - 150.0,
+        })
+        .collect();
+    for exact in [false, true] {
+        for length in [0, 1, 2, 63, 64, 65, 127, 128, 129, 1000] {
+            let options = DoubleOptions { relative_error: 0.01, exact, ..DoubleOptions::default() };
+            let (batch, single) =
+                (DoubleHistogram::new(&options).unwrap(), DoubleHistogram::new(&options).unwrap());
+            batch.record_batch(&all[..length]);
+            all[..length].iter().for_each(|&value| single.record(value));
+            let (batch, single) = (collected(&batch), collected(&single));
+            assert!(batch.buckets().eq(single.buckets()), "{length}");
+            let (batch, single) = (batch.statistics(), single.statistics());
+            assert_eq!((batch.not_finite, batch.sum.to_bits()), (single.not_finite, single.sum.to_bits()));
+            assert_eq!(
+                (batch.min.to_bits(), batch.max.to_bits()),
+                (single.min.to_bits(), single.max.to_bits())
+            );
+        }
+    }
+}

@@ -39,8 +39,9 @@
 //!   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
 //! - Text is UTF-8 and NUL-terminated. It goes into the caller's buffer.
 //! - Ranges are closed: both ends belong to them.
-//! - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe; in single-writer mode a
-//!   handler must not interrupt a record into the same histogram.
+//! - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
+//!   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch,
+//!   sparse storage and histograms of doubles, is not for handlers.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 // Types and functions carry their C names, so that this reads like the header that is generated from it.

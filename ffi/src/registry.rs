@@ -189,8 +189,9 @@ pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) 
 
 /// Adds a histogram. Until the next update it is written as empty.
 ///
-/// Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. No bounds: one below
-///   each power of four in the histogram's range, which are exact. out_id is for picollo_registry_remove, or NULL.
+/// Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. With a length of 0
+///   there are those one below each power of four in the histogram's range, which are exact. out_id is for
+///   picollo_registry_remove, or NULL.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, histogram, metric, and with a length above 0 bounds and
 ///   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
 ///   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where help or

@@ -29,6 +29,15 @@ from ._log_writer import LogWriter
 from .arrays import CountsAndEdges, to_frame
 from .clock import calibrate, convert, frequency, ticks
 from .compare import BlockComparison, Comparison, QuantileInterval, Verdict, compare, compare_blocks
+from .counter import Counter, StripedCounter
+from .doubles import (
+    DoubleBucket,
+    DoubleHistogram,
+    DoublePercentile,
+    DoubleSnapshot,
+    DoubleStatistics,
+    DoubleSummary,
+)
 from .errors import (
     BufferTooSmallError,
     BusyError,
@@ -52,9 +61,11 @@ from .errors import (
 )
 from .event import Event, EventInfo, PerfInfo, perf_probe
 from .histogram import Histogram
+from .histogram_array import HistogramArray
 from .log import LogError, LogInterval, LogReader, read_log, write_log
 from .percentile import Bucket, BucketPercentile, Percentile
 from .reading import Reading
+from .registry import Registry
 from .scope import Scope
 from .session import Measurement, Session
 from .snapshot import Counts, Merged, Snapshot
@@ -74,15 +85,23 @@ __all__ = [
     "BufferTooSmallError",
     "BusyError",
     "ClosedError",
-    "CorruptError",
     "Comparison",
+    "CorruptError",
+    "Counter",
     "Counts",
     "CountsAndEdges",
+    "DoubleBucket",
+    "DoubleHistogram",
+    "DoublePercentile",
+    "DoubleSnapshot",
+    "DoubleStatistics",
+    "DoubleSummary",
     "EmptyError",
     "Event",
     "EventInfo",
     "ForkedError",
     "Histogram",
+    "HistogramArray",
     "IncompatibleError",
     "InternalError",
     "InvalidArgumentError",
@@ -103,9 +122,11 @@ __all__ = [
     "PicolloError",
     "QuantileInterval",
     "Reading",
+    "Registry",
     "Scope",
     "Session",
     "Snapshot",
+    "StripedCounter",
     "Summary",
     "SummaryDiff",
     "SystemCallError",

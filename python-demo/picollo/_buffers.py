@@ -170,3 +170,41 @@ def _converted(values: Any, name: str) -> Batch:
         raise TypeError(f"{name} must be a buffer of 64-bit integers or an iterable of ints: {error}") from None
     address, length = copy.buffer_info()
     return Batch(address, length, copy)
+
+
+def double_batch_of(values: Any, name: str = "values") -> Batch:
+    """The batch of doubles that ``values`` holds: in place for contiguous buffers of doubles, converted for everything else
+    that is made of numbers.
+
+    :raises TypeError: for what is not.
+    """
+    if isinstance(values, (str, bytes, bytearray, dict)):
+        raise TypeError(f"{name} must be a buffer of doubles or an iterable of numbers, not {type(values).__name__}")
+    try:
+        view = memoryview(values)
+    except (TypeError, ValueError):  # no buffer, or one that memoryview has no name for
+        as_array = getattr(values, "__array__", None)
+        if as_array is not None and not isinstance(values, type):
+            return double_batch_of(as_array("f8"), name)
+        return _converted_doubles(values, name)
+    is_double = view.format in ("d", "@d", "=d", "<d" if sys.byteorder == "little" else ">d")
+    if not is_double or not view.contiguous:
+        if hasattr(values, "astype"):
+            return double_batch_of(values.astype("f8", order="C"), name)
+        return _converted_doubles(view.tolist(), name)
+    length = view.nbytes // _SIZE
+    if length == 0:
+        return Batch(0, 0, None)
+    address, owner = _export(view)
+    if address % _SIZE:
+        address, owner = _copy(view)
+    return Batch(address, length, owner)
+
+
+def _converted_doubles(values: Any, name: str) -> Batch:
+    try:
+        copy = array.array("d", values)
+    except (TypeError, OverflowError) as error:
+        raise TypeError(f"{name} must be a buffer of doubles or an iterable of numbers: {error}") from None
+    address, length = copy.buffer_info()
+    return Batch(address, length, copy)

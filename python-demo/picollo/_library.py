@@ -60,6 +60,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_counts": (c_int32, [_HANDLE, _OUT]),
     "snapshot_percentiles": (c_int32, [_HANDLE, c_void_p, c_size_t, c_uint32, _OUT]),
     "snapshot_percentile_values": (c_int32, [_HANDLE, c_void_p, c_size_t, c_uint32, _OUT]),
+    "snapshot_interpolated_percentiles": (c_int32, [_HANDLE, c_void_p, c_size_t, _OUT]),
     "snapshot_rank_of_value": (c_int32, [_HANDLE, c_uint64, c_uint32, POINTER(c_double)]),
     "snapshot_bucket_of": (c_int32, [_HANDLE, c_uint64, _OUT]),
     "snapshot_buckets": (c_int32, [_HANDLE, c_uint32, _OUT, c_size_t, _SIZE_OUT]),
@@ -105,6 +106,55 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
         c_int32,
         [_OUT, _OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
     ),
+    # doubles
+    "double_histogram_create": (c_int32, [_OUT, _OUT]),
+    "double_histogram_free": (None, [_HANDLE]),
+    "double_histogram_record": (None, [_HANDLE, c_double]),
+    "double_histogram_record_n": (None, [_HANDLE, c_double, HOT_U64]),
+    "double_histogram_record_batch": (None, [_HANDLE, c_void_p, c_size_t]),
+    "double_histogram_add": (c_int32, [_HANDLE, _HANDLE]),
+    "double_histogram_footprint": (c_int32, [_HANDLE, _SIZE_OUT]),
+    "double_snapshot_create": (c_int32, [_OUT]),
+    "double_snapshot_free": (None, [_HANDLE]),
+    "double_snapshot_update": (c_int32, [_HANDLE, _HANDLE, c_uint32]),
+    "double_snapshot_statistics": (c_int32, [_HANDLE, _OUT]),
+    "double_snapshot_quantiles": (c_int32, [_HANDLE, c_void_p, c_size_t, _OUT]),
+    "double_snapshot_summary": (c_int32, [_HANDLE, _OUT]),
+    "double_snapshot_buckets": (c_int32, [_HANDLE, _OUT, c_size_t, _SIZE_OUT]),
+    "double_snapshot_merge": (c_int32, [_HANDLE, _HANDLE]),
+    "double_summary_format": (c_int32, [_OUT, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
+    # arrays
+    "histogram_array_create": (c_int32, [_OUT, c_size_t, _OUT]),
+    "histogram_array_free": (None, [_HANDLE]),
+    "histogram_array_at": (c_int32, [_HANDLE, c_size_t, _OUT]),
+    "histogram_array_record": (None, [_HANDLE, c_size_t, HOT_U64]),
+    "histogram_array_footprint": (c_int32, [_HANDLE, _SIZE_OUT]),
+    # registries
+    "registry_create": (c_int32, [_OUT]),
+    "registry_free": (None, [_HANDLE]),
+    "registry_add": (c_int32, [_HANDLE, _HANDLE, _OUT, c_void_p, c_size_t, POINTER(c_uint64)]),
+    "registry_add_double": (c_int32, [_HANDLE, _HANDLE, _OUT, c_void_p, c_size_t, POINTER(c_uint64)]),
+    "registry_remove": (c_int32, [_HANDLE, c_uint64]),
+    "registry_update": (c_int32, [_HANDLE]),
+    "registry_write_openmetrics": (c_int32, [_HANDLE, c_void_p, c_size_t, _SIZE_OUT]),
+    # counters: on the caller's memory
+    **{
+        f"{kind}_counter_add{suffix}{bits}": (None, [_OUT, *arguments])
+        for bits in (32, 64)
+        for kind, suffix, arguments in (
+            ("scalable", "_n", [HOT_U64, c_uint32]),
+            ("capped", "", [HOT_U64, c_uint32, c_uint32]),
+            ("sensing", "", [HOT_U64, c_uint32]),
+            ("interlocked", "", [HOT_U64]),
+            ("racing", "", [HOT_U64]),
+        )
+    },
+    "counter_read32": (c_uint32, [_OUT]),
+    "counter_read64": (c_uint64, [_OUT]),
+    "striped_counter_create": (c_int32, [_OUT]),
+    "striped_counter_free": (None, [_HANDLE]),
+    "striped_counter_add": (None, [_HANDLE, HOT_U64]),
+    "striped_counter_read": (c_int32, [_HANDLE, POINTER(c_uint64)]),
     # time
     "clock_init": (c_int32, []),
     "clock_ticks": (c_uint64, [c_uint32]),

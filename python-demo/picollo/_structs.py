@@ -6,7 +6,7 @@ Field order is the ABI. ``tests/test_layout.py`` holds every size and offset aga
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char, c_double, c_int32, c_uint32, c_uint64, c_void_p
+from ctypes import c_char, c_char_p, c_double, c_int32, c_uint32, c_uint64, c_void_p
 
 ABI_VERSION = 1
 SUMMARY_PERCENTILES = 16
@@ -16,6 +16,11 @@ UNIT_TICKS, UNIT_NANOS, UNIT_MICROS, UNIT_MILLIS, UNIT_PICOS = 0, 1, 2, 3, 4
 
 HISTOGRAM_NO_LIVE_RESET = 1 << 0
 SUMMARY_APPROXIMATE = 1 << 0
+
+DOUBLE_DOTNET_RANKS = 1 << 0
+DOUBLE_EXACT_SUM = 1 << 1
+METRIC_NO_CREATED = 1 << 0
+SCALABLE_THRESHOLD_BITS = 13
 
 VERDICT_NO_EVIDENCE, VERDICT_FASTER, VERDICT_SLOWER = range(3)
 COMPARISON_TOO_FEW = 1 << 0
@@ -339,6 +344,89 @@ class EventInfo(ctypes.Structure):
 
 
 #: Every struct with its name in C.
+class DoubleOptions(ctypes.Structure):
+    """``picollo_double_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("relative_error", c_double),
+        ("max_bytes", c_uint64),
+    ]
+
+
+class DoubleStatistics(ctypes.Structure):
+    """``picollo_double_statistics``"""
+
+    _fields_ = [
+        ("count", c_uint64),
+        ("not_finite", c_uint64),
+        ("lost", c_uint64),
+        ("sum", c_double),
+        ("min", c_double),
+        ("max", c_double),
+        ("mean", c_double),
+        ("stddev", c_double),
+        ("relative_error", c_double),
+    ]
+
+
+class DoubleBucket(ctypes.Structure):
+    """``picollo_double_bucket``"""
+
+    _fields_ = [
+        ("lower", c_double),
+        ("upper", c_double),
+        ("midpoint", c_double),
+        ("count", c_uint64),
+    ]
+
+
+class DoublePercentile(ctypes.Structure):
+    """``picollo_double_percentile``"""
+
+    _fields_ = [
+        ("rank", c_double),
+        ("value", c_double),
+        ("target_count", c_uint64),
+        ("bucket", DoubleBucket),
+    ]
+
+
+class DoubleSummary(ctypes.Structure):
+    """``picollo_double_summary``"""
+
+    _fields_ = [
+        ("statistics", DoubleStatistics),
+        ("percentiles", DoublePercentile * SUMMARY_PERCENTILES),
+    ]
+
+
+class Label(ctypes.Structure):
+    """``picollo_label``"""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("value", c_char_p),
+    ]
+
+
+class MetricOptions(ctypes.Structure):
+    """``picollo_metric_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("divisor", c_double),
+        ("labels_length", c_uint64),
+        ("created_unix_nanos", c_uint64),
+        ("name", c_char_p),
+        ("help", c_char_p),
+        ("unit", c_char_p),
+        ("labels", ctypes.POINTER(Label)),
+    ]
+
+
 BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_error": Error,
     "picollo_histogram_options": HistogramOptions,
@@ -359,4 +447,11 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_session_options": SessionOptions,
     "picollo_reading": Reading,
     "picollo_event_info": EventInfo,
+    "picollo_double_options": DoubleOptions,
+    "picollo_double_statistics": DoubleStatistics,
+    "picollo_double_bucket": DoubleBucket,
+    "picollo_double_percentile": DoublePercentile,
+    "picollo_double_summary": DoubleSummary,
+    "picollo_label": Label,
+    "picollo_metric_options": MetricOptions,
 }

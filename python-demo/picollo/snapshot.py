@@ -173,6 +173,16 @@ class Snapshot:
         _check_ranks(status, asked)
         return list(found)
 
+    def interpolated_percentiles(self, ranks: Iterable[float]) -> list[int]:
+        """As :meth:`percentile_values`, as if the observations of a bucket lay evenly in it: for each rank the smallest value
+        whose interpolated rank (:meth:`rank_of_value`) reaches it."""
+        asked = _doubles(ranks)
+        found = (ctypes.c_uint64 * len(asked))()
+        with self._lock:
+            status = self._functions.snapshot_interpolated_percentiles(self._handle(), asked, len(asked), found)
+        _check_ranks(status, asked)
+        return list(found)
+
     def rank_of_value(self, value: int, interpolate: bool = False) -> float:
         """Which percentage of the observations is at or below a value.
 

@@ -35,6 +35,13 @@ SIZES = {
     "picollo_session_options": 32,
     "picollo_reading": 40,
     "picollo_event_info": 288,
+    "picollo_double_options": 24,
+    "picollo_double_statistics": 72,
+    "picollo_double_bucket": 32,
+    "picollo_double_percentile": 56,
+    "picollo_double_summary": 72 + 16 * 56,
+    "picollo_label": 16,
+    "picollo_metric_options": 64,
 }
 
 CONSTANTS = {
@@ -43,7 +50,7 @@ CONSTANTS = {
     **{
         f"PICOLLO_{name}": value
         for name, value in vars(structs).items()
-        if name.startswith(("CLOCK_", "UNIT_", "HISTOGRAM_", "SUMMARY_A", "TEXT_", "ENCODING_", "VERDICT_", "COMPARISON_", "SESSION_", "READ", "EVENT_INFO_"))
+        if name.startswith(("CLOCK_", "UNIT_", "HISTOGRAM_", "SUMMARY_A", "TEXT_", "ENCODING_", "VERDICT_", "COMPARISON_", "SESSION_", "READ", "EVENT_INFO_", "DOUBLE_", "METRIC_", "SCALABLE_"))
     },
 }
 

@@ -147,7 +147,8 @@ impl Entered<'_> {
         let limbs = &self.stripe.limbs;
         let sum = self.add_to(&limbs[limb], piece);
         // The last limb has the sign, and nothing to carry into.
-        if sum.unsigned_abs() >= CARRY as u64 && limb + 1 < LIMBS {
+        if !(-CARRY..CARRY).contains(&sum) && limb + 1 < LIMBS {
+            core::hint::cold_path();
             let carried = CARRY * sum.signum();
             self.add_to(&limbs[limb], -carried);
             self.add_to(&limbs[limb + 1], carried >> LIMB_BITS);

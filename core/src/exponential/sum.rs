@@ -24,12 +24,13 @@ const fn parts(value: f64) -> (u64, u32) {
 pub(super) fn pieces(value: f64, count: u64, mut add: impl FnMut(usize, i64)) {
     let (mantissa, position) = parts(value);
     let (mut limb, shift) = ((position / LIMB_BITS) as usize, position % LIMB_BITS);
-    let sign = if value.is_sign_negative() { -1 } else { 1 };
+    // All ones for a negative value: the complement of a number, plus one, is its negative.
+    let sign = value.to_bits() as i64 >> 63;
     // The first limb has room for so many bits only.
     let room = LIMB_BITS - shift;
     let mut add = |limb, piece: u64| {
         if piece != 0 {
-            add(limb, sign * piece as i64);
+            add(limb, (piece as i64 ^ sign) - sign);
         }
     };
     if count == 1 {

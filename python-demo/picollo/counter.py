@@ -1,0 +1,125 @@
+"""Counters of one word that many threads, or processes, share. See ``docs/doubles-and-sparse.md``."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref, c_uint32, c_uint64, c_void_p
+from typing import Any, Literal, Optional
+
+from . import _structs as structs
+from ._library import held, own
+from .errors import check
+from .snapshot import u64
+
+__all__ = ["Counter", "StripedCounter"]
+
+#: How a :class:`Counter` counts.
+Kind = Literal["scalable", "capped", "sensing", "interlocked", "racing"]
+
+_KINDS = ("scalable", "capped", "sensing", "interlocked", "racing")
+
+
+class Counter:
+    """One word that many threads add to.
+
+    ::
+
+        requests = picollo.Counter()
+        requests.add()
+        print(requests.value)
+
+    :param kind: ``"scalable"``: exact to ``2**threshold_bits``, then in ever larger steps with ever smaller probability, so
+        that threads contend the less the busier it is; the standard deviation is 0.9 % by default. ``"capped"``: the same with
+        steps of at most ``2**cap_bits``. ``"sensing"``: exact where threads do not meet, else as the scalable one.
+        ``"interlocked"``: exact. ``"racing"``: loses what others add at the same moment; to compare with.
+    :param bits: 64, or 32: then it counts modulo 2**32.
+    :param threshold_bits: 1 to 31.
+    :param cap_bits: 0 to 31.
+    :param memory: a writable buffer of ``bits / 8`` bytes, aligned, to count in, such as a piece of
+        ``multiprocessing.shared_memory``; its value is kept.
+    """
+
+    __slots__ = ("_add", "_bits", "_kind", "_options", "_read", "_word")
+
+    def __init__(
+        self,
+        kind: Kind = "scalable",
+        bits: int = 64,
+        *,
+        threshold_bits: int = structs.SCALABLE_THRESHOLD_BITS,
+        cap_bits: int = 10,
+        memory: Optional[Any] = None,
+    ) -> None:
+        if kind not in _KINDS:
+            raise ValueError(f"kind must be one of {', '.join(_KINDS)}, not {kind!r}")
+        if bits not in (32, 64):
+            raise ValueError(f"bits must be 32 or 64, not {bits!r}")
+        if not 1 <= u64(threshold_bits, "threshold_bits") <= 31:
+            raise ValueError(f"threshold_bits must be within 1 .. 31, not {threshold_bits}")
+        if not 0 <= u64(cap_bits, "cap_bits") <= 31:
+            raise ValueError(f"cap_bits must be within 0 .. 31, not {cap_bits}")
+        word_type: Any = c_uint64 if bits == 64 else c_uint32
+        self._word = word_type() if memory is None else word_type.from_buffer(memory)
+        if ctypes.addressof(self._word) % ctypes.sizeof(word_type):
+            raise ValueError(f"memory must be aligned to {ctypes.sizeof(word_type)} bytes")
+        suffix = "_n" if kind == "scalable" else ""
+        self._kind = kind
+        self._bits = bits
+        self._add = getattr(held, f"{kind}_counter_add{suffix}{bits}")
+        self._read = getattr(held, f"counter_read{bits}")
+        options = {"scalable": (threshold_bits,), "sensing": (threshold_bits,), "capped": (threshold_bits, cap_bits)}
+        self._options: tuple[int, ...] = options.get(kind, ())
+
+    @property
+    def kind(self) -> str:
+        """How it counts."""
+        return self._kind
+
+    def add(self, count: int = 1) -> None:
+        """Counts so many events."""
+        self._add(byref(self._word), u64(count, "count"), *self._options)
+
+    @property
+    def value(self) -> int:
+        """What was counted, or about that."""
+        return int(self._read(byref(self._word)))
+
+    def __int__(self) -> int:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"<picollo.Counter {self._kind} {self._bits} bits: {self.value}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a counter cannot be pickled; its value can")
+
+
+class StripedCounter:
+    """An exact counter of sixteen words, one for each thread, mostly, so that threads seldom meet: 1 KB."""
+
+    __slots__ = ("_pointer",)
+
+    def __init__(self) -> None:
+        pointer = c_void_p()
+        check(held.striped_counter_create(byref(pointer)), "counter")
+        self._pointer = own(pointer, held.striped_counter_free)
+
+    def add(self, count: int = 1) -> None:
+        """Counts so many events."""
+        held.striped_counter_add(self._pointer, u64(count, "count"))
+
+    @property
+    def value(self) -> int:
+        """What was counted, modulo 2**64."""
+        value = c_uint64()
+        check(held.striped_counter_read(self._pointer, byref(value)), "counter")
+        return value.value
+
+    def __int__(self) -> int:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"<picollo.StripedCounter {self.value}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a counter cannot be pickled; its value can")

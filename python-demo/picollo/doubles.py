@@ -1,0 +1,454 @@
+"""Histograms of doubles: ratios, temperatures, money, clock skew. See ``docs/doubles-and-sparse.md``."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import threading
+from ctypes import ArgumentError, byref, c_double, c_size_t, c_void_p
+from typing import Any, ContextManager, Iterable, NamedTuple, Optional, Union
+
+from . import _html, arrays
+from . import _structs as structs
+from ._buffers import double_batch_of
+from ._library import held, own, released
+from ._text import c_text, read_text
+from .errors import ClosedError, EmptyError, InvalidArgumentError, check
+from .histogram import _Closed, checked_error
+from .snapshot import HAS_GIL, u64
+from .summary import RANKS
+
+__all__ = [
+    "DoubleBucket",
+    "DoubleHistogram",
+    "DoublePercentile",
+    "DoubleSnapshot",
+    "DoubleStatistics",
+    "DoubleSummary",
+]
+
+_RECORD = held.double_histogram_record
+_RECORD_N = held.double_histogram_record_n
+
+#: Batches of this many values or more let other threads run meanwhile.
+_LONG_BATCH = 10_000
+
+
+class DoubleBucket(NamedTuple):
+    """A run of doubles that share one count."""
+
+    #: Smallest value of the bucket.
+    lower: float
+    #: Largest value of the bucket.
+    upper: float
+    #: What the bucket reports: within the relative error of every value in it.
+    midpoint: float
+    #: How many observations fell into it.
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+
+
+class DoublePercentile(NamedTuple):
+    """An observation by its rank."""
+
+    #: 0 to 100.
+    rank: float
+    #: What the observation is reported as.
+    value: float
+    #: Its number among all in ascending order, from 1.
+    target_count: int
+    #: The bucket that it is in.
+    bucket: DoubleBucket
+
+
+class DoubleStatistics(NamedTuple):
+    """Totals and moments. What does not exist is NaN."""
+
+    #: Observations with a finite value.
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+    #: Observations that were NaN or infinite; part of nothing else here.
+    not_finite: int
+    #: Observations that found no memory for their bucket; part of nothing else here.
+    lost: int
+    #: Within the relative error, or exact with ``exact_sum=True``. 0 when nothing was recorded.
+    sum: float
+    #: Smallest value, within the relative error, or exact.
+    min: float
+    #: Largest value, within the relative error, or exact.
+    max: float
+    #: Sum over count.
+    mean: float
+    #: Population standard deviation of the buckets' midpoints.
+    stddev: float
+    #: The largest relative error of what is reported.
+    relative_error: float
+
+
+def _bucket(raw: structs.DoubleBucket) -> DoubleBucket:
+    return DoubleBucket(raw.lower, raw.upper, raw.midpoint, raw.count)
+
+
+def _statistics(raw: structs.DoubleStatistics) -> DoubleStatistics:
+    return DoubleStatistics(*(getattr(raw, name) for name in DoubleStatistics._fields))
+
+
+class DoubleSummary:
+    """Statistics and sixteen percentiles of one interval. ``str(summary)`` is a Markdown table."""
+
+    __slots__ = ("_name", "_raw")
+
+    def __init__(self, raw: structs.DoubleSummary, name: str = "") -> None:
+        """Not for callers: summaries come from histograms and snapshots."""
+        self._raw = raw
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Name of the histogram, or ``""``. The default title."""
+        return self._name
+
+    @property
+    def statistics(self) -> DoubleStatistics:
+        """Totals and moments."""
+        return _statistics(self._raw.statistics)
+
+    @property
+    def percentiles(self) -> tuple[DoublePercentile, ...]:
+        """The percentiles at the ranks of all summaries; none when nothing was recorded."""
+        if self._raw.statistics.count == 0:
+            return ()
+        return tuple(
+            DoublePercentile(raw.rank, raw.value, raw.target_count, _bucket(raw.bucket)) for raw in self._raw.percentiles
+        )
+
+    def __getitem__(self, rank: float) -> float:
+        """The value at one of the ranks of a summary: ``summary[99.9]``.
+
+        :raises KeyError: for another rank; ask the snapshot for it.
+        :raises EmptyError: when nothing was recorded.
+        """
+        if rank not in RANKS:
+            raise KeyError(f"a summary has no rank {rank!r}; it has {', '.join(f'{r:g}' for r in RANKS)}")
+        if not self.percentiles:
+            raise EmptyError(message="nothing was recorded, so there is no percentile")
+        return self.percentiles[RANKS.index(rank)].value
+
+    def as_dict(self) -> dict[str, Union[int, float, None]]:
+        """Every number under a flat name (``p99.9``, ``mean``, ...), ready for a row of a table. ``None`` where there is none."""
+        statistics = self.statistics
+        row: dict[str, Union[int, float, None]] = {
+            name: None if value != value else value for name, value in statistics._asdict().items()
+        }
+        percentiles = self.percentiles
+        for index, rank in enumerate(RANKS):
+            row[f"p{rank:g}"] = percentiles[index].value if percentiles else None
+        return row
+
+    def markdown(self, title: Optional[str] = None) -> str:
+        """A Markdown table under a heading, if there is a title (default: the histogram's name)."""
+        return self._format(structs.TEXT_MARKDOWN, title)
+
+    def line(self, title: Optional[str] = None) -> str:
+        """One line, for logs."""
+        return self._format(structs.TEXT_LINE, title)
+
+    def json(self, title: Optional[str] = None) -> str:
+        """A JSON object."""
+        return self._format(structs.TEXT_JSON, title)
+
+    def csv(self, title: Optional[str] = None) -> str:
+        """Comma-separated values."""
+        return self._format(structs.TEXT_CSV, title)
+
+    def _format(self, code: int, title: Optional[str]) -> str:
+        encoded = c_text(self._name if title is None else title, "title")
+        raw = byref(self._raw)
+        return read_text(
+            lambda buffer, capacity, length: held.double_summary_format(raw, encoded, code, buffer, capacity, length),
+            "summary",
+        )
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def _repr_html_(self) -> str:
+        return _html.table(self.markdown(""), self._name)
+
+    def __repr__(self) -> str:
+        return f"<picollo.DoubleSummary {self.line()}>"
+
+    def __reduce__(self) -> Any:
+        return _summary_from_bytes, (bytes(self._raw), self._name)
+
+
+def _summary_from_bytes(raw: bytes, name: str) -> DoubleSummary:
+    return DoubleSummary(structs.DoubleSummary.from_buffer_copy(raw), name)
+
+
+class DoubleSnapshot:
+    """What was recorded in one interval, to read more than once. It holds nothing of the histogram that it came from.
+
+    Any thread may use a snapshot; calls on one snapshot follow one another.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        """An empty snapshot, for :meth:`merge`. Others come from histograms."""
+        self._lock: ContextManager[Any] = contextlib.nullcontext() if HAS_GIL else threading.RLock()
+        self._name = name
+        self._pointer: Optional[c_void_p] = None
+        pointer = c_void_p()
+        check(held.double_snapshot_create(byref(pointer)), "snapshot")
+        self._pointer = own(pointer, held.double_snapshot_free)
+
+    def _take(self, histogram: c_void_p, collect: bool) -> DoubleSnapshot:
+        with self._lock:
+            check(held.double_snapshot_update(self._handle(), histogram, collect), "collect" if collect else "snapshot")
+        return self
+
+    @property
+    def name(self) -> str:
+        """Name of the histogram, or ``""``."""
+        return self._name
+
+    @property
+    def statistics(self) -> DoubleStatistics:
+        """Totals and moments."""
+        raw = structs.DoubleStatistics()
+        with self._lock:
+            check(held.double_snapshot_statistics(self._handle(), byref(raw)), "statistics")
+        return _statistics(raw)
+
+    @property
+    def total_count(self) -> int:
+        """Observations with a finite value."""
+        return self.statistics.count
+
+    def quantile(self, quantile: float) -> float:
+        """The value at a quantile from 0 to 1.
+
+        :raises InvalidArgumentError: for a quantile out of range, and NaN.
+        :raises EmptyError: when nothing was recorded.
+        """
+        return self.quantiles((quantile,))[0]
+
+    def quantiles(self, quantiles: Iterable[float]) -> list[float]:
+        """The values at many quantiles, in the order asked, for the price of about one. Numpy arrays of doubles are taken as
+        they are.
+
+        :raises InvalidArgumentError: for a quantile out of range, and NaN.
+        :raises EmptyError: when nothing was recorded.
+        """
+        asked = double_batch_of(quantiles, "quantiles")
+        found = (c_double * asked.length)()
+        with self._lock:
+            status = held.double_snapshot_quantiles(self._handle(), asked.address, asked.length, found)
+        if status == InvalidArgumentError.STATUS:
+            raise InvalidArgumentError(message="quantiles must be within 0 .. 1")
+        check(status, "quantiles")
+        return list(found)
+
+    def summary(self) -> DoubleSummary:
+        """Statistics and sixteen percentiles; of nothing, too."""
+        raw = structs.DoubleSummary()
+        with self._lock:
+            check(held.double_snapshot_summary(self._handle(), byref(raw)), "summary")
+        return DoubleSummary(raw, self._name)
+
+    def buckets(self) -> list[DoubleBucket]:
+        """The buckets that have counts, in ascending order."""
+        return [_bucket(raw) for raw in self._raw_buckets()]
+
+    def bucket_array(self) -> arrays.Array:
+        """The buckets that have counts as a structured numpy array, with the fields of :class:`DoubleBucket`.
+
+        :raises ImportError: without numpy.
+        """
+        numpy = arrays.need("numpy", "an array")
+        dtype = numpy.dtype([("lower", "f8"), ("upper", "f8"), ("midpoint", "f8"), ("count", "u8")])
+        raw = self._raw_buckets()
+        return numpy.frombuffer(raw, dtype) if len(raw) else numpy.empty(0, dtype)  # type: ignore[no-any-return]
+
+    def _raw_buckets(self) -> ctypes.Array[structs.DoubleBucket]:
+        length = c_size_t()
+        with self._lock:
+            handle = self._handle()
+            check(held.double_snapshot_buckets(handle, None, 0, byref(length)), "buckets")
+            found = (structs.DoubleBucket * length.value)()
+            check(held.double_snapshot_buckets(handle, found, length.value, byref(length)), "buckets")
+        return found
+
+    def merge(self, other: DoubleSnapshot) -> None:
+        """Adds the counts of another snapshot, of any relative error; of another one than here, the errors add up. Sum and
+        extremes stay exact if both are."""
+        if not isinstance(other, DoubleSnapshot):
+            raise TypeError(f"a snapshot of doubles merges its like, not {type(other).__name__}")
+        if other is self:
+            raise ValueError("a snapshot cannot be merged into itself")
+        # In one order for all, so that two threads cannot wait for each other.
+        first, second = sorted((self, other), key=id)
+        with first._lock, second._lock:
+            check(held.double_snapshot_merge(self._handle(), other._handle()), "merge")
+
+    def close(self) -> None:
+        """Frees the snapshot now rather than when nothing refers to it any more. May be called again."""
+        self._pointer = None
+
+    def _handle(self) -> c_void_p:
+        pointer = self._pointer
+        if pointer is None:
+            raise ClosedError("the snapshot is closed")
+        return pointer
+
+    def __enter__(self) -> DoubleSnapshot:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        return f"<picollo.DoubleSnapshot{name} {'closed' if self._pointer is None else self.summary().line('')}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a snapshot cannot be pickled; its summary can")
+
+
+class DoubleHistogram:
+    """Counts finite doubles of both signs and all magnitudes, each within a relative error; zero is exact. NaN and infinities
+    are counted apart.
+
+    ::
+
+        skew = picollo.DoubleHistogram(0.01, name="Clock skew (s)")
+        skew.record(-0.0031)
+        skew.record_many(numpy_array)
+        with skew.collect() as interval:                # takes it out, and starts a new interval
+            print(interval.summary(), interval.quantile(0.99))
+
+    Any number of threads record, on every build of Python, without a lock.
+
+    :param relative_error: largest distance between a value and what is reported for it, in proportion: 1e-4 to 0.1.
+    :param exact_sum: keep sum, minimum and maximum exactly: records cost more then.
+    :param dotnet_ranks: quantiles as the aggregator of .NET's metrics has them: number ``min(floor(q * n), n - 1)`` of the
+        ``n`` values, from 0, instead of number ``ceil(q * n)``, from 1.
+    :param max_bytes: limit of the memory, 0 for none. What does not fit is told as lost.
+    :param name: default title of summaries.
+    """
+
+    __slots__ = ("__weakref__", "_name", "_pointer")
+
+    _pointer: Any
+
+    def __init__(
+        self,
+        relative_error: float = 0.001,
+        *,
+        exact_sum: bool = False,
+        dotnet_ranks: bool = False,
+        max_bytes: int = 0,
+        name: str = "",
+    ) -> None:
+        self._pointer = _Closed("the histogram could not be created")
+        self._name = name
+        options = structs.DoubleOptions(
+            struct_size=ctypes.sizeof(structs.DoubleOptions),
+            flags=(structs.DOUBLE_EXACT_SUM if exact_sum else 0)
+            | (structs.DOUBLE_DOTNET_RANKS if dotnet_ranks else 0),
+            relative_error=checked_error(relative_error),
+            max_bytes=u64(max_bytes, "max_bytes"),
+        )
+        pointer = c_void_p()
+        status = held.double_histogram_create(byref(options), byref(pointer))
+        check(status, f"histogram of doubles (relative_error={relative_error:g}, max_bytes={max_bytes})")
+        self._pointer = own(pointer, held.double_histogram_free)
+
+    @property
+    def name(self) -> str:
+        """Default title of summaries."""
+        return self._name
+
+    def record(self, value: float) -> None:
+        """Counts one value."""
+        try:
+            _RECORD(self._pointer, value)
+        except (ArgumentError, TypeError):
+            _RECORD(self._handle(), float(value))
+
+    def record_n(self, value: float, count: int) -> None:
+        """Counts one value so many times."""
+        _RECORD_N(self._handle(), float(value), u64(count, "count"))
+
+    def record_many(self, values: Union[Iterable[float], Any]) -> None:
+        """Counts many values. Contiguous buffers of doubles (numpy ``float64``, ``array.array("d")``) are read where they are;
+        other arrays and iterables of numbers are converted."""
+        batch = double_batch_of(values)
+        pointer = self._handle()
+        if batch.length:
+            functions = released if batch.length >= _LONG_BATCH else held
+            functions.double_histogram_record_batch(pointer, batch.address, batch.length)
+
+    def add(self, other: DoubleSnapshot) -> None:
+        """Adds all counts of a snapshot, of any relative error."""
+        if not isinstance(other, DoubleSnapshot):
+            raise TypeError(f"a histogram of doubles adds snapshots of its like, not {type(other).__name__}")
+        with other._lock:
+            check(held.double_histogram_add(self._handle(), other._handle()), "add")
+
+    def collect(self) -> DoubleSnapshot:
+        """Takes out what was recorded since the last time and starts a new interval, while other threads record. Each record
+        is in one interval."""
+        return DoubleSnapshot(self._name)._take(self._handle(), True)
+
+    def snapshot(self) -> DoubleSnapshot:
+        """What was recorded in this interval so far, which goes on."""
+        return DoubleSnapshot(self._name)._take(self._handle(), False)
+
+    def summary(self) -> DoubleSummary:
+        """Statistics and sixteen percentiles of this interval so far, which goes on."""
+        return self.snapshot().summary()
+
+    @property
+    def footprint(self) -> int:
+        """Bytes of memory in use."""
+        size = c_size_t()
+        check(held.double_histogram_footprint(self._handle(), byref(size)), "footprint")
+        return size.value
+
+    def close(self) -> None:
+        """Lets go of the memory now rather than when nothing refers to the histogram any more. May be called again."""
+        if not isinstance(self._pointer, _Closed):
+            self._pointer = _Closed("the histogram is closed")
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return isinstance(self._pointer, _Closed)
+
+    def _handle(self) -> c_void_p:
+        pointer = self._pointer
+        if isinstance(pointer, _Closed):
+            raise ClosedError(pointer.message)
+        assert isinstance(pointer, c_void_p)
+        return pointer
+
+    def __enter__(self) -> DoubleHistogram:
+        self._handle()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        return f"<picollo.DoubleHistogram{name} {'closed' if self.closed else self.summary().line('')}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a histogram cannot be pickled: record in each process, and add up what they send")

@@ -209,6 +209,34 @@ AT(picollo_metric_options, help, 32 + P);
 AT(picollo_metric_options, unit, 32 + 2 * P);
 AT(picollo_metric_options, labels, 32 + 3 * P);
 
+SIZE(picollo_benchmark_options, 72);
+AT(picollo_benchmark_options, struct_size, 0);
+AT(picollo_benchmark_options, flags, 4);
+AT(picollo_benchmark_options, min_blocks, 8);
+AT(picollo_benchmark_options, max_blocks, 12);
+AT(picollo_benchmark_options, repetitions, 16);
+AT(picollo_benchmark_options, budget_seconds, 24);
+AT(picollo_benchmark_options, warm_up_seconds, 32);
+AT(picollo_benchmark_options, sample_seconds, 40);
+AT(picollo_benchmark_options, precision, 48);
+AT(picollo_benchmark_options, confidence, 56);
+AT(picollo_benchmark_options, relative_threshold, 64);
+
+SIZE(picollo_benchmark_result, 152);
+AT(picollo_benchmark_result, blocks, 0);
+AT(picollo_benchmark_result, overhead_a, 104);
+AT(picollo_benchmark_result, overhead_b, 112);
+AT(picollo_benchmark_result, repetitions_a, 120);
+AT(picollo_benchmark_result, repetitions_b, 128);
+AT(picollo_benchmark_result, sample_count, 136);
+AT(picollo_benchmark_result, elapsed, 144);
+
+SIZE(picollo_benchmark_counter, 24);
+AT(picollo_benchmark_counter, a, 0);
+AT(picollo_benchmark_counter, b, 8);
+AT(picollo_benchmark_counter, status, 16);
+AT(picollo_benchmark_counter, reserved, 20);
+
 SIZE(picollo_error, 512);
 AT(picollo_error, status, 0);
 AT(picollo_error, os_errno, 4);
@@ -308,7 +336,9 @@ static_assert(PICOLLO_SESSION_PINNED == 1 && PICOLLO_SESSION_KERNEL == 2 && PICO
 static_assert(PICOLLO_VERDICT_NO_EVIDENCE == 0 && PICOLLO_VERDICT_FASTER == 1 && PICOLLO_VERDICT_SLOWER == 2 &&
                   PICOLLO_COMPARISON_TOO_FEW == 1 && PICOLLO_COMPARISON_WITHIN_MARGIN == 2 &&
                   PICOLLO_COMPARISON_OUT_OF_RANGE == 4 && PICOLLO_COMPARISON_APPROXIMATE == 8 &&
-                  PICOLLO_COMPARISON_LAYOUTS_DIFFER == 16 && PICOLLO_COMPARISON_AUTOCORRELATED == 32,
+                  PICOLLO_COMPARISON_LAYOUTS_DIFFER == 16 && PICOLLO_COMPARISON_AUTOCORRELATED == 32 &&
+                  PICOLLO_BENCHMARK_A == 0 && PICOLLO_BENCHMARK_B == 1 && PICOLLO_BENCHMARK_EMPTY == 2 &&
+                  PICOLLO_BENCHMARK_NO_OVERHEAD == 1,
               "comparisons");
 static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 && PICOLLO_SCALABLE_THRESHOLD_BITS == 13 &&
                   PICOLLO_METRIC_NO_CREATED == 1,

@@ -386,6 +386,39 @@ static void counters(void)
     CHECK(value == 5 && picollo_counter_read32(NULL) == 0 && picollo_counter_read64(NULL) == 0);
 }
 
+static void benchmarks(void)
+{
+    picollo_benchmark *benchmark = NULL, *none = NULL;
+    picollo_benchmark_result result;
+    picollo_benchmark_counter counter;
+    picollo_histogram *out = NULL;
+    uint32_t which = 77;
+    uint64_t repetitions = 77;
+    double progress = 77;
+    char buffer[16];
+    size_t length = 77;
+    NULL_IN(picollo_benchmark_create(NULL, NULL, 0, NULL, NULL));
+    NULL_IN(picollo_benchmark_create(NULL, NULL, 1, &none, NULL));
+    CHECK_OK(picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL));
+    NULL_IN(picollo_benchmark_next(NULL, &which, &repetitions));
+    NULL_IN(picollo_benchmark_next(benchmark, NULL, &repetitions));
+    NULL_IN(picollo_benchmark_next(benchmark, &which, NULL));
+    NULL_IN(picollo_benchmark_done(NULL));
+    NULL_IN(picollo_benchmark_done_after(NULL, 1));
+    NULL_IN(picollo_benchmark_progress(NULL, &progress));
+    NULL_IN(picollo_benchmark_progress(benchmark, NULL));
+    NULL_IN(picollo_benchmark_get_result(NULL, &result));
+    NULL_IN(picollo_benchmark_get_result(benchmark, NULL));
+    NULL_IN(picollo_benchmark_get_counter(NULL, 0, &counter));
+    NULL_IN(picollo_benchmark_get_counter(benchmark, 0, NULL));
+    NULL_IN(picollo_benchmark_histogram(NULL, 0, &out));
+    NULL_IN(picollo_benchmark_histogram(benchmark, 0, NULL));
+    NULL_IN(picollo_benchmark_format_markdown(NULL, "", "", "", buffer, sizeof buffer, &length));
+    CHECK(none == NULL && out == NULL && which == 77 && repetitions == 77 && progress == 77 && length == 77);
+    picollo_benchmark_free(benchmark);
+    picollo_benchmark_free(NULL);
+}
+
 int main(void)
 {
     histogram = create(0.01, 1, 1000);
@@ -402,6 +435,7 @@ int main(void)
     RUN(registries);
     RUN(doubles);
     RUN(counters);
+    RUN(benchmarks);
     picollo_snapshot_free(snapshot);
     picollo_histogram_free(histogram);
     return report();

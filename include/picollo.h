@@ -165,6 +165,9 @@ const char *picollo_status_str(picollo_status status);
  * What is behind them is private. They are made by _create and the like, and given back by _free.
  */
 
+/** A benchmark of two pieces of code. Not counted: it is freed once. */
+typedef struct picollo_benchmark picollo_benchmark;
+
 /** A histogram of doubles: a counted reference, which picollo_double_histogram_free gives back. */
 typedef struct picollo_double_histogram picollo_double_histogram;
 
@@ -3227,6 +3230,236 @@ picollo_status picollo_session_reset(picollo_session *session,
  * Since: 0.1
  */
 picollo_status picollo_session_histogram(picollo_session *session, size_t index, picollo_histogram **out);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Benchmarks: which of two pieces of code is faster.
+ *
+ * A and B are run in turns, in blocks of four samples (A B B A, then B A A B), so that what changes slowly falls on both
+ * alike, and the differences within blocks are judged. A benchmark is asked what to run next, and how often, and is told
+ * when that is done. It warms up, finds the number of calls that make a sample long enough for the clock, measures empty
+ * samples and subtracts what they take, and ends when the interval of the difference is narrow enough or the budget is
+ * spent:
+ *
+ *     picollo_benchmark *benchmark;
+ *     picollo_benchmark_result result;
+ *     uint32_t which;
+ *     uint64_t n;
+ *     picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL);
+ *     while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+ *         if (which == PICOLLO_BENCHMARK_A) while (n--) a();
+ *         else if (which == PICOLLO_BENCHMARK_B) while (n--) b();
+ *         picollo_benchmark_done(benchmark);
+ *     }
+ *     picollo_benchmark_get_result(benchmark, &result);
+ *
+ * For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here it is a loop that no time is spent in, but in
+ * a language with dearer loops it is a loop of calls that do nothing. The results of a and b have to be used, or the
+ * compiler may leave them out.
+ *
+ * Times are in picoseconds a call.
+ */
+
+/** Run A. */
+#define PICOLLO_BENCHMARK_A 0
+/** Run B. */
+#define PICOLLO_BENCHMARK_B 1
+/** Run as many calls of nothing. */
+#define PICOLLO_BENCHMARK_EMPTY 2
+
+/**
+ * Subtract nothing, and ask for no empty samples: of samples so long that what surrounds them does not matter, as whole
+ * processes are.
+ */
+#define PICOLLO_BENCHMARK_NO_OVERHEAD (1 << 0)
+
+/** How to measure. Set struct_size, zero the rest, and change what should not be the default. */
+typedef struct picollo_benchmark_options {
+    /** sizeof(picollo_benchmark_options). */
+    uint32_t struct_size;
+    /** PICOLLO_BENCHMARK_NO_OVERHEAD or 0. */
+    uint32_t flags;
+    /** Blocks before it may end for being precise enough. 0: 20. */
+    uint32_t min_blocks;
+    /** Blocks at most. 0: 100,000. */
+    uint32_t max_blocks;
+    /** Calls in a sample. 0: as many as sample_seconds take. */
+    uint64_t repetitions;
+    /** Seconds at most; a block that was begun is finished. 0: 5. */
+    double budget_seconds;
+    /** Seconds to warm up for, both together. 0: a tenth of the budget. */
+    double warm_up_seconds;
+    /** Seconds that a sample should take. 0: 0.0002. */
+    double sample_seconds;
+    /**
+     * It ends when half the width of the interval of the difference is at most this share of A. 0: 0.002; negative: only
+     * with the budget.
+     */
+    double precision;
+    /** Of the interval, between 0 and 1. 0: 0.95. */
+    double confidence;
+    /** Differences up to this share of A do not matter. 0: 0.01; negative: no such threshold. */
+    double relative_threshold;
+} picollo_benchmark_options;
+
+/** How a benchmark went. Times are in picoseconds. */
+typedef struct picollo_benchmark_result {
+    /** The difference and the verdict, of picoseconds a call. */
+    picollo_block_comparison blocks;
+    /** What an empty sample with A's number of calls took, which was subtracted. */
+    double overhead_a;
+    /** What an empty sample with B's number of calls took, which was subtracted. */
+    double overhead_b;
+    /** Calls of A in each sample. */
+    uint64_t repetitions_a;
+    /** Calls of B in each sample. */
+    uint64_t repetitions_b;
+    /** Samples of each side: two a block. */
+    uint64_t sample_count;
+    /** Since the benchmark was made. */
+    uint64_t elapsed;
+} picollo_benchmark_result;
+
+/** How much of an event a call took. */
+typedef struct picollo_benchmark_counter {
+    /** Of A, without that of empty samples; NaN where nothing was counted. */
+    double a;
+    /** Of B, without that of empty samples; NaN where nothing was counted. */
+    double b;
+    /** 0, or why there is no count: the number of the status. */
+    int32_t status;
+    /** 0. */
+    uint32_t reserved;
+} picollo_benchmark_counter;
+
+/**
+ * Makes a benchmark, which may count events beside the time, on the calling thread. Events that are not available stay
+ * as entries without counts.
+ *
+ * Requires: options are NULL for the defaults; events leads to length events, and may be NULL for none; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and with a length above 0 events); PICOLLO_ERR_INVALID_ARGUMENT,
+ *   PICOLLO_ERR_UNSUPPORTED (options); PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_create.
+ * Ownership: *out is the caller's, for picollo_benchmark_free.
+ * Threads: any thread, which becomes the opening thread.
+ * Cost: allocates two histograms and some lists; with events also as picollo_session_create.
+ * Since: 0.1
+ */
+picollo_status picollo_benchmark_create(const picollo_benchmark_options *options,
+                                        const picollo_event *events,
+                                        size_t length,
+                                        picollo_benchmark **out,
+                                        picollo_error *error);
+
+/**
+ * Frees a benchmark. NULL is allowed and does nothing.
+ *
+ * Threads: any thread, once.
+ * Cost: frees its memory; with events some system calls.
+ * Since: 0.1
+ */
+void picollo_benchmark_free(picollo_benchmark *benchmark);
+
+/**
+ * Tells what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions);
+ *   with events as picollo_session_read.
+ * Threads: opening thread only with events, else one at a time.
+ * Cost: reads the clock; with events also as picollo_session_read.
+ * Since: 0.1
+ */
+picollo_status picollo_benchmark_next(picollo_benchmark *benchmark,
+                                      uint32_t *out_which,
+                                      uint64_t *out_repetitions);
+
+/**
+ * Ends the sample that was begun: the clock is read first.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark); PICOLLO_ERR_INVALID_ARGUMENT when none was begun;
+ *   PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_read.
+ * Threads: as picollo_benchmark_next.
+ * Cost: reads the clock; now and then sorts the blocks.
+ * Since: 0.1
+ */
+picollo_status picollo_benchmark_done(picollo_benchmark *benchmark);
+
+/**
+ * Ends the sample that was begun, whose time the caller knows better.
+ *
+ * Requires: picoseconds is what the whole sample took.
+ * Returns: as picollo_benchmark_done.
+ * Threads: as picollo_benchmark_next.
+ * Cost: as picollo_benchmark_done.
+ * Since: 0.1
+ */
+picollo_status picollo_benchmark_done_after(picollo_benchmark *benchmark, uint64_t picoseconds);
+
+/**
+ * Tells how far it is: the part of the budget that is spent, 0 to 1. It may end long before that is 1.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out).
+ * Threads: one at a time.
+ * Cost: reads the clock.
+ * Since: 0.1
+ */
+picollo_status picollo_benchmark_progress(const picollo_benchmark *benchmark, double *out);
+
+/**
+ * Tells how it went, so far.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_EMPTY before the first block is done;
+ *   PICOLLO_ERR_OUT_OF_MEMORY.
+ * Threads: one at a time.
+ * Cost: in the middle of a benchmark, sorts the blocks.
+ * Since: 0.1
+ */
+picollo_status picollo_benchmark_get_result(const picollo_benchmark *benchmark,
+                                            picollo_benchmark_result *out);
+
+/**
+ * Tells how much of an event a call took, by the event's position.
+ *
+ * Returns: PICOLLO_OK, with the count's own status in *out; PICOLLO_ERR_NULL_POINTER (benchmark, out);
+ *   PICOLLO_ERR_INVALID_ARGUMENT for a position that there is none at.
+ * Threads: one at a time.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_benchmark_get_counter(const picollo_benchmark *benchmark,
+                                             size_t index,
+                                             picollo_benchmark_counter *out);
+
+/**
+ * Gives the histogram of A's or B's samples: picoseconds a call.
+ *
+ * Requires: which is PICOLLO_BENCHMARK_A or PICOLLO_BENCHMARK_B.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_INVALID_ARGUMENT (which).
+ * Ownership: *out is a reference of its own, for picollo_histogram_free; it outlives the benchmark.
+ * Threads: one at a time.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+picollo_status picollo_benchmark_histogram(picollo_benchmark *benchmark,
+                                           uint32_t which,
+                                           picollo_histogram **out);
+
+/**
+ * Writes how it went as Markdown: what changed in the times of single samples, the verdict by blocks, and the counters.
+ *
+ * Requires: buffer has capacity bytes. Empty names read "Before" and "After".
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (benchmark, out_length, and buffer with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8; PICOLLO_ERR_EMPTY before the
+ *   first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
+ * Threads: one at a time.
+ * Cost: allocates snapshots for the time of the call.
+ * Since: 0.1
+ */
+picollo_status picollo_benchmark_format_markdown(const picollo_benchmark *benchmark,
+                                                 const char *title,
+                                                 const char *name_a,
+                                                 const char *name_b,
+                                                 char *buffer,
+                                                 size_t capacity,
+                                                 size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Known work.

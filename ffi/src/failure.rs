@@ -11,6 +11,7 @@ impl Failure {
     pub const INVALID_ARGUMENT: Failure = Failure(PICOLLO_ERR_INVALID_ARGUMENT);
     pub const OUT_OF_MEMORY: Failure = Failure(PICOLLO_ERR_OUT_OF_MEMORY);
     pub const BUFFER_TOO_SMALL: Failure = Failure(PICOLLO_ERR_BUFFER_TOO_SMALL);
+    pub const EMPTY: Failure = Failure(PICOLLO_ERR_EMPTY);
     pub const UNSUPPORTED: Failure = Failure(PICOLLO_ERR_UNSUPPORTED);
 
     pub const fn status(self) -> picollo_status {

@@ -21,6 +21,11 @@ pub struct picollo_log_reader {
     _opaque: [u8; 0],
 }
 
+/// A benchmark of two pieces of code. Not counted: it is freed once.
+pub struct picollo_benchmark {
+    _opaque: [u8; 0],
+}
+
 /// Performance counters of one target. Not counted: it is freed once.
 pub struct picollo_session {
     _opaque: [u8; 0],

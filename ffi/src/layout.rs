@@ -2,6 +2,7 @@
 
 use core::mem::offset_of;
 
+use crate::benchmark::{picollo_benchmark_counter, picollo_benchmark_options, picollo_benchmark_result};
 use crate::clock::picollo_scope;
 use crate::compare::{
     picollo_block_comparison, picollo_compare_options, picollo_comparison, picollo_quantile_interval,
@@ -67,6 +68,11 @@ layout!(picollo_double_summary, 72 + 16 * 56, statistics 0, percentiles 72);
 layout!(picollo_label, 2 * P, name 0, value P);
 layout!(picollo_metric_options, 32 + 4 * P, struct_size 0, flags 4, divisor 8, labels_length 16, created_unix_nanos 24,
     name 32, help 32 + P, unit 32 + 2 * P, labels 32 + 3 * P);
+layout!(picollo_benchmark_options, 72, struct_size 0, flags 4, min_blocks 8, max_blocks 12, repetitions 16,
+    budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56, relative_threshold 64);
+layout!(picollo_benchmark_result, 152, blocks 0, overhead_a 104, overhead_b 112, repetitions_a 120, repetitions_b 128,
+    sample_count 136, elapsed 144);
+layout!(picollo_benchmark_counter, 24, a 0, b 8, status 16, reserved 20);
 layout!(picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40, bp_type 44, modifiers 48,
     reserved 52, unit 56, name 72);

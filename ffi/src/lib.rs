@@ -53,6 +53,7 @@
 
 mod argument;
 mod array;
+mod benchmark;
 mod clock;
 mod compare;
 mod counter;

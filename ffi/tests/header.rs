@@ -62,6 +62,13 @@ const SECTIONS: &[Section] = &[
         module: "session",
         structs: &[("native", "reading", "Reading"), ("native", "reading", "EventInfo")],
     },
+    Section {
+        module: "benchmark",
+        structs: &[
+            ("native", "benchmark/report", "BenchmarkResult"),
+            ("native", "benchmark/report", "BenchmarkCounter"),
+        ],
+    },
     Section { module: "work", structs: &[] },
 ];
 
@@ -80,6 +87,8 @@ const NAMES: &[(&str, &str)] = &[
     ("DoubleBucket", "picollo_double_bucket"),
     ("DoublePercentile", "picollo_double_percentile"),
     ("DoubleSummary", "picollo_double_summary"),
+    ("BenchmarkResult", "picollo_benchmark_result"),
+    ("BenchmarkCounter", "picollo_benchmark_counter"),
     ("Error", "picollo_error"),
     ("Event", "picollo_event"),
     ("PerfInfo", "picollo_perf_info"),

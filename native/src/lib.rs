@@ -3,6 +3,7 @@
 //! - [`Clock`] and [`Unit`]: the monotonic clock and the CPU's time stamp counter, with exact conversion.
 //! - [`Event`], [`Session`]: performance counters of the Linux kernel, opened together, read together, each feeding a
 //!   histogram of its own.
+//! - [`benchmark()`]: which of two pieces of code is faster.
 //! - [`probe`]: what this machine can count, and what to change so that it can count more.
 //! - [`work`]: known work to check all of them against.
 //!
@@ -38,6 +39,7 @@
 // `Unsupported`; `elsewhere/` holds what answers so.
 #[cfg(picollo_linux)]
 mod attr;
+pub mod benchmark;
 mod clock;
 #[cfg(picollo_linux)]
 mod control;
@@ -103,6 +105,10 @@ mod tsc;
 mod wall;
 pub mod work;
 
+pub use benchmark::{
+    BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
+    benchmark,
+};
 pub use clock::{Clock, Scope, Unit, unix_nanos};
 pub use error::{Error, Result, Status};
 pub use event::{

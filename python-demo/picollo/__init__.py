@@ -27,8 +27,17 @@ from ._library import held as _held
 from ._library import path as library_path
 from ._log_writer import LogWriter
 from .arrays import CountsAndEdges, to_frame
+from .benchmark import Benchmark, BenchmarkCounter, BenchmarkResult, benchmark
 from .clock import calibrate, convert, frequency, ticks
-from .compare import BlockComparison, Comparison, QuantileInterval, Verdict, compare, compare_blocks
+from .compare import (
+    BlockComparison,
+    Comparison,
+    QuantileInterval,
+    Verdict,
+    compare,
+    compare_blocks,
+    quantile_interval,
+)
 from .counter import Counter, StripedCounter
 from .doubles import (
     DoubleBucket,
@@ -79,6 +88,9 @@ __version__ = "0.1.0"
 library_version: str = _held.version().decode("ascii")
 
 __all__ = [
+    "Benchmark",
+    "BenchmarkCounter",
+    "BenchmarkResult",
     "BlockComparison",
     "Bucket",
     "BucketPercentile",
@@ -134,6 +146,7 @@ __all__ = [
     "UnsupportedError",
     "Verdict",
     "WrongThreadError",
+    "benchmark",
     "calibrate",
     "clock",
     "compare",
@@ -143,6 +156,7 @@ __all__ = [
     "library_path",
     "library_version",
     "perf_probe",
+    "quantile_interval",
     "read_log",
     "ticks",
     "timed",

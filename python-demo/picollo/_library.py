@@ -155,6 +155,20 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "striped_counter_free": (None, [_HANDLE]),
     "striped_counter_add": (None, [_HANDLE, HOT_U64]),
     "striped_counter_read": (c_int32, [_HANDLE, POINTER(c_uint64)]),
+    # benchmarks
+    "benchmark_create": (c_int32, [_OUT, c_void_p, c_size_t, _OUT, _ERROR]),
+    "benchmark_free": (None, [_HANDLE]),
+    "benchmark_next": (c_int32, [_HANDLE, _OUT, _OUT]),
+    "benchmark_done": (c_int32, [_HANDLE]),
+    "benchmark_done_after": (c_int32, [_HANDLE, c_uint64]),
+    "benchmark_progress": (c_int32, [_HANDLE, POINTER(c_double)]),
+    "benchmark_get_result": (c_int32, [_HANDLE, _OUT]),
+    "benchmark_get_counter": (c_int32, [_HANDLE, c_size_t, _OUT]),
+    "benchmark_histogram": (c_int32, [_HANDLE, c_uint32, _OUT]),
+    "benchmark_format_markdown": (
+        c_int32,
+        [_HANDLE, c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, _SIZE_OUT],
+    ),
     # time
     "clock_init": (c_int32, []),
     "clock_ticks": (c_uint64, [c_uint32]),

@@ -31,6 +31,9 @@ COMPARISON_LAYOUTS_DIFFER = 1 << 4
 COMPARISON_AUTOCORRELATED = 1 << 5
 ENCODING_HDR_V2, ENCODING_HDR_V2_COMPRESSED, ENCODING_NATIVE = 0, 1, 2
 
+BENCHMARK_A, BENCHMARK_B, BENCHMARK_EMPTY = range(3)
+BENCHMARK_NO_OVERHEAD = 1 << 0
+
 TEXT_MARKDOWN, TEXT_LINE, TEXT_JSON, TEXT_CSV = 0, 1, 2, 3
 
 SESSION_PINNED = 1 << 0
@@ -257,6 +260,49 @@ class LogInterval(ctypes.Structure):
     ]
 
 
+class BenchmarkOptions(ctypes.Structure):
+    """``picollo_benchmark_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("min_blocks", c_uint32),
+        ("max_blocks", c_uint32),
+        ("repetitions", c_uint64),
+        ("budget_seconds", c_double),
+        ("warm_up_seconds", c_double),
+        ("sample_seconds", c_double),
+        ("precision", c_double),
+        ("confidence", c_double),
+        ("relative_threshold", c_double),
+    ]
+
+
+class BenchmarkResult(ctypes.Structure):
+    """``picollo_benchmark_result``"""
+
+    _fields_ = [
+        ("blocks", BlockComparison),
+        ("overhead_a", c_double),
+        ("overhead_b", c_double),
+        ("repetitions_a", c_uint64),
+        ("repetitions_b", c_uint64),
+        ("sample_count", c_uint64),
+        ("elapsed", c_uint64),
+    ]
+
+
+class BenchmarkCounter(ctypes.Structure):
+    """``picollo_benchmark_counter``"""
+
+    _fields_ = [
+        ("a", c_double),
+        ("b", c_double),
+        ("status", c_int32),
+        ("reserved", c_uint32),
+    ]
+
+
 class Scope(ctypes.Structure):
     """``picollo_scope``"""
 
@@ -441,6 +487,9 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_layout": Layout,
     "picollo_merged": Merged,
     "picollo_log_interval": LogInterval,
+    "picollo_benchmark_options": BenchmarkOptions,
+    "picollo_benchmark_result": BenchmarkResult,
+    "picollo_benchmark_counter": BenchmarkCounter,
     "picollo_scope": Scope,
     "picollo_event": Event,
     "picollo_perf_info": PerfInfo,

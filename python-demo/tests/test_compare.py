@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import pytest
+from conftest import REPOSITORY, run_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import picollo
 from picollo import Histogram, Verdict
-from picollo.compare import quantile_interval
 
 numpy = pytest.importorskip("numpy")
 stats = pytest.importorskip("scipy.stats")
@@ -117,7 +118,7 @@ def test_kolmogorov_smirnov_is_conservative() -> None:
 def test_intervals_are_binomial(total: int, quantile: float, confidence: float) -> None:
     histogram = Histogram(0.1, min=1, max=100)
     histogram.record_n(5, total)
-    interval = quantile_interval(histogram, quantile, confidence)
+    interval = picollo.quantile_interval(histogram, quantile, confidence)
     tail = (1 - confidence) / 2
     lower, upper = stats.binom.ppf(tail, total, quantile), stats.binom.isf(tail, total, quantile) + 1
     # Where SciPy's own distribution says that it took the neighbour of the right one, the right one it is.
@@ -203,7 +204,7 @@ def test_refusals() -> None:
             with pytest.raises(ValueError, match=name):
                 picollo.compare(some, some, **{name: wrong})  # type: ignore[arg-type]
         with pytest.raises(ValueError):
-            quantile_interval(some, wrong)
+            picollo.quantile_interval(some, wrong)
     with pytest.raises(ValueError):
         picollo.compare(some, some, absolute_threshold=math.nan)
     few = picollo.compare(some, some)
@@ -234,3 +235,21 @@ def test_blocks() -> None:
         picollo.compare_blocks([1.0], [math.inf])
     with pytest.raises(picollo.EmptyError):
         picollo.compare_blocks([], [])
+
+
+def test_the_page_tells_what_is() -> None:
+    """The examples of docs/comparing.md run, one after the other, and print what the page shows."""
+    text = (REPOSITORY / "docs" / "comparing.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    examples = [code for language, code in blocks if language == "python"]
+    assert len(examples) == 3
+    result = run_python("\n".join(examples))
+    assert (result.returncode, result.stderr) == (0, "")
+    shown = [block for language, block in blocks if language == ""]
+    for output in shown[:2]:
+        assert output in result.stdout
+    for name in re.findall(r"`picollo\.(\w{2,})", text):
+        assert hasattr(picollo, name), name
+    header = (REPOSITORY / "include" / "picollo.h").read_text(encoding="utf-8")
+    for name in re.findall(r"`(picollo_\w+)`", text):
+        assert name in header or name == "picollo_native", name

@@ -29,6 +29,9 @@ SIZES = {
     "picollo_layout": 48,
     "picollo_merged": 32,
     "picollo_log_interval": 256,
+    "picollo_benchmark_options": 72,
+    "picollo_benchmark_result": 152,
+    "picollo_benchmark_counter": 24,
     "picollo_scope": 32,
     "picollo_event": 200,
     "picollo_perf_info": 504,
@@ -50,7 +53,7 @@ CONSTANTS = {
     **{
         f"PICOLLO_{name}": value
         for name, value in vars(structs).items()
-        if name.startswith(("CLOCK_", "UNIT_", "HISTOGRAM_", "SUMMARY_A", "TEXT_", "ENCODING_", "VERDICT_", "COMPARISON_", "SESSION_", "READ", "EVENT_INFO_", "DOUBLE_", "METRIC_", "SCALABLE_"))
+        if name.startswith(("CLOCK_", "UNIT_", "HISTOGRAM_", "SUMMARY_A", "TEXT_", "ENCODING_", "VERDICT_", "COMPARISON_", "BENCHMARK_", "SESSION_", "READ", "EVENT_INFO_", "DOUBLE_", "METRIC_", "SCALABLE_"))
     },
 }
 

@@ -205,8 +205,9 @@ fn deviance(x: f64, mean: f64, distance: f64) -> f64 {
     loop {
         power *= square;
         let next = sum + power / odd;
-        if next == sum {
-            return sum;
+        // Also where it is not a number, which nothing here should make.
+        if next == sum || next.is_nan() {
+            return next;
         }
         sum = next;
         odd += 2.0;

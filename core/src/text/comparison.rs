@@ -71,9 +71,9 @@ impl Display for Comparison {
 }
 
 /// A difference with its sign, and in proportion to what it is a difference from.
-struct Difference {
-    value: f64,
-    base: u64,
+pub(super) struct Difference {
+    pub value: f64,
+    pub base: f64,
 }
 
 impl Display for Difference {
@@ -83,13 +83,12 @@ impl Display for Difference {
             return f.write_str(NOT_AVAILABLE);
         }
         let sign = if value > 0.0 { "+" } else { "" };
-        let base = base as f64;
         write!(f, "{sign}{} ({})", Fixed::trimmed(value, 1), Change::of_floats(base, base + value))
     }
 }
 
 /// How large a difference is, whatever its sign.
-struct Magnitude(Difference);
+pub(super) struct Magnitude(pub Difference);
 
 impl Display for Magnitude {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,10 +96,8 @@ impl Display for Magnitude {
         if !value.is_finite() {
             return f.write_str(NOT_AVAILABLE);
         }
-        match base {
-            0 => write!(f, "±{}", Fixed::trimmed(value, 1)),
-            _ => write!(f, "±{} ({}%)", Fixed::trimmed(value, 1), Fixed::new(value / base as f64 * 100.0, 1)),
-        }
+        write!(f, "±{}", Fixed::trimmed(value, 1))?;
+        if base == 0.0 { Ok(()) } else { write!(f, " ({}%)", Fixed::new(value / base * 100.0, 1)) }
     }
 }
 
@@ -132,7 +129,7 @@ impl Display for Label {
 }
 
 /// Which end of which interval.
-struct Confidence(f64, &'static str);
+pub(super) struct Confidence(pub f64, pub &'static str);
 
 impl Display for Confidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -175,7 +172,7 @@ const NOTES: [(u32, &str); 6] = [
 
 fn rows(compared: &Comparison, (name_a, name_b): (&str, &str), row: Rows<'_>) -> fmt::Result {
     let (a, b) = (&compared.a, &compared.b);
-    let of = |value: f64| Difference { value, base: a.value };
+    let of = |value: f64| Difference { value, base: a.value as f64 };
     row([&"Comparison", &Markdown(name_a), &Markdown(name_b), &"Difference"])?;
     row([&Label(a.quantile), &Grouped::from(a.value), &Grouped::from(b.value), &of(compared.difference)])?;
     let (lower, upper) = (
@@ -199,7 +196,7 @@ fn rows(compared: &Comparison, (name_a, name_b): (&str, &str), row: Rows<'_>) ->
 }
 
 fn write_line(out: &mut dyn Write, compared: &Comparison) -> fmt::Result {
-    let of = |value: f64| Difference { value, base: compared.a.value };
+    let of = |value: f64| Difference { value, base: compared.a.value as f64 };
     write!(
         out,
         "{}={} [{}, {}] {}%, Margin={}, MannWhitney={}, KS={}, Verdict={}",
@@ -306,119 +303,4 @@ fn write_csv(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::example;
-    use crate::{CompareOptions, SharedHistogram, Since, Snapshot, ValueSelection};
-    use std::boxed::Box;
-    use std::string::{String, ToString};
-    use std::vec::Vec;
-
-    fn recorded(values: &[u64]) -> Box<Snapshot> {
-        let options = crate::Options {
-            relative_error: 0.01,
-            min_trackable: 2_000,
-            max_trackable: 12_000,
-            ..Default::default()
-        };
-        let histogram = SharedHistogram::create(&options).unwrap();
-        values.iter().for_each(|&value| histogram.record(value));
-        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
-        histogram.update(&mut snapshot, Since::Reset).unwrap();
-        snapshot
-    }
-
-    fn compared() -> (Summary, Summary, Comparison) {
-        let (a, b) = (recorded(&example::first_values()), recorded(&example::second_values()));
-        let compared = a.compare(&b, &CompareOptions::default()).unwrap();
-        (a.summary(ValueSelection::Midpoint), b.summary(ValueSelection::Midpoint), compared)
-    }
-
-    fn text(format: Format) -> String {
-        let (a, b, compared) = compared();
-        let mut text = String::new();
-        compared.write(&a, &b, &mut text, "T", "", "x|y", format).unwrap();
-        text
-    }
-
-    #[test]
-    fn worked_example() {
-        let text = text(Format::Markdown);
-        let (diff, below) = text.split_once("\n\n").unwrap();
-        assert!(diff.ends_with(" 0.08 |"), "{diff}");
-        assert_eq!(
-            below,
-            "\
-| Comparison     | Before |   x\\|y |    Difference |
-| :------------- | -----: | -----: | ------------: |
-| P50            |  3,600 |  3,696 |   +96 (+2.7%) |
-| 95% from       |  3,584 |  3,648 | +50.7 (+1.4%) |
-| 95% to         |  3,647 |  3,711 |   +96 (+2.7%) |
-| Margin         |        |        |    ±36 (1.0%) |
-| Detectable     |        |        |  ±68.3 (1.9%) |
-| P(larger)      |        |        |        0.5133 |
-| Cliff's delta  |        |        |        0.0266 |
-| Mann-Whitney   |   z, p |  11.23 |         3e-29 |
-| Kolmogorov-Sm. |   D, p | 0.0292 |         3e-44 |
-| Verdict        |        |        |        slower |
-
-- Observations out of range or lost are not compared.
-"
-        );
-    }
-
-    #[test]
-    fn on_a_line() {
-        let text = text(Format::Line);
-        assert!(text.starts_with("T: Before -> x|y: Total=99,940"), "{text}");
-        assert!(text.contains(", D=0.08; P50=+"), "{text}");
-        assert!(text.ends_with(", Verdict=slower"), "{text}");
-        assert_eq!(text.lines().count(), 1);
-    }
-
-    #[test]
-    fn for_programs() {
-        let (_, _, compared) = compared();
-        let json: serde_json::Value = serde_json::from_str(&text(Format::Json)).unwrap();
-        assert_eq!(json["diff"]["b"]["name"], "x|y");
-        let found = &json["comparison"];
-        assert_eq!(found["a"]["value"].as_u64(), Some(compared.a.value));
-        assert_eq!(found["b"]["upper_count"].as_u64(), Some(compared.b.upper_count));
-        assert_eq!(found["verdict"], "slower");
-        let records = example::parse_csv(&text(Format::Csv));
-        let [header, row] = &records[..] else { panic!("one row") };
-        assert_eq!(header.len(), row.len());
-        for (name, value) in doubles(&compared) {
-            assert_eq!(found[name].as_f64(), Some(value), "{name}");
-            let at = header.iter().position(|column| column == name).unwrap();
-            assert_eq!(row[at].parse(), Ok(value), "{name}");
-        }
-    }
-
-    #[test]
-    fn what_does_not_exist() {
-        let few = recorded(&[3_000, 4_000, 20_000]);
-        let compared = few.compare(&few, &CompareOptions { quantile: 0.999, ..Default::default() }).unwrap();
-        let table = std::format!("{compared:#}");
-        assert!(table.contains("| 95% to         |    n/a |    n/a |          n/a |"), "{table}");
-        assert!(table.ends_with("\n\n- Too few observations for an interval of this quantile.\n- Observations out of range or lost are not compared.\n"));
-        assert!(compared.to_string().contains("n/a] 95%, "), "{compared}");
-        let strange = Comparison {
-            mann_whitney_p: 0.0,
-            ks_p: 1.6e-7,
-            cohens_d: f64::NAN,
-            flags: u32::MAX,
-            verdict: 77,
-            ..compared
-        };
-        let table = std::format!("{strange:#}");
-        assert!(table.contains(" <1e-300 |") && table.contains(" 2e-7 |"), "{table}");
-        assert_eq!(table.lines().filter(|line| line.starts_with("- ")).count(), NOTES.len());
-        let mut json = String::new();
-        write_json(&mut json, &strange).unwrap();
-        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert!(json["cohens_d"].is_null() && json["verdict"] == "no evidence");
-        let lines: Vec<_> = table.lines().take(12).map(|line| line.chars().count()).collect();
-        assert!(lines.iter().all(|&width| width == lines[0]), "{table}");
-    }
-}
+mod tests;

@@ -16,6 +16,7 @@
 //! Cost: some microseconds for a line or JSON, 15 to 20 for CSV or a table (which is formatted twice, to find the widths
 //! of its columns).
 
+mod blocks;
 mod bucket;
 mod buffer;
 mod change;
@@ -35,6 +36,7 @@ mod table;
 
 use core::fmt::{self, Write};
 
+pub use blocks::CounterRow;
 pub use bucket::ListedBucket;
 pub use buffer::{BufferWriter, Written, write_c_string};
 pub use hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};

@@ -1,0 +1,136 @@
+/* Benchmarks: the steps, made-up times, and once for real. */
+#include "test.h"
+
+static picollo_benchmark_options default_benchmark_options(void)
+{
+    picollo_benchmark_options options;
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    return options;
+}
+
+static picollo_benchmark *create_benchmark(const picollo_benchmark_options *options)
+{
+    picollo_benchmark *benchmark = NULL;
+    CHECK_OK(picollo_benchmark_create(options, NULL, 0, &benchmark, NULL));
+    if (benchmark == NULL) abort();
+    return benchmark;
+}
+
+static void made_up_times(void)
+{
+    picollo_benchmark_options options = default_benchmark_options();
+    picollo_benchmark *benchmark;
+    picollo_benchmark_result result;
+    picollo_benchmark_counter counter;
+    picollo_histogram *histogram = NULL;
+    picollo_summary summary;
+    picollo_status status;
+    uint32_t which = 9;
+    uint64_t repetitions = 9, state = 3;
+    char order[256] = "", text[8192];
+    size_t taken = 0, length;
+    double progress = -1;
+
+    options.max_blocks = 30;
+    options.repetitions = 10;
+    options.precision = -1;
+    options.warm_up_seconds = 1e-12;
+    benchmark = create_benchmark(&options);
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_get_result(benchmark, &result));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_format_markdown(benchmark, "", "", "", text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmark));
+    while ((status = picollo_benchmark_next(benchmark, &which, &repetitions)) == PICOLLO_OK) {
+        /* 100 ns a call of A, 110 ns of B, 20 ns for what surrounds ten of them. */
+        const uint64_t call = which == PICOLLO_BENCHMARK_A ? 100000 : which == PICOLLO_BENCHMARK_B ? 110000 : 0;
+        CHECK(repetitions == 10 && which <= 2);
+        if (taken < sizeof order - 1) order[taken] = "ABe"[which];
+        taken++;
+        CHECK_OK(picollo_benchmark_done_after(benchmark, 20000 + call * repetitions + (next_random(&state) >> 54)));
+    }
+    CHECK(status == PICOLLO_ERR_EMPTY && taken == 2 + 62 + 4 * 30);
+    order[taken] = 0;
+    CHECK(strncmp(order, "ABeeee", 6) == 0 && strstr(order, "eABBABAABABBABAAB") != NULL);
+    CHECK_OK(picollo_benchmark_progress(benchmark, &progress));
+    CHECK(progress == 1);
+    CHECK_OK(picollo_benchmark_get_result(benchmark, &result));
+    CHECK(result.blocks.block_count == 30 && result.sample_count == 60 && result.repetitions_a == 10);
+    CHECK(fabs(result.blocks.median_a - 100000) < 200 && fabs(result.blocks.difference - 10000) < 200);
+    CHECK(fabs(result.overhead_a - 20500) < 600 && fabs(result.overhead_b - 20500) < 600);
+    CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER && result.blocks.flags == 0);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_get_counter(benchmark, 0, &counter));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_histogram(benchmark, 2, &histogram));
+    CHECK_OK(picollo_benchmark_histogram(benchmark, PICOLLO_BENCHMARK_B, &histogram));
+    CHECK_OK(picollo_benchmark_format_markdown(benchmark, "ps", "one", NULL, text, sizeof text, &length));
+    CHECK_U64(strlen(text), length);
+    CHECK(strstr(text, " one | ") != NULL && strstr(text, " After | ") != NULL && strstr(text, "slower |") != NULL);
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL,
+                 picollo_benchmark_format_markdown(benchmark, "ps", "one", NULL, text, length, &length));
+    picollo_benchmark_free(benchmark);
+    CHECK_OK(picollo_histogram_summary(histogram, 0, &summary));
+    CHECK_U64(60, summary.total_count);
+    picollo_histogram_free(histogram);
+}
+
+static void refused(void)
+{
+    picollo_benchmark_options options = default_benchmark_options();
+    picollo_benchmark *benchmark = NULL;
+    picollo_error error;
+    memset(&error, 0, sizeof error);
+    options.budget_seconds = -1;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_create(&options, NULL, 0, &benchmark, &error));
+    CHECK(error.message[0] != 0);
+    options = default_benchmark_options();
+    options.flags = 6;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
+    options.flags = 0;
+    options.struct_size = 71;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
+    CHECK(benchmark == NULL);
+}
+
+static void known_work_with_counters(void)
+{
+    picollo_benchmark_options options = default_benchmark_options();
+    picollo_event events[2];
+    picollo_benchmark *benchmark = NULL;
+    picollo_benchmark_result result;
+    picollo_benchmark_counter counter;
+    uint32_t which;
+    uint64_t n;
+    options.max_blocks = 30;
+    options.precision = -1;
+    options.warm_up_seconds = 0.005;
+    options.budget_seconds = 20;
+    CHECK_OK(picollo_event_parse("page-faults", &events[0], NULL));
+    CHECK_OK(picollo_event_parse("instructions", &events[1], NULL));
+    CHECK_OK(picollo_benchmark_create(&options, events, 2, &benchmark, NULL));
+    if (benchmark == NULL) return;
+    while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+        if (which == PICOLLO_BENCHMARK_A) while (n--) picollo_work_add_chain_256(50);
+        else if (which == PICOLLO_BENCHMARK_B) while (n--) picollo_work_add_chain_256(100);
+        CHECK_OK(picollo_benchmark_done(benchmark));
+    }
+    CHECK_OK(picollo_benchmark_get_result(benchmark, &result));
+    CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER);
+    CHECK(result.blocks.median_b > 1.3 * result.blocks.median_a && result.blocks.median_b < 4 * result.blocks.median_a);
+    CHECK_OK(picollo_benchmark_get_counter(benchmark, 0, &counter));
+    CHECK(counter.status == PICOLLO_OK && counter.a < 1 && counter.b < 1);
+    CHECK_OK(picollo_benchmark_get_counter(benchmark, 1, &counter));
+    if (counter.status == PICOLLO_OK) {
+        CHECK(counter.b > 1.5 * counter.a);
+    } else {
+        SKIPPED("the count of instructions: there is no PMU");
+        CHECK(isnan(counter.a) && isnan(counter.b));
+    }
+    picollo_benchmark_free(benchmark);
+}
+
+int main(void)
+{
+    RUN(made_up_times);
+    RUN(refused);
+    RUN(known_work_with_counters);
+    return report();
+}

@@ -1,0 +1,193 @@
+//! Texts of comparisons.
+
+use super::*;
+use crate::text::example;
+use crate::{CompareOptions, SharedHistogram, Since, Snapshot, ValueSelection};
+use proptest::prelude::*;
+use std::boxed::Box;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+fn recorded(values: &[u64]) -> Box<Snapshot> {
+    let options = crate::Options {
+        relative_error: 0.01,
+        min_trackable: 2_000,
+        max_trackable: 12_000,
+        ..Default::default()
+    };
+    let histogram = SharedHistogram::create(&options).unwrap();
+    values.iter().for_each(|&value| histogram.record(value));
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    snapshot
+}
+
+fn compared() -> (Summary, Summary, Comparison) {
+    let (a, b) = (recorded(&example::first_values()), recorded(&example::second_values()));
+    let compared = a.compare(&b, &CompareOptions::default()).unwrap();
+    (a.summary(ValueSelection::Midpoint), b.summary(ValueSelection::Midpoint), compared)
+}
+
+fn text(format: Format) -> String {
+    let (a, b, compared) = compared();
+    let mut text = String::new();
+    compared.write(&a, &b, &mut text, "T", "", "x|y", format).unwrap();
+    text
+}
+
+#[test]
+fn worked_example() {
+    let text = text(Format::Markdown);
+    let (diff, below) = text.split_once("\n\n").unwrap();
+    assert!(diff.ends_with(" 0.08 |"), "{diff}");
+    assert_eq!(
+        below,
+        "\
+| Comparison     | Before |   x\\|y |    Difference |
+| :------------- | -----: | -----: | ------------: |
+| P50            |  3,600 |  3,696 |   +96 (+2.7%) |
+| 95% from       |  3,584 |  3,648 | +50.7 (+1.4%) |
+| 95% to         |  3,647 |  3,711 |   +96 (+2.7%) |
+| Margin         |        |        |    ±36 (1.0%) |
+| Detectable     |        |        |  ±68.3 (1.9%) |
+| P(larger)      |        |        |        0.5133 |
+| Cliff's delta  |        |        |        0.0266 |
+| Mann-Whitney   |   z, p |  11.23 |         3e-29 |
+| Kolmogorov-Sm. |   D, p | 0.0292 |         3e-44 |
+| Verdict        |        |        |        slower |
+
+- Observations out of range or lost are not compared.
+"
+    );
+}
+
+#[test]
+fn on_a_line() {
+    let text = text(Format::Line);
+    assert!(text.starts_with("T: Before -> x|y: Total=99,940"), "{text}");
+    assert!(text.contains(", D=0.08; P50=+"), "{text}");
+    assert!(text.ends_with(", Verdict=slower"), "{text}");
+    assert_eq!(text.lines().count(), 1);
+}
+
+#[test]
+fn for_programs() {
+    let (_, _, compared) = compared();
+    let json: serde_json::Value = serde_json::from_str(&text(Format::Json)).unwrap();
+    assert_eq!(json["diff"]["b"]["name"], "x|y");
+    let found = &json["comparison"];
+    assert_eq!(found["a"]["value"].as_u64(), Some(compared.a.value));
+    assert_eq!(found["b"]["upper_count"].as_u64(), Some(compared.b.upper_count));
+    assert_eq!(found["verdict"], "slower");
+    let records = example::parse_csv(&text(Format::Csv));
+    let [header, row] = &records[..] else { panic!("one row") };
+    assert_eq!(header.len(), row.len());
+    for (name, value) in doubles(&compared) {
+        assert_eq!(found[name].as_f64(), Some(value), "{name}");
+        let at = header.iter().position(|column| column == name).unwrap();
+        assert_eq!(row[at].parse(), Ok(value), "{name}");
+    }
+}
+
+#[test]
+fn what_does_not_exist() {
+    let few = recorded(&[3_000, 4_000, 20_000]);
+    let compared = few.compare(&few, &CompareOptions { quantile: 0.999, ..Default::default() }).unwrap();
+    let table = std::format!("{compared:#}");
+    assert!(table.contains("| 95% to         |    n/a |    n/a |          n/a |"), "{table}");
+    assert!(table.ends_with("\n\n- Too few observations for an interval of this quantile.\n- Observations out of range or lost are not compared.\n"));
+    assert!(compared.to_string().contains("n/a] 95%, "), "{compared}");
+    let strange = Comparison {
+        mann_whitney_p: 0.0,
+        ks_p: 1.6e-7,
+        cohens_d: f64::NAN,
+        flags: u32::MAX,
+        verdict: 77,
+        ..compared
+    };
+    let table = std::format!("{strange:#}");
+    assert!(table.contains(" <1e-300 |") && table.contains(" 2e-7 |"), "{table}");
+    assert_eq!(table.lines().filter(|line| line.starts_with("- ")).count(), NOTES.len());
+    let mut json = String::new();
+    write_json(&mut json, &strange).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(json["cohens_d"].is_null() && json["verdict"] == "no evidence");
+    let lines: Vec<_> = table.lines().take(12).map(|line| line.chars().count()).collect();
+    assert!(lines.iter().all(|&width| width == lines[0]), "{table}");
+}
+
+/// What a program that writes into the struct can make of it.
+fn anything() -> impl Strategy<Value = Comparison> {
+    let interval = (proptest::array::uniform3(any::<u64>()), proptest::array::uniform10(any::<u64>()))
+        .prop_map(|(doubles, integers)| {
+            let [quantile, confidence, coverage] = doubles.map(f64::from_bits);
+            let [total_count, target_count, value, lower, upper, rest @ ..] = integers;
+            let [lower_midpoint, upper_midpoint, lower_count, upper_count, bucket_width] = rest;
+            QuantileInterval {
+                quantile,
+                confidence,
+                coverage,
+                total_count,
+                target_count,
+                value,
+                lower,
+                upper,
+                lower_midpoint,
+                upper_midpoint,
+                lower_count,
+                upper_count,
+                bucket_width,
+            }
+        });
+    let doubles = proptest::array::uniform14(prop_oneof![
+        any::<u64>().prop_map(f64::from_bits),
+        Just(0.0),
+        Just(f64::INFINITY),
+        -1e6..1e6
+    ]);
+    (interval.clone(), interval, doubles, any::<u32>(), any::<u32>()).prop_map(
+        |(a, b, doubles, verdict, flags)| Comparison {
+            a,
+            b,
+            difference: doubles[0],
+            difference_lower: doubles[1],
+            difference_upper: doubles[2],
+            bucket_width: doubles[3],
+            margin: doubles[4],
+            smallest_detectable: doubles[5],
+            mann_whitney_u: doubles[6],
+            mann_whitney_z: doubles[7],
+            mann_whitney_p: doubles[8],
+            common_language: doubles[9],
+            cliffs_delta: doubles[10],
+            ks_distance: doubles[11],
+            ks_p: doubles[12],
+            cohens_d: doubles[13],
+            verdict,
+            flags,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn any_content_is_well_formed(compared in anything(), title in any::<String>(), name in any::<String>()) {
+        let (a, b) = (example::first(), example::empty());
+        let write = |format| {
+            let mut text = String::new();
+            compared.write(&a, &b, &mut text, &title, &name, "b", format).unwrap();
+            text
+        };
+        let markdown = write(Format::Markdown);
+        let widths = |table: &str| -> Vec<_> {
+            table.lines().filter(|line| line.starts_with('|')).map(|line| line.chars().count()).collect()
+        };
+        let widths = widths(markdown.split_once("\n\n").unwrap().1);
+        prop_assert!(widths.len() == 12 && widths.iter().all(|&width| width == widths[0]), "{markdown}");
+        prop_assert_eq!(write(Format::Line).lines().count(), 1);
+        let json: serde_json::Value = serde_json::from_str(&write(Format::Json)).unwrap();
+        prop_assert_eq!(json["comparison"]["flags"].as_u64(), Some(u64::from(compared.flags)));
+        let records = example::parse_csv(&write(Format::Csv));
+        prop_assert!(records.len() == 2 && records[0].len() == records[1].len());
+    }
+}

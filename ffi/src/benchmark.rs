@@ -1,0 +1,361 @@
+//! Benchmarks: which of two pieces of code is faster.
+//!
+//! A and B are run in turns, in blocks of four samples (A B B A, then B A A B), so that what changes slowly falls on both
+//! alike, and the differences within blocks are judged. A benchmark is asked what to run next, and how often, and is told
+//! when that is done. It warms up, finds the number of calls that make a sample long enough for the clock, measures empty
+//! samples and subtracts what they take, and ends when the interval of the difference is narrow enough or the budget is
+//! spent:
+//!
+//!     picollo_benchmark *benchmark;
+//!     picollo_benchmark_result result;
+//!     uint32_t which;
+//!     uint64_t n;
+//!     picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL);
+//!     while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+//!         if (which == PICOLLO_BENCHMARK_A) while (n--) a();
+//!         else if (which == PICOLLO_BENCHMARK_B) while (n--) b();
+//!         picollo_benchmark_done(benchmark);
+//!     }
+//!     picollo_benchmark_get_result(benchmark, &result);
+//!
+//! For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here it is a loop that no time is spent in, but in
+//! a language with dearer loops it is a loop of calls that do nothing. The results of a and b have to be used, or the
+//! compiler may leave them out.
+//!
+//! Times are in picoseconds a call.
+
+use core::ffi::c_char;
+use core::ptr::NonNull;
+
+use picollo_native::{BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkOptions, Side};
+pub use picollo_native::{
+    BenchmarkCounter as picollo_benchmark_counter, BenchmarkResult as picollo_benchmark_result,
+};
+
+use crate::argument::{exclusive, input, output, slice, text};
+use crate::event::{picollo_error, picollo_event};
+use crate::failure::{Failure, Outcome};
+use crate::guard::{guard, guard_explained, guard_void};
+use crate::handles::{picollo_benchmark, picollo_histogram};
+use crate::histogram::into_handle;
+use crate::memory;
+use crate::options;
+use crate::status::{PICOLLO_ERR_EMPTY, picollo_status};
+use crate::text::write_text;
+
+/// Run A.
+pub const PICOLLO_BENCHMARK_A: u32 = 0;
+/// Run B.
+pub const PICOLLO_BENCHMARK_B: u32 = 1;
+/// Run as many calls of nothing.
+pub const PICOLLO_BENCHMARK_EMPTY: u32 = 2;
+
+/// Subtract nothing, and ask for no empty samples: of samples so long that what surrounds them does not matter, as whole
+/// processes are.
+pub const PICOLLO_BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
+
+const _: () = assert!(
+    PICOLLO_BENCHMARK_A == Side::A as u32
+        && PICOLLO_BENCHMARK_B == Side::B as u32
+        && PICOLLO_BENCHMARK_EMPTY == Side::Empty as u32
+        && PICOLLO_BENCHMARK_NO_OVERHEAD == BENCHMARK_NO_OVERHEAD
+);
+
+/// How to measure. Set struct_size, zero the rest, and change what should not be the default.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_benchmark_options {
+    /// sizeof(picollo_benchmark_options).
+    pub struct_size: u32,
+    /// PICOLLO_BENCHMARK_NO_OVERHEAD or 0.
+    pub flags: u32,
+    /// Blocks before it may end for being precise enough. 0: 20.
+    pub min_blocks: u32,
+    /// Blocks at most. 0: 100,000.
+    pub max_blocks: u32,
+    /// Calls in a sample. 0: as many as sample_seconds take.
+    pub repetitions: u64,
+    /// Seconds at most; a block that was begun is finished. 0: 5.
+    pub budget_seconds: f64,
+    /// Seconds to warm up for, both together. 0: a tenth of the budget.
+    pub warm_up_seconds: f64,
+    /// Seconds that a sample should take. 0: 0.0002.
+    pub sample_seconds: f64,
+    /// It ends when half the width of the interval of the difference is at most this share of A. 0: 0.002; negative: only
+    /// with the budget.
+    pub precision: f64,
+    /// Of the interval, between 0 and 1. 0: 0.95.
+    pub confidence: f64,
+    /// Differences up to this share of A do not matter. 0: 0.01; negative: no such threshold.
+    pub relative_threshold: f64,
+}
+
+// SAFETY: plain numbers in naturally aligned order (asserted in layout.rs), the size first.
+unsafe impl options::Options for picollo_benchmark_options {
+    const FIRST_SIZE: usize = 72;
+}
+
+/// # Safety
+/// As for [`options::read`].
+unsafe fn read_options(options: *const picollo_benchmark_options) -> Outcome<BenchmarkOptions> {
+    // SAFETY: passed on.
+    let Some(asked) = (unsafe { options::read(options) })? else { return Ok(BenchmarkOptions::default()) };
+    Ok(BenchmarkOptions {
+        flags: asked.flags,
+        min_blocks: asked.min_blocks,
+        max_blocks: asked.max_blocks,
+        repetitions: asked.repetitions,
+        budget_seconds: asked.budget_seconds,
+        warm_up_seconds: asked.warm_up_seconds,
+        sample_seconds: asked.sample_seconds,
+        precision: asked.precision,
+        confidence: asked.confidence,
+        relative_threshold: asked.relative_threshold,
+    })
+}
+
+/// The benchmark behind a handle, to read from.
+///
+/// # Safety
+/// If not NULL, `benchmark` must be a handle that is not freed, nor used elsewhere, during the call.
+unsafe fn read<'a>(benchmark: *const picollo_benchmark) -> Outcome<&'a Benchmark> {
+    // SAFETY: a handle leads to a benchmark; the rest is passed on.
+    unsafe { input(benchmark.cast()) }
+}
+
+/// The benchmark behind a handle, to change.
+///
+/// # Safety
+/// As for [`read`].
+unsafe fn change<'a>(benchmark: *mut picollo_benchmark) -> Outcome<&'a mut Benchmark> {
+    // SAFETY: a handle leads to a benchmark; the rest is passed on.
+    unsafe { exclusive(benchmark.cast()) }
+}
+
+/// Makes a benchmark, which may count events beside the time, on the calling thread. Events that are not available stay
+/// as entries without counts.
+///
+/// Requires: options are NULL for the defaults; events leads to length events, and may be NULL for none; error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and with a length above 0 events); PICOLLO_ERR_INVALID_ARGUMENT,
+///   PICOLLO_ERR_UNSUPPORTED (options); PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_create.
+/// Ownership: *out is the caller's, for picollo_benchmark_free.
+/// Threads: any thread, which becomes the opening thread.
+/// Cost: allocates two histograms and some lists; with events also as picollo_session_create.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_create(
+    options: *const picollo_benchmark_options,
+    events: *const picollo_event,
+    length: usize,
+    out: *mut *mut picollo_benchmark,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_explained(error, || {
+        // SAFETY: the caller's promises, passed on.
+        let (events, out) = unsafe { (slice(events, length)?, output(out)?) };
+        // SAFETY: as above.
+        let options = unsafe { read_options(options)? };
+        let benchmark = Benchmark::create(&options, events)?;
+        let block = memory::allocate(size_of::<Benchmark>(), align_of::<Benchmark>())?.cast::<Benchmark>();
+        // SAFETY: a fresh block of this size and alignment.
+        unsafe { block.write(benchmark) };
+        out.set(block.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Frees a benchmark. NULL is allowed and does nothing.
+///
+/// Threads: any thread, once.
+/// Cost: frees its memory; with events some system calls.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_free(benchmark: *mut picollo_benchmark) {
+    guard_void(|| {
+        if let Some(benchmark) = NonNull::new(benchmark.cast::<Benchmark>()) {
+            // SAFETY: from `picollo_benchmark_create`, and given up by the caller.
+            unsafe {
+                benchmark.drop_in_place();
+                memory::free(benchmark.cast(), size_of::<Benchmark>(), align_of::<Benchmark>());
+            }
+        }
+    });
+}
+
+/// Tells what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions);
+///   with events as picollo_session_read.
+/// Threads: opening thread only with events, else one at a time.
+/// Cost: reads the clock; with events also as picollo_session_read.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_next(
+    benchmark: *mut picollo_benchmark,
+    out_which: *mut u32,
+    out_repetitions: *mut u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (benchmark, out_which, out_repetitions) =
+            unsafe { (change(benchmark)?, output(out_which)?, output(out_repetitions)?) };
+        let step = benchmark.next()?.ok_or(Failure::EMPTY)?;
+        out_which.set(step.side as u32);
+        out_repetitions.set(step.repetitions);
+        Ok(())
+    })
+}
+
+/// Ends the sample that was begun: the clock is read first.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark); PICOLLO_ERR_INVALID_ARGUMENT when none was begun;
+///   PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_read.
+/// Threads: as picollo_benchmark_next.
+/// Cost: reads the clock; now and then sorts the blocks.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_done(benchmark: *mut picollo_benchmark) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        Ok(unsafe { change(benchmark)? }.done()?)
+    })
+}
+
+/// Ends the sample that was begun, whose time the caller knows better.
+///
+/// Requires: picoseconds is what the whole sample took.
+/// Returns: as picollo_benchmark_done.
+/// Threads: as picollo_benchmark_next.
+/// Cost: as picollo_benchmark_done.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_done_after(
+    benchmark: *mut picollo_benchmark,
+    picoseconds: u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        Ok(unsafe { change(benchmark)? }.done_after(picoseconds)?)
+    })
+}
+
+/// Tells how far it is: the part of the budget that is spent, 0 to 1. It may end long before that is 1.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out).
+/// Threads: one at a time.
+/// Cost: reads the clock.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_progress(
+    benchmark: *const picollo_benchmark,
+    out: *mut f64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
+        out.set(benchmark.progress());
+        Ok(())
+    })
+}
+
+/// Tells how it went, so far.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_EMPTY before the first block is done;
+///   PICOLLO_ERR_OUT_OF_MEMORY.
+/// Threads: one at a time.
+/// Cost: in the middle of a benchmark, sorts the blocks.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_get_result(
+    benchmark: *const picollo_benchmark,
+    out: *mut picollo_benchmark_result,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
+        out.set(benchmark.result()?);
+        Ok(())
+    })
+}
+
+/// Tells how much of an event a call took, by the event's position.
+///
+/// Returns: PICOLLO_OK, with the count's own status in *out; PICOLLO_ERR_NULL_POINTER (benchmark, out);
+///   PICOLLO_ERR_INVALID_ARGUMENT for a position that there is none at.
+/// Threads: one at a time.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_get_counter(
+    benchmark: *const picollo_benchmark,
+    index: usize,
+    out: *mut picollo_benchmark_counter,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
+        out.set(benchmark.counter(index)?);
+        Ok(())
+    })
+}
+
+/// Gives the histogram of A's or B's samples: picoseconds a call.
+///
+/// Requires: which is PICOLLO_BENCHMARK_A or PICOLLO_BENCHMARK_B.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_INVALID_ARGUMENT (which).
+/// Ownership: *out is a reference of its own, for picollo_histogram_free; it outlives the benchmark.
+/// Threads: one at a time.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_histogram(
+    benchmark: *mut picollo_benchmark,
+    which: u32,
+    out: *mut *mut picollo_histogram,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
+        let side = match which {
+            PICOLLO_BENCHMARK_A => Side::A,
+            PICOLLO_BENCHMARK_B => Side::B,
+            _ => return Err(Failure::INVALID_ARGUMENT),
+        };
+        out.set(into_handle(benchmark.histogram(side).ok_or(Failure::INVALID_ARGUMENT)?));
+        Ok(())
+    })
+}
+
+/// Writes how it went as Markdown: what changed in the times of single samples, the verdict by blocks, and the counters.
+///
+/// Requires: buffer has capacity bytes. Empty names read "Before" and "After".
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (benchmark, out_length, and buffer with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8; PICOLLO_ERR_EMPTY before the
+///   first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
+/// Threads: one at a time.
+/// Cost: allocates snapshots for the time of the call.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_format_markdown(
+    benchmark: *const picollo_benchmark,
+    title: *const c_char,
+    name_a: *const c_char,
+    name_b: *const c_char,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (benchmark, title) = unsafe { (read(benchmark)?, text(title)?) };
+        // SAFETY: as above.
+        let (name_a, name_b) = unsafe { (text(name_a)?, text(name_b)?) };
+        let mut written = String::new();
+        // A string does not fail.
+        let _ = benchmark.write_markdown(&mut written, title, name_a, name_b)?;
+        // SAFETY: as above.
+        unsafe { write_text(buffer, capacity, out_length, &|out| out.write_str(&written)) }
+    })
+}
+
+const _: () = assert!(Failure::EMPTY.status() == PICOLLO_ERR_EMPTY);

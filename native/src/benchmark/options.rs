@@ -1,0 +1,87 @@
+//! How long to measure, and how well.
+
+use crate::error::{Error, Result, Status};
+
+/// Subtract nothing: of samples so long that what surrounds them does not matter, as whole processes are.
+pub const BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
+
+/// How to measure. Zero means the default everywhere.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct BenchmarkOptions {
+    /// [`BENCHMARK_NO_OVERHEAD`] or 0.
+    pub flags: u32,
+    /// Blocks before it may end for being precise enough; 0: 20.
+    pub min_blocks: u32,
+    /// Blocks at most; 0: 100,000.
+    pub max_blocks: u32,
+    /// Calls in a sample; 0: as many as `sample_seconds` take.
+    pub repetitions: u64,
+    /// Seconds at most, with what is begun being finished; 0: 5.
+    pub budget_seconds: f64,
+    /// Seconds to warm up for, both together; 0: a tenth of the budget.
+    pub warm_up_seconds: f64,
+    /// Seconds that a sample should take; 0: 0.0002.
+    pub sample_seconds: f64,
+    /// It ends when half the width of the interval of the difference is at most this share of A; 0: 0.002; negative: only with the
+    /// budget.
+    pub precision: f64,
+    /// Of the interval, between 0 and 1; 0: 0.95.
+    pub confidence: f64,
+    /// Differences up to this share of A do not matter; 0: 0.01; negative: no such threshold.
+    pub relative_threshold: f64,
+}
+
+/// The options, checked, with the defaults in.
+pub(super) struct Limits {
+    pub min_blocks: usize,
+    pub max_blocks: usize,
+    pub repetitions: u64,
+    /// Picoseconds, as all times.
+    pub budget: u64,
+    pub warm_up: u64,
+    pub sample: u64,
+    pub precision: f64,
+    pub confidence: f64,
+    pub relative_threshold: f64,
+    /// Of each side.
+    pub empty_samples: usize,
+}
+
+impl Limits {
+    pub(super) fn of(options: &BenchmarkOptions) -> Result<Limits> {
+        let invalid = |why: &str| Error::new(Status::InvalidArgument, format_args!("{why}"));
+        if options.flags & !BENCHMARK_NO_OVERHEAD != 0 {
+            return Err(Error::new(Status::Unsupported, format_args!("unknown benchmark flags")));
+        }
+        let seconds = |asked: f64, default: f64| {
+            if asked == 0.0 {
+                Ok((default * 1e12) as u64)
+            } else if 0.0 < asked && asked <= 1e6 {
+                Ok(((asked * 1e12) as u64).max(1))
+            } else {
+                Err(invalid("times are seconds, up to a million"))
+            }
+        };
+        if options.confidence != 0.0 && !(0.0 < options.confidence && options.confidence < 1.0) {
+            return Err(invalid("the confidence is between 0 and 1"));
+        }
+        if options.precision.is_nan() || options.relative_threshold.is_nan() {
+            return Err(invalid("precision and threshold are numbers"));
+        }
+        let budget = seconds(options.budget_seconds, 5.0)?;
+        let or = |asked: u32, default: usize| if asked == 0 { default } else { asked as usize };
+        let max_blocks = or(options.max_blocks, 100_000);
+        Ok(Limits {
+            min_blocks: or(options.min_blocks, 20).min(max_blocks),
+            max_blocks,
+            repetitions: options.repetitions,
+            budget,
+            warm_up: seconds(options.warm_up_seconds, budget as f64 / 1e13)?,
+            sample: seconds(options.sample_seconds, 2e-4)?,
+            precision: if options.precision == 0.0 { 0.002 } else { options.precision },
+            confidence: options.confidence,
+            relative_threshold: options.relative_threshold,
+            empty_samples: if options.flags & BENCHMARK_NO_OVERHEAD != 0 { 0 } else { 31 },
+        })
+    }
+}

@@ -1,0 +1,168 @@
+//! The schedule and the judgement, with times that the tests make up; and once for real.
+
+use super::*;
+use crate::work;
+
+/// Runs a benchmark whose samples take what `time` says, in picoseconds; tells the steps.
+fn simulate(options: &BenchmarkOptions, mut time: impl FnMut(Step) -> u64) -> (Benchmark, Vec<Step>) {
+    let mut benchmark = Benchmark::create(options, &[]).unwrap();
+    let mut steps = Vec::new();
+    while let Some(step) = benchmark.next().unwrap() {
+        steps.push(step);
+        benchmark.done_after(time(step)).unwrap();
+        assert!(steps.len() < 1_000_000);
+    }
+    assert_eq!(benchmark.next().unwrap(), None);
+    assert_eq!(benchmark.progress(), 1.0);
+    (benchmark, steps)
+}
+
+/// Up to 1023 picoseconds more, a fixed sequence.
+fn noise(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 54
+}
+
+#[test]
+fn what_is_run_when() {
+    let options = BenchmarkOptions {
+        repetitions: 3,
+        max_blocks: 4,
+        warm_up_seconds: 1e-12,
+        precision: -1.0,
+        ..BenchmarkOptions::default()
+    };
+    let (benchmark, steps) = simulate(&options, |_| 3_000_000);
+    let told: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
+    assert_eq!(told, format!("AB{}ABBABAABABBABAAB", "e".repeat(62)));
+    assert!(steps.iter().all(|step| step.repetitions == 3));
+    let result = benchmark.result().unwrap();
+    assert_eq!((result.blocks.block_count, result.sample_count), (4, 8));
+    assert_eq!((result.overhead_a, result.overhead_b), (3_000_000.0, 3_000_000.0));
+    assert_eq!((result.blocks.median_a, result.blocks.verdict), (0.0, 0), "all of it was overhead");
+    let without = BenchmarkOptions { flags: BENCHMARK_NO_OVERHEAD, ..options };
+    let (benchmark, steps) = simulate(&without, |_| 3_000_000);
+    assert_eq!(steps.len(), 2 + 16);
+    assert_eq!(benchmark.result().unwrap().blocks.median_a, 1_000_000.0);
+}
+
+#[test]
+fn overhead_is_subtracted_and_drift_does_not_matter() {
+    // A call of A takes 2 ns and one of B 2.06; a sample 30 ns more and half a nanosecond a call, and all gets slower and slower.
+    let mut state = 1;
+    let mut samples = 0.0;
+    let options = BenchmarkOptions { max_blocks: 500, min_blocks: 200, ..BenchmarkOptions::default() };
+    let (benchmark, steps) = simulate(&options, |Step { side, repetitions }| {
+        if side != Side::Empty {
+            samples += 1.0;
+        }
+        let call = [2000.0, 2060.0, 0.0][side as usize] * (1.0 + samples / 2000.0);
+        30_000 + ((call + 500.0) * repetitions as f64) as u64 + noise(&mut state)
+    });
+    let result = benchmark.result().unwrap();
+    let repetitions = result.repetitions_a;
+    assert!((20_000..200_000).contains(&repetitions), "{result:?}");
+    assert!((result.overhead_a - (30_000.0 + 500.0 * repetitions as f64)).abs() < 2_000.0, "{result:?}");
+    let blocks = result.blocks;
+    assert!((blocks.median_b / blocks.median_a - 1.03).abs() < 0.003, "{blocks:?}");
+    assert_eq!(blocks.verdict, picollo_core::Verdict::Slower as u32, "{blocks:?}");
+    assert!(blocks.block_count < 500, "precise enough before");
+    assert!(steps.iter().filter(|step| step.side == Side::Empty).count() == 62);
+    assert_eq!(benchmark.blocks().0.len() as u64, blocks.block_count);
+    let mut text = String::new();
+    benchmark.write_markdown(&mut text, "ps a call", "", "").unwrap().unwrap();
+    assert!(text.starts_with("##### ps a call\n| Percentile |") && text.contains("| Verdict "), "{text}");
+}
+
+#[test]
+fn the_same_is_not_told_apart() {
+    let mut state = 7;
+    let options = BenchmarkOptions { max_blocks: 100, ..BenchmarkOptions::default() };
+    let (benchmark, _) = simulate(&options, |step| match step.side {
+        Side::Empty => 0,
+        _ => step.repetitions * 1_000_000 + noise(&mut state) * step.repetitions * 50,
+    });
+    let blocks = benchmark.result().unwrap().blocks;
+    assert_eq!(blocks.verdict, 0, "{blocks:?}");
+    assert_eq!(blocks.block_count, 100, "not precise enough");
+}
+
+#[test]
+fn what_takes_no_time_ends_too() {
+    let options = BenchmarkOptions { max_blocks: 30, warm_up_seconds: 1e-12, ..BenchmarkOptions::default() };
+    let (benchmark, _) = simulate(&options, |_| 0);
+    let result = benchmark.result().unwrap();
+    assert_eq!((result.blocks.median_a, result.blocks.verdict), (0.0, 0));
+}
+
+#[test]
+fn misuse() {
+    let mut benchmark = Benchmark::create(&BenchmarkOptions::default(), &[]).unwrap();
+    assert_eq!(benchmark.done().unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(benchmark.result().unwrap_err().status(), Status::Empty);
+    let first = benchmark.next().unwrap();
+    assert_eq!(benchmark.next().unwrap(), first, "what was begun is forgotten");
+    benchmark.done().unwrap();
+    assert_eq!(benchmark.done().unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(benchmark.counter(0).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(benchmark.event(0).unwrap_err().status(), Status::InvalidArgument);
+    assert!(benchmark.histogram(Side::Empty).is_none());
+    let default = BenchmarkOptions::default();
+    for options in [
+        BenchmarkOptions { budget_seconds: -1.0, ..default },
+        BenchmarkOptions { warm_up_seconds: f64::NAN, ..default },
+        BenchmarkOptions { sample_seconds: f64::INFINITY, ..default },
+        BenchmarkOptions { precision: f64::NAN, ..default },
+        BenchmarkOptions { relative_threshold: f64::NAN, ..default },
+        BenchmarkOptions { confidence: 1.0, ..default },
+    ] {
+        assert_eq!(
+            Benchmark::create(&options, &[]).err().map(|error| error.status()),
+            Some(Status::InvalidArgument)
+        );
+    }
+    let options = BenchmarkOptions { flags: 2, ..default };
+    assert_eq!(Benchmark::create(&options, &[]).err().map(|error| error.status()), Some(Status::Unsupported));
+}
+
+#[test]
+fn for_real_with_counters() {
+    let options = BenchmarkOptions {
+        budget_seconds: 10.0,
+        max_blocks: 40,
+        warm_up_seconds: 0.01,
+        precision: -1.0,
+        ..BenchmarkOptions::default()
+    };
+    let events = [Event::parse("page-faults").unwrap(), Event::parse("instructions").unwrap()];
+    let touch = |pages: usize| {
+        // Fresh pages: each is a fault.
+        let mut memory = vec![0u8; 0];
+        memory.reserve_exact(pages << 12);
+        core::hint::black_box(memory.as_mut_ptr());
+    };
+    let a = || work::add_chain_256(100);
+    let b = || {
+        work::add_chain_256(200);
+        touch(1);
+    };
+    let done = benchmark(&options, &events, a, b).unwrap();
+    let result = done.result().unwrap();
+    // Twice the work; this machine may be busy, but not that busy in most of forty blocks.
+    let ratio = result.blocks.median_b / result.blocks.median_a;
+    assert!((1.5..3.0).contains(&ratio), "{result:?}");
+    assert_eq!(result.blocks.verdict, picollo_core::Verdict::Slower as u32, "{result:?}");
+    let faults = done.counter(0).unwrap();
+    assert_eq!(faults.status, 0);
+    assert!(faults.a < 1.0, "{faults:?}");
+    let instructions = done.counter(1).unwrap();
+    if instructions.status == 0 {
+        assert!(instructions.b > 1.5 * instructions.a, "{instructions:?}");
+    } else {
+        eprintln!("SKIPPED the count of instructions: status {}", instructions.status);
+        assert!(instructions.a.is_nan());
+    }
+    let mut text = String::new();
+    done.write_markdown(&mut text, "", "x", "y").unwrap().unwrap();
+    assert!(text.contains("| Per call") && text.contains("PageFaults"), "{text}");
+}

@@ -1,0 +1,300 @@
+"""Which of two pieces of code is faster, judged by interleaved blocks. See ``docs/comparing.md``."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from contextlib import contextmanager
+from ctypes import byref, c_double, c_uint32, c_uint64, c_void_p
+from itertools import repeat
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
+
+from . import _structs as structs
+from ._library import held, own
+from ._text import c_text, read_text
+from .compare import BlockComparison, Verdict
+from .errors import ClosedError, EmptyError, check, check_detail
+from .event import Event
+from .histogram import Histogram
+
+__all__ = ["Benchmark", "BenchmarkCounter", "BenchmarkResult", "Step", "benchmark"]
+
+A, B, EMPTY = structs.BENCHMARK_A, structs.BENCHMARK_B, structs.BENCHMARK_EMPTY
+
+
+class Step(NamedTuple):
+    """A sample to take."""
+
+    #: 0: run A; 1: run B; 2: run as many calls of nothing.
+    which: int
+    #: How often.
+    repetitions: int
+
+
+class BenchmarkCounter(NamedTuple):
+    """How much of an event a call took."""
+
+    name: str
+    #: Of A; ``None`` where it could not be counted.
+    a: Optional[float]
+    #: Of B; ``None`` where it could not be counted.
+    b: Optional[float]
+
+
+class BenchmarkResult:
+    """How a benchmark went. ``str()`` is what changed, the verdict by blocks, and the counters, as Markdown."""
+
+    __slots__ = ("_raw", "_text", "a", "b", "blocks", "counters")
+
+    def __init__(
+        self,
+        raw: structs.BenchmarkResult,
+        a: Histogram,
+        b: Histogram,
+        counters: tuple[BenchmarkCounter, ...],
+        text: str,
+    ) -> None:
+        """Not for callers: see :func:`benchmark`."""
+        self._raw = raw
+        self._text = text
+        #: Picoseconds a call of A, an observation for each sample.
+        self.a = a
+        #: Picoseconds a call of B, an observation for each sample.
+        self.b = b
+        #: The difference in picoseconds a call, and the verdict.
+        self.blocks = BlockComparison(raw.blocks)
+        self.counters = counters
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether B is faster, slower, or neither."""
+        return self.blocks.verdict
+
+    @property
+    def overhead(self) -> tuple[float, float]:
+        """Picoseconds that samples without anything in them took, with as many calls as A's and B's."""
+        return float(self._raw.overhead_a), float(self._raw.overhead_b)
+
+    @property
+    def repetitions(self) -> tuple[int, int]:
+        """Calls in a sample of A and of B."""
+        return int(self._raw.repetitions_a), int(self._raw.repetitions_b)
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return float(self._raw.elapsed) / 1e12
+
+    def markdown(self) -> str:
+        """Markdown tables."""
+        return self._text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def _repr_markdown_(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<picollo.BenchmarkResult {self.blocks}>"
+
+
+class Benchmark:
+    """A benchmark that says what to run, for loops of one's own; :func:`benchmark` is simpler::
+
+        with Benchmark(budget=1) as bench:
+            while (step := bench.next()) is not None:
+                ...  # run step.which, step.repetitions times
+                bench.done()
+            print(bench.result())
+
+    :param budget: seconds at most.
+    :param precision: it ends when half the width of the interval of the difference is at most this share of A; 0: only with the budget.
+    :param events: what to count beside the time. All calls are then to be made by one thread.
+    :param warm_up: seconds for both together (default: a tenth of the budget).
+    :param sample: seconds that a sample should take.
+    :param repetitions: calls in a sample (default: as many as ``sample`` takes).
+    :param overhead: measure empty samples, and subtract what they take.
+    :param relative_threshold: differences up to this share of A do not matter; 0 for no such threshold.
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: float = 5.0,
+        precision: float = 0.002,
+        events: Sequence[Union[str, Event]] = (),
+        warm_up: Optional[float] = None,
+        sample: float = 2e-4,
+        repetitions: Optional[int] = None,
+        overhead: bool = True,
+        confidence: float = 0.95,
+        relative_threshold: float = 0.01,
+        min_blocks: int = 20,
+        max_blocks: int = 100_000,
+    ) -> None:
+        self._pointer: Optional[c_void_p] = None
+        for name, value in (("budget", budget), ("sample", sample)):
+            if not value > 0:
+                raise ValueError(f"{name} must be above 0 seconds, not {value!r}")
+        if warm_up is not None and not warm_up >= 0:
+            raise ValueError(f"warm_up must be 0 seconds or more, not {warm_up!r}")
+        for name, number in (("min_blocks", min_blocks), ("max_blocks", max_blocks), ("repetitions", repetitions or 1)):
+            if not 0 < number < 2**32:
+                raise ValueError(f"{name} must be above 0, and below 2**32, not {number!r}")
+        options = structs.BenchmarkOptions()
+        options.struct_size = ctypes.sizeof(options)
+        options.flags = 0 if overhead else structs.BENCHMARK_NO_OVERHEAD
+        options.min_blocks, options.max_blocks = min_blocks, max_blocks
+        options.repetitions = repetitions or 0
+        options.budget_seconds = budget
+        # 0 is the default, and the shortest time none.
+        options.warm_up_seconds = 0 if warm_up is None else max(warm_up, 1e-12)
+        options.sample_seconds = sample
+        options.precision = precision if precision > 0 else -1
+        options.confidence = confidence
+        options.relative_threshold = relative_threshold if relative_threshold > 0 else -1
+        parsed = [event if isinstance(event, Event) else Event.parse(event) for event in events]
+        self._names = [event.name for event in parsed]
+        raw_events = (structs.Event * len(parsed))(*(event._raw for event in parsed))
+        pointer, error = c_void_p(), structs.Error()
+        status = held.benchmark_create(
+            byref(options), raw_events, len(parsed), byref(pointer), byref(error)
+        )
+        check_detail(status, error, tuple(str(event) for event in parsed))
+        self._pointer = own(pointer, held.benchmark_free)
+        self._which, self._repetitions = c_uint32(), c_uint64()
+
+    def next(self) -> Optional[Step]:
+        """What to run now; ``None`` at the end. The sample begins when this returns."""
+        status = held.benchmark_next(self._handle(), byref(self._which), byref(self._repetitions))
+        if status == EmptyError.STATUS:
+            return None
+        check(status, "benchmark")
+        return Step(self._which.value, self._repetitions.value)
+
+    def done(self) -> None:
+        """Ends the sample."""
+        check(held.benchmark_done(self._handle()), "benchmark")
+
+    def done_after(self, seconds: float) -> None:
+        """Ends a sample that was measured by other means: it took so many seconds."""
+        check(held.benchmark_done_after(self._handle(), round(seconds * 1e12)), "benchmark")
+
+    @property
+    def progress(self) -> float:
+        """The part of the budget that is spent, 0 to 1."""
+        progress = c_double()
+        check(held.benchmark_progress(self._handle(), byref(progress)), "benchmark")
+        return progress.value
+
+    def result(self, title: str = "Picoseconds a call", name: str = "A", other_name: str = "B") -> BenchmarkResult:
+        """How it went, so far.
+
+        :raises EmptyError: before the first block is done.
+        """
+        handle = self._handle()
+        raw = structs.BenchmarkResult()
+        check(held.benchmark_get_result(handle, byref(raw)), "benchmark")
+        counters = []
+        for index, event in enumerate(self._names):
+            counter = structs.BenchmarkCounter()
+            check(held.benchmark_get_counter(handle, index, byref(counter)), "counter")
+            known = counter.status == 0
+            counters.append(BenchmarkCounter(event, counter.a if known else None, counter.b if known else None))
+        texts = c_text(title, "title"), c_text(name, "name"), c_text(other_name, "other_name")
+        text = read_text(
+            lambda buffer, capacity, length: held.benchmark_format_markdown(handle, *texts, buffer, capacity, length),
+            "benchmark",
+        )
+        return BenchmarkResult(raw, self._histogram(A, name), self._histogram(B, other_name), tuple(counters), text)
+
+    def _histogram(self, which: int, name: str) -> Histogram:
+        pointer = c_void_p()
+        check(held.benchmark_histogram(self._handle(), which, byref(pointer)), "histogram")
+        return Histogram._adopt(pointer, name)
+
+    def close(self) -> None:
+        """Frees the benchmark now. May be called again."""
+        self._pointer = None
+
+    def _handle(self) -> c_void_p:
+        if self._pointer is None:
+            raise ClosedError("the benchmark is closed")
+        return self._pointer
+
+    def __enter__(self) -> Benchmark:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a benchmark cannot be pickled")
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """The garbage collector runs when it wants, on whoever's time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _nothing() -> None:
+    pass
+
+
+def benchmark(
+    a: Callable[[], object],
+    b: Callable[[], object],
+    *,
+    name: Optional[str] = None,
+    other_name: Optional[str] = None,
+    title: str = "Picoseconds a call",
+    collect_garbage: bool = False,
+    **options: Any,
+) -> BenchmarkResult:
+    """Runs A and B in turns until the difference is known well enough, or the budget is spent::
+
+        print(picollo.benchmark(lambda: sorted(values), lambda: values.copy().sort(), budget=1))
+
+    What a loop of calls to a function that does nothing takes is subtracted, so that times are those of what is in A and B.
+
+    :param name: of A (default: its ``__name__``).
+    :param other_name: of B (default: its ``__name__``).
+    :param collect_garbage: leave the garbage collector on.
+    :param options: see :class:`Benchmark`.
+    """
+    names = [
+        given if given is not None else _name(function, default)
+        for given, function, default in ((name, a, "A"), (other_name, b, "B"))
+    ]
+    with Benchmark(**options) as bench:
+        run, done = (a, b, _nothing), bench.done
+        if collect_garbage:
+            _run(bench, run, done)
+        else:
+            with _without_collection():
+                _run(bench, run, done)
+        return bench.result(title, *names)
+
+
+def _run(bench: Benchmark, run: Sequence[Callable[[], object]], done: Callable[[], None]) -> None:
+    while True:
+        step = bench.next()
+        if step is None:
+            return
+        call = run[step.which]
+        for _ in repeat(None, step.repetitions):
+            call()
+        done()
+
+
+def _name(function: Callable[[], object], default: str) -> str:
+    name = getattr(function, "__name__", "")
+    return default if not name or name == "<lambda>" else name

@@ -1,0 +1,208 @@
+"""Benchmarks of functions, and the command that compares processes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from conftest import PACKAGE_ROOT
+
+import picollo
+from picollo import Benchmark, Verdict
+from picollo.work import add_chain_256
+
+
+def simulated(a: float, b: float, **options: Any) -> picollo.BenchmarkResult:
+    """A benchmark of what takes these times, in seconds, give or take a thousandth."""
+    state = 1
+    with Benchmark(**{"max_blocks": 40, "warm_up": 0, **options}) as bench:
+        while (step := bench.next()) is not None:
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            bench.done_after((a, b, 0.0)[step.which] * step.repetitions * (1 + (state >> 40) / 2**34))
+        assert bench.progress == 1
+        return bench.result(name="one", other_name="two")
+
+
+def test_made_up_times() -> None:
+    result = simulated(1e-6, 1.1e-6)
+    assert result.verdict is Verdict.SLOWER
+    assert result.blocks.median_a == pytest.approx(1e6, rel=2e-3)
+    assert result.blocks.difference == pytest.approx(1e5, rel=2e-2)
+    assert result.overhead == (0, 0)
+    assert result.repetitions[0] > 10
+    assert result.a.total_count == result.b.total_count == 2 * result.blocks.block_count
+    assert result.a.name == "one" and result.counters == ()
+    text = str(result)
+    assert text.startswith("##### Picoseconds a call\n") and " slower |" in text and " two |" in text
+    assert "slower: +10" in repr(result)
+    assert result._repr_markdown_() == result.markdown() == text
+    assert result.seconds > 0
+    assert simulated(1.1e-6, 1e-6).verdict is Verdict.FASTER
+    assert simulated(1e-6, 1.001e-6, precision=0).verdict is Verdict.NO_EVIDENCE
+    assert simulated(1e-6, 1e-6, relative_threshold=0.5).blocks.is_within_margin
+    once = simulated(1e-3, 1e-3, repetitions=1, overhead=False, max_blocks=3)
+    assert once.repetitions == (1, 1) and once.blocks.has_too_few
+
+
+def test_known_work() -> None:
+    result = picollo.benchmark(
+        lambda: add_chain_256(100),
+        lambda: add_chain_256(300),
+        events=["page-faults", "instructions"],
+        budget=20,
+        precision=0,
+        max_blocks=30,
+        warm_up=0.01,
+    )
+    assert result.verdict is Verdict.SLOWER
+    assert 1.5 < result.blocks.median_b / result.blocks.median_a < 6
+    faults, instructions = result.counters
+    assert "age" in faults.name and faults.a is not None and faults.a < 1
+    if instructions.a is None:
+        print("SKIPPED the count of instructions:", picollo.perf_probe().explanation)
+    else:
+        assert instructions.b is not None and instructions.b > 2 * instructions.a
+    assert "| Per call" in str(result)
+
+
+def test_names_and_collection() -> None:
+    import gc
+
+    seen = []
+
+    def first() -> None:
+        seen.append(gc.isenabled())
+
+    options: dict[str, Any] = {"budget": 20.0, "max_blocks": 1, "warm_up": 0, "repetitions": 1, "overhead": False}
+    result = picollo.benchmark(first, lambda: None, **options)
+    assert (result.a.name, result.b.name) == ("first", "B")
+    assert set(seen) == {False} and gc.isenabled()
+    seen.clear()
+    picollo.benchmark(first, first, collect_garbage=True, **options)
+    assert set(seen) == {True}
+
+    def fails() -> None:
+        raise KeyError("as it should")
+
+    with pytest.raises(KeyError):
+        picollo.benchmark(first, fails, **options)
+    assert gc.isenabled()
+
+
+def test_refusals() -> None:
+    wrongs: tuple[dict[str, Any], ...] = (
+        {"budget": 0},
+        {"budget": math.nan},
+        {"sample": -1},
+        {"warm_up": -1},
+        {"min_blocks": 0},
+        {"max_blocks": 2**32},
+    )
+    for wrong in wrongs:
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            Benchmark(**wrong)
+    with pytest.raises(picollo.InvalidArgumentError):
+        Benchmark(confidence=2)
+    with pytest.raises(picollo.NoSuchEventError):
+        Benchmark(events=["no-such-event"])
+    bench = Benchmark()
+    with pytest.raises(picollo.InvalidArgumentError):
+        bench.done()
+    with pytest.raises(picollo.EmptyError):
+        bench.result()
+    with pytest.raises(TypeError):
+        pickle.dumps(bench)
+    bench.close()
+    bench.close()
+    with pytest.raises(picollo.ClosedError):
+        bench.next()
+
+
+# ---- the command
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-m", "picollo", "compare", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "PICOLLO_LIBRARY": picollo.library_path},
+    )
+
+
+FEW = ("--min-blocks", "8", "--max-blocks", "8", "--budget", "60")
+
+
+def test_processes() -> None:
+    result = command("sleep 0.01", "sleep 0.05", *FEW, "--name", "short", "--name", "long")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[:2] == ["short: sleep 0.01", "long: sleep 0.05"]
+    assert lines[2].startswith("16 runs of each in 8 blocks, ")
+    table = [line for line in lines if line.startswith("|")]
+    assert len({len(line) for line in table}) == 1 and " short " in table[0]
+    assert any(line.startswith("| Wall time ") and " slower" in line and " ms " in line for line in table)
+    assert any(line.startswith("| Page faults ") for line in table)
+    assert lines[-1].startswith("long is slower than short by ") or lines[-1].startswith("Runs depend on")
+    slow = command("sleep 0.01", "sleep 0.05", *FEW, "--fail-if-slower")
+    assert slow.returncode == 3
+    back = command("sleep 0.05", "sleep 0.01", *FEW, "--fail-if-slower", "--json")
+    assert back.returncode == 0
+    told = json.loads(back.stdout)
+    assert told["metrics"]["wall"]["verdict"] == "faster"
+    assert told["commands"] == [["sleep", "0.05"], ["sleep", "0.01"]]
+    assert len(told["metrics"]["page_faults"]["blocks"]) == told["block_count"] == 8
+    assert 0.05 <= told["metrics"]["wall"]["a"] < 5
+
+
+def test_memory_and_counters() -> None:
+    # Two hundred megabytes, and a page fault for each page of them.
+    small, large = (f"{sys.executable} -c 'bytearray({size}); bytearray(range(250)) * {size // 250}'" for size in (10**4, 10**8))
+    result = command(small, large, *FEW, "--event", "page-faults", "--event", "instructions", "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    metrics = json.loads(result.stdout)["metrics"]
+    assert metrics["memory"]["verdict"] == metrics["cpu"]["verdict"] == "more"
+    assert metrics["memory"]["difference"] > 50_000
+    assert metrics["page-faults"]["difference"] == pytest.approx(metrics["page_faults"]["difference"], rel=0.2)
+    if metrics["instructions"] is None:
+        print("SKIPPED the count of instructions:", picollo.perf_probe().explanation)
+
+
+def test_progress_on_a_terminal() -> None:
+    import pty
+
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "PICOLLO_LIBRARY": picollo.library_path}
+    program = [sys.executable, "-m", "picollo", "compare", "sleep 0.05", "sleep 0.06", *FEW]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=follower, env=environment) as process:
+        output, _ = process.communicate(timeout=120)
+    shown = os.read(leader, 1 << 16).decode()
+    os.close(leader)
+    os.close(follower)
+    assert process.returncode == 0 and b"| Wall time" in output
+    assert shown.startswith("\r") and "% [" in shown and " runs  A " in shown and "nan" not in shown
+    assert shown.endswith("\r") and all(len(part) <= 79 for part in shown.split("\r"))
+
+
+def test_what_can_go_wrong() -> None:
+    missing = command("no-such-program-here", "true")
+    assert missing.returncode == 1 and "no-such-program-here" in missing.stderr and "Traceback" not in missing.stderr
+    failing = command("true", "false")
+    assert failing.returncode == 1 and "failed with status 1" in failing.stderr
+    assert command("false", "false", *FEW, "--ignore-failure").returncode == 0
+    assert command("sh -c 'kill -9 $$'", "true").stderr.count("signal 9") == 1
+    assert command("'", "true").returncode == 1
+    assert command("", "true").returncode == 1
+    for usage in (("--budget", "0"), ("--confidence", "1"), ("--max-blocks", "-1")):
+        assert command("true", "true", *usage).returncode == 2
+    shell = command("true | true", "true", *FEW, "--shell", "--show-output")
+    assert shell.returncode == 0 and "sh -c 'true | true'" in shell.stdout
+    few = command("true", "true", "--min-blocks", "2", "--max-blocks", "2")
+    assert few.returncode == 0 and "Too few runs" in few.stdout

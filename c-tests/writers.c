@@ -393,6 +393,10 @@ static void a_child_goes_on(void)
         SKIPPED("in the child, memcheck misses what belonged to the threads of the parent");
         return;
     }
+#ifdef __SANITIZE_THREAD__
+    SKIPPED("ThreadSanitizer starts no threads in the child of a fork");
+    return;
+#endif
     CHECK(pthread_barrier_init(&turn, NULL, 2) == 0);
     start(&thread, record_into_what_is_given, NULL);
     given = shared = create_mode(PICOLLO_MODE_THREAD_LOCAL, 0);

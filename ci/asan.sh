@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Does anything touch memory that is not its own, or leak? AddressSanitizer and LeakSanitizer over the tests in Rust and in C,
+# both sides instrumented.
+#
+# By default the tests of the core that allocate, decode and record from threads, and all C and C++ tests; ASAN_ALL=1 adds all
+# other Rust tests. PICOLLO_STRESS_RECORDS sets the records of the stress tests for each mode (default: 300,000).
+# Needs a nightly toolchain. Arguments go to the Rust tests.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+sanitizer=address runtime=asan cfg=
+. ci/sanitizer.sh
+started=$SECONDS
+need_nightly
+build_library
+export PICOLLO_STRESS_RECORDS="${PICOLLO_STRESS_RECORDS:-300000}"
+# Freed memory stays poisoned for a while; 64 MB of it are enough here.
+export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1:quarantine_size_mb=64:abort_on_error=0"
+
+build_program planted c-tests/planted.c "$built/libpicollo.a"
+"$programs/planted" none >/dev/null
+plant overflow "heap-buffer-overflow"
+plant use-after-free "heap-use-after-free"
+plant leak "LeakSanitizer: detected memory leaks"
+
+# allocation has a malloc of its own, which the sanitizer would take for its.
+mapfile -t tests < <(c_tests allocation)
+run_c_tests "${tests[@]}" | tee "$programs/summary"
+c_summary=$(tail -n 1 "$programs/summary")
+
+chosen=(--package picollo-core --lib --test shards --test allocator --test stress --test doubles_stress --test sparse --test memory)
+[ "${ASAN_ALL:-0}" = 1 ] && chosen=(--package picollo-core --package picollo-native --package picollo-ffi)
+echo "SKIPPED ten_thousand_of_them_take_under_a_hundred_megabytes: the sanitizer's shadows take memory too"
+cargo +nightly test --quiet --target "$host" "${chosen[@]}" "$@" -- --skip ten_thousand_of_them | tee "$programs/rust"
+rust=$(rust_passed "$programs/rust")
+echo "AddressSanitizer: C $c_summary; Rust $rust passed; $planted planted faults found; no error, no leak; $((SECONDS - started)) s"

@@ -14,7 +14,7 @@ need_nightly
 build_library
 export PICOLLO_STRESS_RECORDS="${PICOLLO_STRESS_RECORDS:-300000}"
 # Freed memory stays poisoned for a while; 64 MB of it are enough here.
-export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1:quarantine_size_mb=64:abort_on_error=0"
+export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1:quarantine_size_mb=64:allocator_may_return_null=1"
 
 build_program planted c-tests/planted.c "$built/libpicollo.a"
 "$programs/planted" none >/dev/null

@@ -5,7 +5,7 @@
 # Needs a nightly toolchain. Arguments go to the Rust tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-sanitizer=thread runtime=tsan cfg="--cfg picollo_tsan --cfg picollo_plain_loads"
+sanitizer=thread runtime=tsan cfg="--cfg picollo_plain_loads"
 . ci/sanitizer.sh
 started=$SECONDS
 need_nightly

@@ -32,7 +32,8 @@ loom::lazy_static! {
     static ref REGISTRY: Lock<Registry> = Lock::new(NONE);
 }
 
-/// Enters a histogram. Returns its table index.
+/// Enters a histogram. Returns its table index. [`Error::Unsupported`] in a process that can no longer enter any: see
+/// [`Lock::with`].
 pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
     REGISTRY.with(|registry| {
         let living = &mut registry.living;
@@ -50,9 +51,11 @@ pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
         registry.lowest_free = index + 1;
         Ok(code)
     })
+    .unwrap_or(Err(Error::Unsupported))
 }
 
-/// Takes a histogram out: from now on, threads that end leave its shards alone.
+/// Takes a histogram out: from now on, threads that end leave its shards alone. (Where the registry is refused, it is so to
+/// them, too.)
 pub(crate) fn leave(index: u32) {
     REGISTRY.with(|registry| {
         if let Some(entry) = registry.living.get_mut(index as usize) {
@@ -76,6 +79,7 @@ pub(crate) fn note_table(place: usize, table: NonNull<Table>) -> Result<Option<N
             }
         }
     })
+    .unwrap_or(Err(Error::Unsupported))
 }
 
 /// Forgets the thread that lives at `place`, and takes its shards back.

@@ -38,7 +38,7 @@ class Function:
         self.name, self.result = name, " ".join(result.split())
         self.text = " ".join(line.strip().lstrip("*").strip() for line in comment.splitlines())
         self.parameters = [] if parameters.strip() == "void" else [Parameter(one) for one in parameters.split(",")]
-        self.is_hot = "this is not checked" in self.text
+        self.is_hot = re.search(r"\b(this|which) is not checked", self.text) is not None
         named = " ".join(re.findall(r"PICOLLO_ERR_NULL_POINTER \(([^)]*)\)", self.text))
         self.checked = {one.name for one in self.parameters if re.search(rf"\b{one.name}\b", named)}
         # "Returns: as picollo_...": the other page names them.
@@ -55,6 +55,11 @@ if len(sys.argv) > 2:
 for one in functions:
     if one.refers and one.refers[1] in names:
         one.checked |= {name for name in names[one.refers[1]].checked if name in {p.name for p in one.parameters}}
+
+for one in functions:
+    requires = re.search(r"Requires: as (picollo_\w+)", one.text)
+    if requires and requires[1] in names and names[requires[1]].is_hot:
+        one.is_hot = True
 
 opaque = re.findall(r"typedef struct (picollo_\w+) \1;", header)
 structs = set(re.findall(r"\} (picollo_\w+);", header))
@@ -80,6 +85,8 @@ def call(function, null):
             lines.append(f"memset(room[{index}], 0x5a, sizeof room[{index}]);")
         if one.base.endswith("_options") and one.depth == 1:
             lines.append(f"*(uint32_t *)(void *)room[{index}] = (uint32_t)sizeof({one.base});")
+        if one.base == "picollo_layout" and "const" in one.type:
+            lines.append(f"(void)picollo_layout_of_options(NULL, (picollo_layout *)(void *)room[{index}]);")
     arguments = ", ".join("NULL" if index in null else valid(one, index) for index, one in enumerate(function.parameters))
     which = ", ".join(function.parameters[index].name for index in null) or "nothing"
     lines.append(f'now = "{function.name} without {which}";')
@@ -90,7 +97,8 @@ def call(function, null):
         if len(null) == 1:
             pointer = function.parameters[null[0]]
             if pointer.name in function.checked:
-                lines.append("expect(status == PICOLLO_ERR_NULL_POINTER, status);")
+                # Or there is nothing to tell anyway.
+                lines.append("expect(status == PICOLLO_ERR_NULL_POINTER || status == PICOLLO_ERR_EMPTY, status);")
             else:
                 lines.append("expect(status != PICOLLO_ERR_NULL_POINTER, status);")
         lines.append("expect(status != PICOLLO_ERR_PANIC, status);")

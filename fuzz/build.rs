@@ -2,7 +2,7 @@
 
 fn main() {
     let directory = "../c-tests/sequences";
-    let names = ["main", "histograms", "snapshots", "text", "sessions"];
+    let names = ["main", "histograms", "snapshots", "text", "sessions", "others"];
     println!("cargo::rerun-if-changed={directory}");
     println!("cargo::rerun-if-changed=../include");
     cc::Build::new()

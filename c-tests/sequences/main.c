@@ -3,6 +3,7 @@
  *   sequences [SEQUENCES [FIRST_SEED]]      default: 2000 sequences, seeds from 1 on
  *   sequences - FILE                        one sequence, whose decisions are the bytes of a file
  *   PICOLLO_PLANT=1 sequences ...           with a record now and then that the oracle does not hear of: has to fail
+ *   PICOLLO_TRACE=1 sequences ...           telling each step
  *
  * Each sequence makes, records into, reads, merges, resets and gives back histograms, snapshots, recorders and sessions in
  * random order, with arguments good and bad. The first that goes wrong ends the program, and tells its seed. */
@@ -13,8 +14,9 @@
 #define STEPS 120
 
 int planted_fault;
+static int trace;
 
-static const struct operation *const tables[] = {histogram_operations, snapshot_operations, text_operations, session_operations};
+static const struct operation *const tables[] = {histogram_operations, snapshot_operations, text_operations, session_operations, other_operations};
 static unsigned long long calls;
 
 struct model *new_model(struct world *world, const struct rule *rule)
@@ -64,7 +66,8 @@ static void end(struct world *world)
         picollo_histogram_free(world->histograms[i]);
         picollo_recorder_release(&world->recorders[i]);
         if (world->snapshots[i].handle != NULL) {
-            EXPECT(PICOLLO_OK, picollo_snapshot_update(world->snapshots[i].handle, 0));
+            EXPECT(world->snapshots[i].detached ? PICOLLO_ERR_UNSUPPORTED : PICOLLO_OK,
+                   picollo_snapshot_update(world->snapshots[i].handle, 0));
             picollo_snapshot_free(world->snapshots[i].handle);
         }
         forget_snapshot(&world->snapshots[i]);
@@ -83,6 +86,7 @@ static void run(struct world *world)
     for (world->step = 0; world->step < STEPS && (world->generated || world->left > 0); world->step++) {
         const struct operation *const operation = draw(world);
         world->operation = operation->name;
+        if (trace) fprintf(stderr, "%u %s\n", world->step, operation->name);
         operation->run(world);
         calls++;
     }
@@ -119,6 +123,7 @@ int main(int number, char **arguments)
     const uint64_t first = number > 2 ? strtoull(arguments[2], NULL, 10) : 1;
     const clock_t started = clock();
     planted_fault = getenv("PICOLLO_PLANT") != NULL;
+    trace = getenv("PICOLLO_TRACE") != NULL;
     if (number > 2 && strcmp(arguments[1], "-") == 0) {
         static uint8_t bytes[1 << 20];
         FILE *const file = fopen(arguments[2], "rb");

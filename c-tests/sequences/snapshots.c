@@ -24,6 +24,12 @@ void check_snapshot(struct world *world, struct snapshot *snapshot)
     size_t length = 0, at = 0;
     EXPECT(PICOLLO_OK, picollo_snapshot_counts(snapshot->handle, &counts));
     if (!snapshot->source->conserved) return;
+    if (getenv("PICOLLO_TRACE") != NULL) {
+        fprintf(stderr, "  mode %u storage %u bits %u limited %d exact %d: total %" PRIu64 " %" PRIu64 " below %" PRIu64 " %" PRIu64
+                " above %" PRIu64 " %" PRIu64 " lost %" PRIu64 " %" PRIu64 "\n", snapshot->source->mode, snapshot->source->storage,
+                snapshot->source->bits, snapshot->source->limited, snapshot->exact, total_of(&snapshot->now), counts.total,
+                snapshot->now.below, counts.underflow, snapshot->now.above, counts.overflow, snapshot->now.lost, counts.lost);
+    }
     SAME(total_of(&snapshot->now) + snapshot->now.below + snapshot->now.above + snapshot->now.lost,
          counts.total + counts.underflow + counts.overflow + counts.lost);
     if (!snapshot->exact) return;
@@ -98,6 +104,11 @@ static void op_update(struct world *world)
     if (snapshot == NULL) return;
     if (rarely(world, 16)) {
         EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_update(snapshot->handle, 2 + (uint32_t)choose(world, 99)));
+        return;
+    }
+    if (snapshot->detached) {
+        EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_snapshot_update(snapshot->handle, deltas));
+        if (snapshot->exact) check_snapshot(world, snapshot);
         return;
     }
     EXPECT(PICOLLO_OK, picollo_snapshot_update(snapshot->handle, deltas));

@@ -30,6 +30,8 @@ struct snapshot {
     struct model *source;
     struct counts now, previous;
     int exact;
+    /* No histogram is behind it. */
+    int detached;
 };
 
 #define SLOTS 6
@@ -68,7 +70,8 @@ struct operation {
     unsigned weight;
 };
 
-extern const struct operation histogram_operations[], snapshot_operations[], text_operations[], session_operations[];
+extern const struct operation histogram_operations[], snapshot_operations[], text_operations[], session_operations[],
+    other_operations[];
 
 /* Whether the library is made to look wrong, to see that it is found out. */
 extern int planted_fault;

@@ -22,8 +22,8 @@ plant overflow "heap-buffer-overflow"
 plant use-after-free "heap-use-after-free"
 plant leak "LeakSanitizer: detected memory leaks"
 
-# allocation has a malloc of its own, which the sanitizer would take for its.
-mapfile -t tests < <(c_tests allocation)
+# allocation and starved have a malloc of their own, which the sanitizer would take for its.
+mapfile -t tests < <(c_tests allocation starved)
 run_c_tests "${tests[@]}" | tee "$programs/summary"
 c_summary=$(tail -n 1 "$programs/summary")
 

@@ -35,7 +35,7 @@ echo "ABI: $driven of $exports exports driven; $(head -n 1 "$out/plain"); a plan
 
 if cargo +nightly --version >/dev/null 2>&1; then
     (
-        sanitizer=address runtime=asan cfg=
+        sanitizer=address runtime=asan
         . ci/sanitizer.sh
         build_library
         objects=()

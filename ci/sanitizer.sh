@@ -2,11 +2,13 @@
 #
 #   sanitizer   thread or address
 #   runtime     its name among the compiler's runtimes: tsan or asan
-#   cfg         what else the Rust code is told
+#   cfg         what else the Rust code is told, for threads
 #
 # Rust's runtime serves the C programs as well: gcc only instruments them. (Its own runtime lacks some of the functions that
 # Rust's code calls, and there can be but one in a program.)
 
+# Panics can be planted, for c-tests/panic.c.
+if [ "$sanitizer" = address ]; then cfg="--cfg picollo_plant_panic"; fi
 host=$(rustc -vV | sed -n 's/^host: //p')
 
 need_nightly() {

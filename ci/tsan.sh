@@ -23,7 +23,7 @@ build_program planted c-tests/planted.c "$built/libpicollo.a"
 "$programs/planted" none >/dev/null
 plant race "data race"
 
-# allocation and starved have a malloc of their own, which the sanitizer would take for its; it has no threads.
+# allocation and starved have a malloc of their own, which the sanitizer would take for its; their threads take turns.
 mapfile -t tests < <(c_tests allocation starved)
 run_c_tests "${tests[@]}" | tee "$programs/summary"
 c_summary=$(tail -n 1 "$programs/summary")

@@ -52,13 +52,14 @@ impl Shards {
     /// Takes a free shard, if there is one, whose counts stay what they are. The lock orders the adds of the last owner before
     /// ours. [`Error::Unsupported`] where nobody can take one, nor give one back, any more: see [`Lock::with`].
     fn take_free(&self) -> Result<Option<NonNull<ShardHead>>> {
-        self.free.with(|FreeList(free)| {
-            let shard = NonNull::new(*free)?;
-            // SAFETY: a shard on the list is alive, and ours under the lock.
-            *free = unsafe { shard.as_ref() }.next_free;
-            Some(shard)
-        })
-        .ok_or(Error::Unsupported)
+        self.free
+            .with(|FreeList(free)| {
+                let shard = NonNull::new(*free)?;
+                // SAFETY: a shard on the list is alive, and ours under the lock.
+                *free = unsafe { shard.as_ref() }.next_free;
+                Some(shard)
+            })
+            .ok_or(Error::Unsupported)
     }
 
     /// Makes a shard free for the next owner.

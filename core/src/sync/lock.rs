@@ -6,9 +6,9 @@
 //! and see none that bypasses the C library.)
 
 #[cfg(not(loom))]
-use core::cell::UnsafeCell;
-#[cfg(not(loom))]
 use super::{AtomicU32, Ordering::*};
+#[cfg(not(loom))]
+use core::cell::UnsafeCell;
 
 /// Data that one thread at a time works on.
 #[cfg(not(loom))]

@@ -69,6 +69,13 @@ static int tests_failed;
         }                                                                                 \
     } while (0)
 
+/* Under a sanitizer, memory has shadows, and touching it page faults of its own. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 /* What cannot be tested here is said aloud. */
 #define SKIPPED(why) printf("SKIPPED %s: %s\n", __func__, why)
 

@@ -224,8 +224,8 @@ static void records_in_the_last_moments_of_threads(void)
 
     /* The same as the first that a thread ever records. glibc keeps 32 bytes for each such thread for ever: it accepts
      * destructors then that it will not run. */
-    if (getenv("PICOLLO_QUICK") != NULL) {
-        SKIPPED("the first record of a thread in a destructor of a key leaks in glibc, as memcheck would say");
+    if (SANITIZED || getenv("PICOLLO_QUICK") != NULL) {
+        SKIPPED("the first record of a thread in a destructor of a key leaks in glibc, as checkers would say");
         pthread_key_delete(key);
         return;
     }
@@ -393,6 +393,10 @@ static void a_child_goes_on(void)
         SKIPPED("in the child, memcheck misses what belonged to the threads of the parent");
         return;
     }
+#ifdef __SANITIZE_THREAD__
+    SKIPPED("ThreadSanitizer starts no threads in the child of a fork");
+    return;
+#endif
     CHECK(pthread_barrier_init(&turn, NULL, 2) == 0);
     start(&thread, record_into_what_is_given, NULL);
     given = shared = create_mode(PICOLLO_MODE_THREAD_LOCAL, 0);

@@ -41,6 +41,10 @@
  *   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
  * - Text is UTF-8 and NUL-terminated. It goes into the caller's buffer.
  * - Ranges are closed: both ends belong to them.
+ * - Forks: a child goes on with its copies of histograms, snapshots and recorders; its copies of sessions it can only
+ *   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or
+ *   freeing a thread-local histogram at that moment, new threads of the child record through counters that all share:
+ *   exactly, but more slowly. The child can then make no thread-local histogram: PICOLLO_ERR_UNSUPPORTED.
  * - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
  *   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch,
  *   sparse storage and histograms of doubles, is not for handlers.
@@ -453,7 +457,8 @@ picollo_status picollo_histogram_record_in_range(picollo_histogram *histogram,
  * of the reset. What snapshots report as deltas is not affected.
  *
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram); PICOLLO_ERR_UNSUPPORTED for a histogram made with
- *   PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY against competing resets.
+ *   PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY against competing resets; with sparse storage also
+ *   PICOLLO_ERR_OUT_OF_MEMORY, with nothing changed, where there is no room for the counts to start from.
  * Threads: any thread, at any time.
  * Cost: copies all counters.
  * Since: 0.1
@@ -1324,7 +1329,8 @@ picollo_status picollo_summary_format(const picollo_summary *summary,
  *
  * Requires: format is PICOLLO_TEXT_...; buffer has capacity bytes. Empty names read "Before" and "After" in Markdown
  *   and in a line.
- * Returns: as picollo_summary_format, for a, b, title and names.
+ * Returns: PICOLLO_ERR_NULL_POINTER (a, b, out_length, and buffer with a capacity above 0); otherwise as
+ *   picollo_summary_format, for title and names.
  * Threads: any thread.
  * Cost: as picollo_summary_format.
  * Since: 0.1
@@ -1935,7 +1941,8 @@ picollo_status picollo_compare_blocks(const double *a,
  *
  * Requires: a and b are summaries of the snapshots that were compared; format is PICOLLO_TEXT_...; buffer has capacity
  *   bytes. Empty names read "Before" and "After" in Markdown and in a line.
- * Returns: as picollo_summary_format, for comparison, a, b, title and names.
+ * Returns: PICOLLO_ERR_NULL_POINTER (comparison, a, b, out_length, and buffer with a capacity above 0); otherwise as
+ *   picollo_summary_format, for title and names.
  * Threads: any thread.
  * Cost: as picollo_summary_format.
  * Since: 0.1

@@ -32,27 +32,31 @@ loom::lazy_static! {
     static ref REGISTRY: Lock<Registry> = Lock::new(NONE);
 }
 
-/// Enters a histogram. Returns its table index.
+/// Enters a histogram. Returns its table index. [`Error::Unsupported`] in a process that can no longer enter any: see
+/// [`Lock::with`].
 pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
-    REGISTRY.with(|registry| {
-        let living = &mut registry.living;
-        let mut index = registry.lowest_free;
-        while living.get(index).is_some_and(Option::is_some) {
-            index += 1;
-        }
-        // The offset in tables is to fit into 32 bits, too.
-        let code = u32::try_from(index).ok().filter(|&code| code < 1 << 28).ok_or(Error::OutOfMemory)?;
-        if index == living.len() {
-            living.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
-            living.push(None);
-        }
-        living[index] = Some((epoch, shards));
-        registry.lowest_free = index + 1;
-        Ok(code)
-    })
+    REGISTRY
+        .with(|registry| {
+            let living = &mut registry.living;
+            let mut index = registry.lowest_free;
+            while living.get(index).is_some_and(Option::is_some) {
+                index += 1;
+            }
+            // The offset in tables is to fit into 32 bits, too.
+            let code = u32::try_from(index).ok().filter(|&code| code < 1 << 28).ok_or(Error::OutOfMemory)?;
+            if index == living.len() {
+                living.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
+                living.push(None);
+            }
+            living[index] = Some((epoch, shards));
+            registry.lowest_free = index + 1;
+            Ok(code)
+        })
+        .unwrap_or(Err(Error::Unsupported))
 }
 
-/// Takes a histogram out: from now on, threads that end leave its shards alone.
+/// Takes a histogram out: from now on, threads that end leave its shards alone. (Where the registry is refused, it is so to
+/// them, too.)
 pub(crate) fn leave(index: u32) {
     REGISTRY.with(|registry| {
         if let Some(entry) = registry.living.get_mut(index as usize) {
@@ -65,17 +69,19 @@ pub(crate) fn leave(index: u32) {
 /// Notes the newest table of the thread that lives at `place`. Returns the one noted before, if any: its own, or that of a
 /// thread that ended there.
 pub(crate) fn note_table(place: usize, table: NonNull<Table>) -> Result<Option<NonNull<Table>>> {
-    REGISTRY.with(|registry| {
-        let threads = &mut registry.threads;
-        match threads.binary_search_by_key(&place, |&(place, _)| place) {
-            Ok(index) => Ok(Some(core::mem::replace(&mut threads[index].1, table))),
-            Err(index) => {
-                threads.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
-                threads.insert(index, (place, table));
-                Ok(None)
+    REGISTRY
+        .with(|registry| {
+            let threads = &mut registry.threads;
+            match threads.binary_search_by_key(&place, |&(place, _)| place) {
+                Ok(index) => Ok(Some(core::mem::replace(&mut threads[index].1, table))),
+                Err(index) => {
+                    threads.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
+                    threads.insert(index, (place, table));
+                    Ok(None)
+                }
             }
-        }
-    })
+        })
+        .unwrap_or(Err(Error::Unsupported))
 }
 
 /// Forgets the thread that lives at `place`, and takes its shards back.

@@ -49,14 +49,17 @@ impl Shards {
         Shards { all: AtomicPtr::new(ptr::null_mut()), free: Lock::new(FreeList(ptr::null_mut())) }
     }
 
-    /// Takes a free shard, whose counts stay what they are. The lock orders the adds of the last owner before ours.
-    fn take_free(&self) -> Option<NonNull<ShardHead>> {
-        self.free.with(|FreeList(free)| {
-            let shard = NonNull::new(*free)?;
-            // SAFETY: a shard on the list is alive, and ours under the lock.
-            *free = unsafe { shard.as_ref() }.next_free;
-            Some(shard)
-        })
+    /// Takes a free shard, if there is one, whose counts stay what they are. The lock orders the adds of the last owner before
+    /// ours. [`Error::Unsupported`] where nobody can take one, nor give one back, any more: see [`Lock::with`].
+    fn take_free(&self) -> Result<Option<NonNull<ShardHead>>> {
+        self.free
+            .with(|FreeList(free)| {
+                let shard = NonNull::new(*free)?;
+                // SAFETY: a shard on the list is alive, and ours under the lock.
+                *free = unsafe { shard.as_ref() }.next_free;
+                Some(shard)
+            })
+            .ok_or(Error::Unsupported)
     }
 
     /// Makes a shard free for the next owner.
@@ -208,7 +211,7 @@ impl<C: Counter> Sharded<C> {
 
     /// A shard for a new owner: a free one, else a new one.
     pub(crate) fn take_shard(&self) -> Result<NonNull<ShardHead>> {
-        match self.shards.take_free() {
+        match self.shards.take_free()? {
             Some(shard) => Ok(shard),
             None => self.new_shard(),
         }

@@ -111,8 +111,8 @@ loom::thread_local! {
     static TABLES: Tables = Tables { table: Cell::new(ptr::null_mut()) };
 }
 
-/// Runs the cold path `work` on the tables of the calling thread. `None`, without running it, inside another cold path
-/// and after the thread's destructors.
+/// Runs the cold path `work` on the tables of the calling thread. `None`, without running it, inside another cold path,
+/// after the thread's destructors, and where there is no memory to register those.
 pub(crate) fn with_tables<R>(work: impl FnOnce(&Tables) -> R) -> Option<R> {
     let current = slot::get();
     if ptr::eq(current, &BUSY) || ptr::eq(current, &ENDED) {
@@ -120,7 +120,11 @@ pub(crate) fn with_tables<R>(work: impl FnOnce(&Tables) -> R) -> Option<R> {
     }
     // A signal handler may come between; then it has finished its own cold path, and left its table in `TABLES`.
     slot::set(&BUSY);
-    // The first access registers the destructor, which may allocate.
+    // The first access registers the destructor, which allocates a few words; glibc ends the process where it cannot.
+    if ptr::eq(current, &EMPTY) && !memory::is_at_hand() {
+        slot::set(&EMPTY);
+        return None;
+    }
     let result = TABLES.try_with(|tables| {
         let result = work(tables);
         let table = tables.table.get();

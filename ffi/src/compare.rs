@@ -195,7 +195,8 @@ pub unsafe extern "C" fn picollo_compare_blocks(
 ///
 /// Requires: a and b are summaries of the snapshots that were compared; format is PICOLLO_TEXT_...; buffer has capacity
 ///   bytes. Empty names read "Before" and "After" in Markdown and in a line.
-/// Returns: as picollo_summary_format, for comparison, a, b, title and names.
+/// Returns: PICOLLO_ERR_NULL_POINTER (comparison, a, b, out_length, and buffer with a capacity above 0); otherwise as
+///   picollo_summary_format, for title and names.
 /// Threads: any thread.
 /// Cost: as picollo_summary_format.
 /// Since: 0.1

@@ -13,12 +13,32 @@ use picollo_native::{Error, Status};
 use crate::failure::Outcome;
 use crate::status::{PICOLLO_ERR_PANIC, PICOLLO_OK, picollo_status};
 
-#[cfg(not(feature = "std"))]
-struct AssertUnwindSafe<F>(F);
+/// In a build that is made to test the boundary, every call panics while the variable is set.
+#[cfg(picollo_plant_panic)]
+fn plant() {
+    unsafe extern "C" {
+        fn getenv(name: *const core::ffi::c_char) -> *const core::ffi::c_char;
+    }
+    // SAFETY: a name that ends in NUL; the tests do not change the environment meanwhile.
+    if !unsafe { getenv(c"PICOLLO_PLANT_PANIC".as_ptr()) }.is_null() {
+        panic!("this panic is part of a test");
+    }
+}
+
+/// Runs a body, until a panic ends it.
+#[cfg(feature = "std")]
+fn caught<T>(body: impl FnOnce() -> T) -> Result<T, ()> {
+    let body = || {
+        #[cfg(picollo_plant_panic)]
+        plant();
+        body()
+    };
+    catch_unwind(AssertUnwindSafe(body)).map_err(|_| ())
+}
 
 #[cfg(not(feature = "std"))]
-fn catch_unwind<T>(body: AssertUnwindSafe<impl FnOnce() -> T>) -> Result<T, ()> {
-    Ok(body.0())
+fn caught<T>(body: impl FnOnce() -> T) -> Result<T, ()> {
+    Ok(body())
 }
 
 /// Runs the body of a call that returns a status.
@@ -26,7 +46,7 @@ fn catch_unwind<T>(body: AssertUnwindSafe<impl FnOnce() -> T>) -> Result<T, ()> 
 /// After a panic the objects that took part may hold half-done work; they are plain numbers, so that they stay safe to
 /// use and to free.
 pub fn guard(body: impl FnOnce() -> Outcome) -> picollo_status {
-    match catch_unwind(AssertUnwindSafe(body)) {
+    match caught(body) {
         Ok(Ok(())) => PICOLLO_OK,
         Ok(Err(failure)) => failure.status(),
         Err(_) => PICOLLO_ERR_PANIC,
@@ -36,7 +56,7 @@ pub fn guard(body: impl FnOnce() -> Outcome) -> picollo_status {
 /// Runs the body of a call that returns a status and explains failures, to those who want to know, in `error`: NULL,
 /// or valid for a write.
 pub fn guard_explained(error: *mut Error, body: impl FnOnce() -> Result<(), Error>) -> picollo_status {
-    let explanation = match catch_unwind(AssertUnwindSafe(body)) {
+    let explanation = match caught(body) {
         Ok(Ok(())) => return PICOLLO_OK,
         Ok(Err(explanation)) => explanation,
         Err(_) => Status::Panic.into(),
@@ -50,13 +70,13 @@ pub fn guard_explained(error: *mut Error, body: impl FnOnce() -> Result<(), Erro
 
 /// Runs the body of a call that returns a number; `otherwise` after a panic.
 pub fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or(otherwise)
+    caught(body).unwrap_or(otherwise)
 }
 
 /// Runs the body of a call that returns nothing.
 pub fn guard_void(body: impl FnOnce()) {
     // There is nobody to tell: the panic hook has written its message.
-    let _ = catch_unwind(AssertUnwindSafe(body));
+    let _ = caught(body);
 }
 
 #[cfg(test)]

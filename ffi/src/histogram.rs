@@ -325,7 +325,8 @@ pub unsafe extern "C" fn picollo_histogram_record_in_range(
 /// of the reset. What snapshots report as deltas is not affected.
 ///
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram); PICOLLO_ERR_UNSUPPORTED for a histogram made with
-///   PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY against competing resets.
+///   PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY against competing resets; with sparse storage also
+///   PICOLLO_ERR_OUT_OF_MEMORY, with nothing changed, where there is no room for the counts to start from.
 /// Threads: any thread, at any time.
 /// Cost: copies all counters.
 /// Since: 0.1

@@ -39,6 +39,10 @@
 //!   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
 //! - Text is UTF-8 and NUL-terminated. It goes into the caller's buffer.
 //! - Ranges are closed: both ends belong to them.
+//! - Forks: a child goes on with its copies of histograms, snapshots and recorders; its copies of sessions it can only
+//!   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or
+//!   freeing a thread-local histogram at that moment, new threads of the child record through counters that all share:
+//!   exactly, but more slowly. The child can then make no thread-local histogram: PICOLLO_ERR_UNSUPPORTED.
 //! - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
 //!   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch,
 //!   sparse storage and histograms of doubles, is not for handlers.

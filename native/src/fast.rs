@@ -134,6 +134,6 @@ impl Fast {
         // Only where the page does not say how time passes is the clock needed; finding out its rate takes a while.
         let tells = pages.first().is_some_and(|page| page.times().extends);
         let own_rate = if tells { None } else { tsc::hertz().map(Rate::of_hertz) };
-        Some(Pmcs::new(pages, ordered, own_rate))
+        Pmcs::try_new(pages, ordered, own_rate)
     }
 }

@@ -176,8 +176,15 @@ fn extend(raw: u64, shift: u32) -> u64 {
 }
 
 impl<P: View> Pmcs<P> {
-    /// For the pages of a group's members, leader first. `own_rate` is that of the time stamp counter, where it can be trusted.
+    /// As [`Pmcs::try_new`], in tests, which have memory.
+    #[cfg(test)]
     pub(crate) fn new(pages: Vec<P>, ordered: bool, own_rate: Option<Rate>) -> Pmcs<P> {
+        Self::try_new(pages, ordered, own_rate).expect("memory")
+    }
+
+    /// For the pages of a group's members, leader first. `own_rate` is that of the time stamp counter, where it can be trusted.
+    /// `None` when memory is out.
+    pub(crate) fn try_new(pages: Vec<P>, ordered: bool, own_rate: Option<Rate>) -> Option<Pmcs<P>> {
         let member = |page| Member {
             page,
             base: 0,
@@ -190,8 +197,11 @@ impl<P: View> Pmcs<P> {
             times: Times::default(),
         };
         let rate = Rate { mult: 0, shift: 0, mask: 0 };
-        Pmcs {
-            members: pages.into_iter().map(member).collect(),
+        let mut members = Vec::new();
+        members.try_reserve_exact(pages.len()).ok()?;
+        members.extend(pages.into_iter().map(member));
+        Some(Pmcs {
+            members,
             ready: false,
             ordered,
             wants_times: true,
@@ -201,7 +211,7 @@ impl<P: View> Pmcs<P> {
             stamp: 0,
             standing: false,
             prepared: Prepared::Nothing,
-        }
+        })
     }
 
     /// The members' values in the last successful reading, leader first.

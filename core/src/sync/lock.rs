@@ -1,38 +1,128 @@
 //! The lock of the cold paths.
+//!
+//! A fork copies a lock that another thread holds, but not that thread. In the child nobody would ever release it, and what it
+//! protects may be half changed. So the lock knows the process of its holder: where that is another one, it is refused, and
+//! every caller has a way to go on without it. (Handlers of `pthread_atfork` would hold up every fork of the program instead,
+//! and see none that bypasses the C library.)
 
-#[cfg(loom)]
-use loom::sync::Mutex;
 #[cfg(not(loom))]
-use std::sync::Mutex;
+use super::{AtomicU32, Ordering::*};
+#[cfg(not(loom))]
+use core::cell::UnsafeCell;
 
 /// Data that one thread at a time works on.
+#[cfg(not(loom))]
 pub(crate) struct Lock<T> {
-    data: Mutex<T>,
-    /// Shows thread sanitizers the order of the holders, which std keeps from them.
-    #[cfg(picollo_tsan)]
-    turn: super::AtomicUsize,
+    /// The process whose thread holds the lock; 0 when nobody does.
+    holder: AtomicU32,
+    data: UnsafeCell<T>,
 }
 
+// SAFETY: the data are touched by the holder alone.
+#[cfg(not(loom))]
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+#[cfg(not(loom))]
 impl<T> Lock<T> {
-    super::const_unless_loom! {
-        pub(crate) const fn new(data: T) -> Lock<T> {
-            Lock {
-                data: Mutex::new(data),
-                #[cfg(picollo_tsan)]
-                turn: super::AtomicUsize::new(0),
-            }
-        }
+    pub(crate) const fn new(data: T) -> Lock<T> {
+        Lock { holder: AtomicU32::new(0), data: UnsafeCell::new(data) }
     }
 
-    /// Works on the data, which is as the last holder left it.
-    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        // No code under the locks of this crate panics, so what a poisoned lock protects is still good.
-        let mut data = self.data.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        #[cfg(picollo_tsan)]
-        self.turn.load(super::Ordering::Acquire);
-        let result = work(&mut data);
-        #[cfg(picollo_tsan)]
-        self.turn.store(1, super::Ordering::Release);
-        result
+    /// Works on the data, which is as the last holder left it. `None`, for ever, in a process that was forked while another
+    /// thread of its parent was at work.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        struct Held<'a>(&'a AtomicU32);
+        impl Drop for Held<'_> {
+            fn drop(&mut self) {
+                self.0.store(0, Release);
+            }
+        }
+        let process = process();
+        let mut attempt = 0;
+        // Acquire, paired with the release: the data are what the last holder left.
+        while let Err(holder) = self.holder.compare_exchange(0, process, Acquire, Relaxed) {
+            if holder != process {
+                return None;
+            }
+            wait(attempt);
+            attempt = attempt.saturating_add(1);
+        }
+        let _held = Held(&self.holder);
+        // SAFETY: this thread alone holds the lock, until the end of this function.
+        Some(work(unsafe { &mut *self.data.get() }))
+    }
+}
+
+/// The holders are short of work, so that one that does not come to an end is one that does not run.
+#[cfg(not(loom))]
+fn wait(attempt: u32) {
+    if attempt < 1000 {
+        super::pause(attempt);
+    } else {
+        // Also a holder of a lower priority than ours has to run.
+        std::thread::sleep(std::time::Duration::from_micros(50));
+    }
+}
+
+/// The number of this process, never 0.
+#[cfg(not(loom))]
+fn process() -> u32 {
+    if cfg!(any(unix, windows)) { std::process::id().max(1) } else { 1 }
+}
+
+/// The same for loom's models, by its own lock; there are no processes in them.
+#[cfg(loom)]
+pub(crate) struct Lock<T>(loom::sync::Mutex<T>);
+
+#[cfg(loom)]
+impl<T> Lock<T> {
+    pub(crate) fn new(data: T) -> Lock<T> {
+        Lock(loom::sync::Mutex::new(data))
+    }
+
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.0.lock().ok().map(|mut data| work(&mut data))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time() {
+        static SUM: Lock<(u64, u64)> = Lock::new((0, 0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        SUM.with(|(a, b)| {
+                            *a += 1;
+                            *b += *a % 2;
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(SUM.with(|sum| *sum), Some((80_000, 40_000)));
+    }
+
+    #[test]
+    fn what_another_process_holds_is_refused() {
+        let lock = Lock::new(7);
+        lock.holder.store(process() + 1, Relaxed);
+        assert_eq!(lock.with(|data| *data), None);
+        lock.holder.store(0, Relaxed);
+        assert_eq!(lock.with(|data| *data), Some(7));
+    }
+
+    #[test]
+    fn a_panic_releases() {
+        let lock = Lock::new(7);
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            lock.with(|_| panic!("this panic is part of a test"));
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(lock.with(|data| *data), Some(7));
     }
 }

@@ -1,0 +1,207 @@
+/* Forks at awkward moments: while other threads are in the middle of what the library locks. The child has only the thread that
+ * forked; what the others held stays held for ever. It must go on recording and reading all the same, and never hang. */
+#include "test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<int> flag_t;
+#else
+#include <stdatomic.h>
+typedef atomic_int flag_t;
+#endif
+
+static flag_t stop;
+static picollo_histogram *shared;
+
+static picollo_histogram *create_thread_local(void)
+{
+    picollo_histogram_options options = default_options();
+    picollo_histogram *histogram = NULL;
+    options.mode = PICOLLO_MODE_THREAD_LOCAL;
+    options.relative_error = 0.1;
+    options.max_trackable = 1000;
+    if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) return NULL;
+    return histogram;
+}
+
+static void *record_once(void *histogram)
+{
+    picollo_histogram_record((picollo_histogram *)histogram, 5);
+    return NULL;
+}
+
+/* In and out of every lock: histograms that come and go, threads that do, recorders. */
+static void *disturb(void *unused)
+{
+    while (!stop) {
+        picollo_histogram *const histogram = create_thread_local();
+        picollo_recorder recorder;
+        pthread_t thread;
+        if (histogram == NULL) abort();
+        picollo_histogram_record(histogram, 5);
+        if (picollo_histogram_recorder(shared, PICOLLO_INLINE_VERSION, &recorder) == PICOLLO_OK) picollo_recorder_release(&recorder);
+        if (pthread_create(&thread, NULL, record_once, shared) == 0) pthread_join(thread, NULL);
+        picollo_histogram_free(histogram);
+    }
+    return unused;
+}
+
+/* What a child does; exits with the number of the first thing that is wrong. */
+static void be_the_child(picollo_histogram *fresh, uint64_t before)
+{
+    picollo_snapshot *snapshot = NULL;
+    picollo_counts counts;
+    picollo_histogram *own;
+    pthread_t thread;
+    /* A child that hangs is ended by this. */
+    alarm(60);
+    /* The first record of this thread into this histogram takes the cold path, with its locks. */
+    for (int i = 0; i < 10; i++) picollo_histogram_record(fresh, 5);
+    if (pthread_create(&thread, NULL, record_once, fresh) != 0) _exit(2);
+    pthread_join(thread, NULL);
+    picollo_histogram_record(shared, 5);
+    if (picollo_snapshot_create(fresh, &snapshot) != PICOLLO_OK) _exit(3);
+    if (picollo_snapshot_counts(snapshot, &counts) != PICOLLO_OK || counts.total != before + 11) _exit(4);
+    picollo_snapshot_free(snapshot);
+    /* May be refused here, but not hang. */
+    own = create_thread_local();
+    if (own != NULL) picollo_histogram_record(own, 5);
+    picollo_histogram_free(own);
+    picollo_histogram_free(fresh);
+    picollo_histogram_free(shared);
+    _exit(0);
+}
+
+static void children_of_busy_processes_go_on(void)
+{
+    const int number = rounds(1000);
+    pthread_t threads[3];
+    int signalled = 0, wrong = 0;
+#ifdef __SANITIZE_THREAD__
+    SKIPPED("ThreadSanitizer starts no threads in the child of a fork");
+    return;
+#endif
+    if (getenv("PICOLLO_QUICK") != NULL) {
+        SKIPPED("in the child, memcheck misses what belonged to the threads of the parent");
+        return;
+    }
+    shared = create_thread_local();
+    stop = 0;
+    for (int i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], NULL, disturb, NULL) == 0);
+    fflush(stdout);
+    for (int i = 0; i < number && signalled == 0; i++) {
+        picollo_histogram *const fresh = create_thread_local();
+        int status = 0;
+        pid_t child;
+        if (i % 2 == 1) record_once(fresh);
+        child = fork();
+        if (child == 0) be_the_child(fresh, (uint64_t)(i % 2));
+        CHECK(child > 0);
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+        signalled += WIFSIGNALED(status);
+        wrong += WIFEXITED(status) && WEXITSTATUS(status) != 0;
+        if (status != 0) fprintf(stderr, "child %d: status %#x\n", i, (unsigned)status);
+        picollo_histogram_free(fresh);
+    }
+    stop = 1;
+    for (int i = 0; i < 3; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    picollo_histogram_free(shared);
+    CHECK_U64(0, (uint64_t)signalled);
+    CHECK_U64(0, (uint64_t)wrong);
+}
+
+static picollo_histogram *interrupted;
+static flag_t handled;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    picollo_histogram_record(interrupted, 7);
+    handled++;
+}
+
+/* Reads are interrupted by handlers that record into what is being read: every record is in one delta. */
+static void signals_during_reads(void)
+{
+    struct sigaction action;
+    struct itimerval often, never;
+    memset(&action, 0, sizeof action);
+    memset(&often, 0, sizeof often);
+    memset(&never, 0, sizeof never);
+    action.sa_handler = on_alarm;
+    often.it_interval.tv_usec = often.it_value.tv_usec = 100;
+    for (uint32_t mode = PICOLLO_MODE_INTERLOCKED; mode <= PICOLLO_MODE_SCALABLE; mode++) {
+        picollo_histogram_options options = default_options();
+        picollo_snapshot *snapshot;
+        picollo_summary summary;
+        picollo_counts counts;
+        uint64_t sum = 0;
+        options.mode = mode;
+        options.relative_error = 0.01;
+        CHECK_OK(picollo_histogram_create(&options, &interrupted));
+        snapshot = snapshot_of(interrupted);
+        handled = 0;
+        CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+        while (handled < rounds(2000)) {
+            CHECK_OK(picollo_snapshot_update(snapshot, 1));
+            CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+            sum += counts.total;
+            CHECK_OK(picollo_histogram_summary(interrupted, PICOLLO_VALUE_MIDPOINT, &summary));
+            CHECK_OK(picollo_histogram_reset(interrupted));
+        }
+        CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0 && signal(SIGALRM, SIG_IGN) != SIG_ERR);
+        CHECK_OK(picollo_snapshot_update(snapshot, 1));
+        CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+        sum += counts.total;
+        CHECK_U64((uint64_t)handled, sum);
+        picollo_snapshot_free(snapshot);
+        picollo_histogram_free(interrupted);
+    }
+}
+
+/* With no descriptor left, sessions say so, and everything that needs none works. */
+static void descriptors_run_out(void)
+{
+    struct rlimit limit, none;
+    picollo_event event;
+    picollo_error error;
+    picollo_perf_info info;
+    picollo_session *session = NULL;
+    picollo_histogram *histogram;
+    picollo_status status;
+    memset(&error, 0, sizeof error);
+    CHECK_OK(picollo_event_parse("page-faults", &event, &error));
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    none = limit;
+    none.rlim_cur = 3;
+    fflush(stdout);
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    status = picollo_session_create(NULL, &event, 1, &session, &error);
+    CHECK(status == PICOLLO_ERR_OS || status == PICOLLO_ERR_PERMISSION);
+    CHECK(session == NULL && error.status == status && error.message[0] != 0);
+    if (status == PICOLLO_ERR_OS) CHECK(error.os_errno == EMFILE);
+    status = picollo_perf_probe(&info, &error);
+    CHECK(status == PICOLLO_OK || error.message[0] != 0);
+    CHECK_OK(picollo_clock_init());
+    histogram = create(0.01, 0, 1000);
+    picollo_histogram_record(histogram, 5);
+    picollo_histogram_free(histogram);
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    if (picollo_session_create(NULL, &event, 1, &session, &error) == PICOLLO_OK) picollo_session_free(session);
+}
+
+int main(void)
+{
+    RUN(children_of_busy_processes_go_on);
+    RUN(signals_during_reads);
+    RUN(descriptors_run_out);
+    return report();
+}

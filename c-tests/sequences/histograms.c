@@ -1,0 +1,367 @@
+/* Histograms and recorders: made, recorded into, reset, given back. */
+#include <pthread.h>
+
+#include "world.h"
+
+/* Options that may be anything, and the status that they should get: of creation, and in the caller's memory. */
+struct asked {
+    picollo_histogram_options options;
+    picollo_status created, in_place;
+};
+
+static struct asked ask(struct world *world)
+{
+    static const double errors[] = {0.1, 0.05, 0.01, 0.02, 1.0};
+    struct asked asked;
+    picollo_histogram_options *const options = &asked.options;
+    uint64_t ends[2];
+    memset(&asked, 0, sizeof asked);
+    options->struct_size = sizeof *options;
+    options->mode = (uint32_t)choose(world, 4);
+    options->storage = (uint32_t)rarely(world, 3);
+    options->counter_bits = (uint32_t)choose(world, 3) * 32;
+    options->relative_error = errors[choose(world, 5)];
+    options->significant_digits = rarely(world, 4) ? 1 + (uint32_t)choose(world, 2) : 0;
+    options->flags = rarely(world, 4) ? PICOLLO_HISTOGRAM_NO_LIVE_RESET : 0;
+    if (rarely(world, 2)) {
+        ends[0] = any_value(world);
+        ends[1] = any_value(world);
+        options->min_trackable = ends[0] < ends[1] ? ends[0] : ends[1];
+        options->max_trackable = ends[0] < ends[1] ? ends[1] : ends[0];
+    }
+    if (options->storage == PICOLLO_STORAGE_SPARSE && rarely(world, 4)) options->max_bytes = 2000 + choose(world, 20000);
+    if (options->storage == PICOLLO_STORAGE_SPARSE && options->mode >= PICOLLO_MODE_THREAD_LOCAL) asked.created = PICOLLO_ERR_UNSUPPORTED;
+    asked.in_place = asked.created;
+    if (options->storage == PICOLLO_STORAGE_SPARSE || options->mode >= PICOLLO_MODE_THREAD_LOCAL) asked.in_place = PICOLLO_ERR_UNSUPPORTED;
+    if (options->max_trackable != 0 && options->min_trackable >= options->max_trackable) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
+    if (rarely(world, 12)) {
+        asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
+        switch (choose(world, 7)) {
+        case 0: options->struct_size = (uint32_t)choose(world, 56); break;
+        case 1: options->mode = 4 + (uint32_t)choose(world, 1 << 20); break;
+        case 2: options->storage = 2 + (uint32_t)choose(world, 1 << 20); break;
+        case 3: options->counter_bits = 65 + (uint32_t)choose(world, 1 << 20); break;
+        case 4: options->significant_digits = 6 + (uint32_t)choose(world, 1 << 20); break;
+        case 5: options->min_trackable = options->max_trackable = 1 + choose(world, 1 << 20); break;
+        default:
+            options->flags = 2u << choose(world, 30);
+            asked.created = PICOLLO_ERR_UNSUPPORTED;
+            break;
+        }
+        /* Which of two objections comes first is not promised. */
+        asked.in_place = 1;
+    }
+    if (asked.created == PICOLLO_ERR_INVALID_ARGUMENT) asked.in_place = 1;
+    return asked;
+}
+
+static struct model *model_of(struct world *world, const picollo_histogram_options *options)
+{
+    const struct rule rule = rule_of(options->relative_error, options->significant_digits, options->min_trackable, options->max_trackable);
+    struct model *const model = new_model(world, &rule);
+    model->mode = options->mode;
+    model->storage = options->storage;
+    model->bits = options->counter_bits == 0 ? 64 : options->counter_bits;
+    model->flags = options->flags;
+    model->limited = options->max_bytes != 0;
+    model->exact = !model->limited;
+    return model;
+}
+
+static void op_create(struct world *world)
+{
+    const struct asked asked = ask(world);
+    picollo_histogram *histogram = NULL;
+    const size_t slot = pick(world);
+    picollo_status status;
+    if (rarely(world, 16)) {
+        const picollo_histogram_options defaults = {.struct_size = sizeof defaults, .relative_error = 0.001};
+        EXPECT(PICOLLO_OK, picollo_histogram_create(NULL, &histogram));
+        keep_histogram(world, slot, histogram, model_of(world, &defaults));
+        return;
+    }
+    status = picollo_histogram_create(&asked.options, &histogram);
+    if (asked.created != PICOLLO_OK && status != PICOLLO_OK) {
+        /* Where several things are wrong, either is a good answer. */
+        REQUIRE(status == PICOLLO_ERR_INVALID_ARGUMENT || status == PICOLLO_ERR_UNSUPPORTED);
+        REQUIRE(histogram == NULL);
+        return;
+    }
+    if (asked.options.max_bytes != 0 && status == PICOLLO_ERR_OUT_OF_MEMORY) return;
+    EXPECT(asked.created, status);
+    keep_histogram(world, slot, histogram, model_of(world, &asked.options));
+}
+
+static void op_create_in_place(struct world *world)
+{
+    const struct asked asked = ask(world);
+    const size_t slot = pick(world);
+    picollo_histogram *histogram = NULL, *attached = NULL;
+    size_t size = 0, align = 0;
+    void *memory;
+    const picollo_status status = picollo_histogram_required_size(&asked.options, &size, &align);
+    if (asked.in_place == 1) {
+        REQUIRE(status == PICOLLO_ERR_INVALID_ARGUMENT || status == PICOLLO_ERR_UNSUPPORTED);
+    } else {
+        EXPECT(asked.in_place, status);
+    }
+    if (status != PICOLLO_OK) return;
+    memory = keep_memory(world, size, align);
+    if (memory == NULL) return;
+    EXPECT(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_histogram_init_in(memory, choose(world, size), &asked.options, &histogram));
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_init_in((char *)memory + 1, size - 1, &asked.options, &histogram));
+    REQUIRE(histogram == NULL);
+    EXPECT(PICOLLO_OK, picollo_histogram_init_in(memory, size, &asked.options, &histogram));
+    EXPECT(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_histogram_attach(memory, choose(world, size), &attached));
+    EXPECT(PICOLLO_OK, picollo_histogram_attach(memory, size, &attached));
+    keep_histogram(world, slot, rarely(world, 2) ? histogram : attached, model_of(world, &asked.options));
+}
+
+static void op_attach_nonsense(struct world *world)
+{
+    _Alignas(64) static uint64_t nonsense[64];
+    picollo_histogram *histogram = NULL;
+    for (size_t i = 0; i < 64; i++) nonsense[i] = choose(world, 0);
+    REQUIRE(picollo_histogram_attach(nonsense, sizeof nonsense, &histogram) != PICOLLO_OK && histogram == NULL);
+}
+
+static void op_free(struct world *world)
+{
+    const size_t slot = pick(world);
+    picollo_histogram_free(world->histograms[slot]);
+    world->histograms[slot] = NULL;
+}
+
+/* After records: the model knows its limits. */
+static void settle(struct model *model)
+{
+    const uint64_t largest = largest_of(&model->raw);
+    if (model->mode == PICOLLO_MODE_SCALABLE && largest > 8000) model->exact = model->conserved = 0;
+    if (model->bits == 32 && largest > UINT32_MAX) model->exact = 0;
+}
+
+struct job {
+    picollo_histogram *histogram;
+    uint64_t values[300], count;
+    size_t length;
+    int how;
+};
+
+static void *record(void *argument)
+{
+    const struct job *const job = (const struct job *)argument;
+    switch (job->how) {
+    case 0:
+        for (size_t i = 0; i < job->length; i++) picollo_histogram_record(job->histogram, job->values[i]);
+        break;
+    case 1:
+        for (size_t i = 0; i < job->length; i++) picollo_histogram_record_n(job->histogram, job->values[i], job->count);
+        break;
+    default:
+        picollo_histogram_record_batch(job->histogram, job->values, job->length);
+        break;
+    }
+    return NULL;
+}
+
+static void op_record(struct world *world)
+{
+    const size_t slot = pick(world);
+    struct model *const model = world->histogram_models[slot];
+    const uint64_t near = any_value(world);
+    struct job job;
+    if (world->histograms[slot] == NULL) return;
+    job.histogram = world->histograms[slot];
+    job.how = (int)choose(world, 3);
+    job.length = (size_t)choose(world, rarely(world, 4) ? 300 : 8);
+    job.count = job.how != 1 ? 1 : rarely(world, 8) ? choose(world, UINT64_C(1) << 33) : choose(world, 100);
+    for (size_t i = 0; i < job.length; i++) {
+        job.values[i] = rarely(world, 2) ? any_value(world) : near + choose(world, 64);
+        count_value(&model->raw, &model->rule, job.values[i], job.count);
+    }
+    if (rarely(world, 8)) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, record, &job) != 0) abort();
+        pthread_join(thread, NULL);
+    } else {
+        record(&job);
+    }
+    /* A library that counts one too many now and then has to be found out. */
+    if (planted_fault && rarely(world, 1000)) picollo_histogram_record(job.histogram, near);
+    settle(model);
+}
+
+static void op_record_corrected(struct world *world)
+{
+    const size_t slot = pick(world);
+    struct model *const model = world->histogram_models[slot];
+    const uint64_t value = any_value(world), interval = rarely(world, 4) ? any_value(world) : value / (1 + choose(world, 100));
+    if (world->histograms[slot] == NULL) return;
+    picollo_histogram_record_corrected(world->histograms[slot], value, interval);
+    if (interval > 0 && value / interval > 100000) {
+        /* Too much for an oracle that adds one by one. */
+        model->exact = model->conserved = 0;
+        return;
+    }
+    count_value(&model->raw, &model->rule, value, 1);
+    if (interval > 0 && value > interval) {
+        for (uint64_t missing = value - interval;; missing -= interval) {
+            if (missing >= interval) count_value(&model->raw, &model->rule, missing, 1);
+            if (missing < interval || missing - interval < interval) break;
+        }
+    }
+    settle(model);
+}
+
+static void op_record_in_range(struct world *world)
+{
+    const size_t slot = pick(world);
+    struct model *const model = world->histogram_models[slot];
+    const uint64_t value = any_value(world), min = any_value(world), max = rarely(world, 2) ? UINT64_MAX : any_value(world);
+    picollo_status expected = PICOLLO_ERR_INVALID_ARGUMENT;
+    if (world->histograms[slot] == NULL) return;
+    if (value < min) {
+        model->raw.below++;
+    } else if (value > max) {
+        model->raw.above++;
+    } else {
+        count_value(&model->raw, &model->rule, value, 1);
+        if (value >= model->rule.lowest && value <= model->rule.highest) expected = PICOLLO_OK;
+    }
+    EXPECT(expected, picollo_histogram_record_in_range(world->histograms[slot], value, min, max));
+    settle(model);
+}
+
+static void op_reset(struct world *world)
+{
+    const size_t slot = pick(world);
+    struct model *const model = world->histogram_models[slot];
+    picollo_status status;
+    if (world->histograms[slot] == NULL) return;
+    if (model->flags & PICOLLO_HISTOGRAM_NO_LIVE_RESET) {
+        EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_reset(world->histograms[slot]));
+        return;
+    }
+    status = picollo_histogram_reset(world->histograms[slot]);
+    if (status == PICOLLO_ERR_OUT_OF_MEMORY && model->limited) return;
+    EXPECT(PICOLLO_OK, status);
+    copy_counts(&model->base, &model->raw);
+}
+
+static void op_footprint(struct world *world)
+{
+    const size_t slot = pick(world);
+    size_t bytes = 0;
+    if (world->histograms[slot] == NULL) return;
+    EXPECT(PICOLLO_OK, picollo_histogram_footprint(world->histograms[slot], &bytes));
+    REQUIRE(bytes >= 64);
+}
+
+static void op_add(struct world *world)
+{
+    const size_t slot = pick(world);
+    struct model *const model = world->histogram_models[slot];
+    struct snapshot *const other = &world->snapshots[pick(world)];
+    if (world->histograms[slot] == NULL || other->handle == NULL) return;
+    EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle));
+    merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule);
+    if (!other->exact) model->exact = model->conserved = 0;
+    settle(model);
+}
+
+static void op_summary(struct world *world)
+{
+    const size_t slot = pick(world);
+    const struct model *const model = world->histogram_models[slot];
+    picollo_summary summary;
+    struct counts now = {0};
+    if (world->histograms[slot] == NULL) return;
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_summary(world->histograms[slot], 3 + (uint32_t)choose(world, 99), &summary));
+    EXPECT(PICOLLO_OK, picollo_histogram_summary(world->histograms[slot], (uint32_t)choose(world, 3), &summary));
+    if (!model->exact) return;
+    subtract_counts(&now, &model->raw, &model->base);
+    SAME(total_of(&now), summary.total_count);
+    SAME(now.below, summary.underflow_count);
+    SAME(now.above, summary.overflow_count);
+    forget_counts(&now);
+}
+
+static void op_take_recorder(struct world *world)
+{
+    const size_t slot = pick(world), place = pick(world);
+    struct model *const model = world->histogram_models[slot];
+    picollo_recorder recorder;
+    picollo_status expected = PICOLLO_OK;
+    if (world->histograms[slot] == NULL) return;
+    if (model->storage == PICOLLO_STORAGE_SPARSE || model->mode == PICOLLO_MODE_INTERLOCKED || model->mode == PICOLLO_MODE_SCALABLE)
+        expected = PICOLLO_ERR_UNSUPPORTED;
+    EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(world->histograms[slot], 2 + (uint32_t)choose(world, 99), &recorder));
+    EXPECT(expected, picollo_histogram_recorder(world->histograms[slot], PICOLLO_INLINE_VERSION, &recorder));
+    if (expected != PICOLLO_OK) return;
+    picollo_recorder_release(&world->recorders[place]);
+    world->recorders[place] = recorder;
+    world->recorder_models[place] = model;
+}
+
+static void op_release_recorder(struct world *world)
+{
+    picollo_recorder_release(&world->recorders[pick(world)]);
+}
+
+static void op_record_inline(struct world *world)
+{
+    const size_t place = pick(world);
+    if (world->recorders[place].histogram == NULL) return;
+    for (uint64_t number = choose(world, 20); number > 0; number--) {
+        const uint64_t value = any_value(world);
+        picollo_recorder_record(&world->recorders[place], value);
+        count_value(&world->recorder_models[place]->raw, &world->recorder_models[place]->rule, value, 1);
+    }
+    settle(world->recorder_models[place]);
+}
+
+static void op_scope(struct world *world)
+{
+    static const uint32_t clocks[] = {PICOLLO_CLOCK_MONOTONIC, PICOLLO_CLOCK_TSC, 99}, units[] = {0, 1, 2, 3, 4, 99};
+    const size_t slot = pick(world);
+    const uint32_t clock = clocks[choose(world, 3)], unit = units[choose(world, 6)];
+    picollo_histogram *const histogram = rarely(world, 4) ? NULL : world->histograms[slot];
+    picollo_scope scope;
+    uint64_t elapsed, hertz = 0;
+    EXPECT(PICOLLO_OK, picollo_clock_init());
+    EXPECT(clock == 99 ? PICOLLO_ERR_INVALID_ARGUMENT : PICOLLO_OK, picollo_clock_frequency(clock, &hertz));
+    REQUIRE((clock == 99) == (picollo_clock_ticks(clock) == 0) && (clock == 99) == (hertz == 0));
+    SAME(0, picollo_clock_convert(clock, 0, unit));
+    (void)picollo_clock_convert(clock, choose(world, 0), unit);
+    picollo_scope_begin(histogram, clock, unit, &scope);
+    elapsed = picollo_scope_end(&scope);
+    if (clock == 99 || unit == 99) {
+        SAME(0, elapsed);
+    } else {
+        (void)picollo_scope_end(&scope);
+        if (histogram != NULL) {
+            struct model *const model = world->histogram_models[slot];
+            count_value(&model->raw, &model->rule, elapsed, 1);
+            settle(model);
+        }
+    }
+}
+
+const struct operation histogram_operations[] = {
+    {"histogram_create", op_create, 20},
+    {"histogram_init_in", op_create_in_place, 8},
+    {"histogram_attach", op_attach_nonsense, 1},
+    {"histogram_free", op_free, 12},
+    {"histogram_record", op_record, 60},
+    {"histogram_record_corrected", op_record_corrected, 6},
+    {"histogram_record_in_range", op_record_in_range, 6},
+    {"histogram_reset", op_reset, 12},
+    {"histogram_footprint", op_footprint, 2},
+    {"histogram_add", op_add, 8},
+    {"histogram_summary", op_summary, 6},
+    {"histogram_recorder", op_take_recorder, 8},
+    {"recorder_release", op_release_recorder, 4},
+    {"recorder_record", op_record_inline, 12},
+    {"scope", op_scope, 2},
+    {NULL, NULL, 0},
+};

@@ -1,0 +1,147 @@
+/* Random sequences of calls of the whole C interface, checked against an oracle.
+ *
+ *   sequences [SEQUENCES [FIRST_SEED]]      default: 2000 sequences, seeds from 1 on
+ *   sequences - FILE                        one sequence, whose decisions are the bytes of a file
+ *   PICOLLO_PLANT=1 sequences ...           with a record now and then that the oracle does not hear of: has to fail
+ *   PICOLLO_TRACE=1 sequences ...           telling each step
+ *
+ * Each sequence makes, records into, reads, merges, resets and gives back histograms, snapshots, recorders and sessions in
+ * random order, with arguments good and bad. The first that goes wrong ends the program, and tells its seed. */
+#include "world.h"
+
+#include <time.h>
+
+#define STEPS 120
+
+int planted_fault;
+static int trace;
+
+static const struct operation *const tables[] = {histogram_operations, snapshot_operations, text_operations, session_operations, other_operations};
+static unsigned long long calls;
+
+struct model *new_model(struct world *world, const struct rule *rule)
+{
+    struct model *const model = (struct model *)calloc(1, sizeof *model);
+    if (model == NULL || world->number_of_models == MODELS) abort();
+    model->rule = *rule;
+    model->bits = 64;
+    model->exact = model->conserved = 1;
+    world->models[world->number_of_models++] = model;
+    return model;
+}
+
+void keep_histogram(struct world *world, size_t slot, picollo_histogram *histogram, struct model *model)
+{
+    picollo_histogram_free(world->histograms[slot]);
+    world->histograms[slot] = histogram;
+    world->histogram_models[slot] = model;
+}
+
+static const struct operation *draw(struct world *world)
+{
+    uint64_t weight = 0, at;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        for (const struct operation *operation = tables[i]; operation->run != NULL; operation++) weight += operation->weight;
+    }
+    at = choose(world, weight);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        for (const struct operation *operation = tables[i]; operation->run != NULL; operation++) {
+            if (at < operation->weight) return operation;
+            at -= operation->weight;
+        }
+    }
+    abort();
+}
+
+/* What is left is given back in any order: what is made from a thing keeps it alive. */
+static void end(struct world *world)
+{
+    world->operation = "the end";
+    for (size_t i = 0; i < SLOTS; i++) {
+        const size_t slot = (i + (size_t)choose(world, SLOTS)) % SLOTS;
+        picollo_histogram_free(world->histograms[slot]);
+        world->histograms[slot] = NULL;
+    }
+    for (size_t i = 0; i < SLOTS; i++) {
+        picollo_histogram_free(world->histograms[i]);
+        picollo_recorder_release(&world->recorders[i]);
+        if (world->snapshots[i].handle != NULL) {
+            EXPECT(world->snapshots[i].detached ? PICOLLO_ERR_UNSUPPORTED : PICOLLO_OK,
+                   picollo_snapshot_update(world->snapshots[i].handle, 0));
+            picollo_snapshot_free(world->snapshots[i].handle);
+        }
+        forget_snapshot(&world->snapshots[i]);
+    }
+    for (size_t i = 0; i < 2; i++) picollo_session_free(world->sessions[i]);
+    for (size_t i = 0; i < world->number_of_models; i++) {
+        forget_counts(&world->models[i]->raw);
+        forget_counts(&world->models[i]->base);
+        free(world->models[i]);
+    }
+    for (size_t i = 0; i < world->blocks; i++) free(world->memory[i]);
+}
+
+static void run(struct world *world)
+{
+    for (world->step = 0; world->step < STEPS && (world->generated || world->left > 0); world->step++) {
+        const struct operation *const operation = draw(world);
+        world->operation = operation->name;
+        if (trace) fprintf(stderr, "%u %s\n", world->step, operation->name);
+        operation->run(world);
+        calls++;
+    }
+    end(world);
+}
+
+/* For a fuzzer: the sequence that these bytes decide. */
+int picollo_run_sequence(const uint8_t *bytes, size_t length);
+int picollo_run_sequence(const uint8_t *bytes, size_t length)
+{
+    struct world world;
+    memset(&world, 0, sizeof world);
+    world.bytes = bytes;
+    world.left = length;
+    run(&world);
+    return 0;
+}
+
+#ifndef PICOLLO_FUZZER
+static uint64_t seed;
+static void tell_the_seed(void) { fprintf(stderr, "the sequence of seed %" PRIu64 "\n", seed); }
+
+#include <signal.h>
+static void on_fault(int number)
+{
+    tell_the_seed();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+int main(int number, char **arguments)
+{
+    const uint64_t sequences = number > 1 ? strtoull(arguments[1], NULL, 10) : 2000;
+    const uint64_t first = number > 2 ? strtoull(arguments[2], NULL, 10) : 1;
+    const clock_t started = clock();
+    planted_fault = getenv("PICOLLO_PLANT") != NULL;
+    trace = getenv("PICOLLO_TRACE") != NULL;
+    if (number > 2 && strcmp(arguments[1], "-") == 0) {
+        static uint8_t bytes[1 << 20];
+        FILE *const file = fopen(arguments[2], "rb");
+        if (file == NULL) return 2;
+        const size_t length = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        return picollo_run_sequence(bytes, length);
+    }
+    signal(SIGABRT, on_fault);
+    for (seed = first; seed < first + sequences; seed++) {
+        struct world world;
+        memset(&world, 0, sizeof world);
+        world.generated = 1;
+        world.state = seed * UINT64_C(0x9e3779b97f4a7c15);
+        run(&world);
+    }
+    printf("%" PRIu64 " sequences, %llu operations, %.0f s\n", sequences, calls, (double)(clock() - started) / CLOCKS_PER_SEC);
+    printf("1 passed, 0 failed\n");
+    return 0;
+}
+#endif

@@ -1,0 +1,145 @@
+/* Sessions of software events, which every machine has, and events of any name. */
+#include "world.h"
+
+static const char *const names[] = {
+    "page-faults", "task-clock", "context-switches", "cpu-migrations", "cycles", "instructions:u", "Software:PageFaults",
+    "", ":", "r1234", "breakpoint/0x1000:rw", "cpu/event=0x3c/", "nonsense",
+};
+
+static void op_event_parse(struct world *world)
+{
+    picollo_event event;
+    picollo_error error;
+    char text[40];
+    const char *const name = names[choose(world, sizeof names / sizeof *names)];
+    /* A name, with some of its characters changed. */
+    snprintf(text, sizeof text, "%s", name);
+    for (uint64_t changes = choose(world, 4); changes > 0; changes--) text[choose(world, sizeof text - 1)] = (char)choose(world, 256);
+    text[sizeof text - 1] = 0;
+    memset(&error, 0x5a, sizeof error);
+    if (picollo_event_parse(text, &event, rarely(world, 4) ? NULL : &error) == PICOLLO_OK) {
+        REQUIRE(memchr(event.name, 0, sizeof event.name) != NULL && memchr(event.unit, 0, sizeof event.unit) != NULL);
+    } else if (error.message[0] != 0x5a) {
+        REQUIRE(memchr(error.message, 0, sizeof error.message) != NULL && error.status < 0);
+    }
+}
+
+static void op_create(struct world *world)
+{
+    picollo_session_options options;
+    picollo_event events[4];
+    picollo_error error;
+    const size_t length = (size_t)choose(world, 5), slot = (size_t)choose(world, 2);
+    picollo_session *session = NULL;
+    const picollo_session_options *asked;
+    picollo_status status;
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    options.flags = rarely(world, 3) ? (uint32_t)choose(world, 256) & ~(uint32_t)PICOLLO_SESSION_ON_CPU : PICOLLO_SESSION_SKIP_UNAVAILABLE;
+    options.relative_error = 0.05;
+    options.counter_bits = (uint32_t)choose(world, 3) * 32;
+    for (size_t i = 0; i < 4; i++) {
+        if (picollo_event_parse(names[choose(world, 7)], &events[i], NULL) != PICOLLO_OK) return;
+        /* Fields that no parser wrote. */
+        if (rarely(world, 16)) ((unsigned char *)&events[i])[choose(world, sizeof events[i])] = (unsigned char)choose(world, 256);
+    }
+    memset(&error, 0, sizeof error);
+    asked = rarely(world, 8) ? NULL : &options;
+    status = picollo_session_create(asked, events, length, &session, &error);
+    REQUIRE(status == PICOLLO_OK ? session != NULL : session == NULL && error.status == status && error.message[0] != 0);
+    REQUIRE(status != PICOLLO_ERR_PANIC);
+    if (status != PICOLLO_OK) return;
+    picollo_session_free(world->sessions[slot]);
+    world->sessions[slot] = session;
+    world->session_errors[slot] = asked == NULL ? 0 : options.relative_error;
+}
+
+static void op_free(struct world *world)
+{
+    const size_t slot = (size_t)choose(world, 2);
+    picollo_session_free(world->sessions[slot]);
+    world->sessions[slot] = NULL;
+}
+
+static void op_use(struct world *world)
+{
+    const size_t slot = (size_t)choose(world, 2);
+    picollo_session *const session = world->sessions[slot];
+    picollo_reading readings[PICOLLO_SESSION_MAX_EVENTS];
+    picollo_event event;
+    picollo_event_info info;
+    picollo_histogram *histogram = NULL;
+    picollo_error error;
+    picollo_status status;
+    size_t length = 0, index;
+    const uint32_t deltas = (uint32_t)choose(world, 2);
+    if (session == NULL) return;
+    EXPECT(PICOLLO_OK, picollo_session_length(session, &length));
+    REQUIRE(length > 0 && length <= 4);
+    index = (size_t)choose(world, length);
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_event(session, length + index, &event));
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_event_info(session, SIZE_MAX - index, &info));
+    EXPECT(PICOLLO_OK, picollo_session_event(session, index, &event));
+    EXPECT(PICOLLO_OK, picollo_session_event_info(session, index, &info));
+    switch (choose(world, 8)) {
+    case 0:
+        status = picollo_session_enable(session, &error);
+        break;
+    case 1:
+        status = picollo_session_disable(session, &error);
+        break;
+    case 2:
+        status = picollo_session_reset(session, &error);
+        break;
+    case 3:
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram(session, length, &histogram));
+        EXPECT(PICOLLO_OK, picollo_session_histogram(session, index, &histogram));
+        {
+            /* Session histograms hold all 64-bit values. */
+            const struct rule rule = rule_of(world->session_errors[slot], 0, 0, 0);
+            struct model *const model = new_model(world, &rule);
+            model->exact = model->conserved = 0;
+            keep_histogram(world, pick(world), histogram, model);
+        }
+        status = PICOLLO_OK;
+        break;
+    case 4:
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_record(session, 2));
+        status = picollo_session_record(session, deltas);
+        REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_EMPTY);
+        break;
+    case 5:
+        status = picollo_session_readings(session, deltas, readings, length);
+        EXPECT(status == PICOLLO_OK ? PICOLLO_ERR_BUFFER_TOO_SMALL : status,
+               picollo_session_readings(session, deltas, readings, length - 1));
+        REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_EMPTY);
+        break;
+    default:
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_read(session, 2, NULL));
+        status = picollo_session_read(session, deltas, NULL);
+        break;
+    }
+    REQUIRE(status != PICOLLO_ERR_PANIC && status != PICOLLO_ERR_NULL_POINTER);
+}
+
+/* Both take a millisecond and more. */
+static void op_slow(struct world *world)
+{
+    picollo_session *const session = world->sessions[choose(world, 2)];
+    picollo_perf_info info;
+    if (session != NULL && rarely(world, 4)) {
+        REQUIRE(picollo_session_calibrate(session, NULL) != PICOLLO_ERR_PANIC);
+    } else if (rarely(world, 4)) {
+        EXPECT(PICOLLO_OK, picollo_perf_probe(&info, NULL));
+        REQUIRE(memchr(info.explanation, 0, sizeof info.explanation) != NULL);
+    }
+}
+
+const struct operation session_operations[] = {
+    {"event_parse", op_event_parse, 4},
+    {"session_create", op_create, 2},
+    {"session_free", op_free, 1},
+    {"session", op_use, 10},
+    {"session_calibrate", op_slow, 1},
+    {NULL, NULL, 0},
+};

@@ -1,0 +1,159 @@
+/* What a sequence of calls works on: a source of decisions, handles with models of what is behind them, and checks that end the
+ * program when the library disagrees. */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include <picollo.h>
+#include <picollo_inline.h>
+
+#include "oracle.h"
+
+/* What should be in a histogram. Models live until the end of the sequence, as handles may die in any order. */
+struct model {
+    struct rule rule;
+    uint32_t mode, storage, bits, flags;
+    /* Memory may run out. */
+    int limited;
+    /* 0 once the counts are not foretold: approximate, beyond a limit of memory, or a session's. */
+    int exact;
+    /* 0 once not even the sum of all counts is. */
+    int conserved;
+    struct counts raw, base;
+};
+
+struct snapshot {
+    picollo_snapshot *handle;
+    struct model *source;
+    struct counts now, previous;
+    int exact;
+    /* No histogram is behind it. */
+    int detached;
+};
+
+#define SLOTS 6
+#define MODELS 512
+
+struct world {
+    /* Decisions come from these bytes, or else from the generator. */
+    const uint8_t *bytes;
+    size_t left;
+    uint64_t state;
+    int generated;
+
+    picollo_histogram *histograms[SLOTS];
+    struct model *histogram_models[SLOTS];
+    struct snapshot snapshots[SLOTS];
+    picollo_recorder recorders[SLOTS];
+    struct model *recorder_models[SLOTS];
+    picollo_session *sessions[2];
+    double session_errors[2];
+
+    struct model *models[MODELS];
+    size_t number_of_models;
+    /* Memory that histograms and snapshots were put into: theirs until the end. */
+    void *memory[MODELS];
+    size_t blocks;
+
+    const char *operation;
+    unsigned step;
+};
+
+/* One kind of call: how often it comes is its weight among all. To add a call, write a function that makes it and checks what
+ * it did, and a line in the table at the end of its file. */
+struct operation {
+    const char *name;
+    void (*run)(struct world *world);
+    unsigned weight;
+};
+
+extern const struct operation histogram_operations[], snapshot_operations[], text_operations[], session_operations[],
+    other_operations[];
+
+/* Whether the library is made to look wrong, to see that it is found out. */
+extern int planted_fault;
+
+/* A number below `limit`. */
+static inline uint64_t choose(struct world *world, uint64_t limit)
+{
+    uint64_t number = 0;
+    if (world->generated) {
+        world->state = world->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        number = world->state ^ world->state >> 33;
+        number *= UINT64_C(0xff51afd7ed558ccd);
+        number ^= number >> 29;
+    } else {
+        for (uint64_t needed = limit - 1; needed > 0 && world->left > 0; needed >>= 8) {
+            number = number << 8 | *world->bytes++;
+            world->left--;
+        }
+    }
+    return limit == 0 ? number : number % limit;
+}
+
+/* One time in `number`. */
+static inline int rarely(struct world *world, uint64_t number)
+{
+    return choose(world, number) == number - 1;
+}
+
+/* A value of any magnitude; the ends of the range and powers of two among them. */
+static inline uint64_t any_value(struct world *world)
+{
+    const uint64_t magnitude = choose(world, 64), value = (UINT64_C(1) << magnitude) + (choose(world, 0) & ((UINT64_C(1) << magnitude) - 1));
+    switch (choose(world, 16)) {
+    case 0: return 0;
+    case 1: return UINT64_MAX;
+    case 2: return (UINT64_C(1) << magnitude) - 1;
+    case 3: return UINT64_C(1) << magnitude;
+    default: return value;
+    }
+}
+
+#define FAIL(...)                                                                                       \
+    do {                                                                                                \
+        fprintf(stderr, "%s:%d: step %u, %s: ", __FILE__, __LINE__, world->step, world->operation);     \
+        fprintf(stderr, __VA_ARGS__);                                                                   \
+        fputc('\n', stderr);                                                                            \
+        abort();                                                                                        \
+    } while (0)
+
+#define REQUIRE(condition) do { if (!(condition)) FAIL("failed: %s", #condition); } while (0)
+
+#define SAME(expected, actual)                                                                          \
+    do {                                                                                                \
+        const uint64_t expected_ = (expected), actual_ = (actual);                                      \
+        if (expected_ != actual_) FAIL("%s is %" PRIu64 ", expected %" PRIu64, #actual, actual_, expected_); \
+    } while (0)
+
+#define EXPECT(expected, call)                                                                          \
+    do {                                                                                                \
+        const picollo_status status_ = (call);                                                          \
+        if (status_ != (expected)) FAIL("%s: %d, expected %d", #call, (int)status_, (int)(expected));   \
+    } while (0)
+
+/* Memory of exactly this size, which sanitizers watch the ends of. */
+static inline void *keep_memory(struct world *world, size_t size, size_t align)
+{
+    void *block = NULL;
+    if (world->blocks == MODELS) return NULL;
+    if (posix_memalign(&block, align < sizeof(void *) ? sizeof(void *) : align, size) != 0) abort();
+    world->memory[world->blocks++] = block;
+    return block;
+}
+
+static inline size_t pick(struct world *world)
+{
+    return (size_t)choose(world, SLOTS);
+}
+
+struct model *new_model(struct world *world, const struct rule *rule);
+void check_snapshot(struct world *world, struct snapshot *snapshot);
+void forget_snapshot(struct snapshot *snapshot);
+/* Puts a histogram into a slot, and gives back what was there. */
+void keep_histogram(struct world *world, size_t slot, picollo_histogram *histogram, struct model *model);
+
+#endif /* WORLD_H */

@@ -1,0 +1,294 @@
+/* Every allocation of every call that allocates fails once: alone, and with all that come after it. Each call then succeeds or
+ * says PICOLLO_ERR_OUT_OF_MEMORY; nothing crashes, nothing leaks, and no count is lost in silence.
+ *
+ * The program brings its own malloc, as allocation.c does. */
+#include "test.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#ifdef __cplusplus
+#define NOTHROW noexcept(true)
+extern "C" {
+#else
+#define NOTHROW
+#endif
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t number, size_t size);
+void *__libc_realloc(void *block, size_t size);
+void *__libc_memalign(size_t align, size_t size);
+void __libc_free(void *block);
+
+/* Allocations so far, blocks that are not freed yet, and which allocation fails: -1, none. */
+static long allocations, live, failing = -1;
+static int failing_on;
+
+static int may_allocate(size_t size)
+{
+    const long number = allocations++;
+    static size_t previous;
+    /* What registers the destructors of a thread takes 32 bytes of glibc, which ends the process without them. The library makes
+     * sure before that there is memory; so one that is refused right after is refused by this test alone. */
+    const int is_certain = size == 32 && previous == 2048;
+    previous = size;
+    if (is_certain) return 1;
+    if (failing >= 0 && (number == failing || (failing_on && number > failing))) {
+        errno = ENOMEM;
+        return 0;
+    }
+    return 1;
+}
+
+static void *counted(void *block)
+{
+    if (block != NULL) live++;
+    return block;
+}
+
+void *malloc(size_t size) NOTHROW { return may_allocate(size) ? counted(__libc_malloc(size)) : NULL; }
+void *calloc(size_t number, size_t size) NOTHROW { return may_allocate(number * size) ? counted(__libc_calloc(number, size)) : NULL; }
+void *realloc(void *block, size_t size) NOTHROW
+{
+    if (!may_allocate(size)) return NULL;
+    return block == NULL ? counted(__libc_malloc(size)) : __libc_realloc(block, size);
+}
+void *aligned_alloc(size_t align, size_t size) NOTHROW { return may_allocate(size) ? counted(__libc_memalign(align, size)) : NULL; }
+int posix_memalign(void **out, size_t align, size_t size) NOTHROW
+{
+    void *const block = may_allocate(size) ? counted(__libc_memalign(align, size)) : NULL;
+    if (block == NULL) return ENOMEM;
+    *out = block;
+    return 0;
+}
+void free(void *block) NOTHROW
+{
+    if (block != NULL) live--;
+    __libc_free(block);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+/* A call that may find no memory; whether it did not. */
+static int done(picollo_status status)
+{
+    if (status != PICOLLO_OK) CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, status);
+    return status == PICOLLO_OK;
+}
+
+static picollo_histogram *made(uint32_t mode, uint32_t storage)
+{
+    picollo_histogram_options options = default_options();
+    picollo_histogram *histogram = NULL;
+    options.mode = mode;
+    options.storage = storage;
+    options.relative_error = 0.05;
+    if (!done(picollo_histogram_create(&options, &histogram))) CHECK(histogram == NULL);
+    return histogram;
+}
+
+/* Whatever finds no memory, all is counted, or counted as lost. */
+static void record_and_read(uint32_t mode, uint32_t storage)
+{
+    picollo_histogram *const histogram = made(mode, storage);
+    picollo_snapshot *snapshot = NULL;
+    picollo_recorder recorder;
+    picollo_summary summary;
+    picollo_counts counts;
+    uint64_t number = 0;
+    if (histogram == NULL) return;
+    for (uint64_t value = 1; value != 0; value *= 16, number++) picollo_histogram_record(histogram, value);
+    memset(&recorder, 0, sizeof recorder);
+    if (mode == PICOLLO_MODE_THREAD_LOCAL && done(picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder)))
+        picollo_recorder_release(&recorder);
+    if (done(picollo_snapshot_create(histogram, &snapshot))) {
+        CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+        CHECK_U64(number, counts.total + counts.lost);
+        if (storage == PICOLLO_STORAGE_DENSE) CHECK_U64(0, counts.lost);
+        (void)done(picollo_histogram_reset(histogram));
+        picollo_snapshot_free(snapshot);
+    }
+    (void)done(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    picollo_histogram_free(histogram);
+}
+
+static void single(void) { record_and_read(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_DENSE); }
+static void sparse(void) { record_and_read(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_SPARSE); }
+static void sparse_interlocked(void) { record_and_read(PICOLLO_MODE_INTERLOCKED, PICOLLO_STORAGE_SPARSE); }
+static void interlocked(void) { record_and_read(PICOLLO_MODE_INTERLOCKED, PICOLLO_STORAGE_DENSE); }
+static void thread_local_mode(void) { record_and_read(PICOLLO_MODE_THREAD_LOCAL, PICOLLO_STORAGE_DENSE); }
+static void scalable(void) { record_and_read(PICOLLO_MODE_SCALABLE, PICOLLO_STORAGE_DENSE); }
+
+static void copies(void)
+{
+    picollo_histogram *const histogram = made(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_DENSE);
+    picollo_snapshot *snapshot = NULL, *copy = NULL, *decoded = NULL, *corrected = NULL;
+    static char bytes[65536];
+    size_t length = 0;
+    if (histogram == NULL) return;
+    picollo_histogram_record(histogram, 100000);
+    if (done(picollo_snapshot_create(histogram, &snapshot))) {
+        picollo_comparison comparison;
+        (void)done(picollo_snapshot_copy(snapshot, &copy));
+        (void)done(picollo_snapshot_corrected(snapshot, 10000, &corrected));
+        if (done(picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, bytes, sizeof bytes, &length)))
+            (void)done(picollo_snapshot_decode(bytes, length, 0, &decoded));
+        (void)done(picollo_compare(snapshot, snapshot, NULL, &comparison));
+    }
+    picollo_snapshot_free(copy);
+    picollo_snapshot_free(decoded);
+    picollo_snapshot_free(corrected);
+    picollo_snapshot_free(snapshot);
+    picollo_histogram_free(histogram);
+}
+
+static void arrays(void)
+{
+    picollo_histogram_options options = default_options();
+    picollo_histogram_array *array = NULL;
+    options.relative_error = 0.1;
+    if (!done(picollo_histogram_array_create(&options, 3, &array))) return;
+    picollo_histogram_array_record(array, 1, 5);
+    picollo_histogram_array_free(array);
+}
+
+static void doubles(void)
+{
+    picollo_double_options options;
+    picollo_double_histogram *histogram = NULL;
+    picollo_double_snapshot *snapshot = NULL;
+    picollo_double_statistics statistics;
+    uint64_t number = 0;
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    options.relative_error = 0.05;
+    options.flags = PICOLLO_DOUBLE_EXACT_SUM;
+    if (!done(picollo_double_histogram_create(&options, &histogram))) return;
+    for (double value = 1e-9; value < 1e9; value *= -100, number++) picollo_double_histogram_record(histogram, value);
+    if (done(picollo_double_histogram_collect(histogram, NULL, 0, NULL, &statistics))) CHECK_U64(number, statistics.count + statistics.lost);
+    if (done(picollo_double_snapshot_create(&snapshot))) {
+        picollo_double_histogram_record(histogram, 5);
+        if (done(picollo_double_snapshot_update(snapshot, histogram, 1))) (void)done(picollo_double_histogram_add(histogram, snapshot));
+    }
+    picollo_double_snapshot_free(snapshot);
+    picollo_double_histogram_free(histogram);
+}
+
+static void registries(void)
+{
+    static const uint64_t bounds[] = {10, 100};
+    static const picollo_label labels[] = {{"path", "/"}};
+    picollo_metric_options metric;
+    picollo_registry *registry = NULL;
+    picollo_histogram *histogram = made(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_DENSE);
+    static char text[8192];
+    uint64_t id = 0;
+    size_t length = 0;
+    memset(&metric, 0, sizeof metric);
+    metric.struct_size = sizeof metric;
+    metric.name = "request_seconds";
+    metric.labels = labels;
+    metric.labels_length = 1;
+    if (histogram != NULL && done(picollo_registry_create(&registry))) {
+        if (done(picollo_registry_add(registry, histogram, &metric, bounds, 2, &id))) {
+            (void)done(picollo_registry_update(registry));
+            (void)done(picollo_registry_write_openmetrics(registry, text, sizeof text, &length));
+            CHECK_OK(picollo_registry_remove(registry, id));
+        }
+    }
+    picollo_registry_free(registry);
+    picollo_histogram_free(histogram);
+}
+
+static void counters(void)
+{
+    picollo_striped_counter *counter = NULL;
+    if (done(picollo_striped_counter_create(&counter))) picollo_striped_counter_add(counter, 1);
+    picollo_striped_counter_free(counter);
+}
+
+static void sessions(void)
+{
+    picollo_session_options options;
+    picollo_event event;
+    picollo_session *session = NULL;
+    picollo_histogram *histogram = NULL;
+    memset(&options, 0, sizeof options);
+    options.struct_size = sizeof options;
+    options.flags = PICOLLO_SESSION_SKIP_UNAVAILABLE;
+    options.relative_error = 0.05;
+    CHECK_OK(picollo_event_parse("page-faults", &event, NULL));
+    if (!done(picollo_session_create(&options, &event, 1, &session, NULL))) return;
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_SYSCALL, NULL));
+    CHECK_OK(picollo_session_record(session, 1));
+    (void)done(picollo_session_calibrate(session, NULL));
+    CHECK_OK(picollo_session_histogram(session, 0, &histogram));
+    picollo_histogram_free(histogram);
+    picollo_session_free(session);
+}
+
+static void (*const scenarios[])(void) = {
+    single, sparse, sparse_interlocked, interlocked, thread_local_mode, scalable, copies, arrays, doubles, registries, counters, sessions,
+};
+
+struct job {
+    void (*scenario)(void);
+    /* Which of its allocations fails, and whether all later ones do; -1: none. */
+    long fail;
+    int on;
+    long allocated;
+};
+
+/* On a thread of its own, so that what threads keep ends with them. */
+static void *run_scenario(void *argument)
+{
+    struct job *const job = (struct job *)argument;
+    const long first = allocations;
+    failing_on = job->on;
+    failing = job->fail < 0 ? -1 : first + job->fail;
+    job->scenario();
+    failing = -1;
+    job->allocated = allocations - first;
+    return NULL;
+}
+
+static long run_apart(void (*scenario)(void), long fail, int on)
+{
+    struct job job = {scenario, fail, on, 0};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run_scenario, &job) != 0) abort();
+    pthread_join(thread, NULL);
+    return job.allocated;
+}
+
+static void every_allocation_fails(void)
+{
+    long failures = 0;
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+        long number;
+        /* Once for what is kept for ever, such as the room in lists of the library. */
+        (void)run_apart(scenarios[i], -1, 0);
+        number = run_apart(scenarios[i], -1, 0);
+        CHECK(number > 0 && number < 1000);
+        for (int on = 0; on < 2; on++) {
+            for (long fail = 0; fail < number; fail++) {
+                const long before = live;
+                (void)run_apart(scenarios[i], fail, on);
+                failures++;
+                if (live != before) {
+                    fprintf(stderr, "scenario %zu, allocation %ld%s: %ld blocks leaked\n", i, fail, on ? " and later" : "", live - before);
+                    test_failures++;
+                }
+            }
+        }
+    }
+    printf("%ld failures of allocations\n", failures);
+}
+
+int main(void)
+{
+    RUN(every_allocation_fails);
+    return report();
+}

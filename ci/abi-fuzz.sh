@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Does the C interface keep its word, whatever is called in whatever order? Random sequences of calls, with arguments good and
+# bad, compared with an oracle (c-tests/sequences): ABI_SEQUENCES of them (default 20,000; 1,000,000 in the long form) against
+# the release build, a tenth as many under AddressSanitizer and LeakSanitizer where a nightly toolchain is there. ABI_SEED sets
+# the first seed; by default it is the day's, so that every day tries others.
+#
+# The same driver is the target `abi` of ci/fuzz.sh, where coverage guides it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+started=$SECONDS
+sequences=${ABI_SEQUENCES:-20000}
+seed=${ABI_SEED:-$(($(date +%Y%m%d) * 1000000))}
+out=$PWD/target/abi-fuzz
+mkdir -p "$out"
+
+# Every exported function is called somewhere in the driver.
+missing=$(grep -vwFf <(grep -ohw 'picollo_[a-z_0-9]*' c-tests/sequences/*.c | sort -u) c-tests/exports.txt || true)
+exports=$(grep -c . c-tests/exports.txt)
+if [ -n "$missing" ]; then
+    echo "not driven yet, though exported; each wants an operation in c-tests/sequences:"
+    while read -r name; do echo "    $name"; done <<<"$missing"
+fi
+driven=$((exports - $(grep -c . <<<"$missing" || true)))
+
+[ "${PICOLLO_STAGED:-0}" = 1 ] || ci/stage.sh
+gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -Itarget/stage/include c-tests/sequences/*.c target/stage/lib/libpicollo.a \
+    -lpthread -lm -ldl -lrt -o "$out/sequences"
+# A check that cannot fail proves nothing.
+if PICOLLO_PLANT=1 "$out/sequences" 500 >/dev/null 2>&1; then
+    echo "FAILED: a planted wrong count was not found"
+    exit 1
+fi
+"$out/sequences" "$sequences" "$seed" | tee "$out/plain"
+echo "ABI: $driven of $exports exports driven; $(head -n 1 "$out/plain"); a planted fault found; $((SECONDS - started)) s"
+
+if cargo +nightly --version >/dev/null 2>&1; then
+    (
+        sanitizer=address runtime=asan
+        . ci/sanitizer.sh
+        build_library
+        objects=()
+        for source in c-tests/sequences/*.c; do
+            gcc -std=gnu11 -O1 -g -fno-omit-frame-pointer -fsanitize=address -Iinclude -c "$source" \
+                -o "$programs/sequences_$(basename "$source" .c).o"
+            objects+=("$programs/sequences_$(basename "$source" .c).o")
+        done
+        g++ -no-pie "${objects[@]}" "$built/libpicollo.a" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive -rdynamic \
+            -lpthread -lm -ldl -lrt -o "$programs/sequences"
+        export ASAN_OPTIONS="detect_leaks=1:quarantine_size_mb=64:handle_abort=1"
+        "$programs/sequences" $((sequences / 10)) $((seed + 500000)) | tee "$out/asan"
+    )
+    echo "ABI under AddressSanitizer: $(head -n 1 "$out/asan"); no error, no leak; $((SECONDS - started)) s"
+else
+    echo "SKIPPED: AddressSanitizer needs a nightly toolchain"
+fi

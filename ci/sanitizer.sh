@@ -1,0 +1,91 @@
+# What ci/tsan.sh and ci/asan.sh share; they source it. They set
+#
+#   sanitizer   thread or address
+#   runtime     its name among the compiler's runtimes: tsan or asan
+#   cfg         what else the Rust code is told, for threads
+#
+# Rust's runtime serves the C programs as well: gcc only instruments them. (Its own runtime lacks some of the functions that
+# Rust's code calls, and there can be but one in a program.)
+
+# Panics can be planted, for c-tests/panic.c.
+if [ "$sanitizer" = address ]; then cfg="--cfg picollo_plant_panic"; fi
+host=$(rustc -vV | sed -n 's/^host: //p')
+
+need_nightly() {
+    cargo +nightly --version >/dev/null 2>&1 && return
+    if command -v rustup >/dev/null && rustup toolchain install nightly --profile minimal >/dev/null 2>&1; then return; fi
+    echo "SKIPPED: a sanitizer needs a nightly toolchain (rustup toolchain install nightly)"
+    exit 0
+}
+
+# The flags of both languages, a target directory of its own, and the library in a tree of its own.
+build_library() {
+    export RUSTFLAGS="$cfg -Zsanitizer=$sanitizer -Cunsafe-allow-abi-mismatch=sanitizer"
+    export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/$runtime"
+    built=$CARGO_TARGET_DIR/$host/debug
+    programs=$CARGO_TARGET_DIR/c-tests
+    archive=$(rustc +nightly --print target-libdir)/librustc-nightly_rt.$runtime.a
+    [ -e "$archive" ] || { echo "SKIPPED: this nightly toolchain has no $archive"; exit 0; }
+    cargo +nightly build --quiet --package picollo-ffi --target "$host"
+    mkdir -p "$programs"
+    cp "$built/libpicollo.so" "$programs/libpicollo.so.0"
+    ln -sf libpicollo.so.0 "$programs/libpicollo.so"
+    export LD_LIBRARY_PATH="$programs"
+}
+
+# build_program NAME SOURCE [LIBRARY...]: compiles with instrumentation, and links with the one runtime, whose symbols the
+# shared library finds in the program.
+build_program() {
+    local name=$1 source=$2 compiler=(gcc -std=c11 -D_DEFAULT_SOURCE)
+    shift 2
+    case $source in *.cpp) compiler=(g++ -std=c++17) ;; esac
+    "${compiler[@]}" -Wall -Wextra -O1 -g -fno-omit-frame-pointer "-fsanitize=$sanitizer" -Iinclude -Ic-tests \
+        -c "$source" -o "$programs/$name.o"
+    g++ -no-pie "$programs/$name.o" "$@" -Wl,--whole-archive "$archive" -Wl,--no-whole-archive -rdynamic \
+        -lpthread -lm -ldl -lrt -o "$programs/$name"
+}
+
+# plant FAULT MESSAGE: a checker that does not find a planted fault proves nothing.
+plant() {
+    local output
+    if output=$("$programs/planted" "$1" 2>&1) || ! grep -q "$2" <<<"$output"; then
+        echo "FAILED: a planted fault ($1) was not found"
+        tail -n 20 <<<"$output"
+        exit 1
+    fi
+    planted=$((${planted:-0} + 1))
+}
+
+# The C tests by name, but for those named in arguments.
+c_tests() {
+    local name
+    for name in $(make --no-print-directory -s -C c-tests list); do
+        case " $* " in *" $name "*) ;; *) echo "$name" ;; esac
+    done
+}
+
+# Builds and runs the C and C++ programs: with the static library, or with none for those that load it.
+run_c_tests() {
+    local name list=()
+    for name in "$@"; do
+        if [ "$name" = unload ]; then
+            build_program "$name" "c-tests/$name.c"
+        else
+            build_program "$name" "c-tests/$name.c" "$built/libpicollo.a"
+        fi
+        list+=("$programs/$name")
+    done
+    python3 c-tests/null_generated.py include/picollo.h c-tests/exports.txt >"$programs/null_generated.c"
+    build_program null_generated "$programs/null_generated.c" "$built/libpicollo.a"
+    list+=("$programs/null_generated")
+    for name in cpp_histogram cpp_perf; do
+        build_program "$name" "c-tests/$name.cpp" "$built/libpicollo.a"
+        list+=("$programs/$name")
+    done
+    c-tests/run.sh "${list[@]}"
+}
+
+# How many tests passed, by what cargo said.
+rust_passed() {
+    sed -n 's/^test result: ok. \([0-9]*\) passed.*/\1/p' "$1" | awk '{ sum += $1 } END { print sum + 0 }'
+}

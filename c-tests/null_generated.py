@@ -19,6 +19,7 @@ MAKERS = {
     "picollo_snapshot": "picollo_snapshot_create(the_picollo_histogram, &the_picollo_snapshot)",
     "picollo_session": "make_session(&the_picollo_session)",
     "picollo_log_reader": "picollo_log_reader_create(\"#[x]\\n\", 5, &the_picollo_log_reader)",
+    "picollo_benchmark": "picollo_benchmark_create(NULL, NULL, 0, &the_picollo_benchmark, NULL)",
 }
 SCALARS = {"size": "sizeof room[0]", "capacity": "64", "inline_version": "PICOLLO_INLINE_VERSION", "length": "1"}
 

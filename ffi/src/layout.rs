@@ -7,7 +7,9 @@ use crate::clock::picollo_scope;
 use crate::compare::{
     picollo_block_comparison, picollo_compare_options, picollo_comparison, picollo_quantile_interval,
 };
+#[cfg(feature = "std")]
 use crate::double_histogram::{picollo_double_options, picollo_double_statistics};
+#[cfg(feature = "std")]
 use crate::double_snapshot::{picollo_double_bucket, picollo_double_percentile, picollo_double_summary};
 use crate::event::{picollo_error, picollo_event, picollo_perf_info};
 use crate::histogram_options::picollo_histogram_options;
@@ -15,6 +17,7 @@ use crate::log::picollo_log_interval;
 use crate::mapping::{picollo_footprint, picollo_layout};
 use crate::merge::picollo_merged;
 use crate::recorder::picollo_recorder;
+#[cfg(feature = "std")]
 use crate::registry::{picollo_label, picollo_metric_options};
 use crate::session::{picollo_event_info, picollo_reading};
 use crate::session_options::picollo_session_options;
@@ -59,13 +62,20 @@ layout!(picollo_comparison, 328, a 0, b 104, difference 208, difference_lower 21
 layout!(picollo_block_comparison, 104, block_count 0, confidence 8, coverage 16, median_a 24, median_b 32, difference 40,
     difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80, inflation 88, verdict 96,
     flags 100);
+#[cfg(feature = "std")]
 layout!(picollo_double_options, 24, struct_size 0, flags 4, relative_error 8, max_bytes 16);
+#[cfg(feature = "std")]
 layout!(picollo_double_statistics, 72, count 0, not_finite 8, lost 16, sum 24, min 32, max 40, mean 48, stddev 56,
     relative_error 64);
+#[cfg(feature = "std")]
 layout!(picollo_double_bucket, 32, lower 0, upper 8, midpoint 16, count 24);
+#[cfg(feature = "std")]
 layout!(picollo_double_percentile, 56, rank 0, value 8, target_count 16, bucket 24);
+#[cfg(feature = "std")]
 layout!(picollo_double_summary, 72 + 16 * 56, statistics 0, percentiles 72);
+#[cfg(feature = "std")]
 layout!(picollo_label, 2 * P, name 0, value P);
+#[cfg(feature = "std")]
 layout!(picollo_metric_options, 32 + 4 * P, struct_size 0, flags 4, divisor 8, labels_length 16, created_unix_nanos 24,
     name 32, help 32 + P, unit 32 + 2 * P, labels 32 + 3 * P);
 layout!(picollo_benchmark_options, 72, struct_size 0, flags 4, min_blocks 8, max_blocks 12, repetitions 16,

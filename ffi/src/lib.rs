@@ -56,16 +56,20 @@
 #![allow(clippy::result_large_err)]
 
 mod argument;
+#[cfg(feature = "std")]
 mod array;
 mod benchmark;
 mod clock;
 mod compare;
 mod counter;
+#[cfg(feature = "std")]
 mod double_histogram;
+#[cfg(feature = "std")]
 mod double_snapshot;
 mod event;
 mod failure;
 mod guard;
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod handles;
 mod histogram;
 mod histogram_options;
@@ -78,6 +82,7 @@ mod memory;
 mod merge;
 mod options;
 mod recorder;
+#[cfg(feature = "std")]
 mod registry;
 mod session;
 mod session_options;
@@ -87,6 +92,8 @@ mod steps;
 mod summary;
 mod text;
 mod version;
+#[cfg(not(feature = "std"))]
+mod without_memory;
 #[cfg(not(feature = "std"))]
 mod without_std;
 mod work;

@@ -1,0 +1,78 @@
+//! The calls on things that live on the heap alone, where there is none: arrays of histograms, histograms of doubles,
+//! registries.
+//!
+//! None of these things can be made, so that nothing can be done with one, whatever is passed: the calls answer
+//! PICOLLO_ERR_UNSUPPORTED, or do nothing. They do not look at their parameters and declare none, which in the calling
+//! conventions of C on all targets here (the caller gives and takes away) is the same to the caller.
+
+use core::ptr;
+
+use crate::handles::picollo_histogram;
+use crate::status::{PICOLLO_ERR_UNSUPPORTED, picollo_status};
+
+macro_rules! unsupported {
+    ($($name:ident)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            extern "C" fn $name() -> picollo_status {
+                PICOLLO_ERR_UNSUPPORTED
+            }
+        )*
+    };
+}
+
+macro_rules! nothing {
+    ($($name:ident)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            extern "C" fn $name() {}
+        )*
+    };
+}
+
+unsupported! {
+    picollo_histogram_array_create
+    picollo_histogram_array_at
+    picollo_histogram_array_footprint
+    picollo_double_histogram_create
+    picollo_double_histogram_collect
+    picollo_double_histogram_add
+    picollo_double_histogram_footprint
+    picollo_double_snapshot_create
+    picollo_double_snapshot_update
+    picollo_double_snapshot_statistics
+    picollo_double_snapshot_quantiles
+    picollo_double_snapshot_summary
+    picollo_double_snapshot_buckets
+    picollo_double_snapshot_merge
+    picollo_double_summary_format
+    picollo_registry_create
+    picollo_registry_add
+    picollo_registry_add_double
+    picollo_registry_remove
+    picollo_registry_update
+    picollo_registry_write_openmetrics
+}
+
+nothing! {
+    picollo_histogram_array_free
+    picollo_histogram_array_record
+    picollo_double_histogram_free
+    picollo_double_histogram_record
+    picollo_double_histogram_record_n
+    picollo_double_histogram_record_batch
+    picollo_double_snapshot_free
+    picollo_registry_free
+}
+
+/// There are no arrays.
+#[unsafe(no_mangle)]
+extern "C" fn picollo_histogram_array_length() -> usize {
+    0
+}
+
+/// Nor histograms in them.
+#[unsafe(no_mangle)]
+extern "C" fn picollo_histogram_array_get() -> *mut picollo_histogram {
+    ptr::null_mut()
+}

@@ -41,7 +41,7 @@ use crate::histogram::into_handle;
 use crate::memory;
 use crate::options;
 use crate::status::{PICOLLO_ERR_EMPTY, picollo_status};
-use crate::text::write_text;
+use crate::text::write_collected;
 
 /// Run A.
 pub const PICOLLO_BENCHMARK_A: u32 = 0;
@@ -350,11 +350,18 @@ pub unsafe extern "C" fn picollo_benchmark_format_markdown(
         let (benchmark, title) = unsafe { (read(benchmark)?, text(title)?) };
         // SAFETY: as above.
         let (name_a, name_b) = unsafe { (text(name_a)?, text(name_b)?) };
-        let mut written = String::new();
-        // A string does not fail.
-        let _ = benchmark.write_markdown(&mut written, title, name_a, name_b)?;
+        benchmark.result()?;
         // SAFETY: as above.
-        unsafe { write_text(buffer, capacity, out_length, &|out| out.write_str(&written)) }
+        unsafe {
+            write_collected(buffer, capacity, out_length, |out| {
+                match benchmark.write_markdown(out, title, name_a, name_b) {
+                    Ok(Ok(())) => Ok(()),
+                    // The text takes memory for itself.
+                    Ok(Err(_)) => Err(picollo_core::Error::BufferTooSmall),
+                    Err(_) => Err(picollo_core::Error::OutOfMemory),
+                }
+            })
+        }
     })
 }
 

@@ -65,8 +65,8 @@ const SECTIONS: &[Section] = &[
     Section {
         module: "benchmark",
         structs: &[
-            ("native", "benchmark/report", "BenchmarkResult"),
-            ("native", "benchmark/report", "BenchmarkCounter"),
+            ("native", "benchmark/result", "BenchmarkResult"),
+            ("native", "benchmark/result", "BenchmarkCounter"),
         ],
     },
     Section { module: "work", structs: &[] },

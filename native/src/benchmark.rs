@@ -12,12 +12,13 @@
 
 mod options;
 mod report;
+mod result;
 mod schedule;
 #[cfg(test)]
 mod tests;
 
 pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
-pub use report::{BenchmarkCounter, BenchmarkResult};
+pub use result::{BenchmarkCounter, BenchmarkResult, Side, Step};
 
 use picollo_core::{BlockComparison, CompareOptions, SharedHistogram, Snapshot, compare_blocks};
 
@@ -28,27 +29,6 @@ use crate::{
     Clock, Error, Event, ReadMode, Reading, Result, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
     Status, Unit,
 };
-
-/// What to run in a sample.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum Side {
-    /// The first.
-    A = 0,
-    /// The second.
-    B = 1,
-    /// As many calls of nothing: what is found in every sample and belongs to neither.
-    Empty = 2,
-}
-
-/// A sample to take: run `side` so many times, then call [`Benchmark::done`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
-    /// What to run.
-    pub side: Side,
-    /// How often.
-    pub repetitions: u64,
-}
 
 /// A sample that was begun.
 #[derive(Clone, Copy)]

@@ -39,6 +39,7 @@
 // `Unsupported`; `elsewhere/` holds what answers so.
 #[cfg(picollo_linux)]
 mod attr;
+#[cfg_attr(not(feature = "std"), path = "elsewhere/benchmark.rs")]
 pub mod benchmark;
 mod clock;
 #[cfg(picollo_linux)]
@@ -105,9 +106,10 @@ mod tsc;
 mod wall;
 pub mod work;
 
+#[cfg(feature = "std")]
+pub use benchmark::benchmark;
 pub use benchmark::{
     BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
-    benchmark,
 };
 pub use clock::{Clock, Scope, Unit, unix_nanos};
 pub use error::{Error, Result, Status};

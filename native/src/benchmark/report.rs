@@ -2,44 +2,10 @@
 
 use core::fmt;
 
-use picollo_core::{BlockComparison, ValueSelection, text::CounterRow};
+use picollo_core::{ValueSelection, text::CounterRow};
 
-use super::{Benchmark, Side};
+use super::{Benchmark, BenchmarkCounter, BenchmarkResult, Side};
 use crate::{Error, Event, Reading, Result, Status, Unit};
-
-/// How a benchmark went. Times are in picoseconds.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C)]
-pub struct BenchmarkResult {
-    /// The difference and the verdict, of picoseconds a call.
-    pub blocks: BlockComparison,
-    /// What an empty sample with A's number of calls took, which was subtracted.
-    pub overhead_a: f64,
-    /// What an empty sample with B's number of calls took, which was subtracted.
-    pub overhead_b: f64,
-    /// Calls of A in each sample.
-    pub repetitions_a: u64,
-    /// Calls of B in each sample.
-    pub repetitions_b: u64,
-    /// Samples of each side: two a block.
-    pub sample_count: u64,
-    /// Since the benchmark was made.
-    pub elapsed: u64,
-}
-
-/// How much of an event a call took.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-#[repr(C)]
-pub struct BenchmarkCounter {
-    /// Of A, without that of empty samples; NaN where nothing was counted.
-    pub a: f64,
-    /// Of B, without that of empty samples; NaN where nothing was counted.
-    pub b: f64,
-    /// 0, or why there is no count: the number of the status.
-    pub status: i32,
-    /// 0.
-    pub reserved: u32,
-}
 
 /// What was counted in the samples of each side.
 #[derive(Clone, Copy, Default)]

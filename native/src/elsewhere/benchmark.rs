@@ -1,0 +1,82 @@
+//! Benchmarks where there is no allocator and no clock: a build without `std`. Everything answers `Unsupported`.
+
+#[allow(dead_code, reason = "the options are the same; nobody checks them here")]
+#[path = "../benchmark/options.rs"]
+mod options;
+#[path = "../benchmark/result.rs"]
+mod result;
+
+use core::fmt;
+
+use picollo_core::SharedHistogram;
+
+pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
+pub use result::{BenchmarkCounter, BenchmarkResult, Side, Step};
+
+use crate::{Error, Event, Result, Status};
+
+fn refusal() -> Error {
+    Error::new(
+        Status::Unsupported,
+        format_args!("this build has no clock to measure with; comparing works here"),
+    )
+}
+
+/// A benchmark of two pieces of code: with `std` only. There is none here, since none can be created.
+pub struct Benchmark {
+    _none: (),
+}
+
+impl Benchmark {
+    /// `Unsupported`.
+    pub fn create(_: &BenchmarkOptions, _: &[Event]) -> Result<Benchmark> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    #[allow(clippy::should_implement_trait, reason = "it can fail")]
+    pub fn next(&mut self) -> Result<Option<Step>> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn done(&mut self) -> Result<()> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn done_after(&mut self, _: u64) -> Result<()> {
+        Err(refusal())
+    }
+
+    /// 1: at the end.
+    pub fn progress(&self) -> f64 {
+        1.0
+    }
+
+    /// None.
+    pub fn histogram(&self, _: Side) -> Option<SharedHistogram> {
+        None
+    }
+
+    /// `Unsupported`.
+    pub fn result(&self) -> Result<BenchmarkResult> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn counter(&self, _: usize) -> Result<BenchmarkCounter> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn write_markdown(
+        &self,
+        _: &mut (impl fmt::Write + ?Sized),
+        _: &str,
+        _: &str,
+        _: &str,
+    ) -> Result<fmt::Result> {
+        Err(refusal())
+    }
+}

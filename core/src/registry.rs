@@ -58,11 +58,16 @@ pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
 /// Takes a histogram out: from now on, threads that end leave its shards alone. (Where the registry is refused, it is so to
 /// them, too.)
 pub(crate) fn leave(index: u32) {
-    REGISTRY.with(|registry| {
+    // Freed after the lock. A library that is unloaded must leave nothing behind, so the last one takes the list with it.
+    let _last = REGISTRY.with(|registry| {
         if let Some(entry) = registry.living.get_mut(index as usize) {
             *entry = None;
             registry.lowest_free = registry.lowest_free.min(index as usize);
         }
+        while registry.living.last().is_some_and(Option::is_none) {
+            registry.living.pop();
+        }
+        registry.living.is_empty().then(|| core::mem::take(&mut registry.living))
     });
 }
 
@@ -86,10 +91,12 @@ pub(crate) fn note_table(place: usize, table: NonNull<Table>) -> Result<Option<N
 
 /// Forgets the thread that lives at `place`, and takes its shards back.
 pub(crate) fn end_thread(place: usize, entries: &[Entry]) {
-    REGISTRY.with(|registry| {
+    // As in `leave`.
+    let _last = REGISTRY.with(|registry| {
         if let Ok(index) = registry.threads.binary_search_by_key(&place, |&(place, _)| place) {
             registry.threads.remove(index);
         }
+        registry.threads.is_empty().then(|| core::mem::take(&mut registry.threads))
     });
     take_back(entries);
 }

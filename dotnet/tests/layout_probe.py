@@ -1,4 +1,5 @@
-"""Writes a C program that prints the size of every struct in picollo.h, the offset and size of every field, and every status.
+"""Writes a C program that prints the size of every struct in picollo.h, the offset and size of every field, every status, and the
+name of every function.
 
 usage: layout_probe.py picollo.h > probe.c
 The C# tests compare what it prints with their own structs.
@@ -23,4 +24,6 @@ for name, body in structs:
             )
 for status in re.findall(r"#define (PICOLLO_(?:OK|ERR_\w+))\b", header):
     print(f'    printf("status {status} %d\\n", {status});')
+for function in re.findall(r"\b(picollo_\w+)\(", header):
+    print(f'    puts("function {function}");')
 print("    return 0;\n}")

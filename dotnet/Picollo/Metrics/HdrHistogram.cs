@@ -29,7 +29,11 @@ namespace Picollo.Metrics
         private SnapshotHandle _scratch;
         private volatile bool _disposed;
 
-        internal HdrHistogram(HistogramHandle handle, RecordMode mode, bool sparse)
+        /// <param name="handle">A reference to the native histogram.</param>
+        /// <param name="mode">As it was made with.</param>
+        /// <param name="sparse">As it was made with.</param>
+        /// <param name="ownsMemory">False when its memory is that of an array, which the collector is told of by the array.</param>
+        internal HdrHistogram(HistogramHandle handle, RecordMode mode, bool sparse, bool ownsMemory = true)
         {
             _handle = handle;
             _mode = mode;
@@ -39,7 +43,7 @@ namespace Picollo.Metrics
                 _slot = ThreadRecorders.Register(out _id);
             else if (mode == RecordMode.SingleWriter && !sparse)
                 _recorder = InlineRecorder.Take(_pointer, out _cells);
-            _pressure = FootprintInBytes;
+            _pressure = ownsMemory ? FootprintInBytes : 0;
             if (_pressure != 0)
                 GC.AddMemoryPressure(_pressure);
         }
@@ -88,14 +92,19 @@ namespace Picollo.Metrics
             return new HdrHistogramSnapshot(HdrHistogramSnapshot.Take(_handle));
         }
 
-        /// <summary>Adds all counts of a snapshot, of any layout.</summary>
-        public void Add(HdrHistogramSnapshot snapshot)
+        /// <summary>Adds all counts of a snapshot, of any layout. A kind of recording: as many threads may do it as may record.</summary>
+        /// <param name="snapshot">What to add.</param>
+        /// <param name="spread">As in <see cref="HdrHistogramSnapshot.Merge"/>.</param>
+        public MergeReport Add(HdrHistogramSnapshot snapshot, bool spread = false)
         {
             if (snapshot == null)
                 throw new ArgumentNullException(nameof(snapshot));
             ThrowIfDisposed();
+            PicolloMerged merged;
             lock (snapshot.Gate)
-                Outcome.Check(NativeMethods.picollo_histogram_add(_handle, snapshot.Current()));
+                Outcome.Check(NativeMethods.picollo_histogram_add_reported(
+                    _handle, snapshot.Current(), spread ? 1u : 0u, &merged));
+            return new MergeReport(in merged);
         }
 
         /// <summary>
@@ -116,6 +125,17 @@ namespace Picollo.Metrics
             }
             if (_mode == RecordMode.ThreadLocal)
                 ThreadRecorders.Unregister(_slot, _id);
+        }
+
+        internal bool IsDisposed => _disposed;
+
+        internal HistogramHandle Handle
+        {
+            get
+            {
+                ThrowIfDisposed();
+                return _handle;
+            }
         }
 
         internal override SnapshotHandle Current()

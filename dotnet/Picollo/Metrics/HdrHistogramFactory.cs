@@ -100,13 +100,50 @@ namespace Picollo.Metrics
             /// <exception cref="PicolloException">The library does not offer this combination.</exception>
             public HdrHistogram Create()
             {
+                PicolloHistogramOptions options = Native();
+                Outcome.Check(NativeMethods.picollo_histogram_create(&options, out HistogramHandle handle));
+                return new HdrHistogram(handle, (RecordMode)options.Mode, options.Storage != 0);
+            }
+
+            /// <summary>Makes many histograms alike in one block of memory, each on cache lines of its own.</summary>
+            /// <exception cref="ArgumentOutOfRangeException">There is to be less than one.</exception>
+            /// <remarks>Otherwise fails as <see cref="Create"/> does.</remarks>
+            public HdrHistogramArray CreateArray(int count)
+            {
+                if (count < 1)
+                    throw new ArgumentOutOfRangeException(nameof(count), count, "An array has at least one histogram.");
+                PicolloHistogramOptions options = Native();
+                Outcome.Check(NativeMethods.picollo_histogram_array_create(
+                    &options, (UIntPtr)(uint)count, out HistogramArrayHandle handle));
+                return new HdrHistogramArray(handle, count, (RecordMode)options.Mode, options.Storage != 0);
+            }
+
+            /// <summary>The layout that the histogram will have. Makes none, and fails as <see cref="Create"/> does.</summary>
+            public HdrLayout GetLayout()
+            {
+                PicolloHistogramOptions options = Native();
+                PicolloLayout layout;
+                Outcome.Check(NativeMethods.picollo_layout_of_options(&options, &layout));
+                return new HdrLayout(in layout);
+            }
+
+            /// <summary>The memory that the histogram will take. Makes none, and fails as <see cref="Create"/> does.</summary>
+            public HdrFootprint EstimateFootprint()
+            {
+                PicolloHistogramOptions options = Native();
+                PicolloFootprint footprint;
+                Outcome.Check(NativeMethods.picollo_histogram_estimate(&options, &footprint));
+                return new HdrFootprint(in footprint);
+            }
+
+            private PicolloHistogramOptions Native()
+            {
                 Loader.Ensure();
                 if ((_options.Mode & Conflict) != 0)
                     throw new InvalidOperationException("Only one of interlocked, thread-local and scalable can be had.");
                 PicolloHistogramOptions options = _options;
                 options.StructSize = (uint)sizeof(PicolloHistogramOptions);
-                Outcome.Check(NativeMethods.picollo_histogram_create(&options, out HistogramHandle handle));
-                return new HdrHistogram(handle, (RecordMode)options.Mode, options.Storage != 0);
+                return options;
             }
 
             private const uint Conflict = 0x80000000;

@@ -5,10 +5,8 @@ namespace Picollo.Metrics
 {
     /// <summary>The counts of one moment, or of the interval between two.</summary>
     /// <remarks>Keeps what it needs of its histogram alive. Any number of snapshots watch a histogram without disturbing each other.</remarks>
-    public sealed class HdrHistogramSnapshot : ReadOnlyHdrHistogram
+    public sealed unsafe partial class HdrHistogramSnapshot : ReadOnlyHdrHistogram
     {
-        private static readonly object s_merging = new object();
-
         private readonly SnapshotHandle _handle;
 
         internal HdrHistogramSnapshot(SnapshotHandle handle)
@@ -24,25 +22,11 @@ namespace Picollo.Metrics
         /// True: what was recorded since the previous update, resets or not. False: everything since the last reset. Every update is
         /// what the next delta starts from; taking the snapshot was the first.
         /// </param>
+        /// <exception cref="PicolloException">The snapshot was decoded, copied or corrected: there is no histogram behind it.</exception>
         public void Update(bool deltas)
         {
             lock (Gate)
                 Update(Current(), deltas);
-        }
-
-        /// <summary>Adds the counts of another snapshot, of any layout.</summary>
-        /// <exception cref="PicolloException">The layouts cannot be combined without loss.</exception>
-        public void Merge(HdrHistogramSnapshot other)
-        {
-            if (other == null)
-                throw new ArgumentNullException(nameof(other));
-            if (ReferenceEquals(other, this))
-                throw new ArgumentException("A snapshot cannot be merged into itself.", nameof(other));
-            // Whoever holds two gates holds this as well, so that two that merge into each other do not wait for each other.
-            lock (s_merging)
-            lock (Gate)
-            lock (other.Gate)
-                Outcome.Check(NativeMethods.picollo_snapshot_merge(Current(), other.Current()));
         }
 
         /// <inheritdoc/>

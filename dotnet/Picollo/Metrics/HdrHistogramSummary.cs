@@ -151,6 +151,8 @@ namespace Picollo.Metrics
         /// <summary>One line: <c>Example: Total=99,940, Overflow=0, Mean=4,332.9, P0=2,008, …</c>.</summary>
         public string ToString(string name) => Format(name, TextFormat.Line);
 
+        internal ref readonly PicolloSummary Native => ref _native;
+
         internal unsafe void Fill(SnapshotHandle snapshot, EquivalentValueSelection selection)
         {
             fixed (PicolloSummary* native = &_native)

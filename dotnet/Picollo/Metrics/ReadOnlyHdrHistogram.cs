@@ -6,7 +6,7 @@ namespace Picollo.Metrics
 {
     /// <summary>What can be read from a histogram and from a snapshot of one.</summary>
     /// <remarks>Any thread may call anything here, at any time; calls on one object take turns.</remarks>
-    public abstract unsafe class ReadOnlyHdrHistogram : IDisposable
+    public abstract unsafe partial class ReadOnlyHdrHistogram : IDisposable
     {
         private const int Chunk = 32;
 

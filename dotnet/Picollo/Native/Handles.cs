@@ -60,4 +60,120 @@ namespace Picollo.Native
             return true;
         }
     }
+
+    /// <summary>A picollo_double_histogram.</summary>
+    /// <remarks>Never disposed, always finalised: as <see cref="HistogramHandle"/>.</remarks>
+    internal sealed class DoubleHistogramHandle : NativeHandle
+    {
+        public DoubleHistogramHandle()
+        {
+        }
+
+        internal IntPtr Pointer => handle;
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_double_histogram_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A picollo_double_snapshot.</summary>
+    internal sealed class DoubleSnapshotHandle : NativeHandle
+    {
+        public DoubleSnapshotHandle()
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_double_snapshot_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A picollo_histogram_array.</summary>
+    /// <remarks>Never disposed, always finalised: as <see cref="HistogramHandle"/>.</remarks>
+    internal sealed class HistogramArrayHandle : NativeHandle
+    {
+        public HistogramArrayHandle()
+        {
+        }
+
+        internal IntPtr Pointer => handle;
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_histogram_array_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A picollo_striped_counter.</summary>
+    /// <remarks>Never disposed, always finalised: as <see cref="HistogramHandle"/>.</remarks>
+    internal sealed class StripedCounterHandle : NativeHandle
+    {
+        public StripedCounterHandle()
+        {
+        }
+
+        internal IntPtr Pointer => handle;
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_striped_counter_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A picollo_registry.</summary>
+    internal sealed class RegistryHandle : NativeHandle
+    {
+        public RegistryHandle()
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_registry_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A picollo_log_reader, with the text that it reads, which does not move as long as it is there.</summary>
+    internal sealed class LogReaderHandle : NativeHandle
+    {
+        private GCHandle _text;
+
+        public LogReaderHandle()
+        {
+        }
+
+        /// <summary>A reader of bytes that nobody changes from now on.</summary>
+        internal static unsafe LogReaderHandle Create(byte[] text)
+        {
+            GCHandle pinned = GCHandle.Alloc(text, GCHandleType.Pinned);
+            LogReaderHandle reader = null;
+            try
+            {
+                Outcome.Check(NativeMethods.picollo_log_reader_create(
+                    (byte*)pinned.AddrOfPinnedObject(), (UIntPtr)text.Length, out reader));
+                reader._text = pinned;
+                return reader;
+            }
+            finally
+            {
+                if (reader == null || reader.IsInvalid)
+                    pinned.Free();
+            }
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_log_reader_free(handle);
+            if (_text.IsAllocated)
+                _text.Free();
+            return true;
+        }
+    }
 }

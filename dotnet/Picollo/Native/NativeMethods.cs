@@ -9,7 +9,7 @@ namespace Picollo.Native
     /// their callers keep the owner alive themselves, which costs nothing. Where the call can neither allocate nor wait, .NET 5
     /// and later leave out the transition of the garbage collector (5 ns of 8).
     /// </remarks>
-    internal static unsafe class NativeMethods
+    internal static unsafe partial class NativeMethods
     {
         internal const string Library = "picollo";
 
@@ -63,9 +63,6 @@ namespace Picollo.Native
         internal static extern int picollo_histogram_footprint(HistogramHandle histogram, UIntPtr* bytes);
 
         [DllImport(Library)]
-        internal static extern int picollo_histogram_add(HistogramHandle histogram, SnapshotHandle other);
-
-        [DllImport(Library)]
         internal static extern int picollo_histogram_recorder(IntPtr histogram, uint inlineVersion, PicolloRecorder* recorder);
 
         [DllImport(Library)]
@@ -103,9 +100,6 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern int picollo_snapshot_buckets(
             SnapshotHandle snapshot, uint nonEmptyOnly, PicolloBucket* buckets, UIntPtr capacity, UIntPtr* length);
-
-        [DllImport(Library)]
-        internal static extern int picollo_snapshot_merge(SnapshotHandle into, SnapshotHandle other);
 
         [DllImport(Library)]
         internal static extern int picollo_snapshot_summary(SnapshotHandle snapshot, uint valueSelection, PicolloSummary* summary);

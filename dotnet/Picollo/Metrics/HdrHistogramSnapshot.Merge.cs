@@ -1,0 +1,86 @@
+using System;
+using Picollo.Native;
+
+namespace Picollo.Metrics
+{
+    public sealed unsafe partial class HdrHistogramSnapshot
+    {
+        /// <summary>Reads encoded data: any encoding of HdrHistogram (V0, V1, V2, compressed or not), or Picollo's own.</summary>
+        /// <param name="bytes">The data, or base64 of them. Data from strangers are safe: they are checked from beginning to end.</param>
+        /// <param name="maxCounters">The most counters that the result may have; 0: 6,291,456, which is 48 MiB.</param>
+        /// <exception cref="PicolloException">The data are <see cref="PicolloStatus.Corrupt"/>, or of a later version.</exception>
+        /// <exception cref="OutOfMemoryException">The result would have more counters than it may.</exception>
+        public static HdrHistogramSnapshot Decode(ReadOnlySpan<byte> bytes, ulong maxCounters = 0)
+        {
+            Loader.Ensure();
+            fixed (byte* start = &System.Runtime.InteropServices.MemoryMarshal.GetReference(bytes))
+            {
+                Outcome.Check(NativeMethods.picollo_snapshot_decode(
+                    start, (UIntPtr)bytes.Length, maxCounters, out SnapshotHandle handle));
+                return new HdrHistogramSnapshot(handle);
+            }
+        }
+
+        /// <summary>Reads encoded data that were written as base64, such as the HISTFAAA… of HdrHistogram's logs.</summary>
+        /// <remarks>Fails as <see cref="Decode"/> does.</remarks>
+        public static HdrHistogramSnapshot DecodeBase64(string text, ulong maxCounters = 0)
+        {
+            if (text == null)
+                throw new ArgumentNullException(nameof(text));
+            return Decode(System.Text.Encoding.UTF8.GetBytes(text), maxCounters);
+        }
+
+        /// <summary>A copy without a histogram behind it: to keep what the next update replaces, and to merge into.</summary>
+        public HdrHistogramSnapshot Copy()
+        {
+            lock (Gate)
+            {
+                Outcome.Check(NativeMethods.picollo_snapshot_copy(Current(), out SnapshotHandle copy));
+                return new HdrHistogramSnapshot(copy);
+            }
+        }
+
+        /// <summary>Adds the counts of another snapshot, of any layout.</summary>
+        /// <param name="other">What to add.</param>
+        /// <param name="spread">
+        /// False: a bucket's count goes to the bucket of its midpoint, whole. True: it is divided among all buckets that it has values
+        /// of, in proportion, and rounding loses nothing.
+        /// </param>
+        /// <returns>What could not be placed exactly.</returns>
+        public MergeReport Merge(HdrHistogramSnapshot other, bool spread = false)
+        {
+            ThrowIfUnfit(other);
+            PicolloMerged merged;
+            lock (s_pairing)
+            lock (Gate)
+            lock (other.Gate)
+                Outcome.Check(NativeMethods.picollo_snapshot_merge_reported(
+                    Current(), other.Current(), spread ? 1u : 0u, &merged));
+            return new MergeReport(in merged);
+        }
+
+        /// <summary>
+        /// Takes away the counts of another snapshot, of any layout, from where <see cref="Merge"/> would have put them. It undoes a
+        /// merge, and tells what was added to an earlier snapshot.
+        /// </summary>
+        /// <exception cref="ArgumentException">There is less than is to be taken away; nothing was changed.</exception>
+        public MergeReport Subtract(HdrHistogramSnapshot other)
+        {
+            ThrowIfUnfit(other);
+            PicolloMerged merged;
+            lock (s_pairing)
+            lock (Gate)
+            lock (other.Gate)
+                Outcome.Check(NativeMethods.picollo_snapshot_subtract(Current(), other.Current(), &merged));
+            return new MergeReport(in merged);
+        }
+
+        private void ThrowIfUnfit(HdrHistogramSnapshot other)
+        {
+            if (other == null)
+                throw new ArgumentNullException(nameof(other));
+            if (ReferenceEquals(other, this))
+                throw new ArgumentException("A snapshot cannot be combined with itself.", nameof(other));
+        }
+    }
+}

@@ -1,0 +1,48 @@
+using System;
+using System.Text;
+
+namespace Picollo.Native
+{
+    /// <summary>A call that writes text or bytes into a buffer, and tells how much there is.</summary>
+    internal unsafe delegate int NativeWrite(byte* buffer, UIntPtr capacity, UIntPtr* length);
+
+    /// <summary>Text and bytes of any length from the library.</summary>
+    internal static unsafe class NativeText
+    {
+        private const int Enough = 4096;
+
+        /// <summary>What the call writes, as a string.</summary>
+        internal static string Read(NativeWrite write)
+        {
+            byte[] buffer = Fill(write, 1, out int length);
+            return Encoding.UTF8.GetString(buffer, 0, length);
+        }
+
+        /// <summary>What the call writes, byte for byte.</summary>
+        internal static byte[] ReadBytes(NativeWrite write)
+        {
+            byte[] buffer = Fill(write, 0, out int length);
+            Array.Resize(ref buffer, length);
+            return buffer;
+        }
+
+        private static byte[] Fill(NativeWrite write, int terminator, out int length)
+        {
+            var buffer = new byte[Enough];
+            while (true)
+            {
+                UIntPtr needed;
+                int status;
+                fixed (byte* start = buffer)
+                    status = write(start, (UIntPtr)buffer.Length, &needed);
+                if (status != (int)PicolloStatus.BufferTooSmall)
+                {
+                    Outcome.Check(status);
+                    length = checked((int)needed);
+                    return buffer;
+                }
+                buffer = new byte[checked((int)needed + terminator)];
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+using System;
+using Picollo.Metrics;
+
+namespace Picollo.Tests
+{
+    /// <summary>Comparing: quantile intervals, verdicts, blocks.</summary>
+    public static class CompareTests
+    {
+        private static HdrHistogram Of(ulong[] values, Func<ulong, ulong> change = null)
+        {
+            HdrHistogram histogram = HdrHistogram.Create();
+            foreach (ulong value in values)
+                histogram.Record(change == null ? value : change(value));
+            return histogram;
+        }
+
+        [Test]
+        public static void FasterSlowerAndTheSame()
+        {
+            ulong[] values = Example.First;
+            HdrHistogram before = Of(values), slower = Of(values, v => v + v / 5), same = Of(values);
+            HdrComparison comparison = before.Compare(slower);
+            Check.Equal(Verdict.Slower, comparison.Verdict);
+            Check.Equal((double)comparison.After.Value - comparison.Before.Value, comparison.Difference);
+            Check.True(comparison.DifferenceLower <= comparison.Difference && comparison.Difference <= comparison.DifferenceUpper, "ends");
+            Check.True(comparison.DifferenceLower > comparison.Margin, "beyond the margin");
+            Check.True(comparison.CommonLanguage > 0.5 && comparison.CliffsDelta > 0 && comparison.CohensD > 0, "effects");
+            Check.Near(2 * comparison.CommonLanguage - 1, comparison.CliffsDelta, 1e-9);
+            Check.True(comparison.MannWhitneyZ > 10 && comparison.MannWhitneyP < 1e-6 && comparison.KsP < 1e-6, "tests");
+            Check.Equal(Verdict.Faster, slower.Compare(before).Verdict);
+            HdrComparison none = before.Compare(same);
+            Check.Equal(Verdict.NoEvidence, none.Verdict);
+            Check.True((none.Notes & ComparisonNotes.WithinMargin) != 0, none.Notes.ToString());
+            Check.Equal(0.0, none.Difference);
+            Check.Equal(Verdict.NoEvidence, before.Compare(before).Verdict, "with itself");
+        }
+
+        [Test]
+        public static void AsText()
+        {
+            HdrHistogram before = Of(Example.First), after = Of(Example.Second);
+            HdrComparison comparison = before.GetSnapshot().Compare(after.GetSnapshot());
+            string table = comparison.Format("Release", "1.0", "1.1");
+            string changes = before.GetSummary().FormatDiff(after.GetSummary(), "Release", "1.0", "1.1");
+            Check.True(table.StartsWith(changes.TrimEnd('\n').Split('\n')[0]), "as a difference, and more");
+            Check.True(table.Length > changes.Length && table.Contains("1.1"), table);
+            Check.True(comparison.ToString().IndexOf('\n') < 0, "one line");
+            Check.True(comparison.Format("x", format: TextFormat.Json).StartsWith("{"), "JSON");
+            Check.Equal(before.TotalCount, comparison.SummaryBefore.TotalCount);
+            Check.Equal(after.TotalCount, comparison.SummaryAfter.TotalCount);
+            Check.Throws<ArgumentException>(() => comparison.Format("a\0b"));
+        }
+
+        [Test]
+        public static void Intervals()
+        {
+            HdrHistogram histogram = Of(Example.First);
+            QuantileInterval interval = histogram.GetQuantileInterval(0.99);
+            Check.True(interval.Lower <= interval.Value && interval.Value <= interval.Upper, interval.ToString());
+            Check.True(interval.Coverage >= 0.95 && interval.Coverage < 0.96, interval.Coverage.ToString());
+            Check.Equal(histogram.GetPercentileValue(99), interval.Value);
+            Check.True(interval.LowerCount < interval.TargetCount && interval.TargetCount < interval.UpperCount, "order statistics");
+            Check.True(histogram.GetQuantileInterval(0.99, 0.999).Lower <= interval.Lower, "wider");
+            QuantileInterval few = Of(new ulong[] { 1, 2 }).GetQuantileInterval(0.999);
+            Check.Equal(ulong.MaxValue, few.Upper);
+            Check.Equal(0ul, few.UpperCount);
+        }
+
+        [Test]
+        public static void Options()
+        {
+            HdrHistogram before = Of(Example.First), slower = Of(Example.First, v => v + v / 50);
+            Check.Equal(Verdict.Slower, before.Compare(slower).Verdict);
+            Check.Equal(Verdict.NoEvidence, before.Compare(slower, new CompareOptions { RelativeThreshold = 0.1 }).Verdict);
+            Check.Equal(Verdict.NoEvidence, before.Compare(slower, new CompareOptions { AbsoluteThreshold = 100000 }).Verdict);
+            Check.Equal(0.9, before.Compare(slower, new CompareOptions { Quantile = 0.9 }).Before.Quantile);
+            HdrComparison none = before.Compare(slower, new CompareOptions { RelativeThreshold = 0 });
+            Check.Equal(none.BucketWidth, none.Margin, "no threshold but the width of a bucket");
+            foreach (double wrong in new[] { 0, 1, -1, double.NaN })
+            {
+                Check.Throws<ArgumentOutOfRangeException>(() => before.Compare(slower, new CompareOptions { Quantile = wrong }));
+                Check.Throws<ArgumentOutOfRangeException>(() => before.Compare(slower, new CompareOptions { Confidence = wrong }));
+                Check.Throws<ArgumentException>(() => before.GetQuantileInterval(wrong == 0 ? 2 : wrong));
+            }
+            Check.Throws<ArgumentNullException>(() => before.Compare(null));
+            Check.Fails(PicolloStatus.Empty, () => before.Compare(HdrHistogram.Create()));
+            Check.Fails(PicolloStatus.Empty, () => HdrHistogram.Create().GetQuantileInterval(0.5));
+        }
+
+        [Test]
+        public static void Blocks()
+        {
+            var a = new double[60];
+            var b = new double[60];
+            ulong state = 1;
+            for (int i = 0; i < a.Length; i++)
+            {
+                state = unchecked(state * 6364136223846793005 + 1442695040888963407);
+                // A drift that both share.
+                a[i] = 100 + i + (state >> 40) % 100 / 100.0;
+                state = unchecked(state * 6364136223846793005 + 1442695040888963407);
+                b[i] = 105 + i + (state >> 40) % 100 / 100.0;
+            }
+            BlockComparison comparison = BlockComparison.Compare(a, b);
+            Check.Equal(60ul, comparison.BlockCount);
+            Check.Equal(Verdict.Slower, comparison.Verdict);
+            Check.Near(5, comparison.Difference, 0.1);
+            Check.True(comparison.DifferenceLower > 4 && comparison.DifferenceUpper < 6, "the interval");
+            Check.Near(comparison.MedianBefore + 5, comparison.MedianAfter, 0.05);
+            Check.Equal(Verdict.Faster, BlockComparison.Compare(b, a).Verdict);
+            Check.Throws<ArgumentException>(() => BlockComparison.Compare(a, new double[1]));
+            Check.Throws<ArgumentException>(() => BlockComparison.Compare(new[] { double.NaN }, new double[1]));
+            Check.Fails(PicolloStatus.Empty, () => BlockComparison.Compare(new double[0], new double[0]));
+        }
+
+        /// <summary>Two threads compare the same two histograms in opposite directions, and do not wait for each other forever.</summary>
+        [Test]
+        public static void BothWaysAtOnce()
+        {
+            HdrHistogram a = Of(new ulong[] { 1, 2, 3 }), b = Of(new ulong[] { 4, 5, 6 });
+            ModeTests.Run(2, thread =>
+            {
+                for (int i = 0; i < 300; i++)
+                    if (thread == 0)
+                        a.Compare(b);
+                    else
+                        b.Compare(a);
+            });
+        }
+    }
+}

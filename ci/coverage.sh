@@ -51,7 +51,7 @@ cp "$CARGO_TARGET_DIR/debug/libpicollo.so" "$stage/lib/libpicollo.so.0"
 ln -sf libpicollo.so.0 "$stage/lib/libpicollo.so"
 printf 'Name: picollo\nDescription: counts what runs\nVersion: 0\nCflags: -I%s/include\nLibs: -L%s/lib -lpicollo\n' "$stage" "$stage" \
     >"$stage/lib/pkgconfig/picollo.pc"
-tests=$(printf 'include Makefile\nlist: ; @echo $(TESTS)\n' | make --no-print-directory -s -C c-tests -f - list)
+tests=$(printf 'include Makefile\nprint-tests: ; @echo $(TESTS)\n' | make --no-print-directory -s -C c-tests -f - print-tests)
 make --no-print-directory -s -C c-tests STAGE="$stage" BUILD="$work/c-tests" \
     $(for test in $tests; do [ "$test" = allocation ] || echo "$work/c-tests/$test.c11"; done) >"$work/c.log" 2>&1
 for test in $tests; do

@@ -16,6 +16,7 @@ header = open(sys.argv[1], encoding="utf-8").read()
 FUNCTION = re.compile(r"/\*\*((?:(?!\*/).)*)\*/\s*\n([a-z][a-z0-9_ ]*?[ *]+)(picollo_[a-z0-9_]+)\(([^)]*)\);", re.S)
 # How to make what a _create with all its defaults does not make.
 MAKERS = {
+    "picollo_histogram_array": "picollo_histogram_array_create(NULL, 1, &the_picollo_histogram_array)",
     "picollo_snapshot": "picollo_snapshot_create(the_picollo_histogram, &the_picollo_snapshot)",
     "picollo_session": "make_session(&the_picollo_session)",
     "picollo_log_reader": "picollo_log_reader_create(\"#[x]\\n\", 5, &the_picollo_log_reader)",
@@ -169,7 +170,7 @@ for handle in opaque:
     if handle not in MAKERS and f"{handle}_create" in names:
         create = names[f"{handle}_create"]
         arguments = ", ".join(
-            f"&the_{handle}" if one.depth == 2 else "NULL" if one.is_pointer else SCALARS.get(one.name, "0") for one in create.parameters
+            f"&the_{handle}" if one.depth == 2 else "NULL" if one.is_pointer else "0" for one in create.parameters
         )
         MAKERS[handle] = f"{handle}_create({arguments})"
 tests = []
@@ -178,6 +179,9 @@ for function in functions:
         continue
     print(f"\nstatic void {function.name[8:]}_(void)\n{{")
     print("    picollo_status status = PICOLLO_OK;")
+    for handle in sorted({one.base for one in function.parameters if one.base in opaque and one.depth == 1}):
+        # Said aloud where it was to be made.
+        print(f"    if (the_{handle} == NULL) return;")
     pointers = [index for index, one in enumerate(function.parameters) if one.is_pointer]
     for index in pointers:
         print(call(function, [index]))

@@ -148,6 +148,8 @@ static void signals_during_reads(void)
         options.relative_error = 0.01;
         CHECK_OK(picollo_histogram_create(&options, &interrupted));
         snapshot = snapshot_of(interrupted);
+        /* The first record of a thread may allocate, which a handler must not. */
+        picollo_histogram_record(interrupted, 7);
         handled = 0;
         CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
         while (handled < rounds(2000)) {
@@ -161,7 +163,7 @@ static void signals_during_reads(void)
         CHECK_OK(picollo_snapshot_update(snapshot, 1));
         CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
         sum += counts.total;
-        CHECK_U64((uint64_t)handled, sum);
+        CHECK_U64(1 + (uint64_t)handled, sum);
         picollo_snapshot_free(snapshot);
         picollo_histogram_free(interrupted);
     }

@@ -46,8 +46,9 @@
  *   freeing a thread-local histogram at that moment, new threads of the child record through counters that all share:
  *   exactly, but more slowly. The child can then make no thread-local histogram: PICOLLO_ERR_UNSUPPORTED.
  * - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
- *   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch,
- *   sparse storage and histograms of doubles, is not for handlers.
+ *   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch is
+ *   not for handlers: sparse storage, histograms of doubles, and the first record of a thread in thread-local mode
+ *   (for each histogram) and scalable mode.
  */
 #ifndef PICOLLO_H
 #define PICOLLO_H

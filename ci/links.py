@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Does every link in the documentation lead somewhere? Files, and headings in them; addresses on the net are only counted.
+
+Ends with "N links resolve".
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def text_of(path):
+    """Without blocks of code, in which brackets mean something else."""
+    text = re.sub(r"^(```|~~~).*?^\1", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", lambda code: code.group().replace("[", " ").replace("]", " "), text)
+
+
+def anchors(path):
+    """The names that a Markdown page gives to its headings."""
+    if path.suffix == ".html":
+        return set(re.findall(r'id="([^"]+)"', path.read_text()))
+    found = set()
+    for heading in re.findall(r"^#+ +(.+?)\s*$", text_of(path), flags=re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+        name = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        number = 1
+        while name in found:
+            name, number = re.sub(r"-\d+$", "", name) + f"-{number}", number + 1
+        found.add(name)
+    return found
+
+
+def main():
+    pages = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True)
+    resolved = elsewhere = 0
+    wrong = []
+    linked = set()
+    for page in (ROOT / name for name in pages.stdout.split()):
+        for target in re.findall(r"\]\(<?([^)>\s]+)>?(?:\s+\"[^\"]*\")?\)", text_of(page)):
+            if re.match(r"[a-z]+:", target):
+                elsewhere += 1
+                continue
+            name, _, heading = target.partition("#")
+            file = (page.parent / name).resolve() if name else page
+            if not file.exists():
+                wrong.append(f"{page.relative_to(ROOT)}: {target}: no such file")
+            elif heading and heading not in anchors(file):
+                wrong.append(f"{page.relative_to(ROOT)}: {target}: no such heading")
+            else:
+                resolved += 1
+                linked.add(file)
+    # A page that nothing leads to is not read.
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        if page not in linked:
+            wrong.append(f"{page.relative_to(ROOT)}: no page links to it")
+    for line in wrong:
+        print("FAILED:", line)
+    if wrong:
+        print(f"{len(wrong)} links lead nowhere, {resolved} resolve")
+        sys.exit(1)
+    print(f"{resolved} links resolve, {elsewhere} lead elsewhere")
+
+
+main()

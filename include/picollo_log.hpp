@@ -48,6 +48,15 @@ public:
     explicit log_reader(std::string text) : log_reader(create(std::move(text))) {}
 #endif
 
+    log_reader(log_reader &&) noexcept = default;
+    /* The reader that was here goes before the text that it reads. */
+    log_reader &operator=(log_reader &&other) noexcept
+    {
+        handle_ = std::move(other.handle_);
+        text_ = std::move(other.text_);
+        return *this;
+    }
+
     /** The most counters that decode() makes from here on; 0: PICOLLO_DEFAULT_MAX_COUNTERS. */
     outcome<void> max_counters(std::uint64_t value)
     {
@@ -112,7 +121,7 @@ private:
         return length;
     }
 
-    /* Behind a pointer, so that moving the reader leaves the text where it is; freed after the reader, which comes last. */
+    /* Behind a pointer, so that moving the reader leaves the text where it is. It outlives the reader, which goes first. */
     std::unique_ptr<const std::string> text_;
     detail::handle<picollo_log_reader, picollo_log_reader_free> handle_;
 };

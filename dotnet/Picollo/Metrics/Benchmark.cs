@@ -135,18 +135,27 @@ namespace Picollo.Metrics
             PicolloBenchmarkOptions native = chosen.ToNative();
             IReadOnlyList<string> counters = chosen.Counters ?? new string[0];
             BenchmarkHandle handle = Create(&native, counters);
-            while (true)
+            try
             {
-                uint which;
-                ulong repetitions;
-                int status = NativeMethods.picollo_benchmark_next(handle, &which, &repetitions);
-                if (status == (int)PicolloStatus.Empty)
-                    return new Benchmark(handle, counters);
-                Outcome.Check(status);
-                Action action = which == 0 ? before : which == 1 ? after : s_nothing;
-                for (ulong i = 0; i < repetitions; i++)
-                    action();
-                Outcome.Check(NativeMethods.picollo_benchmark_done(handle));
+                while (true)
+                {
+                    uint which;
+                    ulong repetitions;
+                    int status = NativeMethods.picollo_benchmark_next(handle, &which, &repetitions);
+                    if (status == (int)PicolloStatus.Empty)
+                        return new Benchmark(handle, counters);
+                    Outcome.Check(status);
+                    Action action = which == 0 ? before : which == 1 ? after : s_nothing;
+                    for (ulong i = 0; i < repetitions; i++)
+                        action();
+                    Outcome.Check(NativeMethods.picollo_benchmark_done(handle));
+                }
+            }
+            catch
+            {
+                // Its counters go on counting until it is freed.
+                handle.Dispose();
+                throw;
             }
         }
 

@@ -335,6 +335,86 @@ static void counters()
     CHECK_U64(1000, few.value());
 }
 
+/* One of them, to use or to end; none where there are none. */
+template <class T>
+static T *pick(std::vector<T> &things, std::uint64_t random)
+{
+    return things.empty() ? nullptr : &things[random % things.size()];
+}
+
+template <class T>
+static void drop(std::vector<T> &things, std::uint64_t random)
+{
+    if (T *which = pick(things, random)) {
+        *which = std::move(things.back());
+        things.pop_back();
+    }
+}
+
+/* Everything is made, moved, used and ended in random order, on two threads. Memcheck and the sanitizers look on. */
+static void any_order()
+{
+    std::vector<std::thread> threads;
+    for (std::uint64_t seed = 1; seed <= 2; seed++) {
+        threads.emplace_back([seed] {
+            const picollo::options coarse = picollo::options().relative_error(0.1);
+            std::vector<picollo::histogram> histograms;
+            std::vector<picollo::histogram_array> arrays;
+            std::vector<picollo::recorder> recorders;
+            std::vector<picollo::snapshot> snapshots;
+            std::vector<picollo::double_histogram> doubles;
+            std::vector<picollo::double_snapshot> intervals;
+            std::vector<picollo::registry> registries;
+            std::uint64_t x = seed;
+            for (int step = 0; step < 3000; step++) {
+                x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                const std::uint64_t random = x >> 33, choice = random % 12, other = random / 12;
+                picollo::histogram *histogram = pick(histograms, other);
+                if (choice == 0) {
+                    const picollo::mode mode = other % 2 == 0 ? picollo::mode::single_writer : picollo::mode::per_thread;
+                    histograms.push_back(must(picollo::histogram::create(picollo::options(coarse).mode(mode))));
+                } else if (choice == 1) {
+                    arrays.push_back(must(picollo::histogram_array::create(3, coarse)));
+                    histograms.push_back(must(arrays.back().at(other % 3)));
+                } else if (choice == 2 && histogram != nullptr) {
+                    recorders.push_back(must(histogram->recorder()));
+                } else if (choice == 3 && histogram != nullptr) {
+                    snapshots.push_back(must(histogram->snapshot()));
+                } else if (choice == 4) {
+                    doubles.push_back(must(picollo::double_histogram::create()));
+                    doubles.back().record(static_cast<double>(step));
+                    intervals.push_back(must(doubles.back().collect()));
+                } else if (choice == 5 && histogram != nullptr) {
+                    registries.push_back(must(picollo::registry::create()));
+                    picollo::metric metric;
+                    metric.name = "x";
+                    must(registries.back().add(*histogram, metric));
+                    must(registries.back().update());
+                } else if (choice == 6) {
+                    if (histogram != nullptr) histogram->record(random);
+                    if (picollo::recorder *recorder = pick(recorders, other)) recorder->record(random);
+                    if (picollo::histogram_array *array = pick(arrays, other)) array->record(other % 3, random);
+                } else if (choice == 7) {
+                    if (picollo::snapshot *snapshot = pick(snapshots, other)) must(snapshot->update());
+                    if (picollo::double_snapshot *interval = pick(intervals, other)) must(interval->summary());
+                } else if (choice == 8) {
+                    drop(histograms, other);
+                    drop(doubles, other);
+                } else if (choice == 9) {
+                    drop(arrays, other);
+                    drop(intervals, other);
+                } else if (choice == 10) {
+                    drop(recorders, other);
+                    drop(registries, other);
+                } else {
+                    drop(snapshots, other);
+                }
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+}
+
 int main()
 {
     RUN(encodings);
@@ -348,5 +428,6 @@ int main()
     RUN(arrays);
     RUN(registries);
     RUN(counters);
+    RUN(any_order);
     return report();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job: measures real code with the staged library, from C and from Python.
+# The main job: measures real code with the staged library, from C, C++ and Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

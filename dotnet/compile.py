@@ -37,7 +37,14 @@ sys.path.append(roslyn)
 clr.AddReference("Microsoft.CodeAnalysis")
 clr.AddReference("Microsoft.CodeAnalysis.CSharp")
 import System  # noqa: E402
-from Microsoft.CodeAnalysis import DiagnosticSeverity, MetadataReference, OptimizationLevel, OutputKind, SyntaxTree  # noqa: E402
+from Microsoft.CodeAnalysis import (  # noqa: E402
+    DiagnosticSeverity,
+    DocumentationMode,
+    MetadataReference,
+    OptimizationLevel,
+    OutputKind,
+    SyntaxTree,
+)
 from Microsoft.CodeAnalysis.CSharp import (  # noqa: E402
     CSharpCompilation,
     CSharpCompilationOptions,
@@ -65,7 +72,10 @@ def compile_job(job, framework_references):
     references += [MetadataReference.CreateFromFile(p[1:]) for p in parts if p.startswith("@")]
     parsed = getattr(LanguageVersion, language if language == "Latest" else "CSharp" + language.replace(".", "_"))
     symbols = System.Array[System.String](SYMBOLS)
-    options = CSharpParseOptions(parsed).WithPreprocessorSymbols(symbols)
+    executable = out.endswith(".exe.dll")
+    # What a library shows has to be documented, and what its comments refer to has to be there.
+    comments = DocumentationMode.Parse if executable else DocumentationMode.Diagnose
+    options = CSharpParseOptions(parsed).WithPreprocessorSymbols(symbols).WithDocumentationMode(comments)
     trees = System.Array[SyntaxTree](
         [
             CSharpSyntaxTree.ParseText(
@@ -74,7 +84,6 @@ def compile_job(job, framework_references):
             for s in sources
         ]
     )
-    executable = out.endswith(".exe.dll")
     kind = OutputKind.ConsoleApplication if executable else OutputKind.DynamicallyLinkedLibrary
     compilation_options = (
         CSharpCompilationOptions(kind).WithAllowUnsafe(True).WithOptimizationLevel(OptimizationLevel.Release)

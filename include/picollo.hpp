@@ -24,9 +24,15 @@
 #ifndef PICOLLO_HPP
 #define PICOLLO_HPP
 
+#include "picollo_benchmark.hpp"
+#include "picollo_compare.hpp"
+#include "picollo_double.hpp"
 #include "picollo_histogram.hpp"
+#include "picollo_log.hpp"
 #include "picollo_perf.hpp"
+#include "picollo_registry.hpp"
 #include "picollo_result.hpp"
+#include "picollo_snapshot.hpp"
 #include "picollo_summary.hpp"
 
 #endif /* PICOLLO_HPP */

@@ -1,12 +1,12 @@
-/* Histograms, recorders, snapshots and scopes in C++17. Include picollo.hpp. */
+/* Histograms, recorders, arrays and scopes in C++17. Include picollo.hpp. */
 #ifndef PICOLLO_HISTOGRAM_HPP
 #define PICOLLO_HISTOGRAM_HPP
 
 #include <chrono>
-#include <vector>
 
 #include "picollo_inline.h"
 #include "picollo_result.hpp"
+#include "picollo_snapshot.hpp"
 #include "picollo_summary.hpp"
 
 PICOLLO_NAMESPACE {
@@ -17,114 +17,6 @@ enum class mode : std::uint32_t {
     interlocked = PICOLLO_MODE_INTERLOCKED,
     per_thread = PICOLLO_MODE_THREAD_LOCAL,
     scalable = PICOLLO_MODE_SCALABLE
-};
-
-/** What an update of a snapshot takes. */
-enum class since { reset = 0, previous_update = 1 };
-
-/** The counts of one moment, or of the interval between two. Keeps what it needs of its histogram alive. */
-class snapshot {
-public:
-    explicit snapshot(picollo_snapshot *owned) noexcept : handle_(owned) {}
-
-    /** Takes the counts of now: since the reset, or since the previous update. Allocates nothing. */
-    outcome<void> update(since start = since::reset)
-    {
-        return detail::done(picollo_snapshot_update(native(), static_cast<std::uint32_t>(start)));
-    }
-
-    outcome<picollo_counts> counts() const
-    {
-        picollo_counts counts = {};
-        const picollo_status code = picollo_snapshot_counts(native(), &counts);
-        return detail::filled(code, counts);
-    }
-
-    /** The percentile at a rank of 0 to 100. */
-    outcome<picollo::percentile> percentile(double rank, value_selection which = value_selection::midpoint) const
-    {
-        picollo::percentile found = {};
-        const picollo_status code =
-            picollo_snapshot_percentiles(native(), &rank, 1, static_cast<std::uint32_t>(which), &found);
-        return detail::filled(code, found);
-    }
-
-    /** The percentiles at many ranks, in any order, for little more than one. Allocates the answer. */
-    outcome<std::vector<picollo::percentile>> percentiles(span<const double> ranks, value_selection which = value_selection::midpoint) const
-    {
-        std::vector<picollo_percentile> native_values(ranks.size());
-        std::vector<picollo::percentile> found;
-        if (ranks.empty()) return found;
-        const picollo_status code = picollo_snapshot_percentiles(native(), ranks.data(), ranks.size(),
-                                                                 static_cast<std::uint32_t>(which), native_values.data());
-        for (const picollo_percentile &value : native_values) found.push_back(picollo::percentile{value});
-        return detail::filled(code, std::move(found));
-    }
-
-    /** The values at many ranks, into as many places. */
-    outcome<void> percentile_values(span<const double> ranks, span<std::uint64_t> values,
-                                    value_selection which = value_selection::midpoint) const
-    {
-        if (values.size() < ranks.size()) return detail::done(PICOLLO_ERR_BUFFER_TOO_SMALL);
-        if (ranks.empty()) return detail::done(PICOLLO_OK);
-        return detail::done(picollo_snapshot_percentile_values(native(), ranks.data(), ranks.size(),
-                                                               static_cast<std::uint32_t>(which), values.data()));
-    }
-
-    /** The percentage of observations up to and including the value's bucket. */
-    outcome<double> rank_of(std::uint64_t value, bool interpolate = false) const
-    {
-        double rank = 0;
-        const picollo_status code = picollo_snapshot_rank_of_value(native(), value, interpolate, &rank);
-        return detail::filled(code, rank);
-    }
-
-    /** The bucket that a value is counted in. */
-    outcome<bucket> bucket_of(std::uint64_t value) const
-    {
-        bucket found = {};
-        const picollo_status code = picollo_snapshot_bucket_of(native(), value, &found);
-        return detail::filled(code, found);
-    }
-
-    /** The buckets, ascending; only those with a count unless `all`. Allocates. */
-    outcome<std::vector<bucket>> buckets(bool all = false) const
-    {
-        std::vector<picollo_bucket> native_values;
-        std::size_t length = 0;
-        picollo_status code = picollo_snapshot_buckets(native(), !all, nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
-            native_values.resize(length);
-            code = picollo_snapshot_buckets(native(), !all, native_values.data(), length, &length);
-        }
-        std::vector<bucket> found;
-        for (const picollo_bucket &value : native_values) found.push_back(bucket{value});
-        return detail::filled(code, std::move(found));
-    }
-
-    /** The buckets as text, each on a line, with the percentile rank at its middle. Allocates. */
-    outcome<std::string> listing(bool all = false, value_selection which = value_selection::midpoint) const
-    {
-        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_snapshot_format_buckets(native(), !all, static_cast<std::uint32_t>(which), buffer, capacity, length);
-        });
-    }
-
-    outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
-    {
-        picollo_summary native_summary = {};
-        const picollo_status code =
-            picollo_snapshot_summary(native(), static_cast<std::uint32_t>(which), &native_summary);
-        return detail::filled(code, picollo::summary(native_summary));
-    }
-
-    /** Adds the counts of another snapshot. */
-    outcome<void> merge(const snapshot &other) { return detail::done(picollo_snapshot_merge(native(), other.native())); }
-
-    picollo_snapshot *native() const noexcept { return handle_.get(); }
-
-private:
-    detail::handle<picollo_snapshot, picollo_snapshot_free> handle_;
 };
 
 /** Durations as counts of a unit; a negative one is 0. */
@@ -199,6 +91,22 @@ public:
     }
     /** Half the memory, and no reset. */
     options &no_live_reset() noexcept { return native_.flags |= PICOLLO_HISTOGRAM_NO_LIVE_RESET, *this; }
+
+    /** The layout that a histogram will have. Makes none. */
+    outcome<picollo::layout> layout() const
+    {
+        picollo::layout found = {};
+        const picollo_status code = picollo_layout_of_options(&native_, &found);
+        return detail::filled(code, found);
+    }
+
+    /** The memory that a histogram will take. Makes none. */
+    outcome<picollo_footprint> footprint() const
+    {
+        picollo_footprint found = {};
+        const picollo_status code = picollo_histogram_estimate(&native_, &found);
+        return detail::filled(code, found);
+    }
 
     const picollo_histogram_options &native() const noexcept { return native_; }
 
@@ -279,10 +187,13 @@ public:
         return picollo::recorder(filled);
     }
 
-    /** Adds all counts of a snapshot, of any layout. */
-    outcome<void> add(const picollo::snapshot &other)
+    /** Adds all counts of a snapshot, of any layout. A kind of recording: as many threads may do it as may record. */
+    outcome<picollo_merged> add(const picollo::snapshot &other, placement how = placement::midpoint)
     {
-        return detail::done(picollo_histogram_add(native(), other.native()));
+        picollo_merged merged = {};
+        const picollo_status code =
+            picollo_histogram_add_reported(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
+        return detail::filled(code, merged);
     }
 
     /** Bytes of memory, now. */
@@ -297,6 +208,52 @@ public:
 
 private:
     detail::handle<picollo_histogram, picollo_histogram_free> handle_;
+};
+
+/** Histograms alike in one block of memory, each on cache lines of its own: per endpoint, per core, per tenant. */
+class histogram_array {
+public:
+    /** Takes over a reference. */
+    explicit histogram_array(picollo_histogram_array *owned) noexcept : handle_(owned) {}
+
+    static outcome<histogram_array> create(std::size_t size, const options &how = options())
+    {
+        picollo_histogram_array *made = nullptr;
+        const picollo_status code = picollo_histogram_array_create(&how.native(), size, &made);
+        if (code != PICOLLO_OK) return detail::fail<histogram_array>(code);
+        return histogram_array(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    explicit histogram_array(std::size_t size, const options &how = options()) : histogram_array(create(size, how)) {}
+#endif
+
+    std::size_t size() const noexcept { return picollo_histogram_array_length(native()); }
+
+    /** Counts a value once in one of them; nothing where there is none of this number. */
+    void record(std::size_t index, std::uint64_t value) noexcept { picollo_histogram_array_record(native(), index, value); }
+
+    /** One of them, which keeps the memory of all: to read, to take a recorder of, and to hold on to. */
+    outcome<histogram> at(std::size_t index) const
+    {
+        picollo_histogram *found = nullptr;
+        const picollo_status code = picollo_histogram_array_at(native(), index, &found);
+        if (code != PICOLLO_OK) return detail::fail<histogram>(code);
+        return histogram(found);
+    }
+
+    /** Bytes of memory of all, now. */
+    outcome<std::size_t> footprint() const
+    {
+        std::size_t bytes = 0;
+        const picollo_status code = picollo_histogram_array_footprint(native(), &bytes);
+        return detail::filled(code, bytes);
+    }
+
+    picollo_histogram_array *native() const noexcept { return handle_.get(); }
+
+private:
+    detail::handle<picollo_histogram_array, picollo_histogram_array_free> handle_;
 };
 
 /** Measures the time from here to the end of the block, and records it; the histogram or recorder outlives the scope.

@@ -113,6 +113,40 @@ namespace Picollo.Tests
             Check.Fails(PicolloStatus.Empty, () => BlockComparison.Compare(new double[0], new double[0]));
         }
 
+        [Test]
+        public static void Benchmarks()
+        {
+            var options = new BenchmarkOptions
+            {
+                BudgetSeconds = 0.5, WarmUpSeconds = 0.05, SampleSeconds = 0.0001, MaxBlocks = 200,
+                Counters = new[] { "task-clock", "branch-misses" }
+            };
+            Benchmark run = Benchmark.Run(() => CpuUtils.AddChain256(4), () => CpuUtils.AddChain256(12), options);
+            Check.Equal(Verdict.Slower, run.Verdict, run.Format());
+            Check.True(run.Blocks.MedianAfter > 2 * run.Blocks.MedianBefore, run.Format());
+            Check.Equal(2 * run.Blocks.BlockCount, run.SampleCount);
+            Check.Equal(run.SampleCount, run.HistogramBefore.TotalCount);
+            Check.True(run.RepetitionsBefore > 0 && run.RepetitionsAfter > 0 && run.OverheadBefore > 0, "samples");
+            Check.True(run.Elapsed > TimeSpan.Zero && run.Elapsed < TimeSpan.FromSeconds(30), run.Elapsed.ToString());
+            Check.Equal(2, run.Counters.Count);
+            Check.Equal("task-clock", run.Counters[0].Name);
+            Check.True(run.Counters[0].Status == PicolloStatus.Ok && run.Counters[0].After > run.Counters[0].Before, "time on a processor");
+            Check.True(run.Counters[1].Status == PicolloStatus.Ok || double.IsNaN(run.Counters[1].Before), "never an invented zero");
+            Check.True(run.Format("Chains", "4", "12").Contains("Chains"), "text");
+        }
+
+        [Test]
+        public static void BenchmarksAreChecked()
+        {
+            Action nothing = () => { };
+            Check.Throws<ArgumentNullException>(() => Benchmark.Run(null, nothing));
+            Check.Throws<ArgumentNullException>(() => Benchmark.Run(nothing, null));
+            Check.Throws<ArgumentOutOfRangeException>(() => Benchmark.Run(nothing, nothing, new BenchmarkOptions { MinBlocks = -1 }));
+            Check.Throws<ArgumentException>(() => Benchmark.Run(nothing, nothing, new BenchmarkOptions { Confidence = 2 }));
+            Check.Fails(PicolloStatus.NoSuchEvent, () => Benchmark.Run(nothing, nothing, new BenchmarkOptions { Counters = new[] { "nonsense" } }));
+            Check.Throws<NotSupportedException>(() => Benchmark.Run(() => throw new NotSupportedException(), nothing));
+        }
+
         /// <summary>Two threads compare the same two histograms in opposite directions, and do not wait for each other forever.</summary>
         [Test]
         public static void BothWaysAtOnce()

@@ -34,6 +34,7 @@ namespace Picollo.Tests
             { "picollo_(interlocked|racing)_counter_.*", "Interlocked and plain additions, without a call" },
             { "picollo_scalable_counter_add(32|64)", "the forms for many events count one as well" },
             { "picollo_counter_read(32|64)", "Volatile.Read, without a call" },
+            { "picollo_benchmark_(done_after|progress)", "a benchmark of delegates runs to its end, by the library's clock" },
             { "picollo_session_length", "the binding knows it" }
         };
 

@@ -239,7 +239,7 @@ namespace Picollo.Metrics
     {
         private readonly PicolloBlockComparison _native;
 
-        private BlockComparison(in PicolloBlockComparison native)
+        internal BlockComparison(in PicolloBlockComparison native)
         {
             _native = native;
         }

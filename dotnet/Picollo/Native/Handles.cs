@@ -140,6 +140,20 @@ namespace Picollo.Native
         }
     }
 
+    /// <summary>A picollo_benchmark.</summary>
+    internal sealed class BenchmarkHandle : NativeHandle
+    {
+        public BenchmarkHandle()
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_benchmark_free(handle);
+            return true;
+        }
+    }
+
     /// <summary>A picollo_log_reader, with the text that it reads, which does not move as long as it is there.</summary>
     internal sealed class LogReaderHandle : NativeHandle
     {

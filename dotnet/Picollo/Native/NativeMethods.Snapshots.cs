@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Picollo.Native
 {
-    // Layouts, steps, merging, encodings, logs and comparisons.
+    // Layouts, steps, merging, encodings, logs, comparisons and benchmarks.
     internal static unsafe partial class NativeMethods
     {
         [DllImport(Library)]
@@ -123,5 +123,34 @@ namespace Picollo.Native
         internal static extern int picollo_comparison_format(
             PicolloComparison* comparison, PicolloSummary* a, PicolloSummary* b, byte* title, byte* nameA, byte* nameB,
             uint format, byte* buffer, UIntPtr capacity, UIntPtr* length);
+
+        [DllImport(Library)]
+        internal static extern int picollo_benchmark_create(
+            PicolloBenchmarkOptions* options, PicolloEvent* events, UIntPtr length, out BenchmarkHandle benchmark,
+            PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern void picollo_benchmark_free(IntPtr benchmark);
+
+        [DllImport(Library)]
+        internal static extern int picollo_benchmark_next(BenchmarkHandle benchmark, uint* which, ulong* repetitions);
+
+        [DllImport(Library)]
+        internal static extern int picollo_benchmark_done(BenchmarkHandle benchmark);
+
+        [DllImport(Library)]
+        internal static extern int picollo_benchmark_get_result(BenchmarkHandle benchmark, PicolloBenchmarkResult* result);
+
+        [DllImport(Library)]
+        internal static extern int picollo_benchmark_get_counter(
+            BenchmarkHandle benchmark, UIntPtr index, PicolloBenchmarkCounter* counter);
+
+        [DllImport(Library)]
+        internal static extern int picollo_benchmark_histogram(
+            BenchmarkHandle benchmark, uint which, out HistogramHandle histogram);
+
+        [DllImport(Library)]
+        internal static extern int picollo_benchmark_format_markdown(
+            BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, byte* buffer, UIntPtr capacity, UIntPtr* length);
     }
 }

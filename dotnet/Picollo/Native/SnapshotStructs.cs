@@ -128,4 +128,41 @@ namespace Picollo.Native
         public uint Verdict;
         public uint Flags;
     }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloBenchmarkOptions
+    {
+        public uint StructSize;
+        public uint Flags;
+        public uint MinBlocks;
+        public uint MaxBlocks;
+        public ulong Repetitions;
+        public double BudgetSeconds;
+        public double WarmUpSeconds;
+        public double SampleSeconds;
+        public double Precision;
+        public double Confidence;
+        public double RelativeThreshold;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloBenchmarkResult
+    {
+        public PicolloBlockComparison Blocks;
+        public double OverheadA;
+        public double OverheadB;
+        public ulong RepetitionsA;
+        public ulong RepetitionsB;
+        public ulong SampleCount;
+        public ulong Elapsed;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloBenchmarkCounter
+    {
+        public double A;
+        public double B;
+        public int Status;
+        public uint Reserved;
+    }
 }

@@ -1,0 +1,247 @@
+using System;
+using System.Collections.Generic;
+using Picollo.Native;
+
+namespace Picollo.Metrics
+{
+    /// <summary>How a benchmark measures. Zero stands for the default.</summary>
+    public sealed class BenchmarkOptions
+    {
+        /// <summary>Seconds at most; a block that was begun is finished. 0: 5.</summary>
+        public double BudgetSeconds { get; set; }
+
+        /// <summary>Seconds to warm up for, both together; the JIT needs some. 0: a tenth of the budget.</summary>
+        public double WarmUpSeconds { get; set; }
+
+        /// <summary>Seconds that a sample should take. 0: 0.0002.</summary>
+        public double SampleSeconds { get; set; }
+
+        /// <summary>Calls in a sample. 0: as many as <see cref="SampleSeconds"/> take.</summary>
+        public ulong Repetitions { get; set; }
+
+        /// <summary>Blocks before it may end for being precise enough. 0: 20.</summary>
+        public int MinBlocks { get; set; }
+
+        /// <summary>Blocks at most. 0: 100,000.</summary>
+        public int MaxBlocks { get; set; }
+
+        /// <summary>
+        /// It ends when half the width of the interval of the difference is at most this share of the older way's time. 0: 0.002;
+        /// negative: only with the budget.
+        /// </summary>
+        public double Precision { get; set; }
+
+        /// <summary>Of the interval, between 0 and 1. 0: 0.95.</summary>
+        public double Confidence { get; set; }
+
+        /// <summary>Differences up to this share do not matter. 0: 0.01; negative: no such threshold.</summary>
+        public double RelativeThreshold { get; set; }
+
+        /// <summary>Subtract nothing: of samples so long that calling them does not matter.</summary>
+        public bool KeepsOverhead { get; set; }
+
+        /// <summary>Events to count beside the time, by the names that perf knows: <c>cycles</c>, <c>branch-misses</c>.</summary>
+        public IReadOnlyList<string> Counters { get; set; } = new string[0];
+
+        internal unsafe PicolloBenchmarkOptions ToNative()
+        {
+            if (MinBlocks < 0)
+                throw new ArgumentOutOfRangeException(nameof(MinBlocks), MinBlocks, "Numbers of blocks are not negative.");
+            if (MaxBlocks < 0)
+                throw new ArgumentOutOfRangeException(nameof(MaxBlocks), MaxBlocks, "Numbers of blocks are not negative.");
+            return new PicolloBenchmarkOptions
+            {
+                StructSize = (uint)sizeof(PicolloBenchmarkOptions),
+                Flags = KeepsOverhead ? 1u : 0u,
+                MinBlocks = (uint)MinBlocks,
+                MaxBlocks = (uint)MaxBlocks,
+                Repetitions = Repetitions,
+                BudgetSeconds = BudgetSeconds,
+                WarmUpSeconds = WarmUpSeconds,
+                SampleSeconds = SampleSeconds,
+                Precision = Precision,
+                Confidence = Confidence,
+                RelativeThreshold = RelativeThreshold
+            };
+        }
+    }
+
+    /// <summary>How much of an event a call took.</summary>
+    public readonly struct BenchmarkCounter
+    {
+        internal BenchmarkCounter(string name, in PicolloBenchmarkCounter native)
+        {
+            Name = name;
+            Before = native.A;
+            After = native.B;
+            Status = (PicolloStatus)native.Status;
+        }
+
+        /// <summary>As it was asked for.</summary>
+        public string Name { get; }
+
+        /// <summary>Of the older way; NaN where nothing was counted.</summary>
+        public double Before { get; }
+
+        /// <summary>Of the newer way; NaN where nothing was counted.</summary>
+        public double After { get; }
+
+        /// <summary>Ok, or why there is no count.</summary>
+        public PicolloStatus Status { get; }
+    }
+
+    /// <summary>Which of two pieces of code is faster.</summary>
+    /// <remarks>
+    /// They are run by turns, in blocks of four samples (A B B A, then B A A B), so that what changes slowly falls on both alike, and
+    /// the differences within blocks are judged. What calling an empty delegate as often takes is subtracted.
+    /// </remarks>
+    public sealed unsafe class Benchmark
+    {
+        private static readonly Action s_nothing = Nothing;
+
+        private readonly BenchmarkHandle _handle;
+        private readonly PicolloBenchmarkResult _result;
+
+        private Benchmark(BenchmarkHandle handle, IReadOnlyList<string> counters)
+        {
+            _handle = handle;
+            PicolloBenchmarkResult result;
+            Outcome.Check(NativeMethods.picollo_benchmark_get_result(handle, &result));
+            _result = result;
+            HistogramBefore = Histogram(0);
+            HistogramAfter = Histogram(1);
+            var counted = new BenchmarkCounter[counters.Count];
+            for (int i = 0; i < counted.Length; i++)
+            {
+                PicolloBenchmarkCounter native;
+                Outcome.Check(NativeMethods.picollo_benchmark_get_counter(handle, (UIntPtr)(uint)i, &native));
+                counted[i] = new BenchmarkCounter(counters[i], in native);
+            }
+            Counters = counted;
+        }
+
+        /// <summary>Runs both until the difference is known well enough, or the budget is spent. Ends with an exception of theirs.</summary>
+        /// <param name="before">The older way. Its results have to be used, or the compiler may leave it out.</param>
+        /// <param name="after">The newer way.</param>
+        /// <param name="options">Null: the defaults.</param>
+        public static Benchmark Run(Action before, Action after, BenchmarkOptions options = null)
+        {
+            if (before == null)
+                throw new ArgumentNullException(nameof(before));
+            if (after == null)
+                throw new ArgumentNullException(nameof(after));
+            Loader.Ensure();
+            BenchmarkOptions chosen = options ?? new BenchmarkOptions();
+            PicolloBenchmarkOptions native = chosen.ToNative();
+            IReadOnlyList<string> counters = chosen.Counters ?? new string[0];
+            BenchmarkHandle handle = Create(&native, counters);
+            try
+            {
+                while (true)
+                {
+                    uint which;
+                    ulong repetitions;
+                    int status = NativeMethods.picollo_benchmark_next(handle, &which, &repetitions);
+                    if (status == (int)PicolloStatus.Empty)
+                        return new Benchmark(handle, counters);
+                    Outcome.Check(status);
+                    Action action = which == 0 ? before : which == 1 ? after : s_nothing;
+                    for (ulong i = 0; i < repetitions; i++)
+                        action();
+                    Outcome.Check(NativeMethods.picollo_benchmark_done(handle));
+                }
+            }
+            catch
+            {
+                // Its counters go on counting until it is freed.
+                handle.Dispose();
+                throw;
+            }
+        }
+
+        /// <summary>The difference and the verdict, of picoseconds a call.</summary>
+        public BlockComparison Blocks => new BlockComparison(in _result.Blocks);
+
+        /// <summary>What it amounts to.</summary>
+        public Verdict Verdict => Blocks.Verdict;
+
+        /// <summary>Calls of the older way in each sample.</summary>
+        public ulong RepetitionsBefore => _result.RepetitionsA;
+
+        /// <summary>Calls of the newer way in each sample.</summary>
+        public ulong RepetitionsAfter => _result.RepetitionsB;
+
+        /// <summary>Picoseconds of an empty sample with as many calls as one of the older way, which were subtracted.</summary>
+        public double OverheadBefore => _result.OverheadA;
+
+        /// <summary>Picoseconds of an empty sample with as many calls as one of the newer way, which were subtracted.</summary>
+        public double OverheadAfter => _result.OverheadB;
+
+        /// <summary>Samples of each: two a block.</summary>
+        public ulong SampleCount => _result.SampleCount;
+
+        /// <summary>How long it took.</summary>
+        public TimeSpan Elapsed => TimeSpan.FromTicks((long)(_result.Elapsed / 100000));
+
+        /// <summary>Samples of the older way: picoseconds a call.</summary>
+        public HdrHistogram HistogramBefore { get; }
+
+        /// <summary>Samples of the newer way: picoseconds a call.</summary>
+        public HdrHistogram HistogramAfter { get; }
+
+        /// <summary>The counters that were asked for.</summary>
+        public IReadOnlyList<BenchmarkCounter> Counters { get; }
+
+        /// <summary>How it went, as Markdown: times of single samples, the verdict by blocks, and the counters.</summary>
+        public string Format(string title = null, string nameBefore = "Before", string nameAfter = "After")
+        {
+            byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
+            byte[] nativeBefore = Utf8.ToNative(nameBefore ?? "", nameof(nameBefore));
+            byte[] nativeAfter = Utf8.ToNative(nameAfter ?? "", nameof(nameAfter));
+            lock (_handle)
+                return NativeText.Read((buffer, capacity, length) =>
+                {
+                    fixed (byte* text = nativeTitle, before = nativeBefore, after = nativeAfter)
+                        return NativeMethods.picollo_benchmark_format_markdown(
+                            _handle, text, before, after, buffer, capacity, length);
+                });
+        }
+
+        /// <summary>Writes how it went to the console.</summary>
+        public void PrettyPrint(string title = null, string nameBefore = "Before", string nameAfter = "After") =>
+            Console.WriteLine(Format(title, nameBefore, nameAfter));
+
+        private static BenchmarkHandle Create(PicolloBenchmarkOptions* options, IReadOnlyList<string> counters)
+        {
+            var events = new PicolloEvent[counters.Count];
+            PicolloError error;
+            for (int i = 0; i < events.Length; i++)
+            {
+                PicolloEvent parsed;
+                byte[] name = Utf8.ToNative(counters[i] ?? throw new ArgumentNullException("Counters"), "Counters");
+                fixed (byte* spec = name)
+                    Outcome.Check(NativeMethods.picollo_event_parse(spec, &parsed, &error), &error);
+                events[i] = parsed;
+            }
+            fixed (PicolloEvent* start = events)
+            {
+                int status = NativeMethods.picollo_benchmark_create(
+                    options, start, (UIntPtr)(uint)events.Length, out BenchmarkHandle handle, &error);
+                if (status == (int)PicolloStatus.InvalidArgument)
+                    Outcome.Check(status);
+                Outcome.Check(status, &error);
+                return handle;
+            }
+        }
+
+        private static void Nothing()
+        {
+        }
+
+        private HdrHistogram Histogram(uint which)
+        {
+            Outcome.Check(NativeMethods.picollo_benchmark_histogram(_handle, which, out HistogramHandle histogram));
+            return new HdrHistogram(histogram, RecordMode.SingleWriter, false);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+/* Benchmarks in C++17: which of two pieces of code is faster. Include picollo.hpp. */
+#ifndef PICOLLO_BENCHMARK_HPP
+#define PICOLLO_BENCHMARK_HPP
+
+#include <type_traits>
+#include <vector>
+
+#include "picollo_perf.hpp"
+#include "picollo_result.hpp"
+
+PICOLLO_NAMESPACE {
+
+/** How to measure. */
+class benchmark_options {
+public:
+    benchmark_options() noexcept : native_() { native_.struct_size = sizeof native_; }
+
+    /** Seconds at most; 5 unless set. */
+    benchmark_options &budget(double seconds) noexcept { return native_.budget_seconds = seconds, *this; }
+    /** Seconds to warm up for; a tenth of the budget unless set. */
+    benchmark_options &warm_up(double seconds) noexcept { return native_.warm_up_seconds = seconds, *this; }
+    /** Seconds that a sample should take; 0.0002 unless set. */
+    benchmark_options &sample(double seconds) noexcept { return native_.sample_seconds = seconds, *this; }
+    /** Calls in a sample, instead of a time. */
+    benchmark_options &repetitions(std::uint64_t count) noexcept { return native_.repetitions = count, *this; }
+    /** Blocks before it may end for being precise enough, and at most; 0: the default. */
+    benchmark_options &blocks(std::uint32_t min, std::uint32_t max) noexcept
+    {
+        native_.min_blocks = min;
+        native_.max_blocks = max;
+        return *this;
+    }
+    /** It ends when half the interval of the difference is at most this share of A; negative: only with the budget. */
+    benchmark_options &precision(double share) noexcept { return native_.precision = share, *this; }
+    benchmark_options &confidence(double value) noexcept { return native_.confidence = value, *this; }
+    /** Differences up to this share of A do not matter; 0.01 unless set; negative: no such threshold. */
+    benchmark_options &relative_threshold(double share) noexcept { return native_.relative_threshold = share, *this; }
+    /** Subtract nothing: of samples so long that calling does not matter. */
+    benchmark_options &no_overhead() noexcept { return native_.flags |= PICOLLO_BENCHMARK_NO_OVERHEAD, *this; }
+
+    const picollo_benchmark_options &native() const noexcept { return native_; }
+
+private:
+    picollo_benchmark_options native_;
+};
+
+/** A value that the compiler has to make, though nobody looks at it. */
+template <class T>
+inline void keep(const T &value) noexcept
+{
+#ifdef __GNUC__
+    __asm__ volatile("" : : "r"(&value) : "memory");
+#else
+    static const volatile void *volatile kept;
+    kept = &value;
+#endif
+}
+
+/** Runs two pieces of code by turns, in blocks, so that what changes slowly falls on both alike, and judges the differences.
+ *
+ *     picollo::benchmark benchmark;
+ *     benchmark.run([] { return a(); }, [] { return b(); });
+ *     std::cout << benchmark.text("a and b", "a", "b");
+ */
+class benchmark {
+public:
+    explicit benchmark(picollo_benchmark *owned) noexcept : handle_(owned) {}
+
+    /** Events are counted beside the time; those that are not available stay as entries without counts. */
+    static outcome<benchmark> create(const benchmark_options &how = benchmark_options(), span<const event> events = {})
+    {
+        std::vector<picollo_event> native_events;
+        for (const event &which : events) native_events.push_back(which.native());
+        picollo_benchmark *made = nullptr;
+        picollo_error why = {};
+        const picollo_status code =
+            picollo_benchmark_create(&how.native(), native_events.data(), native_events.size(), &made, &why);
+        if (code != PICOLLO_OK) return detail::fail<benchmark>(code, &why);
+        return benchmark(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    explicit benchmark(const benchmark_options &how = benchmark_options(), span<const event> events = {})
+        : benchmark(create(how, events))
+    {
+    }
+#endif
+
+    /** Runs both until the difference is known well enough, or the budget is spent. What they return is kept from being left out. */
+    template <class A, class B>
+    outcome<void> run(A &&a, B &&b)
+    {
+        for (;;) {
+            std::uint32_t which = 0;
+            std::uint64_t repetitions = 0;
+            picollo_status code = picollo_benchmark_next(native(), &which, &repetitions);
+            if (code == PICOLLO_ERR_EMPTY) return detail::done(PICOLLO_OK);
+            if (code != PICOLLO_OK) return detail::done(code);
+            if (which == PICOLLO_BENCHMARK_A) repeat(a, repetitions);
+            else if (which == PICOLLO_BENCHMARK_B) repeat(b, repetitions);
+            else repeat([] {}, repetitions);
+            code = picollo_benchmark_done(native());
+            if (code != PICOLLO_OK) return detail::done(code);
+        }
+    }
+
+    /** How it went; times in picoseconds, and those of .blocks for a call. */
+    outcome<picollo_benchmark_result> measured() const
+    {
+        picollo_benchmark_result found = {};
+        const picollo_status code = picollo_benchmark_get_result(native(), &found);
+        return detail::filled(code, found);
+    }
+
+    /** How much of an event a call took, by the event's position. */
+    outcome<picollo_benchmark_counter> counter(std::size_t index) const
+    {
+        picollo_benchmark_counter found = {};
+        const picollo_status code = picollo_benchmark_get_counter(native(), index, &found);
+        return detail::filled(code, found);
+    }
+
+    /** The samples of PICOLLO_BENCHMARK_A or _B: picoseconds a call. */
+    outcome<histogram> samples(std::uint32_t which)
+    {
+        picollo_histogram *found = nullptr;
+        const picollo_status code = picollo_benchmark_histogram(native(), which, &found);
+        if (code != PICOLLO_OK) return detail::fail<histogram>(code);
+        return histogram(found);
+    }
+
+    /** How it went, as Markdown. Allocates. */
+    outcome<std::string> text(const char *title = "", const char *name_a = "Before", const char *name_b = "After") const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_benchmark_format_markdown(native(), title, name_a, name_b, buffer, capacity, length);
+        });
+    }
+
+    picollo_benchmark *native() const noexcept { return handle_.get(); }
+
+private:
+    template <class Call>
+    static void repeat(Call &&call, std::uint64_t repetitions)
+    {
+        while (repetitions-- != 0) {
+            if constexpr (std::is_void_v<decltype(call())>) call();
+            else keep(call());
+        }
+    }
+
+    detail::handle<picollo_benchmark, picollo_benchmark_free> handle_;
+};
+
+} } // namespace picollo
+
+#endif /* PICOLLO_BENCHMARK_HPP */

@@ -1,0 +1,224 @@
+/* Histograms of doubles in C++17. Include picollo.hpp. */
+#ifndef PICOLLO_DOUBLE_HPP
+#define PICOLLO_DOUBLE_HPP
+
+#include <ostream>
+#include <vector>
+
+#include "picollo_result.hpp"
+#include "picollo_summary.hpp"
+
+PICOLLO_NAMESPACE {
+
+/** Statistics and the usual percentiles of doubles: a plain value. */
+class double_summary {
+public:
+    explicit double_summary(const picollo_double_summary &native) noexcept : native_(native) {}
+
+    const picollo_double_statistics &statistics() const noexcept { return native_.statistics; }
+    /** One of PICOLLO_SUMMARY_PERCENTILES, ascending: 5 is the median. */
+    const picollo_double_percentile &at(std::size_t index) const noexcept { return native_.percentiles[index]; }
+    const picollo_double_percentile &p0() const noexcept { return at(0); }
+    const picollo_double_percentile &p50() const noexcept { return at(5); }
+    const picollo_double_percentile &p90() const noexcept { return at(7); }
+    const picollo_double_percentile &p95() const noexcept { return at(9); }
+    const picollo_double_percentile &p99() const noexcept { return at(11); }
+    const picollo_double_percentile &p99_9() const noexcept { return at(12); }
+    const picollo_double_percentile &p100() const noexcept { return at(15); }
+
+    /** As text. Allocates. */
+    outcome<std::string> text(const char *title, format how) const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_double_summary_format(&native_, title, static_cast<std::uint32_t>(how), buffer, capacity, length);
+        });
+    }
+    /** A Markdown table. */
+    outcome<std::string> table(const char *title = "") const { return text(title, format::markdown); }
+
+    const picollo_double_summary &native() const noexcept { return native_; }
+
+private:
+    picollo_double_summary native_;
+};
+
+/** The summary on one line, without a title. */
+inline std::ostream &operator<<(std::ostream &out, const double_summary &value)
+{
+    char text[2048];
+    std::size_t length = 0;
+    if (picollo_double_summary_format(&value.native(), "", PICOLLO_TEXT_LINE, text, sizeof text, &length) != PICOLLO_OK) {
+        out.setstate(std::ios_base::failbit);
+        return out;
+    }
+    return out.write(text, static_cast<std::streamsize>(length));
+}
+
+/** Counts of doubles, of one interval. Holds nothing of the histogram that they were taken from. */
+class double_snapshot {
+public:
+    explicit double_snapshot(picollo_double_snapshot *owned) noexcept : handle_(owned) {}
+
+    /** Of nothing yet. */
+    static outcome<double_snapshot> create()
+    {
+        picollo_double_snapshot *made = nullptr;
+        const picollo_status code = picollo_double_snapshot_create(&made);
+        if (code != PICOLLO_OK) return detail::fail<double_snapshot>(code);
+        return double_snapshot(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    double_snapshot() : double_snapshot(create()) {}
+#endif
+
+    outcome<picollo_double_statistics> statistics() const
+    {
+        picollo_double_statistics found = {};
+        const picollo_status code = picollo_double_snapshot_statistics(native(), &found);
+        return detail::filled(code, found);
+    }
+
+    /** The value at a quantile of 0 to 1, by the rule that the histogram was made with. */
+    outcome<double> quantile(double which) const
+    {
+        double value = 0;
+        const picollo_status code = picollo_double_snapshot_quantiles(native(), &which, 1, &value);
+        return detail::filled(code, value);
+    }
+    /** The values at many, in any order, into as many places. */
+    outcome<void> quantiles(span<const double> which, span<double> values) const
+    {
+        if (values.size() < which.size()) return detail::done(PICOLLO_ERR_BUFFER_TOO_SMALL);
+        return detail::done(picollo_double_snapshot_quantiles(native(), which.data(), which.size(), values.data()));
+    }
+
+    outcome<double_summary> summary() const
+    {
+        picollo_double_summary found = {};
+        const picollo_status code = picollo_double_snapshot_summary(native(), &found);
+        return detail::filled(code, double_summary(found));
+    }
+
+    /** The buckets with a count, ascending. Allocates. */
+    outcome<std::vector<picollo_double_bucket>> buckets() const
+    {
+        std::vector<picollo_double_bucket> found;
+        std::size_t length = 0;
+        picollo_status code = picollo_double_snapshot_buckets(native(), nullptr, 0, &length);
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+            found.resize(length);
+            code = picollo_double_snapshot_buckets(native(), found.data(), length, &length);
+        }
+        return detail::filled(code, std::move(found));
+    }
+
+    /** Adds the counts of another snapshot, of any relative error. */
+    outcome<void> merge(const double_snapshot &other)
+    {
+        return detail::done(picollo_double_snapshot_merge(native(), other.native()));
+    }
+
+    picollo_double_snapshot *native() const noexcept { return handle_.get(); }
+
+private:
+    detail::handle<picollo_double_snapshot, picollo_double_snapshot_free> handle_;
+};
+
+/** What a histogram of doubles is made from. */
+class double_options {
+public:
+    double_options() noexcept : native_() { native_.struct_size = sizeof native_; }
+
+    /** 0.001 unless set; clamped to 1e-4 to 0.1. */
+    double_options &relative_error(double value) noexcept { return native_.relative_error = value, *this; }
+    /** A limit to the memory; what does not fit is counted as lost. */
+    double_options &max_bytes(std::uint64_t value) noexcept { return native_.max_bytes = value, *this; }
+    /** Quantiles as the aggregator of .NET's metrics has them. */
+    double_options &dotnet_ranks() noexcept { return native_.flags |= PICOLLO_DOUBLE_DOTNET_RANKS, *this; }
+    /** Exact sum, minimum and maximum; a record then costs several atomic operations. */
+    double_options &exact_sum() noexcept { return native_.flags |= PICOLLO_DOUBLE_EXACT_SUM, *this; }
+
+    const picollo_double_options &native() const noexcept { return native_; }
+
+private:
+    picollo_double_options native_;
+};
+
+/** Counts doubles of both signs and all magnitudes within a relative error; any number of threads record. */
+class double_histogram {
+public:
+    /** Takes over a reference. */
+    explicit double_histogram(picollo_double_histogram *owned) noexcept : handle_(owned) {}
+
+    static outcome<double_histogram> create(const double_options &how = double_options())
+    {
+        picollo_double_histogram *made = nullptr;
+        const picollo_status code = picollo_double_histogram_create(&how.native(), &made);
+        if (code != PICOLLO_OK) return detail::fail<double_histogram>(code);
+        return double_histogram(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    double_histogram() : double_histogram(double_options()) {}
+    explicit double_histogram(const double_options &how) : double_histogram(create(how)) {}
+#endif
+
+    /** Counts a value once: an atomic addition; the first value of a magnitude allocates. */
+    void record(double value) noexcept { picollo_double_histogram_record(native(), value); }
+    void record_n(double value, std::uint64_t count) noexcept { picollo_double_histogram_record_n(native(), value, count); }
+    void record(span<const double> values) noexcept
+    {
+        picollo_double_histogram_record_batch(native(), values.data(), values.size());
+    }
+
+    /** Takes out what was recorded since the last time, and starts a new interval, while others record. */
+    outcome<double_snapshot> collect() { return take(1); }
+    /** The same into a snapshot that is there, which keeps its memory. */
+    outcome<void> collect(double_snapshot &into) { return detail::done(picollo_double_snapshot_update(into.native(), native(), 1)); }
+    /** The same without a snapshot: the values at quantiles of 0 to 1, into as many places. NaN where nothing was recorded. */
+    outcome<picollo_double_statistics> collect(span<const double> quantiles, span<double> values)
+    {
+        picollo_double_statistics found = {};
+        picollo_status code = PICOLLO_ERR_BUFFER_TOO_SMALL;
+        if (values.size() >= quantiles.size()) {
+            code = picollo_double_histogram_collect(native(), quantiles.data(), quantiles.size(), values.data(), &found);
+        }
+        return detail::filled(code, found);
+    }
+    /** Looks at what was recorded since the last collection, and leaves it there. */
+    outcome<double_snapshot> peek() { return take(0); }
+
+    /** Adds all counts of a snapshot, of any relative error. */
+    outcome<void> add(const double_snapshot &other)
+    {
+        return detail::done(picollo_double_histogram_add(native(), other.native()));
+    }
+
+    /** Bytes of memory, now. */
+    outcome<std::size_t> footprint() const
+    {
+        std::size_t bytes = 0;
+        const picollo_status code = picollo_double_histogram_footprint(native(), &bytes);
+        return detail::filled(code, bytes);
+    }
+
+    picollo_double_histogram *native() const noexcept { return handle_.get(); }
+
+private:
+    outcome<double_snapshot> take(std::uint32_t collect)
+    {
+        picollo_double_snapshot *made = nullptr;
+        picollo_status code = picollo_double_snapshot_create(&made);
+        double_snapshot taken(made);
+        if (code == PICOLLO_OK) code = picollo_double_snapshot_update(made, native(), collect);
+        if (code != PICOLLO_OK) return detail::fail<double_snapshot>(code);
+        return taken;
+    }
+
+    detail::handle<picollo_double_histogram, picollo_double_histogram_free> handle_;
+};
+
+} } // namespace picollo
+
+#endif /* PICOLLO_DOUBLE_HPP */

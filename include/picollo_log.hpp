@@ -1,0 +1,176 @@
+/* Logs of histograms (.hlog) in C++17. Include picollo.hpp. */
+#ifndef PICOLLO_LOG_HPP
+#define PICOLLO_LOG_HPP
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "picollo_result.hpp"
+#include "picollo_snapshot.hpp"
+
+PICOLLO_NAMESPACE {
+
+/** The times of an interval of a log, and its tag, whole. */
+struct log_interval {
+    /** Seconds since 1970, or since whatever the times of the log count from. */
+    double start_seconds = 0;
+    double end_seconds = 0;
+    /** The largest value in millions, as the log has it; NaN where it is no number. */
+    double max = 0;
+    std::string tag;
+};
+
+/** Reads a log that is all in memory.
+ *
+ *     picollo::log_reader reader(text);
+ *     while (std::optional<picollo::log_interval> interval = reader.next()) use(*interval, reader.decode());
+ *
+ * A line that cannot be read is a failure of its own: the next call goes on after it.
+ */
+class log_reader {
+public:
+    /** Of text that it keeps; allocates. */
+    static outcome<log_reader> create(std::string text)
+    {
+        auto kept = std::make_unique<const std::string>(std::move(text));
+        picollo_log_reader *made = nullptr;
+        const picollo_status code = picollo_log_reader_create(kept->data(), kept->size(), &made);
+        if (code != PICOLLO_OK) return detail::fail<log_reader>(code);
+        return log_reader(std::move(kept), made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    explicit log_reader(std::string text) : log_reader(create(std::move(text))) {}
+#endif
+
+    log_reader(log_reader &&) noexcept = default;
+    /* The reader that was here goes before the text that it reads. */
+    log_reader &operator=(log_reader &&other) noexcept
+    {
+        handle_ = std::move(other.handle_);
+        text_ = std::move(other.text_);
+        return *this;
+    }
+
+    /** The most counters that decode() makes from here on; 0: PICOLLO_DEFAULT_MAX_COUNTERS. */
+    outcome<void> max_counters(std::uint64_t value)
+    {
+        return detail::done(picollo_log_reader_set_max_counters(native(), value));
+    }
+
+    /** The next interval, without its histogram; none at the end of the log. */
+    outcome<std::optional<log_interval>> next()
+    {
+        using found = std::optional<log_interval>;
+        picollo_log_interval read;
+        const picollo_status code = picollo_log_reader_next_interval(native(), &read);
+        if (code == PICOLLO_ERR_EMPTY) return found();
+        if (code != PICOLLO_OK) return detail::fail<found>(code);
+        log_interval interval{read.start_seconds, read.end_seconds, read.max, read.tag};
+        /* Longer ones are cut there, between characters, of which the longest have four bytes. */
+        if (interval.tag.size() + 5 > sizeof read.tag) {
+            interval.tag.resize(whole_tag(nullptr, 0));
+            /* The string has room for the NUL behind its end. */
+            whole_tag(&interval.tag[0], interval.tag.size() + 1);
+        }
+        return found(std::move(interval));
+    }
+
+    /** The histogram of the interval that was read last. It outlives the reader. */
+    outcome<snapshot> decode() const
+    {
+        picollo_snapshot *made = nullptr;
+        const picollo_status code = picollo_log_reader_decode(native(), &made);
+        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
+        return snapshot(made);
+    }
+
+    /** The number of the line that was read last, from 1 on. */
+    outcome<std::uint64_t> line() const
+    {
+        std::uint64_t bytes = 0, line = 0;
+        const picollo_status code = picollo_log_reader_position(native(), &bytes, &line);
+        return detail::filled(code, line);
+    }
+
+    /** When the log starts, in seconds since 1970; NaN while it is not known. After the first interval it is. */
+    outcome<double> start_seconds() const
+    {
+        double start = 0, base = 0;
+        const picollo_status code = picollo_log_reader_times(native(), &start, &base);
+        return detail::filled(code, start);
+    }
+
+    picollo_log_reader *native() const noexcept { return handle_.get(); }
+
+private:
+    log_reader(std::unique_ptr<const std::string> text, picollo_log_reader *owned) noexcept
+        : text_(std::move(text)), handle_(owned)
+    {
+    }
+
+    std::size_t whole_tag(char *buffer, std::size_t capacity) const noexcept
+    {
+        std::size_t length = 0;
+        picollo_log_reader_tag(native(), buffer, capacity, &length);
+        return length;
+    }
+
+    /* Behind a pointer, so that moving the reader leaves the text where it is. It outlives the reader, which goes first. */
+    std::unique_ptr<const std::string> text_;
+    detail::handle<picollo_log_reader, picollo_log_reader_free> handle_;
+};
+
+/** Writes a log. The histograms need the buckets of HdrHistogram: options().significant_digits(3). */
+class log_writer {
+public:
+    /** The stream outlives the writer. */
+    explicit log_writer(std::ostream &out) noexcept : out_(&out) {}
+
+    /** The lines that a log begins with; no start where start_seconds, since 1970, is NaN. */
+    outcome<void> header(double start_seconds = std::nan(""), const char *comment = nullptr)
+    {
+        return put([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_log_format_header(start_seconds, comment, buffer, capacity, length);
+        });
+    }
+
+    /** The line of an interval, with times in seconds: since 1970, or since the start of the log. */
+    outcome<void> write(const snapshot &counts, double start_seconds, double length_seconds, const char *tag = nullptr)
+    {
+        return put([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_log_format_interval(counts.native(), start_seconds, length_seconds, tag, buffer, capacity, length);
+        });
+    }
+    outcome<void> write(const snapshot &counts, std::chrono::system_clock::time_point start,
+                        std::chrono::duration<double> length, const char *tag = nullptr)
+    {
+        const std::chrono::duration<double> since_epoch = start.time_since_epoch();
+        return write(counts, since_epoch.count(), length.count(), tag);
+    }
+
+private:
+    template <class Write>
+    outcome<void> put(Write &&line)
+    {
+#ifdef PICOLLO_NO_EXCEPTIONS
+        const result<std::string> text = detail::text(line);
+        if (!text) return text.error();
+        *out_ << *text;
+        return outcome<void>();
+#else
+        *out_ << detail::text(line);
+#endif
+    }
+
+    std::ostream *out_;
+};
+
+} } // namespace picollo
+
+#endif /* PICOLLO_LOG_HPP */

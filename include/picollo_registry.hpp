@@ -1,0 +1,172 @@
+/* Histograms with names and labels, written as OpenMetrics text, in C++17; and counters that threads share. Include picollo.hpp. */
+#ifndef PICOLLO_REGISTRY_HPP
+#define PICOLLO_REGISTRY_HPP
+
+#include <cmath>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "picollo_double.hpp"
+#include "picollo_histogram.hpp"
+#include "picollo_result.hpp"
+
+PICOLLO_NAMESPACE {
+
+/** What a histogram is known as in a registry. Strings are UTF-8. */
+struct metric {
+    /** Letters, digits, underscores and colons, and no digit first: request_seconds. */
+    std::string name;
+    /** What it means, for people; the same for all of one name. */
+    std::string help = {};
+    /** Such as seconds, which the name has to end with, after an underscore; the same for all of one name. */
+    std::string unit = {};
+    /** Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds. */
+    double divisor = 1;
+    /** What tells histograms of one name apart: {{"method", "GET"}}. */
+    std::vector<std::pair<std::string, std::string>> labels = {};
+    /** Since when there are counts; the epoch, which is the default, stands for now. */
+    std::chrono::system_clock::time_point created = {};
+    /** Whether to tell since when there are counts. */
+    bool writes_created = true;
+};
+
+/** Histograms with names and labels, of which it holds references. Any thread may call. */
+class registry {
+public:
+    /** The media type of text(). */
+    static constexpr const char *media_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    explicit registry(picollo_registry *owned) noexcept : handle_(owned) {}
+
+    static outcome<registry> create()
+    {
+        picollo_registry *made = nullptr;
+        const picollo_status code = picollo_registry_create(&made);
+        if (code != PICOLLO_OK) return detail::fail<registry>(code);
+        return registry(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    registry() : registry(create()) {}
+#endif
+
+    /** Adds a histogram, and tells its number. Bounds are the largest values of the buckets that are written, as recorded and
+     * ascending; without, there is one below each power of four in range. */
+    outcome<std::uint64_t> add(const histogram &what, const metric &known_as, span<const std::uint64_t> bounds = {})
+    {
+        return added(known_as, [&](const picollo_metric_options *native_metric, std::uint64_t *id) {
+            return picollo_registry_add(native(), what.native(), native_metric, bounds.data(), bounds.size(), id);
+        });
+    }
+    /** Of doubles, looked at since their last collection: to collect them otherwise starts the metric anew. */
+    outcome<std::uint64_t> add(const double_histogram &what, const metric &known_as, span<const double> bounds = {})
+    {
+        return added(known_as, [&](const picollo_metric_options *native_metric, std::uint64_t *id) {
+            return picollo_registry_add_double(native(), what.native(), native_metric, bounds.data(), bounds.size(), id);
+        });
+    }
+
+    outcome<void> remove(std::uint64_t id) { return detail::done(picollo_registry_remove(native(), id)); }
+
+    /** Takes the counts of all histograms since their resets, while others record and reset. */
+    outcome<void> update() { return detail::done(picollo_registry_update(native())); }
+
+    /** What the last update has taken, as OpenMetrics text. Allocates. */
+    outcome<std::string> text() const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_registry_write_openmetrics(native(), buffer, capacity, length);
+        });
+    }
+
+    picollo_registry *native() const noexcept { return handle_.get(); }
+
+private:
+    template <class Add>
+    static outcome<std::uint64_t> added(const metric &known_as, Add &&add)
+    {
+        std::vector<picollo_label> labels;
+        /* The library copies what it is given, but sees no further than a NUL. */
+        bool whole = no_nul(known_as.name) && no_nul(known_as.help) && no_nul(known_as.unit);
+        for (const auto &label : known_as.labels) {
+            whole = whole && no_nul(label.first) && no_nul(label.second);
+            labels.push_back({label.first.c_str(), label.second.c_str()});
+        }
+        picollo_metric_options options = {};
+        options.struct_size = sizeof options;
+        options.flags = known_as.writes_created ? 0 : PICOLLO_METRIC_NO_CREATED;
+        /* Zero is the library's word for one, and no divisor. */
+        options.divisor = known_as.divisor == 0 ? std::nan("") : known_as.divisor;
+        options.labels = labels.data();
+        options.labels_length = labels.size();
+        options.created_unix_nanos = count_of<std::chrono::nanoseconds>(known_as.created.time_since_epoch());
+        options.name = known_as.name.c_str();
+        options.help = known_as.help.c_str();
+        options.unit = known_as.unit.c_str();
+        std::uint64_t id = 0;
+        const picollo_status code = whole ? add(&options, &id) : PICOLLO_ERR_INVALID_ARGUMENT;
+        return detail::filled(code, id);
+    }
+
+    static bool no_nul(const std::string &text) noexcept { return text.find('\0') == std::string::npos; }
+
+    detail::handle<picollo_registry, picollo_registry_free> handle_;
+};
+
+/** A counter of one word that many threads share: exact to 2^threshold_bits, from there on in random steps that grow with it, so
+ * that the busier it is the less threads contend. 0.9 % for 13 bits. */
+template <unsigned ThresholdBits = PICOLLO_SCALABLE_THRESHOLD_BITS>
+class scalable_counter {
+    static_assert(ThresholdBits >= 1 && ThresholdBits <= 31, "a threshold has 1 to 31 bits");
+
+public:
+    scalable_counter() noexcept = default;
+    scalable_counter(const scalable_counter &) = delete;
+    scalable_counter &operator=(const scalable_counter &) = delete;
+
+    void add(std::uint64_t count = 1) noexcept { picollo_scalable_counter_add_n64(&word_, count, ThresholdBits); }
+    /** What was counted, or about that. */
+    std::uint64_t value() const noexcept { return picollo_counter_read64(&word_); }
+
+private:
+    std::uint64_t word_ = 0;
+};
+
+/** An exact counter that many threads share, of sixteen words. */
+class striped_counter {
+public:
+    explicit striped_counter(picollo_striped_counter *owned) noexcept : handle_(owned) {}
+
+    static outcome<striped_counter> create()
+    {
+        picollo_striped_counter *made = nullptr;
+        const picollo_status code = picollo_striped_counter_create(&made);
+        if (code != PICOLLO_OK) return detail::fail<striped_counter>(code);
+        return striped_counter(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    striped_counter() : striped_counter(create()) {}
+#endif
+
+    void add(std::uint64_t count = 1) noexcept { picollo_striped_counter_add(native(), count); }
+
+    /** The sum of the words; what is counted meanwhile may be in it or not. */
+    std::uint64_t value() const noexcept
+    {
+        std::uint64_t count = 0;
+        picollo_striped_counter_read(native(), &count);
+        return count;
+    }
+
+    picollo_striped_counter *native() const noexcept { return handle_.get(); }
+
+private:
+    detail::handle<picollo_striped_counter, picollo_striped_counter_free> handle_;
+};
+
+} } // namespace picollo
+
+#endif /* PICOLLO_REGISTRY_HPP */

@@ -1,0 +1,288 @@
+/* Snapshots, their encodings and what is read from them in C++17. Include picollo.hpp. */
+#ifndef PICOLLO_SNAPSHOT_HPP
+#define PICOLLO_SNAPSHOT_HPP
+
+#include <string_view>
+#include <vector>
+
+#include "picollo_result.hpp"
+#include "picollo_summary.hpp"
+
+PICOLLO_NAMESPACE {
+
+/** How a snapshot is written as bytes. */
+enum class encoding : std::uint32_t {
+    hdr_v2 = PICOLLO_ENCODING_HDR_V2,
+    hdr_v2_compressed = PICOLLO_ENCODING_HDR_V2_COMPRESSED,
+    native = PICOLLO_ENCODING_NATIVE
+};
+
+/** Where a bucket's count goes when it is merged: whole to the bucket of its midpoint, or divided among all that it has values of. */
+enum class placement : std::uint32_t { midpoint = 0, spread = 1 };
+
+/** The rule that maps values to counters. */
+struct layout : picollo_layout {
+    /** The bucket of a value, in range or not; its count is 0. */
+    outcome<picollo::bucket> bucket_of(std::uint64_t value) const
+    {
+        picollo::bucket found = {};
+        const picollo_status code = picollo_layout_bucket_of(this, value, &found);
+        return detail::filled(code, found);
+    }
+};
+
+/** What an update of a snapshot takes. */
+enum class since { reset = 0, previous_update = 1 };
+
+/** The counts of one moment, or of the interval between two. Keeps what it needs of its histogram alive. */
+class snapshot {
+public:
+    explicit snapshot(picollo_snapshot *owned) noexcept : handle_(owned) {}
+
+    /** Takes the counts of now: since the reset, or since the previous update. Allocates nothing. */
+    outcome<void> update(since start = since::reset)
+    {
+        return detail::done(picollo_snapshot_update(native(), static_cast<std::uint32_t>(start)));
+    }
+
+    outcome<picollo_counts> counts() const
+    {
+        picollo_counts counts = {};
+        const picollo_status code = picollo_snapshot_counts(native(), &counts);
+        return detail::filled(code, counts);
+    }
+
+    /** The percentile at a rank of 0 to 100. */
+    outcome<picollo::percentile> percentile(double rank, value_selection which = value_selection::midpoint) const
+    {
+        picollo::percentile found = {};
+        const picollo_status code =
+            picollo_snapshot_percentiles(native(), &rank, 1, static_cast<std::uint32_t>(which), &found);
+        return detail::filled(code, found);
+    }
+
+    /** The percentiles at many ranks, in any order, for little more than one. Allocates the answer. */
+    outcome<std::vector<picollo::percentile>> percentiles(span<const double> ranks, value_selection which = value_selection::midpoint) const
+    {
+        std::vector<picollo_percentile> native_values(ranks.size());
+        std::vector<picollo::percentile> found;
+        if (ranks.empty()) return found;
+        const picollo_status code = picollo_snapshot_percentiles(native(), ranks.data(), ranks.size(),
+                                                                 static_cast<std::uint32_t>(which), native_values.data());
+        for (const picollo_percentile &value : native_values) found.push_back(picollo::percentile{value});
+        return detail::filled(code, std::move(found));
+    }
+
+    /** The values at many ranks, into as many places. */
+    outcome<void> percentile_values(span<const double> ranks, span<std::uint64_t> values,
+                                    value_selection which = value_selection::midpoint) const
+    {
+        if (values.size() < ranks.size()) return detail::done(PICOLLO_ERR_BUFFER_TOO_SMALL);
+        if (ranks.empty()) return detail::done(PICOLLO_OK);
+        return detail::done(picollo_snapshot_percentile_values(native(), ranks.data(), ranks.size(),
+                                                               static_cast<std::uint32_t>(which), values.data()));
+    }
+
+    /** The percentage of observations up to and including the value's bucket. */
+    outcome<double> rank_of(std::uint64_t value, bool interpolate = false) const
+    {
+        double rank = 0;
+        const picollo_status code = picollo_snapshot_rank_of_value(native(), value, interpolate, &rank);
+        return detail::filled(code, rank);
+    }
+
+    /** The bucket that a value is counted in. */
+    outcome<bucket> bucket_of(std::uint64_t value) const
+    {
+        bucket found = {};
+        const picollo_status code = picollo_snapshot_bucket_of(native(), value, &found);
+        return detail::filled(code, found);
+    }
+
+    /** The buckets, ascending; only those with a count unless `all`. Allocates. */
+    outcome<std::vector<bucket>> buckets(bool all = false) const
+    {
+        std::vector<picollo_bucket> native_values;
+        std::size_t length = 0;
+        picollo_status code = picollo_snapshot_buckets(native(), !all, nullptr, 0, &length);
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+            native_values.resize(length);
+            code = picollo_snapshot_buckets(native(), !all, native_values.data(), length, &length);
+        }
+        std::vector<bucket> found;
+        for (const picollo_bucket &value : native_values) found.push_back(bucket{value});
+        return detail::filled(code, std::move(found));
+    }
+
+    /** The buckets as text, each on a line, with the percentile rank at its middle. Allocates. */
+    outcome<std::string> listing(bool all = false, value_selection which = value_selection::midpoint) const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_snapshot_format_buckets(native(), !all, static_cast<std::uint32_t>(which), buffer, capacity, length);
+        });
+    }
+
+    outcome<picollo::summary> summary(value_selection which = value_selection::midpoint) const
+    {
+        picollo_summary native_summary = {};
+        const picollo_status code =
+            picollo_snapshot_summary(native(), static_cast<std::uint32_t>(which), &native_summary);
+        return detail::filled(code, picollo::summary(native_summary));
+    }
+
+    /** Reads encoded data: any encoding of HdrHistogram or Picollo's own, as bytes or as base64. Data from strangers are safe. */
+    static outcome<snapshot> decode(span<const unsigned char> bytes, std::uint64_t max_counters = 0)
+    {
+        return decode(bytes.data(), bytes.size(), max_counters);
+    }
+    static outcome<snapshot> decode(std::string_view text, std::uint64_t max_counters = 0)
+    {
+        return decode(text.data(), text.size(), max_counters);
+    }
+
+    /** As bytes. HdrHistogram's encodings hold the buckets of its own layouts alone; see options::significant_digits. Allocates. */
+    outcome<std::vector<unsigned char>> encode(encoding how = encoding::native) const
+    {
+        std::vector<unsigned char> bytes;
+        std::size_t length = 0;
+        const auto which = static_cast<std::uint32_t>(how);
+        picollo_status code = picollo_snapshot_encode(native(), which, nullptr, 0, &length);
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
+            bytes.resize(length);
+            code = picollo_snapshot_encode(native(), which, bytes.data(), length, &length);
+        }
+        return detail::filled(code, std::move(bytes));
+    }
+
+    /** As base64 text. Allocates. */
+    outcome<std::string> encode_base64(encoding how = encoding::hdr_v2_compressed) const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_snapshot_encode_base64(native(), static_cast<std::uint32_t>(how), buffer, capacity, length);
+        });
+    }
+
+    /** The percentile distribution as HdrHistogram for Java writes it (.hgrm), for its plotters. Allocates. */
+    outcome<std::string> hgrm(std::uint32_t ticks_per_half_distance = 5, double value_scale = 1, bool csv = false) const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_snapshot_format_hgrm(native(), ticks_per_half_distance, value_scale, csv, buffer, capacity, length);
+        });
+    }
+
+    /** A copy without a histogram behind it: to keep what the next update replaces, and to merge into. */
+    outcome<snapshot> copy() const
+    {
+        picollo_snapshot *made = nullptr;
+        const picollo_status code = picollo_snapshot_copy(native(), &made);
+        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
+        return snapshot(made);
+    }
+
+    /** A copy corrected for coordinated omission: with what a stalled caller did not send. */
+    outcome<snapshot> corrected(std::uint64_t expected_interval) const
+    {
+        picollo_snapshot *made = nullptr;
+        const picollo_status code = picollo_snapshot_corrected(native(), expected_interval, &made);
+        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
+        return snapshot(made);
+    }
+
+    /** Adds the counts of another snapshot, of any layout, and tells what could not be placed exactly. */
+    outcome<picollo_merged> merge(const snapshot &other, placement how = placement::midpoint)
+    {
+        picollo_merged merged = {};
+        const picollo_status code =
+            picollo_snapshot_merge_reported(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
+        return detail::filled(code, merged);
+    }
+
+    /** Takes away the counts of another snapshot from where merge would have put them; invalid_argument where there are less. */
+    outcome<picollo_merged> subtract(const snapshot &other)
+    {
+        picollo_merged merged = {};
+        const picollo_status code = picollo_snapshot_subtract(native(), other.native(), &merged);
+        return detail::filled(code, merged);
+    }
+
+    outcome<picollo::layout> layout() const
+    {
+        picollo::layout found = {};
+        const picollo_status code = picollo_snapshot_layout(native(), &found);
+        return detail::filled(code, found);
+    }
+
+    /** How many observations lie between two values, both included; those that share a bucket with one count whole. */
+    outcome<std::uint64_t> count_between(std::uint64_t lowest, std::uint64_t highest) const
+    {
+        std::uint64_t count = 0;
+        const picollo_status code = picollo_snapshot_count_between(native(), lowest, highest, &count);
+        return detail::filled(code, count);
+    }
+
+    /** The values at many ranks, as if the observations of a bucket were spread evenly over it. */
+    outcome<void> interpolated_values(span<const double> ranks, span<std::uint64_t> values) const
+    {
+        if (values.size() < ranks.size()) return detail::done(PICOLLO_ERR_BUFFER_TOO_SMALL);
+        if (ranks.empty()) return detail::done(PICOLLO_OK);
+        return detail::done(picollo_snapshot_interpolated_percentiles(native(), ranks.data(), ranks.size(), values.data()));
+    }
+
+    /** Steps of equal width, of growing width, and of percentiles, as HdrHistogram's iterators have them. Allocate. */
+    outcome<std::vector<picollo_step>> linear_steps(std::uint64_t width) const
+    {
+        return steps([&](picollo_step *out, std::size_t capacity, std::size_t *length) {
+            return picollo_snapshot_linear_steps(native(), width, out, capacity, length);
+        });
+    }
+    outcome<std::vector<picollo_step>> logarithmic_steps(std::uint64_t first, double base) const
+    {
+        return steps([&](picollo_step *out, std::size_t capacity, std::size_t *length) {
+            return picollo_snapshot_logarithmic_steps(native(), first, base, out, capacity, length);
+        });
+    }
+    outcome<std::vector<picollo_step>> percentile_steps(std::uint32_t ticks_per_half_distance = 5) const
+    {
+        return steps([&](picollo_step *out, std::size_t capacity, std::size_t *length) {
+            return picollo_snapshot_percentile_steps(native(), ticks_per_half_distance, out, capacity, length);
+        });
+    }
+
+    /** A quantile between 0 and 1, and the interval that holds the true one, of which the observations are a sample. */
+    outcome<picollo_quantile_interval> quantile_interval(double quantile, double confidence = 0.95) const
+    {
+        picollo_quantile_interval found = {};
+        const picollo_status code = picollo_snapshot_quantile_interval(native(), quantile, confidence, &found);
+        return detail::filled(code, found);
+    }
+
+    picollo_snapshot *native() const noexcept { return handle_.get(); }
+
+private:
+    static outcome<snapshot> decode(const void *bytes, std::size_t length, std::uint64_t max_counters)
+    {
+        picollo_snapshot *made = nullptr;
+        const picollo_status code = picollo_snapshot_decode(bytes, length, max_counters, &made);
+        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
+        return snapshot(made);
+    }
+
+    template <class List>
+    static outcome<std::vector<picollo_step>> steps(List &&list)
+    {
+        std::vector<picollo_step> found;
+        std::size_t length = 0;
+        picollo_status code = list(nullptr, 0, &length);
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+            found.resize(length);
+            code = list(found.data(), length, &length);
+        }
+        return detail::filled(code, std::move(found));
+    }
+
+    detail::handle<picollo_snapshot, picollo_snapshot_free> handle_;
+};
+
+} } // namespace picollo
+
+#endif /* PICOLLO_SNAPSHOT_HPP */

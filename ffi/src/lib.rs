@@ -71,6 +71,7 @@ mod mapping;
 mod memory;
 mod merge;
 mod options;
+mod picture;
 mod recorder;
 mod registry;
 mod session;

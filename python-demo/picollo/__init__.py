@@ -54,6 +54,7 @@ from .event import Event, EventInfo, PerfInfo, perf_probe
 from .histogram import Histogram
 from .log import LogError, LogInterval, LogReader, read_log, write_log
 from .percentile import Bucket, BucketPercentile, Percentile
+from .picture import Report, Svg, report, svg
 from .reading import Reading
 from .scope import Scope
 from .session import Measurement, Session
@@ -103,11 +104,13 @@ __all__ = [
     "PicolloError",
     "QuantileInterval",
     "Reading",
+    "Report",
     "Scope",
     "Session",
     "Snapshot",
     "Summary",
     "SummaryDiff",
+    "Svg",
     "SystemCallError",
     "Timeline",
     "UnsupportedError",
@@ -123,6 +126,8 @@ __all__ = [
     "library_version",
     "perf_probe",
     "read_log",
+    "report",
+    "svg",
     "ticks",
     "timed",
     "to_frame",

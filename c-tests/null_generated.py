@@ -32,6 +32,8 @@ class Parameter:
         self.is_pointer = "*" in self.type
         self.base = self.type.replace("const", "").replace("*", "").replace("struct", "").strip()
         self.depth = self.type.count("*")
+        # Of pointers that the callee only reads.
+        self.is_array = self.depth == 2 and "const" in self.type
         self.is_output = self.is_pointer and "const" not in self.type and (self.name.startswith("out") or self.name == "buffer")
 
 
@@ -85,6 +87,9 @@ def call(function, null):
     for index, one in enumerate(function.parameters):
         if one.is_output and not (one.depth == 2):
             lines.append(f"memset(room[{index}], 0x5a, sizeof room[{index}]);")
+        if one.is_array:
+            element = f"the_{one.base}" if one.base in opaque else '"x"'
+            lines.append(f"*(const {one.base} **)(void *)room[{index}] = {element};")
         if one.base.endswith("_options") and one.depth == 1:
             lines.append(f"*(uint32_t *)(void *)room[{index}] = (uint32_t)sizeof({one.base});")
         if one.base == "picollo_layout" and "const" in one.type:
@@ -112,7 +117,7 @@ def call(function, null):
         lines.append("if (status == PICOLLO_OK) succeeded++;")
         lines.append("expect(status != PICOLLO_ERR_NULL_POINTER && status != PICOLLO_ERR_PANIC, status);")
     for index, one in enumerate(function.parameters):
-        if one.depth == 2 and one.base in opaque:
+        if one.depth == 2 and not one.is_array and one.base in opaque:
             lines.append(f"if (*(void **)(void *)room[{index}] != NULL) {one.base}_free(*({one.base} **)(void *)room[{index}]);")
         # What a call may have filled in with a reference.
         if one.base == "picollo_recorder" and one.is_output:

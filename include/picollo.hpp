@@ -30,6 +30,7 @@
 #include "picollo_histogram.hpp"
 #include "picollo_log.hpp"
 #include "picollo_perf.hpp"
+#include "picollo_picture.hpp"
 #include "picollo_registry.hpp"
 #include "picollo_result.hpp"
 #include "picollo_snapshot.hpp"

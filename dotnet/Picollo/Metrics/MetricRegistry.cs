@@ -1,7 +1,6 @@
 using System;
 using System.Collections.Generic;
 using System.IO;
-using System.Runtime.InteropServices;
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -162,7 +161,7 @@ namespace Picollo.Metrics
         {
             private const uint NoCreated = 1;
 
-            private readonly List<IntPtr> _blocks = new List<IntPtr>();
+            private readonly NativeBlocks _blocks = new NativeBlocks();
 
             internal NativeMetric(MetricOptions metric)
             {
@@ -181,25 +180,20 @@ namespace Picollo.Metrics
 
             internal PicolloMetricOptions Options { get; }
 
-            public void Dispose()
-            {
-                foreach (IntPtr block in _blocks)
-                    Marshal.FreeHGlobal(block);
-                _blocks.Clear();
-            }
+            public void Dispose() => _blocks.Dispose();
 
             private PicolloMetricOptions Build(MetricOptions metric)
             {
                 int count = metric.Labels?.Count ?? 0;
-                var labels = (PicolloLabel*)Allocate(count * sizeof(PicolloLabel));
+                var labels = (PicolloLabel*)_blocks.Allocate(count * sizeof(PicolloLabel));
                 int index = 0;
                 if (count != 0)
                     foreach (KeyValuePair<string, string> label in metric.Labels)
                     {
                         if (index == count)
                             throw new InvalidOperationException("The labels were changed meanwhile.");
-                        labels[index].Name = Text(label.Key, "Labels");
-                        labels[index++].Value = Text(label.Value, "Labels");
+                        labels[index].Name = _blocks.Text(label.Key, "Labels");
+                        labels[index++].Value = _blocks.Text(label.Value, "Labels");
                     }
                 return new PicolloMetricOptions
                 {
@@ -209,9 +203,9 @@ namespace Picollo.Metrics
                     Divisor = metric.Divisor == 0 ? double.NaN : metric.Divisor,
                     LabelsLength = (ulong)index,
                     CreatedUnixNanos = Nanos(metric.CreatedUtc),
-                    Name = Text(metric.Name, "Name"),
-                    Help = Text(metric.Help, "Help"),
-                    Unit = Text(metric.Unit, "Unit"),
+                    Name = _blocks.Text(metric.Name, "Name"),
+                    Help = _blocks.Text(metric.Help, "Help"),
+                    Unit = _blocks.Text(metric.Unit, "Unit"),
                     Labels = labels
                 };
             }
@@ -222,23 +216,6 @@ namespace Picollo.Metrics
                     return 0;
                 long ticks = (time.Value.ToUniversalTime() - new DateTime(1970, 1, 1, 0, 0, 0, DateTimeKind.Utc)).Ticks;
                 return ticks < 0 ? 0 : (ulong)ticks * 100;
-            }
-
-            private byte* Text(string text, string parameter)
-            {
-                byte[] bytes = Utf8.ToNative(text, parameter);
-                if (bytes == null)
-                    return null;
-                IntPtr copy = Allocate(bytes.Length);
-                Marshal.Copy(bytes, 0, copy, bytes.Length);
-                return (byte*)copy;
-            }
-
-            private IntPtr Allocate(int size)
-            {
-                IntPtr block = Marshal.AllocHGlobal(Math.Max(size, 1));
-                _blocks.Add(block);
-                return block;
             }
         }
     }

@@ -152,5 +152,24 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern int picollo_benchmark_format_markdown(
             BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, byte* buffer, UIntPtr capacity, UIntPtr* length);
+
+        [DllImport(Library)]
+        internal static extern int picollo_snapshot_format_sparkline(
+            SnapshotHandle snapshot, uint columns, uint ascii, byte* buffer, UIntPtr capacity, UIntPtr* length);
+
+        [DllImport(Library)]
+        internal static extern int picollo_snapshot_format_chart(
+            SnapshotHandle snapshot, uint picture, byte* title, byte* unit, uint columns, uint rows, uint ascii, byte* buffer,
+            UIntPtr capacity, UIntPtr* length);
+
+        [DllImport(Library)]
+        internal static extern int picollo_pictures_format_svg(
+            IntPtr* snapshots, byte** titles, UIntPtr length, uint picture, byte* title, byte* unit,
+            PicolloPictureOptions* options, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+
+        [DllImport(Library)]
+        internal static extern int picollo_report_format_html(
+            IntPtr* snapshots, byte** titles, UIntPtr length, byte* title, byte* unit, byte* buffer, UIntPtr capacity,
+            UIntPtr* outLength);
     }
 }

@@ -165,4 +165,13 @@ namespace Picollo.Native
         public int Status;
         public uint Reserved;
     }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloPictureOptions
+    {
+        public uint StructSize;
+        public uint Theme;
+        public uint Width;
+        public uint Height;
+    }
 }

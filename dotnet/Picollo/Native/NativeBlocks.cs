@@ -1,0 +1,37 @@
+using System;
+using System.Collections.Generic;
+using System.Runtime.InteropServices;
+
+namespace Picollo.Native
+{
+    /// <summary>Native memory for the time of a call.</summary>
+    internal sealed unsafe class NativeBlocks : IDisposable
+    {
+        private readonly List<IntPtr> _blocks = new List<IntPtr>();
+
+        internal IntPtr Allocate(int size)
+        {
+            IntPtr block = Marshal.AllocHGlobal(Math.Max(size, 1));
+            _blocks.Add(block);
+            return block;
+        }
+
+        /// <summary>A copy of a text; null for null.</summary>
+        internal byte* Text(string text, string parameter)
+        {
+            byte[] bytes = Utf8.ToNative(text, parameter);
+            if (bytes == null)
+                return null;
+            IntPtr copy = Allocate(bytes.Length);
+            Marshal.Copy(bytes, 0, copy, bytes.Length);
+            return (byte*)copy;
+        }
+
+        public void Dispose()
+        {
+            foreach (IntPtr block in _blocks)
+                Marshal.FreeHGlobal(block);
+            _blocks.Clear();
+        }
+    }
+}

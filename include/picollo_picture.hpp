@@ -1,0 +1,110 @@
+/* Pictures of snapshots in C++17: in a terminal, as SVG, and as a report that is one HTML file. Include picollo.hpp. */
+#ifndef PICOLLO_PICTURE_HPP
+#define PICOLLO_PICTURE_HPP
+
+#include <vector>
+
+#include "picollo_result.hpp"
+#include "picollo_snapshot.hpp"
+
+PICOLLO_NAMESPACE {
+
+/** What a picture shows. Heat maps have snapshots from left to right, and are not for terminals. */
+enum class picture : std::uint32_t {
+    percentiles = PICOLLO_PICTURE_PERCENTILES,
+    density = PICOLLO_PICTURE_DENSITY,
+    heat_map = PICOLLO_PICTURE_HEAT_MAP
+};
+
+/** A snapshot in a picture, with its name there. Both outlive the call. */
+struct pictured {
+    const picollo::snapshot *counts;
+    const char *title = nullptr;
+};
+
+/** How an SVG looks. */
+class picture_options {
+public:
+    picture_options() noexcept : native_() { native_.struct_size = sizeof native_; }
+
+    picture_options &dark() noexcept { return native_.theme = PICOLLO_THEME_DARK, *this; }
+    picture_options &light() noexcept { return native_.theme = PICOLLO_THEME_LIGHT, *this; }
+    /** In CSS pixels; 720 by 400 unless set. */
+    picture_options &size(std::uint32_t width, std::uint32_t height) noexcept
+    {
+        native_.width = width;
+        native_.height = height;
+        return *this;
+    }
+
+    const picollo_picture_options &native() const noexcept { return native_; }
+
+private:
+    picollo_picture_options native_;
+};
+
+/** The density on one line, of at most 240 characters; ASCII alone, or Unicode's blocks. Allocates. */
+inline outcome<std::string> sparkline(const snapshot &counts, std::uint32_t columns = 40, bool ascii = false)
+{
+    return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+        return picollo_snapshot_format_sparkline(counts.native(), columns, ascii, buffer, capacity, length);
+    });
+}
+
+/** Some lines for a terminal, with axes and labels. A unit such as "ns" makes times of them. Allocates. */
+inline outcome<std::string> chart(const snapshot &counts, picture which = picture::density, const char *title = nullptr,
+                                  const char *unit = nullptr, std::uint32_t columns = 64, std::uint32_t rows = 10,
+                                  bool ascii = false)
+{
+    return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+        return picollo_snapshot_format_chart(counts.native(), static_cast<std::uint32_t>(which), title, unit, columns, rows,
+                                             ascii, buffer, capacity, length);
+    });
+}
+
+namespace detail {
+
+struct native_pictures {
+    explicit native_pictures(span<const pictured> all)
+    {
+        for (const pictured &one : all) {
+            counts.push_back(one.counts != nullptr ? one.counts->native() : nullptr);
+            titles.push_back(one.title);
+        }
+    }
+
+    std::vector<const picollo_snapshot *> counts;
+    std::vector<const char *> titles;
+};
+
+} // namespace detail
+
+/** An SVG document, which is also an element of HTML. Allocates.
+ *
+ *     const picollo::pictured both[] = {{&before, "before"}, {&after, "after"}};
+ *     file << picollo::svg(both, picollo::picture::density, "Requests", "ns");
+ */
+inline outcome<std::string> svg(span<const pictured> what, picture which, const char *title = nullptr,
+                                const char *unit = nullptr, const picture_options &how = picture_options())
+{
+    const detail::native_pictures all(what);
+    return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+        return picollo_pictures_format_svg(all.counts.data(), all.titles.data(), all.counts.size(),
+                                           static_cast<std::uint32_t>(which), title, unit, &how.native(), buffer, capacity,
+                                           length);
+    });
+}
+
+/** One HTML document: tables, pictures, comparisons with the first, and the counts for programs. Allocates. */
+inline outcome<std::string> report(span<const pictured> what, const char *title = nullptr, const char *unit = nullptr)
+{
+    const detail::native_pictures all(what);
+    return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+        return picollo_report_format_html(all.counts.data(), all.titles.data(), all.counts.size(), title, unit, buffer,
+                                          capacity, length);
+    });
+}
+
+} } // namespace picollo
+
+#endif /* PICOLLO_PICTURE_HPP */

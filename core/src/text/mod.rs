@@ -32,6 +32,7 @@ mod json;
 mod line;
 mod markdown;
 mod number;
+pub mod picture;
 mod table;
 
 use core::fmt::{self, Write};

@@ -1,0 +1,191 @@
+//! Axes of values: linear or logarithmic, with ticks at round numbers.
+
+use super::unit::{Unit, floor_log10, power_of_ten};
+use crate::Snapshot;
+
+/// Values and where they are drawn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    is_log: bool,
+    /// Added to values before the logarithm, so that zero has one.
+    offset: f64,
+    /// Between ticks; of a logarithmic axis, in powers of ten, or 0 for 1, 2 and 5 of each.
+    step: f64,
+}
+
+/// Whether zero is among the observations, where they begin and where they end; `None` when there are none.
+pub(super) struct Extent {
+    low: f64,
+    high: f64,
+    has_zero: bool,
+}
+
+impl Extent {
+    pub(super) fn of<'a>(snapshots: impl Iterator<Item = &'a Snapshot>) -> Option<Extent> {
+        snapshots.fold(None, |extent, snapshot| {
+            let (Some(lowest), Some(highest)) = (snapshot.lowest_recorded(), snapshot.highest_recorded())
+            else {
+                return extent;
+            };
+            // Values are integers: each is drawn as the numbers nearest to it.
+            let (low, high) = (lowest.lower as f64 - 0.5, highest.upper as f64 + 0.5);
+            let extent = extent.unwrap_or(Extent { low, high, has_zero: false });
+            Some(Extent {
+                low: extent.low.min(low),
+                high: extent.high.max(high),
+                has_zero: extent.has_zero || lowest.lower == 0,
+            })
+        })
+    }
+}
+
+impl Axis {
+    /// An axis for these observations with about so many ticks, logarithmic where the largest is above so many times the
+    /// smallest. An exact one ends where they do, others at ticks where they are linear.
+    pub(super) fn new(extent: &Extent, ticks: f64, log_from: f64, is_exact: bool) -> Axis {
+        let Extent { low, high, has_zero } = *extent;
+        let offset = if has_zero { 1.0 } else { 0.0 };
+        if high > log_from * low.max(1.0) {
+            let decades = libm::log10((high + offset) / (low + offset));
+            let step = if decades < 2.5 { 0.0 } else { libm::ceil(decades / ticks).max(1.0) };
+            return Axis { low, high, is_log: true, offset, step };
+        }
+        // What is closer together than this could be told apart by long labels only.
+        let padding = ((high * 1e-3 - (high - low)) / 2.0).max(0.0);
+        let (low, high) = (low - padding, high + padding);
+        let from = if low < 0.25 * high && !is_exact { 0.0 } else { low.max(0.0) };
+        let step = nice_step((high - from) / ticks);
+        if is_exact {
+            return Axis { low, high, is_log: false, offset: 0.0, step };
+        }
+        Axis {
+            low: libm::floor(from / step) * step,
+            high: libm::ceil(high / step) * step,
+            is_log: false,
+            offset: 0.0,
+            step,
+        }
+    }
+
+    /// An axis of shares from zero.
+    pub(super) fn of_shares(highest: f64, ticks: f64) -> Axis {
+        let step = nice(highest.max(1e-9) / ticks);
+        Axis { low: 0.0, high: libm::ceil(highest.max(1e-9) / step) * step, is_log: false, offset: 0.0, step }
+    }
+
+    /// Where a value is: 0 at the low end, 1 at the high one, beyond that outside.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        if !self.is_log {
+            return (value - self.low) / (self.high - self.low);
+        }
+        let from = libm::log(self.low + self.offset);
+        (libm::log((value + self.offset).max(f64::MIN_POSITIVE)) - from)
+            / (libm::log(self.high + self.offset) - from)
+    }
+
+    /// Calls with value and place of each tick, at least `gap` apart.
+    pub(super) fn ticks(&self, gap: f64, mut tick: impl FnMut(f64, f64)) {
+        let mut last = f64::NEG_INFINITY;
+        let mut offer = |value: f64| {
+            let place = self.place(value);
+            if (-1e-9..=1.0 + 1e-9).contains(&place) && place - last >= gap {
+                tick(value, place);
+                last = place;
+            }
+        };
+        if !self.is_log {
+            let first = libm::ceil(self.low / self.step - 1e-9);
+            // A step is chosen for a handful of ticks.
+            for at in 0..100 {
+                offer((first + f64::from(at)) * self.step);
+            }
+            return;
+        }
+        if self.offset > 0.0 {
+            offer(0.0);
+        }
+        for exponent in 0..=20 {
+            let power = power_of_ten(exponent);
+            if self.step == 0.0 {
+                [1.0, 2.0, 5.0].into_iter().for_each(|digit| offer(digit * power));
+            } else if exponent % (self.step as i32) == 0 {
+                offer(power);
+            }
+        }
+    }
+
+    /// What tells a tick from the next one, for its label; and the largest value where all labels are of one size.
+    pub(super) fn label<'u>(&self, unit: &'u Unit<'_>, value: f64) -> super::unit::Label<'u> {
+        if self.is_log {
+            let step = power_of_ten(floor_log10(value.max(1.0)));
+            unit.label(value, step, value)
+        } else {
+            unit.label(value, self.step, self.high)
+        }
+    }
+
+    /// The distance of ticks on a linear axis.
+    pub(super) fn step(&self) -> f64 {
+        self.step
+    }
+
+    pub(super) fn is_log(&self) -> bool {
+        self.is_log
+    }
+}
+
+/// The next of 1, 2, 5, 10, … times a power of ten.
+fn nice(step: f64) -> f64 {
+    let power = power_of_ten(floor_log10(step));
+    let digit =
+        [1.0, 2.0, 5.0].into_iter().find(|digit| digit * power >= step * (1.0 - 1e-9)).unwrap_or(10.0);
+    digit * power
+}
+
+/// Of integers.
+fn nice_step(step: f64) -> f64 {
+    nice(step.max(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn ticks(low: u64, high: u64, log_from: f64) -> Vec<f64> {
+        let extent = Extent { low: low as f64 - 0.5, high: high as f64 + 0.5, has_zero: low == 0 };
+        let mut found = Vec::new();
+        let axis = Axis::new(&extent, 6.0, log_from, false);
+        axis.ticks(0.01, |value, place| {
+            assert!((axis.place(value) - place).abs() < 1e-12);
+            found.push(value);
+        });
+        assert!(axis.place(low as f64) >= 0.0 && axis.place(high as f64) <= 1.0, "{axis:?}");
+        found
+    }
+
+    #[test]
+    fn round_numbers() {
+        assert_eq!(ticks(5, 5, 20.0), [4.0, 5.0, 6.0]);
+        assert_eq!(ticks(2_000, 9_800, 20.0), [0.0, 2e3, 4e3, 6e3, 8e3, 1e4]);
+        assert_eq!(ticks(0, 0, 20.0), [0.0, 1.0]);
+        assert_eq!(ticks(1, 100, 3.0), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+        assert_eq!(ticks(0, 100_000, 3.0), [0.0, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5]);
+        let all = ticks(0, u64::MAX, 3.0);
+        assert!((5..=8).contains(&all.len()), "{all:?}");
+        for (low, high) in [(u64::MAX, u64::MAX), (1 << 62, u64::MAX), (999_999_999_999, 1_000_000_000_000)] {
+            let found = ticks(low, high, 20.0);
+            assert!((2..=8).contains(&found.len()), "{low} {high}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn steps() {
+        for (step, expected) in [(1.0, 1.0), (1.1, 2.0), (3.0, 5.0), (6.0, 10.0), (0.03, 0.05), (1e15, 1e15)]
+        {
+            assert!((nice(step) / expected - 1.0).abs() < 1e-9, "{step}");
+        }
+    }
+}

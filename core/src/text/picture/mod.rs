@@ -1,0 +1,226 @@
+//! Pictures of snapshots, without dependencies: in a terminal, as SVG, and as a report that is one HTML file.
+//!
+//! | picture | of | written by |
+//! |---|---|---|
+//! | sparkline | one snapshot | [`Snapshot::write_sparkline`](crate::Snapshot::write_sparkline) |
+//! | chart of some lines | one snapshot | [`Snapshot::write_chart`](crate::Snapshot::write_chart) |
+//! | SVG | one or more | [`Pictures::write_svg`] |
+//! | HTML report | one or more | [`Pictures::write_html`] |
+//!
+//! Like all text here they are written piece by piece, need no memory of their own but some kilobytes of stack, and are the
+//! same each time. Axes begin and end where the observations do, or a little further out, and are logarithmic where those
+//! span much; of nothing a picture says so. Buckets are drawn as wide as they are: no detail is shown that was not kept.
+
+mod axis;
+mod chart;
+mod color;
+mod columns;
+mod heat;
+mod report;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod unit;
+mod xml;
+
+use core::fmt::{self, Write};
+
+pub use chart::{MAX_COLUMNS, MAX_ROWS};
+
+use crate::{Error, Result, Snapshot};
+
+/// What a picture of no observations says.
+const NOTHING: &str = "no observations";
+
+/// What is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Picture {
+    /// The value at each percentile, on a scale where every further nine (90, 99, 99.9, …) has the same width.
+    #[default]
+    Percentiles = 0,
+    /// Which share of the observations is in each of many equal parts of the axis of values.
+    Density = 1,
+    /// The snapshots from left to right as columns, values upwards, and how many observations there are as the color. Not
+    /// for terminals.
+    HeatMap = 2,
+}
+
+impl TryFrom<u32> for Picture {
+    type Error = Error;
+
+    fn try_from(code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(Picture::Percentiles),
+            1 => Ok(Picture::Density),
+            2 => Ok(Picture::HeatMap),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}
+
+/// Colors of a picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Theme {
+    /// Light, or dark where the reader prefers that.
+    #[default]
+    Auto = 0,
+    /// On white.
+    Light = 1,
+    /// On black.
+    Dark = 2,
+}
+
+impl TryFrom<u32> for Theme {
+    type Error = Error;
+
+    fn try_from(code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(Theme::Auto),
+            1 => Ok(Theme::Light),
+            2 => Ok(Theme::Dark),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}
+
+/// A snapshot in a picture, and what it is called there.
+#[derive(Clone, Copy, Debug)]
+pub struct Series<'a> {
+    /// Shown in the legend, escaped. Without one it is numbered.
+    pub title: &'a str,
+    /// The counts.
+    pub snapshot: &'a Snapshot,
+}
+
+/// One or more snapshots, and how to draw them.
+///
+/// ```
+/// use picollo_core::text::picture::{Picture, Pictures, Series};
+/// use picollo_core::{Layout, Snapshot};
+///
+/// const LAYOUT: Layout = Layout::new(0.01, 0, 1_000);
+/// let (before, after) = (
+///     Snapshot::<[u64; LAYOUT.snapshot_words()]>::new(LAYOUT),
+///     Snapshot::<[u64; LAYOUT.snapshot_words()]>::new(LAYOUT),
+/// );
+/// let series =
+///     [Series { title: "before", snapshot: &before }, Series { title: "after", snapshot: &after }];
+/// let get = |at: usize| series[at];
+/// let mut svg = String::new();
+/// let pictures = Pictures { title: "Latency", unit: "ns", ..Pictures::new(series.len(), &get) };
+/// pictures.write_svg(&mut svg, Picture::Percentiles).unwrap();
+/// assert!(svg.contains("no observations"));
+/// ```
+#[derive(Clone, Copy)]
+pub struct Pictures<'a> {
+    /// How many snapshots.
+    pub length: usize,
+    /// The snapshot at a position below `length`.
+    pub get: &'a dyn Fn(usize) -> Series<'a>,
+    /// Heading of the picture or report, escaped; none when empty.
+    pub title: &'a str,
+    /// What values are counted in. `ps`, `ns`, `us`, `ms` and `s` make times of the labels; others stand at the axis.
+    pub unit: &'a str,
+    /// Width in CSS pixels; limited to 200 ..= 4000. 0: 720.
+    pub width: u32,
+    /// Height in CSS pixels; limited to 150 ..= 4000. 0: 400.
+    pub height: u32,
+    /// Colors.
+    pub theme: Theme,
+}
+
+impl fmt::Debug for Pictures<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pictures")
+            .field("length", &self.length)
+            .field("title", &self.title)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Pictures<'a> {
+    /// Snapshots without title and unit, at the usual size.
+    pub fn new(length: usize, get: &'a dyn Fn(usize) -> Series<'a>) -> Pictures<'a> {
+        Pictures { length, get, title: "", unit: "", width: 0, height: 0, theme: Theme::Auto }
+    }
+
+    /// Writes a picture as an SVG document, which is also an element of HTML. It has a `<title>`, explicit colors with a
+    /// background of its own, and refers to nothing outside. Fails only where `out` does.
+    ///
+    /// Cost: a few passes over the counts of each snapshot, at most some tens of kilobytes for each.
+    pub fn write_svg(&self, mut out: &mut (impl Write + ?Sized), picture: Picture) -> fmt::Result {
+        match picture {
+            Picture::HeatMap => heat::write(&mut out, self),
+            curve => svg::write(&mut out, self, curve),
+        }
+    }
+
+    /// Writes a report: one HTML document with a table of percentiles, the pictures, comparisons with the first snapshot,
+    /// and the counts as JSON and in the native encoding. It refers to nothing outside and runs no script. Fails only where
+    /// `out` does.
+    ///
+    /// A heat map is drawn of three or more snapshots; there are curves and comparisons of the first eight.
+    pub fn write_html(&self, mut out: &mut (impl Write + ?Sized)) -> fmt::Result {
+        report::write(&mut out, self)
+    }
+
+    /// All snapshots in order.
+    fn series(&self) -> impl Iterator<Item = Series<'a>> {
+        let get = self.get;
+        (0..self.length).map(get)
+    }
+
+    /// Those of which there are observations.
+    fn recorded(&self) -> impl Iterator<Item = &'a Snapshot> {
+        self.series().map(|series| series.snapshot).filter(|snapshot| snapshot.counts().total > 0)
+    }
+}
+
+/// The options of a picture in a terminal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ChartOptions<'a> {
+    /// Stands above the chart, on a line of its own; none when empty.
+    pub title: &'a str,
+    /// What values are counted in, as for [`Pictures::unit`].
+    pub unit: &'a str,
+    /// Columns of the plot, without what is left of it; limited to [`MAX_COLUMNS`]. 0: 64.
+    pub columns: u32,
+    /// Rows of the plot, without what is above and below; limited to [`MAX_ROWS`]. 0: 10.
+    pub rows: u32,
+    /// Nothing but ASCII, but for what is in the title and the unit.
+    pub ascii: bool,
+}
+
+impl Snapshot {
+    /// Writes the density on one line without a line break: `▁▂▅█▇▅▃▂▁▁`, from the smallest to the largest observation in
+    /// equal parts of a logarithmic axis (a linear one where they lie close). A part without observations is a space, one
+    /// with any is not. Fails only where `out` does.
+    ///
+    /// `columns` are limited to 1 ..= [`MAX_COLUMNS`]; 0 are 40. In ASCII the heights are `.:-=+*#%@`.
+    pub fn write_sparkline(
+        &self,
+        mut out: &mut (impl Write + ?Sized),
+        columns: u32,
+        ascii: bool,
+    ) -> fmt::Result {
+        chart::write_sparkline(&mut out, self, columns, ascii)
+    }
+
+    /// Writes a chart of some lines with axes and labels. Fails only where `out` does.
+    ///
+    /// [`Error::InvalidArgument`] for a heat map, for which one snapshot is too few; `fmt::Error` becomes
+    /// [`Error::BufferTooSmall`].
+    pub fn write_chart(
+        &self,
+        mut out: &mut (impl Write + ?Sized),
+        picture: Picture,
+        options: &ChartOptions<'_>,
+    ) -> Result<()> {
+        if picture == Picture::HeatMap {
+            return Err(Error::InvalidArgument);
+        }
+        chart::write(&mut out, self, picture, options).map_err(|_| Error::BufferTooSmall)
+    }
+}

@@ -1,0 +1,294 @@
+//! Pictures of what is difficult to draw.
+use std::boxed::Box;
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use super::*;
+use crate::text::example;
+use crate::{Layout, Options, SharedHistogram, Since};
+
+fn recorded(layout: &Options, counts: &[(u64, u64)]) -> Box<Snapshot> {
+    let histogram = SharedHistogram::create(layout).unwrap();
+    counts.iter().for_each(|&(value, count)| histogram.record_n(value, count));
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    snapshot
+}
+
+fn full(counts: &[(u64, u64)]) -> Box<Snapshot> {
+    recorded(&Options { relative_error: 0.01, ..Default::default() }, counts)
+}
+
+fn examples() -> [Box<Snapshot>; 2] {
+    let options =
+        Options { relative_error: 0.01, min_trackable: 2_000, max_trackable: 12_000, ..Default::default() };
+    [example::first_values(), example::second_values()].map(|values| {
+        let counts: Vec<(u64, u64)> = values.iter().map(|&value| (value, 1)).collect();
+        recorded(&options, &counts)
+    })
+}
+
+/// What is difficult, by name.
+fn difficult() -> Vec<(&'static str, Box<Snapshot>)> {
+    std::vec![
+        ("empty", full(&[])),
+        ("one value", full(&[(1_000_000, 1)])),
+        ("zero", full(&[(0, 1)])),
+        ("zeros", full(&[(0, 1_000_000_000_000)])),
+        (
+            "one bucket",
+            recorded(&Options { min_trackable: 5, max_trackable: 6, ..Default::default() }, &[(5, 7)])
+        ),
+        ("one large bucket", full(&[(1 << 50, 3)])),
+        ("trillions", full(&[(900, 500_000_000_000), (1_000, 499_999_999_999), (2_000_000, 1)])),
+        ("largest", full(&[(u64::MAX, 1)])),
+        ("all", full(&[(0, 10), (1, 10), (1 << 20, 100), (1 << 40, 10), (u64::MAX, 1)])),
+        ("full counts", full(&[(7, u64::MAX), (1 << 60, u64::MAX / 2)])),
+        ("neighbours", full(&[(u64::MAX - (1 << 57), 4), (u64::MAX, 1)])),
+    ]
+}
+
+fn draw(snapshots: &[(&str, &Snapshot)], title: &str, unit: &str, picture: Picture) -> String {
+    let series: Vec<Series<'_>> =
+        snapshots.iter().map(|&(title, snapshot)| Series { title, snapshot }).collect();
+    let get = |at: usize| series[at];
+    let mut svg = String::new();
+    Pictures { title, unit, ..Pictures::new(series.len(), &get) }.write_svg(&mut svg, picture).unwrap();
+    svg
+}
+
+/// Elements are closed, attributes quoted, and numbers are numbers within the picture. Returns the numbers of the paths.
+fn check_svg(svg: &str) -> Vec<f64> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut numbers = Vec::new();
+    for part in svg.split('<').skip(1) {
+        let (tag, text) = part.split_once('>').expect("an end of a tag");
+        assert!(!text.contains('>'), "{text}");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "{svg}");
+            continue;
+        }
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        let name = tag.split([' ', '/']).next().unwrap();
+        if !tag.ends_with('/') {
+            open.push(name);
+        }
+        for (at, value) in tag.split('"').enumerate().filter(|(at, _)| at % 2 == 1) {
+            let attribute = tag.split('"').nth(at - 1).unwrap().trim();
+            if ["d=", "x=", "y=", "width=", "height="].contains(&attribute) {
+                let pieces = value.split(|c: char| c.is_ascii_alphabetic() && c != 'e' || c == ' ');
+                for number in pieces.filter(|piece| !piece.is_empty()) {
+                    let number: f64 = number.parse().unwrap_or_else(|_| panic!("{number} in {tag}"));
+                    assert!((0.0..=4_000.0).contains(&number), "{number} in {tag}");
+                    numbers.push(number);
+                }
+            }
+        }
+    }
+    assert_eq!(open, [""; 0], "{svg}");
+    numbers
+}
+
+#[test]
+fn what_is_difficult() {
+    let all = difficult();
+    for picture in [Picture::Percentiles, Picture::Density, Picture::HeatMap] {
+        for (name, snapshot) in &all {
+            let svg = draw(&[(name, snapshot)], name, "ns", picture);
+            check_svg(&svg);
+            assert_eq!(svg.contains(NOTHING), *name == "empty", "{name}: {svg}");
+            assert!(svg.len() < 60_000, "{name}: {}", svg.len());
+        }
+        let together: Vec<(&str, &Snapshot)> =
+            all.iter().map(|(name, snapshot)| (*name, &**snapshot)).collect();
+        let svg = draw(&together, "", "", picture);
+        check_svg(&svg);
+        assert!(svg.contains("trillions"));
+        check_svg(&draw(&[], "None", "ns", picture));
+    }
+}
+
+#[test]
+fn curves_are_where_the_numbers_are() {
+    // Half at 100, half at 300: a step at the median, from a place to three times its height.
+    let two = full(&[(100, 50), (300, 50)]);
+    let svg = draw(&[("", &two)], "", "cycles", Picture::Percentiles);
+    let path = svg.split("pk-c pk-s0 pk-d0\" d=\"M").nth(1).unwrap().split('"').next().unwrap();
+    let numbers: Vec<f64> = path.split(['H', 'V', ' ']).map(|number| number.parse().unwrap()).collect();
+    let [left, y_100, x_50, y_300, right] = numbers[..] else { panic!("{path}") };
+    let bottom = 400.0 - 46.0;
+    assert!(((bottom - y_300) / (bottom - y_100) - 3.0).abs() < 0.05, "{path}");
+    // 100 observations: the last ends at 99.5 %, which is 2.3 nines; the median at 0.3.
+    let share = libm::log10(2.0) / libm::log10(200.0);
+    assert!(((x_50 - left) / (right - left) - share).abs() < 0.001, "{path}");
+    assert!(svg.contains(">Value (cycles)<") && svg.contains(">99%<") && !svg.contains(">99.9%<"), "{svg}");
+    assert!(svg.contains("P50 100, P90 3"), "{svg}");
+
+    // All of them are in the density.
+    let axis = axis::Axis::new(&axis::Extent::of([&*two].into_iter()).unwrap(), 6.0, 3.0, true);
+    for length in [1, 2, 7, 160] {
+        let mut parts = std::vec![0.0; length];
+        columns::shares(&two, &axis, &mut parts);
+        assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        if length > 1 {
+            assert!((parts[..length / 2].iter().sum::<f64>() - 0.5).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn titles_are_escaped() {
+    let snapshot = full(&[(5, 5)]);
+    let name = "a<b>&\"c'\u{1}\u{ffff} ]]> --";
+    for picture in [Picture::Percentiles, Picture::Density, Picture::HeatMap] {
+        let svg = draw(&[(name, &snapshot), ("", &snapshot)], name, name, picture);
+        check_svg(&svg);
+        assert!(svg.contains("a&lt;b&gt;&amp;&quot;c&#39;") && svg.contains("#2"), "{svg}");
+        assert!(!svg.contains(['\u{1}', '\u{ffff}']));
+    }
+    let long = "x".repeat(500);
+    let svg = draw(&[(&long, &snapshot)], &long, "", Picture::Percentiles);
+    assert!(svg.contains(&format!(">{}…<", "x".repeat(39))));
+}
+
+#[test]
+fn themes() {
+    let snapshot = full(&[(5, 5)]);
+    let get = |_| Series { title: "", snapshot: &snapshot };
+    let draw = |theme| {
+        let mut svg = String::new();
+        let pictures = Pictures { theme, width: 1, height: u32::MAX, ..Pictures::new(1, &get) };
+        pictures.write_svg(&mut svg, Picture::Density).unwrap();
+        check_svg(&svg);
+        assert!(svg.contains("viewBox=\"0 0 200 4000\""));
+        svg
+    };
+    assert!(draw(Theme::Auto).contains("prefers-color-scheme:dark"));
+    let (light, dark) = (draw(Theme::Light), draw(Theme::Dark));
+    assert!(light.contains("#ffffff") && !light.contains("#0f1419"));
+    assert!(dark.contains("#0f1419") && !dark.contains("#ffffff") && !dark.contains("@media"));
+}
+
+#[test]
+fn sparklines() {
+    let [first, _] = examples();
+    let line = |snapshot: &Snapshot, columns, ascii| {
+        let mut text = String::new();
+        snapshot.write_sparkline(&mut text, columns, ascii).unwrap();
+        text
+    };
+    assert_eq!(line(&first, 24, false), "SPARK");
+    assert_eq!(line(&first, 24, true), "ASCII");
+    for (name, snapshot) in difficult() {
+        for columns in [0, 1, 7, MAX_COLUMNS, u32::MAX] {
+            for ascii in [false, true] {
+                let text = line(&snapshot, columns, ascii);
+                if name == "empty" {
+                    assert_eq!(text, NOTHING);
+                    continue;
+                }
+                let expected = if columns == 0 { 40 } else { columns.min(MAX_COLUMNS) };
+                assert_eq!(text.chars().count(), expected as usize, "{name}");
+                assert!(!ascii || text.is_ascii());
+                assert!(text.contains(if ascii { '@' } else { '█' }), "{name}: {text}");
+                assert!(!text.starts_with(' ') && !text.ends_with(' '), "{name}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn charts() {
+    let [first, _] = examples();
+    let chart = |snapshot: &Snapshot, picture, options: &ChartOptions<'_>| {
+        let mut text = String::new();
+        snapshot.write_chart(&mut text, picture, options).unwrap();
+        text
+    };
+    let options = ChartOptions { title: "Example", unit: "ns", columns: 48, rows: 6, ascii: false };
+    assert_eq!(chart(&first, Picture::Density, &options), "DENSITY");
+    assert_eq!(chart(&first, Picture::Percentiles, &options), "PERCENTILES");
+    let ascii = ChartOptions { ascii: true, unit: "cycles", ..options };
+    assert_eq!(chart(&first, Picture::Percentiles, &ascii), "ASCII PERCENTILES");
+    for (name, snapshot) in difficult() {
+        for picture in [Picture::Percentiles, Picture::Density] {
+            for (columns, rows) in [(0, 0), (1, 1), (5, 2), (u32::MAX, u32::MAX)] {
+                let options = ChartOptions { title: "", unit: "us", columns, rows, ascii: true };
+                let text = chart(&snapshot, picture, &options);
+                assert!(text.is_ascii() && text.ends_with('\n'), "{text}");
+                let expected = if rows == 0 { 10 } else { rows.min(MAX_ROWS) } as usize + 2;
+                let lines = if name == "empty" { 1 } else { expected };
+                assert_eq!(text.lines().count(), lines, "{name}: {text}");
+            }
+        }
+    }
+    let mut text = String::new();
+    assert_eq!(first.write_chart(&mut text, Picture::HeatMap, &options), Err(Error::InvalidArgument));
+}
+
+#[test]
+fn reports() {
+    let [first, second] = examples();
+    let nothing = full(&[]);
+    let name = "</script><b>\"x\"";
+    let series = [
+        Series { title: "before", snapshot: &first },
+        Series { title: name, snapshot: &second },
+        Series { title: "", snapshot: &nothing },
+    ];
+    let get = |at: usize| series[at];
+    let mut html = String::new();
+    let pictures = Pictures { title: name, unit: "ns", ..Pictures::new(3, &get) };
+    pictures.write_html(&mut html).unwrap();
+    assert_eq!(html.matches("<svg ").count(), 3);
+    assert_eq!(html.matches("</script>").count(), 1, "the end of the data");
+    assert!(html.contains("<b>before</b>: <b>slower</b>") && html.contains("nothing to compare"), "{html}");
+    assert!(!html.contains("http://www.w3.org/2000/svg\" src") && !html.contains("href="));
+    let data = html.split("id=\"picollo-data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!((&data["title"], &data["unit"]), (&name.into(), &"ns".into()));
+    for (at, series) in series.iter().enumerate() {
+        let found = &data["snapshots"][at];
+        assert_eq!(found["summary"]["title"], series.title);
+        assert_eq!(found["summary"]["total_count"], series.snapshot.counts().total);
+        let counts = found["buckets"].as_array().unwrap().iter().map(|bucket| bucket[2].as_u64().unwrap());
+        assert_eq!(counts.sum::<u64>(), series.snapshot.counts().total);
+        let encoded = found["native_base64"].as_str().unwrap();
+        let decoded = Snapshot::decode(encoded.as_bytes(), 0).unwrap();
+        assert_eq!(decoded.counts(), series.snapshot.counts());
+        assert!(decoded.buckets().eq(series.snapshot.buckets()));
+    }
+    let body: String = html.split("<script").next().unwrap().into();
+    for part in body.split("<svg ").skip(1) {
+        check_svg(&format!("<svg {}</svg>", part.split("</svg>").next().unwrap()));
+    }
+    for length in [0, 1] {
+        let mut html = String::new();
+        Pictures { length, ..pictures }.write_html(&mut html).unwrap();
+        assert!(!html.contains("<h2>Comparison") && html.ends_with("</html>\n"));
+    }
+}
+
+#[test]
+fn writing_stops_where_there_is_no_room() {
+    struct Limited(usize);
+    impl Write for Limited {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0 = self.0.checked_sub(text.len()).ok_or(fmt::Error)?;
+            Ok(())
+        }
+    }
+    const LAYOUT: Layout = Layout::new(0.1, 0, 100);
+    let snapshot =
+        recorded(&Options { relative_error: 0.1, max_trackable: 100, ..Default::default() }, &[(5, 5)]);
+    assert_eq!(snapshot.layout().scale(), LAYOUT.scale());
+    let get = |_| Series { title: "t", snapshot: &snapshot };
+    let pictures = Pictures { title: "T", ..Pictures::new(3, &get) };
+    for room in (0..1_500).step_by(7) {
+        for picture in [Picture::Percentiles, Picture::Density, Picture::HeatMap] {
+            assert_eq!(pictures.write_svg(&mut Limited(room), picture), Err(fmt::Error));
+        }
+        assert_eq!(pictures.write_html(&mut Limited(room)), Err(fmt::Error));
+    }
+}

@@ -1,0 +1,77 @@
+//! Text in XML and HTML.
+
+use core::fmt::{self, Display, Write};
+
+use crate::text::escape::trim;
+
+/// A text in an element or in an attribute with double quotes: what XML would interpret is escaped, what it does not allow
+/// is a space.
+pub(super) struct Xml<'a>(pub &'a str);
+
+impl Display for Xml<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        trim(self.0).chars().try_for_each(|c| write_escaped(f, c))
+    }
+}
+
+/// At most so many characters of a text, the last an ellipsis where there are more.
+pub(super) struct Short<'a>(pub &'a str, pub usize);
+
+impl Short<'_> {
+    /// How many characters that are.
+    pub(super) fn length(&self) -> usize {
+        trim(self.0).chars().count().min(self.1)
+    }
+}
+
+impl Display for Short<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = trim(self.0);
+        let is_long = text.chars().count() > self.1;
+        let shown = if is_long { self.1.saturating_sub(1) } else { self.1 };
+        text.chars().take(shown).try_for_each(|c| write_escaped(f, c))?;
+        if is_long { f.write_char('…') } else { Ok(()) }
+    }
+}
+
+fn write_escaped(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
+    match c {
+        '&' => f.write_str("&amp;"),
+        '<' => f.write_str("&lt;"),
+        '>' => f.write_str("&gt;"),
+        '"' => f.write_str("&quot;"),
+        '\'' => f.write_str("&#39;"),
+        '\n' => f.write_char('\n'),
+        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => f.write_char(' '),
+        c => f.write_char(c),
+    }
+}
+
+/// Escapes all that is written through it for an element.
+pub(super) struct Escaping<'a>(pub &'a mut dyn Write);
+
+impl Write for Escaping<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| match c {
+            '&' => self.0.write_str("&amp;"),
+            '<' => self.0.write_str("&lt;"),
+            '>' => self.0.write_str("&gt;"),
+            c => self.0.write_char(c),
+        })
+    }
+}
+
+/// For JSON in a script element, which ends at `</script` wherever that stands. In JSON `<` stands only in strings.
+pub(super) struct InScript<'a>(pub &'a mut dyn Write);
+
+impl Write for InScript<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for (at, part) in text.split('<').enumerate() {
+            if at > 0 {
+                self.0.write_str("\\u003c")?;
+            }
+            self.0.write_str(part)?;
+        }
+        Ok(())
+    }
+}

@@ -117,6 +117,12 @@ AT(picollo_quantile_interval, lower_count, 80);
 AT(picollo_quantile_interval, upper_count, 88);
 AT(picollo_quantile_interval, bucket_width, 96);
 
+SIZE(picollo_picture_options, 16);
+AT(picollo_picture_options, struct_size, 0);
+AT(picollo_picture_options, theme, 4);
+AT(picollo_picture_options, width, 8);
+AT(picollo_picture_options, height, 12);
+
 SIZE(picollo_compare_options, 48);
 AT(picollo_compare_options, struct_size, 0);
 AT(picollo_compare_options, flags, 4);
@@ -340,6 +346,9 @@ static_assert(PICOLLO_VERDICT_NO_EVIDENCE == 0 && PICOLLO_VERDICT_FASTER == 1 &&
                   PICOLLO_BENCHMARK_A == 0 && PICOLLO_BENCHMARK_B == 1 && PICOLLO_BENCHMARK_EMPTY == 2 &&
                   PICOLLO_BENCHMARK_NO_OVERHEAD == 1,
               "comparisons");
+static_assert(PICOLLO_PICTURE_PERCENTILES == 0 && PICOLLO_PICTURE_DENSITY == 1 && PICOLLO_PICTURE_HEAT_MAP == 2 &&
+                  PICOLLO_THEME_AUTO == 0 && PICOLLO_THEME_LIGHT == 1 && PICOLLO_THEME_DARK == 2,
+              "pictures");
 static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 && PICOLLO_SCALABLE_THRESHOLD_BITS == 13 &&
                   PICOLLO_METRIC_NO_CREATED == 1,
               "doubles, counters and metrics");

@@ -253,6 +253,29 @@ static void comparisons(void)
     CHECK_OK(picollo_comparison_format(&compared, &summary, &summary, NULL, NULL, NULL, 0, buffer, sizeof buffer, &length));
 }
 
+static void pictures(void)
+{
+    char buffer[64];
+    size_t length = 77;
+    const picollo_snapshot *good = snapshot, *bad = NULL;
+    memset(buffer, 0x5a, sizeof buffer);
+    NULL_IN(picollo_snapshot_format_sparkline(NULL, 0, 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_snapshot_format_sparkline(snapshot, 0, 0, NULL, 1, &length));
+    NULL_IN(picollo_snapshot_format_sparkline(snapshot, 0, 0, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_snapshot_format_chart(NULL, 0, NULL, NULL, 0, 0, 0, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_snapshot_format_chart(snapshot, 0, NULL, NULL, 0, 0, 0, NULL, 1, &length));
+    NULL_IN(picollo_snapshot_format_chart(snapshot, 0, NULL, NULL, 0, 0, 0, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_pictures_format_svg(NULL, NULL, 1, 0, NULL, NULL, NULL, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_pictures_format_svg(&bad, NULL, 1, 0, NULL, NULL, NULL, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_pictures_format_svg(&good, NULL, 1, 0, NULL, NULL, NULL, NULL, 1, &length));
+    NULL_IN(picollo_pictures_format_svg(&good, NULL, 1, 0, NULL, NULL, NULL, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_report_format_html(NULL, NULL, 1, NULL, NULL, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_report_format_html(&bad, NULL, 1, NULL, NULL, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_report_format_html(&good, NULL, 1, NULL, NULL, NULL, 1, &length));
+    NULL_IN(picollo_report_format_html(&good, NULL, 1, NULL, NULL, buffer, sizeof buffer, NULL));
+    CHECK(length == 77 && buffer[0] == 0x5a);
+}
+
 static void interpolation(void)
 {
     double rank = 50;
@@ -430,6 +453,7 @@ int main(void)
     RUN(layouts_and_steps);
     RUN(interchange);
     RUN(comparisons);
+    RUN(pictures);
     RUN(interpolation);
     RUN(arrays);
     RUN(registries);

@@ -1960,6 +1960,134 @@ picollo_status picollo_comparison_format(const picollo_comparison *comparison,
                                          size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
+ * Pictures of snapshots: in a terminal, as SVG, and as a report that is one HTML file. They are text (see there), need
+ * nothing outside of them, and allocate nothing. docs/pictures.md shows them.
+ *
+ *     const picollo_snapshot *both[] = {before, after};
+ *     const char *titles[] = {"before", "after"};
+ *     picollo_report_format_html(both, titles, 2, "Requests", "ns", NULL, 0, &length);
+ *     char *html = malloc(length + 1);
+ *     picollo_report_format_html(both, titles, 2, "Requests", "ns", html, length + 1, &length);
+ *
+ * Axes begin and end where the observations do, or a little further out, and are logarithmic where those span much. Of
+ * nothing a picture says "no observations". The unit is what values were recorded in: "ps", "ns", "us", "ms" and "s" make
+ * times of the labels, any other stands at the axis, NULL and "" are none.
+ */
+
+/** The value at each percentile, on a scale where every further nine (90, 99, 99.9, ...) has the same width. */
+#define PICOLLO_PICTURE_PERCENTILES 0
+/** Which share of the observations is in each of many equal parts of the axis of values. */
+#define PICOLLO_PICTURE_DENSITY 1
+/** The snapshots from left to right as columns, values upwards, counts as colors. Not in a terminal. */
+#define PICOLLO_PICTURE_HEAT_MAP 2
+/** Light, or dark where the reader prefers that. */
+#define PICOLLO_THEME_AUTO 0
+/** Light everywhere. */
+#define PICOLLO_THEME_LIGHT 1
+/** Dark everywhere. */
+#define PICOLLO_THEME_DARK 2
+
+/** How an SVG looks. Set struct_size, zero the rest, and change what should not be the default. */
+typedef struct picollo_picture_options {
+    /** sizeof(picollo_picture_options). */
+    uint32_t struct_size;
+    /** PICOLLO_THEME_... */
+    uint32_t theme;
+    /** In CSS pixels, limited to 200 ..= 4000. 0: 720. */
+    uint32_t width;
+    /** In CSS pixels, limited to 150 ..= 4000. 0: 400. */
+    uint32_t height;
+} picollo_picture_options;
+
+/**
+ * Writes the density of a snapshot on one line without a line break, from the smallest to the largest observation in
+ * equal parts of a logarithmic axis (a linear one where they lie close). A part without observations is a space.
+ *
+ * Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is 1 for shades
+ *   of ASCII (.:-=+*#%@), or 0 for Unicode's blocks, of 3 bytes each; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (ascii).
+ * Threads: any thread.
+ * Cost: two passes over the counters; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_format_sparkline(const picollo_snapshot *snapshot,
+                                                 uint32_t columns,
+                                                 uint32_t ascii,
+                                                 char *buffer,
+                                                 size_t capacity,
+                                                 size_t *out_length);
+
+/**
+ * Writes a chart of some lines, with axes and labels, for a terminal.
+ *
+ * Requires: picture is PICOLLO_PICTURE_PERCENTILES or _DENSITY; title and unit are NULL for none; columns and rows are
+ *   those of the plot, without what is written around it, at most 240 and 100, more are the same, or 0 for 64 and 10;
+ *   ascii is 1 to write nothing but ASCII, besides title and unit, or 0; buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (picture, ascii, and title or unit that are not UTF-8).
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_format_sparkline, and some microseconds for each line; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_snapshot_format_chart(const picollo_snapshot *snapshot,
+                                             uint32_t picture,
+                                             const char *title,
+                                             const char *unit,
+                                             uint32_t columns,
+                                             uint32_t rows,
+                                             uint32_t ascii,
+                                             char *buffer,
+                                             size_t capacity,
+                                             size_t *out_length);
+
+/**
+ * Writes a picture of one or more snapshots as an SVG document, which is also an element of HTML: with a title, axes,
+ * units, a legend, and colors for light and for dark.
+ *
+ * Requires: snapshots leads to length pointers; titles to as many, any of which may be NULL, or is NULL for none; title
+ *   and unit are NULL for none; picture is PICOLLO_PICTURE_...; options are NULL for the defaults; buffer has capacity
+ *   bytes, and 64 KiB are mostly enough for curves of two snapshots.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshots with a length above 0, a
+ *   snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (picture, theme, and texts
+ *   that are not UTF-8), and PICOLLO_ERR_UNSUPPORTED as for all options.
+ * Threads: any thread.
+ * Cost: a few passes over the counters of each snapshot, twice; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_pictures_format_svg(const picollo_snapshot *const *snapshots,
+                                           const char *const *titles,
+                                           size_t length,
+                                           uint32_t picture,
+                                           const char *title,
+                                           const char *unit,
+                                           const picollo_picture_options *options,
+                                           char *buffer,
+                                           size_t capacity,
+                                           size_t *out_length);
+
+/**
+ * Writes a report of one or more snapshots: one HTML document with tables, the pictures, comparisons with the first
+ * snapshot, and the counts as JSON with their native encoding. It refers to nothing outside and runs no script.
+ *
+ * A heat map is drawn of three or more snapshots; there are curves and comparisons of the first eight.
+ *
+ * Requires: as picollo_pictures_format_svg.
+ * Returns: as picollo_pictures_format_svg.
+ * Threads: any thread.
+ * Cost: as for all its pictures and encodings, twice; allocates nothing.
+ * Since: 0.1
+ */
+picollo_status picollo_report_format_html(const picollo_snapshot *const *snapshots,
+                                          const char *const *titles,
+                                          size_t length,
+                                          const char *title,
+                                          const char *unit,
+                                          char *buffer,
+                                          size_t capacity,
+                                          size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
  * Histograms of doubles: ratios, temperatures, money, clock skew.
  *
  * Finite values of both signs and all magnitudes, each known within a relative error; zero is exact. NaN and infinities

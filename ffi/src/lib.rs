@@ -82,6 +82,7 @@ mod mapping;
 mod memory;
 mod merge;
 mod options;
+mod picture;
 mod recorder;
 #[cfg(feature = "std")]
 mod registry;

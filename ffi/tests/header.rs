@@ -42,6 +42,7 @@ const SECTIONS: &[Section] = &[
             ("core", "compare/blocks", "BlockComparison"),
         ],
     },
+    Section { module: "picture", structs: &[] },
     Section { module: "double_histogram", structs: &[("core", "exponential/snapshot", "DoubleStatistics")] },
     Section {
         module: "double_snapshot",

@@ -11,8 +11,18 @@ pub(super) struct Axis {
     is_log: bool,
     /// Added to values before the logarithm, so that zero has one.
     offset: f64,
-    /// Between ticks; of a logarithmic axis, in powers of ten, or 0 for 1, 2 and 5 of each.
-    step: f64,
+    ticks: Ticks,
+}
+
+/// Where ticks are.
+#[derive(Clone, Copy, Debug)]
+enum Ticks {
+    /// At multiples of a step.
+    Every(f64),
+    /// At 1, 2 and 5 times each power of ten.
+    Digits,
+    /// At each power of ten with a multiple of this exponent.
+    Powers(u32),
 }
 
 /// Whether zero is among the observations, where they begin and where they end; `None` when there are none.
@@ -49,8 +59,14 @@ impl Axis {
         let offset = if has_zero { 1.0 } else { 0.0 };
         if high > log_from * low.max(1.0) {
             let decades = libm::log10((high + offset) / (low + offset));
-            let step = if decades < 2.5 { 0.0 } else { libm::ceil(decades / ticks).max(1.0) };
-            return Axis { low, high, is_log: true, offset, step };
+            let ticks = if decades < 1.0 {
+                Ticks::Every(nice_step((high - low) / ticks))
+            } else if decades < 2.5 {
+                Ticks::Digits
+            } else {
+                Ticks::Powers(libm::ceil(decades / ticks) as u32)
+            };
+            return Axis { low, high, is_log: true, offset, ticks };
         }
         // What is closer together than this could be told apart by long labels only.
         let padding = ((high * 1e-3 - (high - low)) / 2.0).max(0.0);
@@ -58,21 +74,27 @@ impl Axis {
         let from = if low < 0.25 * high && !is_exact { 0.0 } else { low.max(0.0) };
         let step = nice_step((high - from) / ticks);
         if is_exact {
-            return Axis { low, high, is_log: false, offset: 0.0, step };
+            return Axis { low, high, is_log: false, offset: 0.0, ticks: Ticks::Every(step) };
         }
         Axis {
             low: libm::floor(from / step) * step,
             high: libm::ceil(high / step) * step,
             is_log: false,
             offset: 0.0,
-            step,
+            ticks: Ticks::Every(step),
         }
     }
 
     /// An axis of shares from zero.
     pub(super) fn of_shares(highest: f64, ticks: f64) -> Axis {
         let step = nice(highest.max(1e-9) / ticks);
-        Axis { low: 0.0, high: libm::ceil(highest.max(1e-9) / step) * step, is_log: false, offset: 0.0, step }
+        Axis {
+            low: 0.0,
+            high: libm::ceil(highest.max(1e-9) / step) * step,
+            is_log: false,
+            offset: 0.0,
+            ticks: Ticks::Every(step),
+        }
     }
 
     /// Where a value is: 0 at the low end, 1 at the high one, beyond that outside.
@@ -95,40 +117,36 @@ impl Axis {
                 last = place;
             }
         };
-        if !self.is_log {
-            let first = libm::ceil(self.low / self.step - 1e-9);
-            // A step is chosen for a handful of ticks.
-            for at in 0..100 {
-                offer((first + f64::from(at)) * self.step);
-            }
-            return;
-        }
-        if self.offset > 0.0 {
+        if self.offset > 0.0 && !matches!(self.ticks, Ticks::Every(_)) {
             offer(0.0);
         }
-        for exponent in 0..=20 {
-            let power = power_of_ten(exponent);
-            if self.step == 0.0 {
-                [1.0, 2.0, 5.0].into_iter().for_each(|digit| offer(digit * power));
-            } else if exponent % (self.step as i32) == 0 {
-                offer(power);
+        let exponents = 0..=20;
+        match self.ticks {
+            Ticks::Every(step) => {
+                let first = libm::ceil(self.low / step - 1e-9);
+                // A step is chosen for a handful of ticks.
+                (0..100).for_each(|at| offer((first + f64::from(at)) * step));
+            }
+            Ticks::Digits => exponents.for_each(|exponent| {
+                [1.0, 2.0, 5.0].into_iter().for_each(|digit| offer(digit * power_of_ten(exponent)));
+            }),
+            Ticks::Powers(stride) => {
+                exponents.step_by(stride.max(1) as usize).for_each(|exponent| offer(power_of_ten(exponent)));
             }
         }
     }
 
     /// What tells a tick from the next one, for its label; and the largest value where all labels are of one size.
     pub(super) fn label<'u>(&self, unit: &'u Unit<'_>, value: f64) -> super::unit::Label<'u> {
-        if self.is_log {
-            let step = power_of_ten(floor_log10(value.max(1.0)));
-            unit.label(value, step, value)
-        } else {
-            unit.label(value, self.step, self.high)
+        match self.ticks {
+            Ticks::Every(step) => unit.label(value, step, self.high),
+            _ => unit.label(value, power_of_ten(floor_log10(value.max(1.0))), value),
         }
     }
 
-    /// The distance of ticks on a linear axis.
+    /// The distance of evenly spaced ticks.
     pub(super) fn step(&self) -> f64 {
-        self.step
+        if let Ticks::Every(step) = self.ticks { step } else { 1.0 }
     }
 
     pub(super) fn is_log(&self) -> bool {

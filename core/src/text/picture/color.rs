@@ -27,7 +27,7 @@ const LIGHT: Colors = Colors {
     label: "#57606a",
     grid: "#dde1e6",
     curves: ["#0072b2", "#d55e00", "#008a66", "#b8548f", "#9a6b00", "#3a9bd0", "#5f5f5f"],
-    levels: ["#dcebf5", "#b9d6ea", "#92bfde", "#68a5cf", "#4289bd", "#236ca4", "#0d4f85", "#032f5c"],
+    levels: ["#cfe2f0", "#b1d1e8", "#92bfde", "#68a5cf", "#4289bd", "#236ca4", "#0d4f85", "#032f5c"],
 };
 
 const DARK: Colors = Colors {
@@ -36,7 +36,7 @@ const DARK: Colors = Colors {
     label: "#9aa7b4",
     grid: "#2a323b",
     curves: ["#4fb0f0", "#ff8f4a", "#33cf9f", "#ec9fcb", "#e8bd45", "#9bd6f7", "#c4c4c4"],
-    levels: ["#12263a", "#163a59", "#1c517b", "#296b9d", "#4288bd", "#66a7d6", "#97c8ea", "#d9eefb"],
+    levels: ["#183248", "#1b4160", "#1c517b", "#296b9d", "#4288bd", "#66a7d6", "#97c8ea", "#d9eefb"],
 };
 
 pub(super) fn write_style(out: &mut dyn Write, theme: Theme) -> fmt::Result {

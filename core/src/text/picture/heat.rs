@@ -127,10 +127,12 @@ fn write_scale(out: &mut dyn Write, frame: &Frame, most: f64) -> fmt::Result {
     }
     let x = frame.left + 36.0 + LEVELS as f64 * 18.0;
     write!(out, "<text class=\"pk-t\" x=\"{x:.1}\" y=\"{:.1}\">", top + 11.0)?;
+    // Parts of a bucket are not whole.
+    let most = libm::ceil(most);
     if most < 10_000.0 {
-        write!(out, "{}", Fixed::trimmed(most, 1))?
+        write!(out, "{}", Fixed::new(most, 0))?;
     } else {
-        write!(out, "{}", label.rough(most))?
+        write!(out, "{}", label.rough(most))?;
     }
     writeln!(out, " observations in 1/{PARTS} of the axis</text>")
 }

@@ -45,7 +45,7 @@ impl Frame {
         Frame {
             width,
             height,
-            left: 34.0 + labels * CHARACTER,
+            left: 44.0 + labels * CHARACTER,
             right: width - 22.0,
             top,
             bottom: height - 46.0,
@@ -107,7 +107,7 @@ pub(super) fn write_names(
     let middle = (frame.top + frame.bottom) / 2.0;
     writeln!(
         out,
-        "<text class=\"pk-t\" transform=\"translate(18 {middle:.1})rotate(-90)\" text-anchor=\"middle\">{y}</text>"
+        "<text class=\"pk-t\" transform=\"translate(22 {middle:.1})rotate(-90)\" text-anchor=\"middle\">{y}</text>"
     )
 }
 

@@ -1,0 +1,243 @@
+//! Pictures of snapshots: in a terminal, as SVG, and as a report that is one HTML file. They are text (see there), need
+//! nothing outside of them, and allocate nothing. docs/pictures.md shows them.
+//!
+//!     const picollo_snapshot *both[] = {before, after};
+//!     const char *titles[] = {"before", "after"};
+//!     picollo_report_format_html(both, titles, 2, "Requests", "ns", NULL, 0, &length);
+//!     char *html = malloc(length + 1);
+//!     picollo_report_format_html(both, titles, 2, "Requests", "ns", html, length + 1, &length);
+//!
+//! Axes begin and end where the observations do, or a little further out, and are logarithmic where those span much. Of
+//! nothing a picture says "no observations". The unit is what values were recorded in: "ps", "ns", "us", "ms" and "s" make
+//! times of the labels, any other stands at the axis, NULL and "" are none.
+
+use core::ffi::c_char;
+
+use picollo_core::text::picture::{ChartOptions, Picture, Pictures, Series, Theme};
+use picollo_core::{Layout, Snapshot};
+
+use crate::argument::{flag, slice, text};
+use crate::failure::{Failure, Outcome};
+use crate::guard::guard;
+use crate::handles::picollo_snapshot;
+use crate::options;
+use crate::snapshot;
+use crate::status::picollo_status;
+use crate::text::write_text;
+
+/// The value at each percentile, on a scale where every further nine (90, 99, 99.9, ...) has the same width.
+pub const PICOLLO_PICTURE_PERCENTILES: u32 = 0;
+/// Which share of the observations is in each of many equal parts of the axis of values.
+pub const PICOLLO_PICTURE_DENSITY: u32 = 1;
+/// The snapshots from left to right as columns, values upwards, counts as colors. Not in a terminal.
+pub const PICOLLO_PICTURE_HEAT_MAP: u32 = 2;
+
+/// Light, or dark where the reader prefers that.
+pub const PICOLLO_THEME_AUTO: u32 = 0;
+/// Light everywhere.
+pub const PICOLLO_THEME_LIGHT: u32 = 1;
+/// Dark everywhere.
+pub const PICOLLO_THEME_DARK: u32 = 2;
+
+const _: () = assert!(
+    PICOLLO_PICTURE_PERCENTILES == Picture::Percentiles as u32
+        && PICOLLO_PICTURE_DENSITY == Picture::Density as u32
+        && PICOLLO_PICTURE_HEAT_MAP == Picture::HeatMap as u32
+        && PICOLLO_THEME_AUTO == Theme::Auto as u32
+        && PICOLLO_THEME_LIGHT == Theme::Light as u32
+        && PICOLLO_THEME_DARK == Theme::Dark as u32
+);
+
+/// How an SVG looks. Set struct_size, zero the rest, and change what should not be the default.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_picture_options {
+    /// sizeof(picollo_picture_options).
+    pub struct_size: u32,
+    /// PICOLLO_THEME_...
+    pub theme: u32,
+    /// In CSS pixels, limited to 200 ..= 4000. 0: 720.
+    pub width: u32,
+    /// In CSS pixels, limited to 150 ..= 4000. 0: 400.
+    pub height: u32,
+}
+
+// SAFETY: plain numbers in naturally aligned order (asserted in layout.rs), the size first.
+unsafe impl options::Options for picollo_picture_options {
+    const FIRST_SIZE: usize = 16;
+}
+
+/// Writes the density of a snapshot on one line without a line break, from the smallest to the largest observation in
+/// equal parts of a logarithmic axis (a linear one where they lie close). A part without observations is a space.
+///
+/// Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is 1 for shades
+///   of ASCII (.:-=+*#%@), or 0 for Unicode's blocks, of 3 bytes each; buffer has capacity bytes.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (ascii).
+/// Threads: any thread.
+/// Cost: two passes over the counters; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_format_sparkline(
+    snapshot: *const picollo_snapshot,
+    columns: u32,
+    ascii: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let snapshot = unsafe { snapshot::read(snapshot)? };
+        let ascii = flag(ascii)?;
+        // SAFETY: as above.
+        unsafe {
+            write_text(buffer, capacity, out_length, &|out| snapshot.write_sparkline(out, columns, ascii))
+        }
+    })
+}
+
+/// Writes a chart of some lines, with axes and labels, for a terminal.
+///
+/// Requires: picture is PICOLLO_PICTURE_PERCENTILES or _DENSITY; title and unit are NULL for none; columns and rows are
+///   those of the plot, without what is written around it, at most 240 and 100, more are the same, or 0 for 64 and 10;
+///   ascii is 1 to write nothing but ASCII, besides title and unit, or 0; buffer has capacity bytes.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (picture, ascii, and title or unit that are not UTF-8).
+/// Threads: any thread.
+/// Cost: as picollo_snapshot_format_sparkline, and some microseconds for each line; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_format_chart(
+    snapshot: *const picollo_snapshot,
+    picture: u32,
+    title: *const c_char,
+    unit: *const c_char,
+    columns: u32,
+    rows: u32,
+    ascii: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (snapshot, title, unit) = unsafe { (snapshot::read(snapshot)?, text(title)?, text(unit)?) };
+        let picture = Picture::try_from(picture)?;
+        if picture == Picture::HeatMap {
+            return Err(Failure::INVALID_ARGUMENT);
+        }
+        let options = ChartOptions { title, unit, columns, rows, ascii: flag(ascii)? };
+        // SAFETY: as above.
+        unsafe {
+            write_text(buffer, capacity, out_length, &|out| {
+                snapshot.write_chart(out, picture, &options).map_err(|_| core::fmt::Error)
+            })
+        }
+    })
+}
+
+const NOTHING: Layout = Layout::new(0.1, 0, 1);
+static EMPTY: Snapshot<[u64; NOTHING.snapshot_words()]> = Snapshot::new(NOTHING);
+
+/// Calls with the pictures that a caller's arrays tell of.
+///
+/// # Safety
+/// `snapshots` and, if not NULL, `titles` must lead to `length` pointers, each to what it should or NULL; nobody may change
+/// any of it during the call.
+unsafe fn with_pictures(
+    snapshots: *const *const picollo_snapshot,
+    titles: *const *const c_char,
+    length: usize,
+    title: *const c_char,
+    unit: *const c_char,
+    then: impl FnOnce(Pictures<'_>) -> Outcome,
+) -> Outcome {
+    // SAFETY: the caller's promises, passed on.
+    let (snapshots, title, unit) = unsafe { (slice(snapshots, length)?, text(title)?, text(unit)?) };
+    // SAFETY: as above.
+    let titles = if titles.is_null() { &[] } else { unsafe { slice(titles, length)? } };
+    let series = |at: usize| -> Outcome<Series<'_>> {
+        let pointer = snapshots.get(at).copied().unwrap_or(core::ptr::null());
+        let title = titles.get(at).copied().unwrap_or(core::ptr::null());
+        // SAFETY: as above.
+        unsafe { Ok(Series { title: text(title)?, snapshot: snapshot::read(pointer)? }) }
+    };
+    (0..length).try_for_each(|at| series(at).map(|_| ()))?;
+    // All of them are good, so that none of them is empty for want of a better one.
+    let get = |at: usize| series(at).unwrap_or(Series { title: "", snapshot: &EMPTY });
+    then(Pictures { title, unit, ..Pictures::new(length, &get) })
+}
+
+/// Writes a picture of one or more snapshots as an SVG document, which is also an element of HTML: with a title, axes,
+/// units, a legend, and colors for light and for dark.
+///
+/// Requires: snapshots leads to length pointers; titles to as many, any of which may be NULL, or is NULL for none; title
+///   and unit are NULL for none; picture is PICOLLO_PICTURE_...; options are NULL for the defaults; buffer has capacity
+///   bytes, and 64 KiB are mostly enough for curves of two snapshots.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshots with a length above 0, a
+///   snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (picture, theme, and texts
+///   that are not UTF-8), and PICOLLO_ERR_UNSUPPORTED as for all options.
+/// Threads: any thread.
+/// Cost: a few passes over the counters of each snapshot, twice; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_pictures_format_svg(
+    snapshots: *const *const picollo_snapshot,
+    titles: *const *const c_char,
+    length: usize,
+    picture: u32,
+    title: *const c_char,
+    unit: *const c_char,
+    options: *const picollo_picture_options,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        let picture = Picture::try_from(picture)?;
+        // SAFETY: the caller's promise, passed on.
+        let asked = unsafe { options::read(options)? };
+        let (theme, width, height) =
+            asked.map_or((0, 0, 0), |asked| (asked.theme, asked.width, asked.height));
+        let theme = Theme::try_from(theme)?;
+        let write = |pictures: Pictures<'_>| {
+            let pictures = Pictures { theme, width, height, ..pictures };
+            // SAFETY: as above.
+            unsafe { write_text(buffer, capacity, out_length, &|out| pictures.write_svg(out, picture)) }
+        };
+        // SAFETY: as above.
+        unsafe { with_pictures(snapshots, titles, length, title, unit, write) }
+    })
+}
+
+/// Writes a report of one or more snapshots: one HTML document with tables, the pictures, comparisons with the first
+/// snapshot, and the counts as JSON with their native encoding. It refers to nothing outside and runs no script.
+///
+/// A heat map is drawn of three or more snapshots; there are curves and comparisons of the first eight.
+///
+/// Requires: as picollo_pictures_format_svg.
+/// Returns: as picollo_pictures_format_svg.
+/// Threads: any thread.
+/// Cost: as for all its pictures and encodings, twice; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_report_format_html(
+    snapshots: *const *const picollo_snapshot,
+    titles: *const *const c_char,
+    length: usize,
+    title: *const c_char,
+    unit: *const c_char,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        let write = |pictures: Pictures<'_>| {
+            // SAFETY: the caller's promises, passed on.
+            unsafe { write_text(buffer, capacity, out_length, &|out| pictures.write_html(out)) }
+        };
+        // SAFETY: as above.
+        unsafe { with_pictures(snapshots, titles, length, title, unit, write) }
+    })
+}

@@ -73,6 +73,7 @@ from .histogram import Histogram
 from .histogram_array import HistogramArray
 from .log import LogError, LogInterval, LogReader, read_log, write_log
 from .percentile import Bucket, BucketPercentile, Percentile
+from .picture import Report, Svg, report, svg
 from .reading import Reading
 from .registry import Registry
 from .scope import Scope
@@ -135,12 +136,14 @@ __all__ = [
     "QuantileInterval",
     "Reading",
     "Registry",
+    "Report",
     "Scope",
     "Session",
     "Snapshot",
     "StripedCounter",
     "Summary",
     "SummaryDiff",
+    "Svg",
     "SystemCallError",
     "Timeline",
     "UnsupportedError",
@@ -158,6 +161,8 @@ __all__ = [
     "perf_probe",
     "quantile_interval",
     "read_log",
+    "report",
+    "svg",
     "ticks",
     "timed",
     "to_frame",

@@ -168,6 +168,19 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "benchmark_format_markdown": (
         c_int32,
         [_HANDLE, c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, _SIZE_OUT],
+    # pictures
+    "snapshot_format_sparkline": (c_int32, [_HANDLE, c_uint32, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
+    "snapshot_format_chart": (
+        c_int32,
+        [_HANDLE, c_uint32, c_char_p, c_char_p, c_uint32, c_uint32, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
+    ),
+    "pictures_format_svg": (
+        c_int32,
+        [c_void_p, c_void_p, c_size_t, c_uint32, c_char_p, c_char_p, _OUT, c_void_p, c_size_t, _SIZE_OUT],
+    ),
+    "report_format_html": (
+        c_int32,
+        [c_void_p, c_void_p, c_size_t, c_char_p, c_char_p, c_void_p, c_size_t, _SIZE_OUT],
     ),
     # time
     "clock_init": (c_int32, []),

@@ -178,6 +178,17 @@ class CompareOptions(ctypes.Structure):
     ]
 
 
+class PictureOptions(ctypes.Structure):
+    """``picollo_picture_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("theme", c_uint32),
+        ("width", c_uint32),
+        ("height", c_uint32),
+    ]
+
+
 class Comparison(ctypes.Structure):
     """``picollo_comparison``"""
 
@@ -482,6 +493,7 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_summary": Summary,
     "picollo_quantile_interval": QuantileInterval,
     "picollo_compare_options": CompareOptions,
+    "picollo_picture_options": PictureOptions,
     "picollo_comparison": Comparison,
     "picollo_block_comparison": BlockComparison,
     "picollo_layout": Layout,

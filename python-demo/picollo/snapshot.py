@@ -10,7 +10,7 @@ import threading
 from ctypes import byref, c_double, c_size_t, c_void_p
 from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterable, NamedTuple, Optional
 
-from . import arrays, interchange
+from . import arrays, interchange, picture
 from . import _structs as structs
 from ._library import Functions, held, own, released
 from .errors import ClosedError, InvalidArgumentError, check
@@ -392,6 +392,51 @@ class Snapshot:
         :param csv: comma-separated values instead.
         """
         return interchange.hgrm(self, ticks_per_half_distance, scale, csv)
+
+    def sparkline(self, columns: int = 40, ascii: bool = False) -> str:
+        """The density on one line: ``▁▂▅█▇▅▃▂▁▁``, from the smallest to the largest observation.
+
+        :param columns: how many characters, at most 240.
+        :param ascii: shades of ASCII instead of blocks.
+        """
+        return picture.sparkline(self, columns, ascii)
+
+    def chart(
+        self,
+        kind: picture.Kind = "percentiles",
+        *,
+        title: Optional[str] = None,
+        unit: str = "",
+        columns: int = 64,
+        rows: int = 10,
+        ascii: bool = False,
+    ) -> str:
+        """A chart of some lines, for a terminal.
+
+        :param kind: ``"percentiles"`` or ``"density"``.
+        :param title: stands above (default: the name).
+        :param unit: what values were recorded in; see :func:`picollo.svg`.
+        """
+        return picture.chart(self, kind, self._name if title is None else title, unit, columns, rows, ascii)
+
+    def svg(
+        self,
+        kind: picture.Kind = "percentiles",
+        *,
+        title: Optional[str] = None,
+        unit: str = "",
+        theme: picture.Theme = "auto",
+        width: int = 0,
+        height: int = 0,
+    ) -> picture.Svg:
+        """A picture as SVG, which notebooks show; :func:`picollo.svg` draws several snapshots in one.
+
+        :param title: stands above (default: the name).
+        """
+        title = self._name if title is None else title
+        return picture.svg(
+            self, kind=kind, labels=[""], title=title, unit=unit, theme=theme, width=width, height=height
+        )
 
     def close(self) -> None:
         """Frees the snapshot now rather than when nothing refers to it any more. May be called again."""

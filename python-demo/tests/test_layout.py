@@ -24,6 +24,7 @@ SIZES = {
     "picollo_summary": 88 + 16 * 72,
     "picollo_quantile_interval": 104,
     "picollo_compare_options": 48,
+    "picollo_picture_options": 16,
     "picollo_comparison": 328,
     "picollo_block_comparison": 104,
     "picollo_layout": 48,

@@ -117,7 +117,7 @@ impl Labels<'_> {
             for &height in heights {
                 let filled = (height * f64::from(rows) - f64::from(row)).clamp(0.0, 1.0);
                 let mut eighths = libm::round(filled * 8.0) as usize;
-                if row == 0 && height > 0.0 {
+                if row == 0 && (height > 0.0 || self.is_percentiles()) {
                     eighths = eighths.max(1);
                 }
                 let shown = match (ascii, eighths) {
@@ -155,16 +155,21 @@ impl Labels<'_> {
             }
         });
         result?;
-        let name = match self.other {
-            Other::Nines(_) => "percentile",
-            Other::Shares(_) if self.unit.is_time() => "time",
-            Other::Shares(_) => "value",
+        let (name, values) = match self.other {
+            Other::Nines(_) => ("percentile", "; values in "),
+            Other::Shares(_) if self.unit.is_time() => ("time", ""),
+            Other::Shares(_) => ("value", ", "),
         };
         write!(out, "  {name}")?;
         if !self.unit.is_time() && !self.unit.name.is_empty() {
-            write!(out, " ({})", Line(self.unit.name))?;
+            write!(out, "{values}{}", Line(self.unit.name))?;
         }
         out.write_char('\n')
+    }
+
+    /// Whether every column has a value.
+    fn is_percentiles(&self) -> bool {
+        matches!(self.other, Other::Nines(_))
     }
 
     /// The row of each label on the left, and the label.

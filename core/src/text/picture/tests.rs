@@ -178,8 +178,8 @@ fn sparklines() {
         snapshot.write_sparkline(&mut text, columns, ascii).unwrap();
         text
     };
-    assert_eq!(line(&first, 24, false), "SPARK");
-    assert_eq!(line(&first, 24, true), "ASCII");
+    assert_eq!(line(&first, 24, false), "▂▃▄▅▅▆▇█▇▅▄▄▃▃▃▃▃▃▃▃▃▃▂▁");
+    assert_eq!(line(&first, 24, true), ":-=+*#%@%++====-------:.");
     for (name, snapshot) in difficult() {
         for columns in [0, 1, 7, MAX_COLUMNS, u32::MAX] {
             for ascii in [false, true] {
@@ -207,10 +207,49 @@ fn charts() {
         text
     };
     let options = ChartOptions { title: "Example", unit: "ns", columns: 48, rows: 6, ascii: false };
-    assert_eq!(chart(&first, Picture::Density, &options), "DENSITY");
-    assert_eq!(chart(&first, Picture::Percentiles, &options), "PERCENTILES");
+    assert_eq!(
+        chart(&first, Picture::Density, &options),
+        "\
+Example
+6% ┤
+   │              ▂▄▃
+4% ┤          ▁▄▅▇███▁
+   │     ▁▄▅██████████▅▄▂▁
+2% ┤ ▁▄▆████████████████████▆▆▆▆▆▆▅▅▄▅▅▅▅▅▅▅▅▅▄▄▂
+0% ┤▇█████████████████████████████████████████████▅▂
+   └────────────────────────────────────────────────
+    2 µs               4 µs        6 µs     8 µs  time
+"
+    );
+    assert_eq!(
+        chart(&first, Picture::Percentiles, &options),
+        "\
+Example
+10 µs ┤             ▁▂▃▃▄▄▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇
+      │        ▃▄▆█████████████████████████████████████
+      │     ▂▆█████████████████████████████████████████
+ 5 µs ┤  ▁▄▇███████████████████████████████████████████
+      │▄▇██████████████████████████████████████████████
+    0 ┤████████████████████████████████████████████████
+      └────────────────────────────────────────────────
+       0%      90%      99%     99.9%   99.99%  99.999%  percentile
+"
+    );
     let ascii = ChartOptions { ascii: true, unit: "cycles", ..options };
-    assert_eq!(chart(&first, Picture::Percentiles, &ascii), "ASCII PERCENTILES");
+    assert_eq!(
+        chart(&first, Picture::Percentiles, &ascii),
+        "\
+Example
+10k |             ..::::::::#########################
+    |        ::######################################
+    |     .##########################################
+ 5k |  .:############################################
+    |:###############################################
+  0 |################################################
+    +------------------------------------------------
+     0%      90%      99%     99.9%   99.99%  99.999%  percentile; values in cycles
+"
+    );
     for (name, snapshot) in difficult() {
         for picture in [Picture::Percentiles, Picture::Density] {
             for (columns, rows) in [(0, 0), (1, 1), (5, 2), (u32::MAX, u32::MAX)] {

@@ -4,7 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use super::axis::{Axis, Extent};
 use super::columns::{nines, shares, steps};
-use super::svg::length_of;
+use super::frame::length_of;
 use super::unit::{Unit, floor_log10};
 use super::{ChartOptions, NOTHING, Picture};
 use crate::Snapshot;
@@ -203,9 +203,9 @@ impl Labels<'_> {
             }
             Other::Nines(end) => {
                 for tick in 0..=20 {
-                    let place = super::svg::nines_at(tick) / end;
+                    let place = super::frame::nines_at(tick) / end;
                     if place <= 1.0 {
-                        label(place, &super::svg::Rank(tick));
+                        label(place, &super::frame::Rank(tick));
                     }
                 }
             }

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use super::axis::{Axis, Extent};
 use super::color::LEVELS;
 use super::columns::shares;
-use super::svg::{
+use super::frame::{
     Frame, Name, ValueName, begin, length_of, widest, write_edges, write_names, write_nothing, write_y_tick,
 };
 use super::unit::Unit;

@@ -15,9 +15,10 @@ mod axis;
 mod chart;
 mod color;
 mod columns;
+mod curves;
+mod frame;
 mod heat;
 mod report;
-mod svg;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -153,7 +154,7 @@ impl<'a> Pictures<'a> {
     pub fn write_svg(&self, mut out: &mut (impl Write + ?Sized), picture: Picture) -> fmt::Result {
         match picture {
             Picture::HeatMap => heat::write(&mut out, self),
-            curve => svg::write(&mut out, self, curve),
+            curve => curves::write(&mut out, self, curve),
         }
     }
 

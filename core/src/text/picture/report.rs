@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::svg::Name;
+use super::frame::Name;
 use super::unit::Unit;
 use super::xml::{Escaping, InScript, Xml};
 use super::{Picture, Pictures, Series};
@@ -18,10 +18,10 @@ const STYLE: &str = "\
 :root{color-scheme:light dark;--text:#1b1f24;--label:#57606a;--line:#dde1e6;--back:#fff}
 @media(prefers-color-scheme:dark){:root{--text:#e6edf3;--label:#9aa7b4;--line:#2a323b;--back:#0f1419}}
 body{font:15px/1.45 system-ui,-apple-system,\"Segoe UI\",\"Liberation Sans\",sans-serif;color:var(--text);background:var(--back);\
-max-width:66em;margin:2em auto;padding:0 1.2em}
+max-width:72em;margin:2em auto;padding:0 1.2em}
 h1{font-size:1.6em;margin:0 0 .2em}h2{font-size:1.15em;margin:2em 0 .6em}p.note{color:var(--label);margin:.3em 0}
-.wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-th,td{padding:.22em .8em;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
+.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.92em;font-variant-numeric:tabular-nums}
+th,td{padding:.22em .6em;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 th{color:var(--label);font-weight:600}th:first-child,td:first-child{text-align:left}
 svg{display:block;max-width:100%;height:auto;margin:.8em 0}
 pre{font:13px/1.4 ui-monospace,\"DejaVu Sans Mono\",monospace;overflow-x:auto;border-left:3px solid var(--line);padding-left:1em}

@@ -1,0 +1,228 @@
+//! What all pictures as SVG have: the frame, its axes and their labels.
+
+use core::fmt::{self, Display, Write};
+
+use super::axis::Axis;
+use super::unit::Unit;
+use super::xml::{Short, Xml};
+use super::{NOTHING, Pictures, Series, color};
+use crate::text::escape::trim;
+
+/// About how wide a character of a label is, in pixels.
+pub(super) const CHARACTER: f64 = 7.2;
+/// Characters of a title in the legend.
+const LEGEND: usize = 40;
+
+/// Where the plot is in the picture.
+#[derive(Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+}
+
+impl Frame {
+    pub(super) fn new(pictures: &Pictures<'_>, labels: f64, above: f64) -> Frame {
+        let or = |asked: u32, default: u32| if asked == 0 { default } else { asked };
+        let width = f64::from(or(pictures.width, 720).clamp(200, 4000));
+        let height = f64::from(or(pictures.height, 400).clamp(150, 4000));
+        let title = if trim(pictures.title).is_empty() { 0.0 } else { 26.0 };
+        // Many titles must not leave nothing of the plot.
+        let top = 14.0 + title + above.min(height * 0.4);
+        Frame {
+            width,
+            height,
+            left: 44.0 + labels * CHARACTER,
+            right: width - 30.0,
+            top,
+            bottom: height - 46.0,
+        }
+    }
+
+    pub(super) fn x(&self, place: f64) -> f64 {
+        self.left + place.clamp(0.0, 1.0) * (self.right - self.left)
+    }
+
+    pub(super) fn y(&self, place: f64) -> f64 {
+        self.bottom - place.clamp(0.0, 1.0) * (self.bottom - self.top)
+    }
+}
+
+/// The beginning of a picture, as far as the title.
+pub(super) fn begin(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame, what: &str) -> fmt::Result {
+    let Frame { width, height, .. } = frame;
+    writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">"
+    )?;
+    let title = trim(pictures.title);
+    let colon = if title.is_empty() { "" } else { ": " };
+    writeln!(out, "<title>{}{colon}{what}</title>", Xml(title))?;
+    color::write_style(out, pictures.theme)?;
+    writeln!(out, "<rect class=\"pk-b\" width=\"{width}\" height=\"{height}\" rx=\"6\"/>")?;
+    if !title.is_empty() {
+        let room = ((width - 40.0) / 8.5) as usize;
+        writeln!(out, "<text class=\"pk-t pk-h\" x=\"20\" y=\"27\">{}</text>", Short(title, room))?;
+    }
+    Ok(())
+}
+
+/// Says that there is nothing to draw.
+pub(super) fn write_nothing(out: &mut dyn Write, frame: &Frame) -> fmt::Result {
+    let (x, y) = ((frame.left + frame.right) / 2.0, (frame.top + frame.bottom) / 2.0);
+    writeln!(
+        out,
+        "<text class=\"pk-t pk-n\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{NOTHING}</text>"
+    )
+}
+
+/// The plot's lower and left edge.
+pub(super) fn write_edges(out: &mut dyn Write, frame: &Frame) -> fmt::Result {
+    let Frame { left, right, top, bottom, .. } = frame;
+    writeln!(out, "<path class=\"pk-x\" d=\"M{left:.1} {top:.1}V{bottom:.1}H{right:.1}\"/>")
+}
+
+/// What the axes show.
+pub(super) fn write_names(
+    out: &mut dyn Write,
+    frame: &Frame,
+    x: &dyn Display,
+    y: &dyn Display,
+) -> fmt::Result {
+    let (middle, at) = ((frame.left + frame.right) / 2.0, frame.height - 12.0);
+    writeln!(out, "<text class=\"pk-t\" x=\"{middle:.1}\" y=\"{at:.1}\" text-anchor=\"middle\">{x}</text>")?;
+    let middle = (frame.top + frame.bottom) / 2.0;
+    writeln!(
+        out,
+        "<text class=\"pk-t\" transform=\"translate(22 {middle:.1})rotate(-90)\" text-anchor=\"middle\">{y}</text>"
+    )
+}
+
+/// A tick of the lower axis.
+pub(super) fn write_x_tick(
+    out: &mut dyn Write,
+    frame: &Frame,
+    place: f64,
+    label: &dyn Display,
+) -> fmt::Result {
+    let (x, Frame { top, bottom, .. }) = (frame.x(place), frame);
+    writeln!(
+        out,
+        "<path class=\"pk-g\" d=\"M{x:.1} {top:.1}V{bottom:.1}\"/><text class=\"pk-t\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+        bottom + 17.0
+    )
+}
+
+/// A tick of the left axis.
+pub(super) fn write_y_tick(
+    out: &mut dyn Write,
+    frame: &Frame,
+    place: f64,
+    label: &dyn Display,
+) -> fmt::Result {
+    let (y, Frame { left, right, .. }) = (frame.y(place), frame);
+    writeln!(
+        out,
+        "<path class=\"pk-g\" d=\"M{left:.1} {y:.1}H{right:.1}\"/><text class=\"pk-t\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
+        left - 7.0,
+        y + 4.5
+    )
+}
+
+/// How long a text is, in characters.
+pub(super) fn length_of(text: &dyn Display) -> usize {
+    struct Counter(usize);
+    impl Write for Counter {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0 += text.chars().count();
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // Counting does not fail.
+    let _ = write!(counter, "{text}");
+    counter.0
+}
+
+/// The length of the longest label of an axis of values.
+pub(super) fn widest(axis: &Axis, unit: &Unit<'_>) -> f64 {
+    let mut widest = 1;
+    axis.ticks(0.04, |value, _| widest = widest.max(length_of(&axis.label(unit, value))));
+    widest as f64
+}
+
+/// `Value`, with the unit where labels do not tell it.
+pub(super) struct ValueName<'a>(pub &'a Unit<'a>);
+
+impl Display for ValueName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.name {
+            "" => f.write_str("Value"),
+            _ if self.0.is_time() => f.write_str("Time"),
+            name => write!(f, "Value ({})", Short(name, 40)),
+        }
+    }
+}
+
+/// The title of a snapshot, or its number.
+pub(super) struct Name<'a>(pub Series<'a>, pub usize);
+
+impl Name<'_> {
+    pub(super) fn length(&self) -> usize {
+        if trim(self.0.title).is_empty() { 3 } else { Short(self.0.title, LEGEND).length() }
+    }
+}
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Name(series, at) = *self;
+        if trim(series.title).is_empty() {
+            write!(f, "#{}", at + 1)
+        } else {
+            Short(series.title, LEGEND).fmt(f)
+        }
+    }
+}
+
+/// The label of a tick of the axis of percentiles: 0, 50, 90, 99, 99.9, … by number.
+pub(super) struct Rank(pub u32);
+
+/// Where it is: 90 % has one nine.
+pub(super) fn nines_at(tick: u32) -> f64 {
+    match tick {
+        0 => 0.0,
+        1 => core::f64::consts::LOG10_2,
+        _ => f64::from(tick - 1),
+    }
+}
+
+impl Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str("0%"),
+            1 => f.write_str("50%"),
+            2 => f.write_str("90%"),
+            3 => f.write_str("99%"),
+            tick @ 4..=7 => write!(f, "99.{:.*}%", tick as usize - 3, "9999"),
+            tick => write!(f, "{} nines", tick - 1),
+        }
+    }
+}
+
+/// Ticks of an axis of values that lies below.
+pub(super) fn write_value_ticks(
+    out: &mut dyn Write,
+    frame: &Frame,
+    axis: &Axis,
+    unit: &Unit<'_>,
+) -> fmt::Result {
+    let gap = (widest(axis, unit) + 1.5) * CHARACTER / (frame.right - frame.left);
+    let mut result = Ok(());
+    axis.ticks(gap, |value, place| {
+        result = result.and_then(|()| write_x_tick(out, frame, place, &axis.label(unit, value)));
+    });
+    result
+}

@@ -87,6 +87,8 @@ def call(function, null):
             lines.append(f"memset(room[{index}], 0x5a, sizeof room[{index}]);")
         if one.base.endswith("_options") and one.depth == 1:
             lines.append(f"*(uint32_t *)(void *)room[{index}] = (uint32_t)sizeof({one.base});")
+        if one.depth == 2 and one.base in opaque and "const" in one.type:
+            lines.append(f"*(const {one.base} **)(void *)room[{index}] = the_{one.base};")
         if one.base == "picollo_layout" and "const" in one.type:
             lines.append(f"(void)picollo_layout_of_options(NULL, (picollo_layout *)(void *)room[{index}]);")
     arguments = ", ".join("NULL" if index in null else valid(one, index) for index, one in enumerate(function.parameters))
@@ -112,7 +114,7 @@ def call(function, null):
         lines.append("if (status == PICOLLO_OK) succeeded++;")
         lines.append("expect(status != PICOLLO_ERR_NULL_POINTER && status != PICOLLO_ERR_PANIC, status);")
     for index, one in enumerate(function.parameters):
-        if one.depth == 2 and one.base in opaque:
+        if one.depth == 2 and one.base in opaque and "const" not in one.type:
             lines.append(f"if (*(void **)(void *)room[{index}] != NULL) {one.base}_free(*({one.base} **)(void *)room[{index}]);")
         # What a call may have filled in with a reference.
         if one.base == "picollo_recorder" and one.is_output:

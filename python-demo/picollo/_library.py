@@ -168,6 +168,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "benchmark_format_markdown": (
         c_int32,
         [_HANDLE, c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, _SIZE_OUT],
+    ),
     # pictures
     "snapshot_format_sparkline": (c_int32, [_HANDLE, c_uint32, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
     "snapshot_format_chart": (

@@ -1,6 +1,10 @@
-//! Draws the pictures of docs/pictures.md: `cargo run --release -p picollo-core --example pictures -- docs/images`
+//! Draws the pictures of docs/pictures.md: those for terminals without an argument, those as SVG into a directory, and a
+//! report into a file.
 //!
-//! Without a directory it prints those for terminals.
+//! ```text
+//! cargo run --release -p picollo-core --example pictures
+//! cargo run --release -p picollo-core --example pictures -- docs/images target/report.html
+//! ```
 
 use std::fs;
 use std::path::Path;
@@ -72,8 +76,8 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let _ = pictures.write_svg(&mut svg, picture);
         fs::write(directory.join(name), svg)
     };
-    save("percentiles.svg", &pictures, Picture::Percentiles)?;
-    save("density.svg", &pictures, Picture::Density)?;
+    save("percentile-curves.svg", &pictures, Picture::Percentiles)?;
+    save("densities.svg", &pictures, Picture::Density)?;
 
     // Ten seconds each, with a disk that is slow for a while.
     let slices: Vec<(String, Box<Snapshot>)> = (0..60)
@@ -87,9 +91,10 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let get = |at: usize| Series { title: &slices[at].0, snapshot: &slices[at].1 };
     let heat = Pictures { length: slices.len(), get: &get, ..pictures };
     save("heat-map.svg", &heat, Picture::HeatMap)?;
-    let mut report = String::new();
-    let _ = pictures.write_html(&mut report);
-    fs::write(directory.join("report.html"), report)?;
-    println!("percentiles.svg, density.svg, heat-map.svg, report.html in {}", directory.display());
+    if let Some(path) = std::env::args().nth(2) {
+        let mut report = String::new();
+        let _ = pictures.write_html(&mut report);
+        fs::write(path, report)?;
+    }
     Ok(())
 }

@@ -52,8 +52,13 @@ fn place_legend(
 
 fn write_legend(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame, height: f64) -> fmt::Result {
     let mut result = Ok(());
-    let (left, top) = (20.0, frame.top - height);
+    let room = frame.legend_room(height);
+    let (left, top) = (20.0, frame.top - room);
     place_legend(pictures, frame.width - 40.0, |at, series, x, y| {
+        if y + LINE > room {
+            // The curve still tells its name to the pointer.
+            return;
+        }
         let (x, y) = (left + x, top + y + 8.0);
         let (color, dashes) = (at % CURVES, at / CURVES % 3);
         let nothing = if series.snapshot.counts().total == 0 { " (no observations)" } else { "" };

@@ -10,6 +10,8 @@ use crate::text::escape::trim;
 
 /// About how wide a character of a label is, in pixels.
 pub(super) const CHARACTER: f64 = 7.2;
+/// Of the picture: many titles must not leave nothing of the plot.
+const LARGEST_LEGEND: f64 = 0.4;
 /// Characters of a title in the legend.
 const LEGEND: usize = 40;
 
@@ -30,8 +32,7 @@ impl Frame {
         let width = f64::from(or(pictures.width, 720).clamp(200, 4000));
         let height = f64::from(or(pictures.height, 400).clamp(150, 4000));
         let title = if trim(pictures.title).is_empty() { 0.0 } else { 26.0 };
-        // Many titles must not leave nothing of the plot.
-        let top = 14.0 + title + above.min(height * 0.4);
+        let top = 14.0 + title + above.min(height * LARGEST_LEGEND);
         Frame {
             width,
             height,
@@ -40,6 +41,11 @@ impl Frame {
             top,
             bottom: height - 46.0,
         }
+    }
+
+    /// How much of a legend's height there is.
+    pub(super) fn legend_room(&self, height: f64) -> f64 {
+        height.min(self.height * LARGEST_LEGEND)
     }
 
     pub(super) fn x(&self, place: f64) -> f64 {

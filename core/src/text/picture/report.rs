@@ -99,24 +99,17 @@ impl Display for Cell {
 
 /// A row for each snapshot.
 fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result {
+    // Columns of zeros say nothing.
+    let is_partial = pictures.series().any(|series| {
+        let counts = series.snapshot.counts();
+        counts.underflow != 0 || counts.overflow != 0 || counts.lost != 0
+    });
     out.write_str("<div class=\"wide\"><table>\n<tr><th>Snapshot</th>")?;
-    for heading in [
-        "Observations",
-        "Mean",
-        "StDev",
-        "Min",
-        "P50",
-        "P90",
-        "P99",
-        "P99.9",
-        "Max",
-        "Precision",
-        "Out of range",
-        "Lost",
-    ] {
+    for heading in ["Observations", "Mean", "StDev", "Min", "P50", "P90", "P99", "P99.9", "Max", "Precision"]
+    {
         write!(out, "<th>{heading}</th>")?;
     }
-    out.write_str("</tr>\n")?;
+    out.write_str(if is_partial { "<th>Out of range</th><th>Lost</th></tr>\n" } else { "</tr>\n" })?;
     for (at, series) in pictures.series().enumerate() {
         let found = summary(series);
         write!(out, "<tr><td>{}</td><td>{}</td>", Name(series, at), Grouped::from(found.total_count))?;
@@ -132,14 +125,13 @@ fn write_totals(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result {
             at_rank(100.0),
         ];
         cells.iter().try_for_each(|cell| write!(out, "<td>{cell}</td>"))?;
-        let outside = found.underflow_count.saturating_add(found.overflow_count);
-        let precision = Fixed::percentage(found.relative_error);
-        writeln!(
-            out,
-            "<td>{precision}%</td><td>{}</td><td>{}</td></tr>",
-            Grouped::from(outside),
-            Grouped::from(found.lost_count)
-        )?;
+        write!(out, "<td>{}%</td>", Fixed::percentage(found.relative_error))?;
+        if is_partial {
+            let outside = found.underflow_count.saturating_add(found.overflow_count);
+            let lost = found.lost_count;
+            write!(out, "<td>{}</td><td>{}</td>", Grouped::from(outside), Grouped::from(lost))?;
+        }
+        out.write_str("</tr>\n")?;
     }
     out.write_str("</table></div>\n")?;
     if pictures.series().any(|series| series.snapshot.is_approximate()) {

@@ -106,6 +106,8 @@ fn what_is_difficult() {
         check_svg(&svg);
         assert!(svg.contains(if picture == Picture::HeatMap { "largest" } else { "trillions" }), "{svg}");
         check_svg(&draw(&[], "None", "ns", picture));
+        let many: Vec<(&str, &Snapshot)> = together.iter().copied().cycle().take(200).collect();
+        check_svg(&draw(&many, "Many", "ns", picture));
     }
 }
 
@@ -284,6 +286,7 @@ fn reports() {
     assert_eq!(html.matches("</script>").count(), 1, "the end of the data");
     assert!(html.contains("<b>before</b>: <b>slower</b>") && html.contains("nothing to compare"), "{html}");
     assert!(!html.contains("http://www.w3.org/2000/svg\" src") && !html.contains("href="));
+    assert!(html.contains("<th>Out of range</th>") && html.contains("<td>0.7813%</td><td>60</td><td>0</td>"));
     let data = html.split("id=\"picollo-data\">").nth(1).unwrap().split("</script>").next().unwrap();
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
     assert_eq!((&data["title"], &data["unit"]), (&name.into(), &"ns".into()));
@@ -305,6 +308,7 @@ fn reports() {
     for length in [0, 1] {
         let mut html = String::new();
         Pictures { length, ..pictures }.write_html(&mut html).unwrap();
+        assert_eq!(html.contains("<th>Out of range</th>"), length > 0);
         assert!(!html.contains("<h2>Comparison") && html.ends_with("</html>\n"));
     }
 }

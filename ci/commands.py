@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Does every command in the documentation work? Each is run here, or by the script that is named for it; one that is in neither list
+fails. Needs the staged library. Ends with "N commands: M run here, the rest by other scripts".
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Run here, some of them in a shorter form.
+HERE = {
+    "make demo": "make demo",
+    "make bench": "PICOLLO_BENCH_QUICK=1 make bench",
+    "PICOLLO_BENCH_QUICK=1 make bench": "PICOLLO_BENCH_QUICK=1 make bench",
+    "cd python-demo && python3 bench.py": "cd python-demo && python3 bench.py",
+    "python-demo/run-demos.sh": "python-demo/run-demos.sh",
+    "cargo run --release -p picollo-benches --bin experiment [PLOT.svg]": "cargo run --release -q -p picollo-benches --bin experiment",
+}
+# Run by another check: the script, and what of the command is in it.
+ELSEWHERE = {
+    "make test": (".ci/run", "make test"),
+    "make install PREFIX=$HOME/.local": ("ci/install.sh", "make"),
+    "git clone <this repository> && cd picollo": ("ci/install.sh", "make"),
+    "cc example.c $(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)": ("ci/readme.py", "pkg-config"),
+    "cargo build --profile embedded -p picollo-ffi --no-default-features --features critical-section --target thumbv6m-none-eabi": (
+        "ci/bare-metal.sh",
+        "--no-default-features --features critical-section",
+    ),
+    "cargo run --release -p picollo-core --example pictures -- docs/images target/report.html": ("ci/pictures.sh", "--example pictures"),
+    "cargo build --release -p picollo-ffi": ("ci/stage.sh", "cargo build --release --quiet -p picollo-ffi"),
+    "python-demo/run-tests.sh": ("ci/test.sh", "python-demo/run-tests.sh"),
+    "pip install ./python-demo": ("python-demo/tests/test_install.py", "pip"),
+    "pip install './python-demo[plot]'": ("python-demo/tests/test_install.py", "pip"),
+    "PICOLLO_LIBRARY=/path/to/libpicollo.so pip install ./python-demo": ("python-demo/tests/test_install.py", "PICOLLO_LIBRARY"),
+    "cd python-demo && python3 -m demos.plots --out ../docs/images": ("python-demo/tests/test_demos.py", "plots"),
+    "cd python-demo && python3 -m picollo hlog FILE ...": ("python-demo/tests/test_hlog_command.py", "hlog"),
+}
+PAGES = ["README.md", "benches/README.md", "python-demo/README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
+
+
+def commands(page):
+    """Lines of blocks of shell, and indented ones that begin as commands do; without comments."""
+    fence = None
+    for line in (ROOT / page).read_text().splitlines():
+        mark = re.match(r"```(\w*)", line)
+        if mark:
+            fence = None if fence is not None else mark[1]
+            continue
+        shell = fence in ("sh", "bash") or fence is None and re.match(r" {4}(make|cargo|ci/|PICOLLO_\w+=\S+ make)", line)
+        command = re.sub(r"\s+#.*", "", line).strip()
+        if shell and command:
+            yield command
+
+
+def main():
+    found = {command: page for page in PAGES for command in commands(page)}
+    wrong = []
+    for command, page in found.items():
+        if command in ELSEWHERE:
+            script, part = ELSEWHERE[command]
+            if part not in (ROOT / script).read_text():
+                wrong.append(f"{page}: {command}: {script} does not run it any more")
+        elif command not in HERE:
+            wrong.append(f"{page}: {command}: no check runs it; add it to ci/commands.py")
+    run = {HERE[command]: page for command, page in found.items() if command in HERE}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python-demo")}
+    for command, page in run.items():
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            wrong.append(f"{page}: {command}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        else:
+            print(f"ok: {command}", flush=True)
+    for line in wrong:
+        print("FAILED:", line)
+    if wrong:
+        sys.exit(1)
+    print(f"{len(found)} commands: {len(run)} run here, the rest by other scripts")
+
+
+main()

@@ -187,7 +187,7 @@ static void op_record(struct world *world)
         record(&job);
     }
     /* A library that counts one too many now and then has to be found out. */
-    if (planted_fault && rarely(world, 1000)) picollo_histogram_record(job.histogram, near);
+    if (planted_fault && rarely(world, 100)) picollo_histogram_record(job.histogram, near);
     settle(model);
 }
 

@@ -55,6 +55,9 @@ fn snapshot(histogram: &SharedHistogram) -> Box<Snapshot> {
 fn without_memory_for_a_shard_nothing_is_lost() {
     for counter_bits in [32, 64] {
         let histogram = SharedHistogram::create(&options(counter_bits)).unwrap();
+        // Cells that go through critical sections have no recorder at all.
+        let lacking = cfg!(any(picollo_no_atomic64, picollo_no_cas, not(target_has_atomic = "64")));
+        let refused = if lacking && counter_bits == 64 { Error::Unsupported } else { Error::OutOfMemory };
         let empty = histogram.footprint();
         let record = || {
             histogram.record(5);
@@ -69,8 +72,9 @@ fn without_memory_for_a_shard_nothing_is_lost() {
                 scope.spawn(move || {
                     LIMIT.set(limit);
                     record();
-                    assert_eq!(histogram.recorder().map(|_| ()), Err(Error::OutOfMemory));
+                    let recorder = histogram.recorder().map(|_| ());
                     LIMIT.set(usize::MAX);
+                    assert_eq!(recorder, Err(refused));
                 });
             }
         });
@@ -101,7 +105,7 @@ fn creation_without_memory_is_an_error() {
     for mode in modes {
         let size = SharedHistogram::required_size(&Options { mode, ..huge });
         match mode {
-            Mode::SingleWriter | Mode::Interlocked => assert!(size.is_ok_and(|size| size > 1 << 28)),
+            Mode::SingleWriter | Mode::Interlocked => assert!(size.is_ok_and(|size| size > 1 << 27)),
             Mode::ThreadLocal | Mode::Scalable => assert_eq!(size, Err(Error::Unsupported)),
         }
     }

@@ -5,6 +5,8 @@ use libfuzzer_sys::fuzz_target;
 // What the driver calls.
 use picollo as _;
 
+// Named here, too: what a build script links is not handed to every target.
+#[link(name = "picollo_sequences", kind = "static")]
 unsafe extern "C" {
     fn picollo_run_sequence(bytes: *const u8, length: usize) -> i32;
 }

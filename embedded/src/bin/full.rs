@@ -108,8 +108,10 @@ fn program() -> u32 {
     tests.check(of_ticks == ticks, format_args!("the handler's are {of_ticks} of them"));
     let summary = snapshot.summary(ValueSelection::Midpoint);
     let median = summary.percentiles[5].bucket;
+    // The handler's values are above all others: each moves the middle up by half a record.
+    let middle = 500 + ticks * 1000 / (2 * RECORDS);
     tests.check(
-        median.lower <= 500 && 500 <= median.upper,
+        median.lower <= middle + 1 && middle - 1 <= median.upper,
         format_args!("the median is in {}..={}", median.lower, median.upper),
     );
     let written = summary.write(&mut Console, "Cortex-M, interrupts included", Format::Markdown);

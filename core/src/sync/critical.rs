@@ -125,8 +125,15 @@ macro_rules! without_compare_and_swap {
             pub(crate) fn compare_exchange(
                 &self, current: $word, new: $word, _: Ordering, _: Ordering,
             ) -> Result<$word, $word> {
-                let old = self.update(|old| if old == current { new } else { old });
-                if old == current { Ok(old) } else { Err(old) }
+                // Where it fails it writes nothing: another core may store at that moment, which is how locks are released.
+                with(|_| {
+                    let old = self.0.load(Ordering::Acquire);
+                    if old != current {
+                        return Err(old);
+                    }
+                    self.0.store(new, Ordering::Release);
+                    Ok(old)
+                })
             }
         }
     };
@@ -175,5 +182,32 @@ impl<T> AtomicPtr<T> {
             self.0.store(new, Ordering::Release);
             Ok(old)
         })
+    }
+}
+
+#[cfg(all(test, feature = "std", not(all(target_has_atomic = "32", not(picollo_no_cas)))))]
+mod tests {
+    use super::*;
+
+    /// Stores take no critical section, and critical sections of several cores do not keep them out.
+    #[test]
+    fn an_exchange_that_fails_undoes_no_store() {
+        let word = AtomicU32::new(0);
+        let done = core::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    assert!(
+                        word.compare_exchange(u32::MAX, 7, Ordering::Relaxed, Ordering::Relaxed).is_err()
+                    );
+                }
+            });
+            let lost = (1..=1_000_000).find(|&value| {
+                word.store(value, Ordering::Relaxed);
+                (0..8).any(|_| word.load(Ordering::Relaxed) != value)
+            });
+            done.store(true, Ordering::Relaxed);
+            assert_eq!(lost, None, "a store was undone");
+        });
     }
 }

@@ -28,10 +28,13 @@ mod tests {
 
     #[test]
     fn stacks_at_equal_distances_spread() {
-        for distance in [64 << 10, 128 << 10, 1 << 20, (2 << 20) + 4096, 2 << 20, 8 << 20, (8 << 20) + 4096] {
-            for start in [0usize, 0x7f12_3456_7000, 0x7fff_f7e0_0000] {
+        for distance in
+            [64usize << 10, 128 << 10, 1 << 20, (2 << 20) + 4096, 2 << 20, 8 << 20, (8 << 20) + 4096]
+        {
+            // On 32 bits what is above is cut off.
+            for start in [0u64, 0x7f12_3456_7000, 0x7fff_f7e0_0000].map(|start| start as usize) {
                 let mut seen: std::vec::Vec<usize> =
-                    (0..16).map(|at| of_stack(start + at * distance, 16)).collect();
+                    (0..16).map(|at| of_stack(start.wrapping_add(at * distance), 16)).collect();
                 seen.sort_unstable();
                 seen.dedup();
                 assert!(seen.len() >= 8 && seen.last() < Some(&16), "{distance} {seen:?}");

@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn streams_that_others_read() {
         for length in [1, 2, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 200_000] {
-            let bytes: Vec<u8> = (0..length).map(|at| ((at * at) >> 3) as u8).collect();
+            let bytes: Vec<u8> = (0..length).map(|at| (at.wrapping_mul(at) >> 3) as u8).collect();
             let mut stream = Vec::new();
             let mut stored = Stored::new(&mut stream, length).unwrap();
             for piece in bytes.chunks(777) {

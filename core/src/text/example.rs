@@ -74,13 +74,13 @@ fn summarise(values: &[u64]) -> Summary {
     let underflow = values.iter().filter(|&&value| layout.is_below(value)).count();
     let percentile = |rank: f64| {
         // Ranks of the summary have at most three decimals.
-        let target = ((rank * 1000.0).round() as usize * total).div_ceil(100_000).max(1);
-        let Some(bucket) = buckets.get(target - 1) else {
+        let target = ((rank * 1000.0).round() as u64 * total as u64).div_ceil(100_000).max(1);
+        let Some(bucket) = buckets.get(target as usize - 1) else {
             return Percentile { rank, ..Percentile::default() };
         };
         let count = buckets.iter().filter(|other| other.lower == bucket.lower).count() as u64;
         let value = bucket.equivalent_value(ValueSelection::Midpoint);
-        Percentile { rank, value, target_count: target as u64, bucket: Bucket { count, ..*bucket } }
+        Percentile { rank, value, target_count: target, bucket: Bucket { count, ..*bucket } }
     };
     let mut percentiles = [Percentile::default(); SUMMARY_PERCENTILES];
     for (slot, rank) in percentiles.iter_mut().zip(SUMMARY_RANKS) {

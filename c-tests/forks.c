@@ -20,6 +20,7 @@ typedef atomic_int flag_t;
 
 static flag_t stop;
 static picollo_histogram *shared;
+static picollo_registry *registry;
 
 static picollo_histogram *create_thread_local(void)
 {
@@ -38,6 +39,25 @@ static void *record_once(void *histogram)
     return NULL;
 }
 
+/* With the first status that is not PICOLLO_OK. */
+static picollo_status work_on_registry(void)
+{
+    static const uint64_t bounds[] = {10, 100};
+    char text[4096];
+    size_t length;
+    uint64_t id;
+    picollo_metric_options metric;
+    picollo_status status;
+    memset(&metric, 0, sizeof metric);
+    metric.struct_size = sizeof metric;
+    metric.name = "shared";
+    status = picollo_registry_update(registry);
+    if (status == PICOLLO_OK) status = picollo_registry_write_openmetrics(registry, text, sizeof text, &length);
+    /* Refused: it is there. */
+    if (status == PICOLLO_OK && picollo_registry_add(registry, shared, &metric, bounds, 2, &id) == PICOLLO_OK) abort();
+    return status;
+}
+
 /* In and out of every lock: histograms that come and go, threads that do, recorders. */
 static void *disturb(void *unused)
 {
@@ -54,13 +74,20 @@ static void *disturb(void *unused)
     return unused;
 }
 
-/* What a child does; exits with the number of the first thing that is wrong. */
+static void *update_registry(void *unused)
+{
+    while (!stop && work_on_registry() == PICOLLO_OK) {}
+    return unused;
+}
+
+/* What a child does; exits with the number of the first thing that is wrong, or with 100 where the registry is refused. */
 static void be_the_child(picollo_histogram *fresh, uint64_t before)
 {
     picollo_snapshot *snapshot = NULL;
     picollo_counts counts;
     picollo_histogram *own;
     pthread_t thread;
+    picollo_status status;
     /* A child that hangs is ended by this. */
     alarm(60);
     /* The first record of this thread into this histogram takes the cold path, with its locks. */
@@ -71,20 +98,25 @@ static void be_the_child(picollo_histogram *fresh, uint64_t before)
     if (picollo_snapshot_create(fresh, &snapshot) != PICOLLO_OK) _exit(3);
     if (picollo_snapshot_counts(snapshot, &counts) != PICOLLO_OK || counts.total != before + 11) _exit(4);
     picollo_snapshot_free(snapshot);
-    /* May be refused here, but not hang. */
+    /* May be refused here, for good, but not hang. */
+    status = work_on_registry();
+    if (status != PICOLLO_OK && status != PICOLLO_ERR_FORKED) _exit(5);
+    if (work_on_registry() != status) _exit(6);
+    picollo_registry_free(registry);
     own = create_thread_local();
     if (own != NULL) picollo_histogram_record(own, 5);
     picollo_histogram_free(own);
     picollo_histogram_free(fresh);
     picollo_histogram_free(shared);
-    _exit(0);
+    _exit(status == PICOLLO_OK ? 0 : 100);
 }
 
 static void children_of_busy_processes_go_on(void)
 {
     const int number = rounds(1000);
-    pthread_t threads[3];
-    int signalled = 0, wrong = 0;
+    pthread_t threads[4];
+    int signalled = 0, wrong = 0, refused = 0;
+    picollo_metric_options metric;
     if (SANITIZED) {
         SKIPPED("the locks of the sanitizers themselves do not survive such forks");
         return;
@@ -94,8 +126,13 @@ static void children_of_busy_processes_go_on(void)
         return;
     }
     shared = create_thread_local();
+    CHECK_OK(picollo_registry_create(&registry));
+    memset(&metric, 0, sizeof metric);
+    metric.struct_size = sizeof metric;
+    metric.name = "shared";
+    CHECK_OK(picollo_registry_add(registry, shared, &metric, NULL, 0, NULL));
     stop = 0;
-    for (int i = 0; i < 3; i++) CHECK(pthread_create(&threads[i], NULL, disturb, NULL) == 0);
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, i < 3 ? disturb : update_registry, NULL) == 0);
     fflush(stdout);
     for (int i = 0; i < number && signalled == 0; i++) {
         picollo_histogram *const fresh = create_thread_local();
@@ -107,15 +144,23 @@ static void children_of_busy_processes_go_on(void)
         CHECK(child > 0);
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
         signalled += WIFSIGNALED(status);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 100) {
+            refused++;
+            status = 0;
+        }
         wrong += WIFEXITED(status) && WEXITSTATUS(status) != 0;
         if (status != 0) fprintf(stderr, "child %d: status %#x\n", i, (unsigned)status);
         picollo_histogram_free(fresh);
     }
     stop = 1;
-    for (int i = 0; i < 3; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    picollo_registry_free(registry);
     picollo_histogram_free(shared);
     CHECK_U64(0, (uint64_t)signalled);
     CHECK_U64(0, (uint64_t)wrong);
+    /* Otherwise it was not awkward. */
+    CHECK(refused > 0 && refused < number);
+    printf("%d of %d children were forked while another thread was at work on the registry\n", refused, number);
 }
 
 static picollo_histogram *interrupted;

@@ -47,13 +47,16 @@ other() {
         return
     fi
     mkdir -p "$target/portable"
-    printf '#!/bin/sh\nPATH=%s:$PATH LD_LIBRARY_PATH=%s exec %s "$@"\n' "$root/usr/bin" "$root/usr/lib/x86_64-linux-gnu" "$root/usr/bin/$3" \
-        >"$target/portable/$1-gcc"
-    chmod +x "$target/portable/$1-gcc"
+    local tool
+    for tool in "$3" ${4:+"$4"}; do
+        printf '#!/bin/sh\nPATH=%s:$PATH LD_LIBRARY_PATH=%s exec %s "$@"\n' "$root/usr/bin" "$root/usr/lib/x86_64-linux-gnu" \
+            "$root/usr/bin/$tool" >"$target/portable/$tool"
+        chmod +x "$target/portable/$tool"
+    done
     upper=$(tr a-z- A-Z_ <<<"$2")
     # The standard library is built along: no ready-made one is of the compiler's version.
-    export CARGO_TARGET_DIR="$target/portable" RUSTC=$rustc RUSTC_BOOTSTRAP=1 "CARGO_TARGET_${upper}_LINKER=$target/portable/$1-gcc" \
-        "CARGO_TARGET_${upper}_RUSTFLAGS=-C target-feature=+crt-static" "CARGO_TARGET_${upper}_RUNNER=${4:+$root/usr/bin/$4}"
+    export CARGO_TARGET_DIR="$target/portable" RUSTC=$rustc RUSTC_BOOTSTRAP=1 "CARGO_TARGET_${upper}_LINKER=$target/portable/$3" \
+        "CARGO_TARGET_${upper}_RUSTFLAGS=-C target-feature=+crt-static" "CARGO_TARGET_${upper}_RUNNER=${4:+$target/portable/$4}"
     [ -n "$4" ] || unset "CARGO_TARGET_${upper}_RUNNER"
     # Fewer cases of property tests where each instruction costs ten.
     if [ -n "$4" ]; then export PROPTEST_CASES=32; fi

@@ -12,11 +12,9 @@ need_nightly
 build_library
 export PICOLLO_STRESS_RECORDS="${PICOLLO_STRESS_RECORDS:-300000}"
 
-# std hands over tests, results and what is in an Arc or a Mutex by means that the sanitizer does not see. The library has no
-# Arc, and a Mutex around registries of metrics alone.
+# std hands over tests, results and what is in an Arc by means that the sanitizer does not see. The library has no Arc.
 cat >"$CARGO_TARGET_DIR/suppressions" <<'END'
 race:test::event::CompletedTest
-race:picollo_core::metrics::
 race:<alloc::sync::Arc<*as core::ops::drop::Drop>::drop
 END
 export TSAN_OPTIONS="suppressions=$CARGO_TARGET_DIR/suppressions halt_on_error=1"

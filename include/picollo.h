@@ -148,7 +148,7 @@ typedef struct picollo_error {
 #define PICOLLO_ERR_NOT_COUNTED (-13)
 /** A bounded number of retries ran out against competing calls; try again. */
 #define PICOLLO_ERR_BUSY (-14)
-/** The session belongs to the process that forked this one: it can only be freed here. */
+/** A session of the process that forked this one, or a registry that it was at work on: it can only be freed here. */
 #define PICOLLO_ERR_FORKED (-15)
 /** A defect of the library, stopped at its boundary. */
 #define PICOLLO_ERR_PANIC (-127)
@@ -196,7 +196,11 @@ typedef struct picollo_histogram_array picollo_histogram_array;
 /** Reads a log of histograms (.hlog) that is in the caller's memory. Not counted: it is freed once. */
 typedef struct picollo_log_reader picollo_log_reader;
 
-/** Histograms with names and labels. Not counted: it is freed once. All calls may be made from any threads at once. */
+/**
+ * Histograms with names and labels. Not counted: it is freed once. All calls may be made from any threads at once. In
+ * the child of a fork it can be used, unless another thread of the parent was in the middle of a call with it: then all
+ * calls but picollo_registry_free are refused with PICOLLO_ERR_FORKED, for ever.
+ */
 typedef struct picollo_registry picollo_registry;
 
 /** Performance counters of one target. Not counted: it is freed once. */
@@ -2537,7 +2541,8 @@ void picollo_registry_free(picollo_registry *registry);
  *   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
  *   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where help or
  *   unit differ from those of the same name; and for a name that is written for another, as x_count is beside x;
- *   PICOLLO_ERR_UNSUPPORTED for unknown flags and fields; PICOLLO_ERR_OUT_OF_MEMORY. Nothing has changed then.
+ *   PICOLLO_ERR_UNSUPPORTED for unknown flags and fields; PICOLLO_ERR_OUT_OF_MEMORY;
+ *   PICOLLO_ERR_FORKED. Nothing has changed then.
  * Ownership: the registry holds a reference to the histogram, until it is removed or the registry freed.
  * Threads: any thread.
  * Cost: allocates copies of what it is given.
@@ -2574,7 +2579,7 @@ picollo_status picollo_registry_add_double(picollo_registry *registry,
  *
  * Requires: id is one that picollo_registry_add or picollo_registry_add_double told.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_INVALID_ARGUMENT when there is none with this
- *   id.
+ *   id; PICOLLO_ERR_FORKED.
  * Threads: any thread.
  * Cost: looks through the registry.
  * Since: 0.1
@@ -2589,7 +2594,7 @@ picollo_status picollo_registry_remove(picollo_registry *registry,
  *
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_BUSY, against competing resets, and
  *   PICOLLO_ERR_OUT_OF_MEMORY, when that was so for one of them: it keeps what was taken before, and the others are
- *   taken nevertheless.
+ *   taken nevertheless; PICOLLO_ERR_FORKED.
  * Threads: any thread; other calls with this registry wait for it.
  * Cost: two passes over all counters; the first time, allocates 16 bytes a counter for each layout.
  * Since: 0.1
@@ -2602,7 +2607,7 @@ picollo_status picollo_registry_update(picollo_registry *registry);
  * Requires: buffer has capacity bytes. Between asking for the length and writing there must be neither an update nor
  *   another histogram, or the length may differ.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
- *   capacity above 0).
+ *   capacity above 0); PICOLLO_ERR_FORKED.
  * Threads: any thread.
  * Cost: less than a microsecond for each bucket; allocates nothing.
  * Since: 0.1

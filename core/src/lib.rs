@@ -102,4 +102,7 @@ pub use snapshot::{Counts, Since, Snapshot};
 pub use source::Source;
 pub use stats::Moments;
 pub use summary::{Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary};
+#[doc(hidden)] // For the C interface.
+#[cfg(feature = "std")]
+pub use sync::Lock;
 pub use sync::{AtomicU32, AtomicU64};

@@ -56,7 +56,7 @@ pub(crate) use chosen::AtomicPtr;
 pub use chosen::{AtomicU32, AtomicU64};
 pub(crate) use chosen::{AtomicUsize, Ordering, fence};
 #[cfg(feature = "std")]
-pub(crate) use lock::Lock;
+pub use lock::Lock;
 
 /// Waits a little before looking again: on the core at first, then, where there is a scheduler, by letting others run.
 pub(crate) fn pause(attempt: u32) {

@@ -50,7 +50,7 @@ namespace Picollo
         /// <summary>Retries ran out against competing calls; try again.</summary>
         Busy = -14,
 
-        /// <summary>The session belongs to the process that forked this one.</summary>
+        /// <summary>A session of the process that forked this one, or a registry that it was at work on.</summary>
         Forked = -15,
 
         /// <summary>A defect of the library, stopped at its boundary.</summary>

@@ -13,6 +13,7 @@ impl Failure {
     pub const BUFFER_TOO_SMALL: Failure = Failure(PICOLLO_ERR_BUFFER_TOO_SMALL);
     pub const EMPTY: Failure = Failure(PICOLLO_ERR_EMPTY);
     pub const UNSUPPORTED: Failure = Failure(PICOLLO_ERR_UNSUPPORTED);
+    pub const FORKED: Failure = Failure(PICOLLO_ERR_FORKED);
 
     pub const fn status(self) -> picollo_status {
         self.0

@@ -54,7 +54,9 @@ pub struct picollo_histogram_array {
     _opaque: [u8; 0],
 }
 
-/// Histograms with names and labels. Not counted: it is freed once. All calls may be made from any threads at once.
+/// Histograms with names and labels. Not counted: it is freed once. All calls may be made from any threads at once. In
+/// the child of a fork it can be used, unless another thread of the parent was in the middle of a call with it: then all
+/// calls but picollo_registry_free are refused with PICOLLO_ERR_FORKED, for ever.
 pub struct picollo_registry {
     _opaque: [u8; 0],
 }

@@ -26,9 +26,8 @@
 
 use core::ffi::c_char;
 use core::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use picollo_core::{Metric, Registry};
+use picollo_core::{Lock, Metric, Registry};
 
 use crate::argument::{input, output, slice, text};
 use crate::double_histogram;
@@ -87,17 +86,19 @@ unsafe impl options::Options for picollo_metric_options {
     const FIRST_SIZE: usize = 32 + 4 * size_of::<*const u8>();
 }
 
-type Shared = Mutex<Registry>;
+type Shared = Lock<Registry>;
 
-/// The registry behind a handle, until the guard goes.
+/// Works on the registry behind a handle, alone.
 ///
 /// # Safety
-/// If not NULL, `registry` must be a handle that is not freed during the borrow.
-unsafe fn lock<'a>(registry: *const picollo_registry) -> Outcome<MutexGuard<'a, Registry>> {
+/// If not NULL, `registry` must be a handle that is not freed meanwhile.
+unsafe fn with<T>(
+    registry: *const picollo_registry,
+    work: impl FnOnce(&mut Registry) -> Outcome<T>,
+) -> Outcome<T> {
     // SAFETY: a handle leads to this; the rest is passed on.
     let shared: &Shared = unsafe { input(registry.cast())? };
-    // What a panic left is plain numbers and text.
-    Ok(shared.lock().unwrap_or_else(PoisonError::into_inner))
+    shared.with(work).unwrap_or(Err(Failure::FORKED))
 }
 
 /// Hands out what the caller says about a histogram.
@@ -163,7 +164,7 @@ pub unsafe extern "C" fn picollo_registry_create(out: *mut *mut picollo_registry
         let out = unsafe { output(out)? };
         let block = memory::allocate(size_of::<Shared>(), align_of::<Shared>())?;
         // SAFETY: a fresh block of this size and alignment.
-        unsafe { block.cast::<Shared>().write(Mutex::new(Registry::new())) };
+        unsafe { block.cast::<Shared>().write(Lock::new(Registry::new())) };
         out.set(block.as_ptr().cast());
         Ok(())
     })
@@ -180,8 +181,11 @@ pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) 
         if let Some(block) = NonNull::new(registry.cast::<Shared>()) {
             // SAFETY: a handle leads to this, which the caller gives up.
             unsafe {
-                block.drop_in_place();
-                memory::free(block.cast(), size_of::<Shared>(), align_of::<Shared>());
+                // What a thread of the parent process was at work on is left alone.
+                if block.as_ref().with(|_| ()).is_some() {
+                    block.drop_in_place();
+                    memory::free(block.cast(), size_of::<Shared>(), align_of::<Shared>());
+                }
             }
         }
     });
@@ -196,7 +200,8 @@ pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) 
 ///   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
 ///   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where help or
 ///   unit differ from those of the same name; and for a name that is written for another, as x_count is beside x;
-///   PICOLLO_ERR_UNSUPPORTED for unknown flags and fields; PICOLLO_ERR_OUT_OF_MEMORY. Nothing has changed then.
+///   PICOLLO_ERR_UNSUPPORTED for unknown flags and fields; PICOLLO_ERR_OUT_OF_MEMORY;
+///   PICOLLO_ERR_FORKED. Nothing has changed then.
 /// Ownership: the registry holds a reference to the histogram, until it is removed or the registry freed.
 /// Threads: any thread.
 /// Cost: allocates copies of what it is given.
@@ -215,7 +220,8 @@ pub unsafe extern "C" fn picollo_registry_add(
         unsafe {
             let histogram = histogram::borrow(histogram)?;
             let bounds = slice(bounds, length)?;
-            let add = |metric: &Metric| Ok(lock(registry)?.add(&histogram, metric, bounds)?);
+            let add =
+                |metric: &Metric| with(registry, |registry| Ok(registry.add(&histogram, metric, bounds)?));
             tell(out_id, with_metric(metric, add)?)
         }
     })
@@ -245,7 +251,9 @@ pub unsafe extern "C" fn picollo_registry_add_double(
         unsafe {
             let histogram = double_histogram::borrow(histogram)?;
             let bounds = slice(bounds, length)?;
-            let add = |metric: &Metric| Ok(lock(registry)?.add_double(&histogram, metric, bounds)?);
+            let add = |metric: &Metric| {
+                with(registry, |registry| Ok(registry.add_double(&histogram, metric, bounds)?))
+            };
             tell(out_id, with_metric(metric, add)?)
         }
     })
@@ -255,7 +263,7 @@ pub unsafe extern "C" fn picollo_registry_add_double(
 ///
 /// Requires: id is one that picollo_registry_add or picollo_registry_add_double told.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_INVALID_ARGUMENT when there is none with this
-///   id.
+///   id; PICOLLO_ERR_FORKED.
 /// Threads: any thread.
 /// Cost: looks through the registry.
 /// Since: 0.1
@@ -263,8 +271,12 @@ pub unsafe extern "C" fn picollo_registry_add_double(
 pub unsafe extern "C" fn picollo_registry_remove(registry: *mut picollo_registry, id: u64) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promise, passed on.
-        let removed = unsafe { lock(registry)? }.remove(id);
-        if removed { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) }
+        unsafe {
+            with(
+                registry,
+                |registry| if registry.remove(id) { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) },
+            )
+        }
     })
 }
 
@@ -274,7 +286,7 @@ pub unsafe extern "C" fn picollo_registry_remove(registry: *mut picollo_registry
 ///
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_BUSY, against competing resets, and
 ///   PICOLLO_ERR_OUT_OF_MEMORY, when that was so for one of them: it keeps what was taken before, and the others are
-///   taken nevertheless.
+///   taken nevertheless; PICOLLO_ERR_FORKED.
 /// Threads: any thread; other calls with this registry wait for it.
 /// Cost: two passes over all counters; the first time, allocates 16 bytes a counter for each layout.
 /// Since: 0.1
@@ -282,7 +294,7 @@ pub unsafe extern "C" fn picollo_registry_remove(registry: *mut picollo_registry
 pub unsafe extern "C" fn picollo_registry_update(registry: *mut picollo_registry) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promise, passed on.
-        Ok(unsafe { lock(registry)? }.update(picollo_native::unix_nanos())?)
+        unsafe { with(registry, |registry| Ok(registry.update(picollo_native::unix_nanos())?)) }
     })
 }
 
@@ -291,7 +303,7 @@ pub unsafe extern "C" fn picollo_registry_update(registry: *mut picollo_registry
 /// Requires: buffer has capacity bytes. Between asking for the length and writing there must be neither an update nor
 ///   another histogram, or the length may differ.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
-///   capacity above 0).
+///   capacity above 0); PICOLLO_ERR_FORKED.
 /// Threads: any thread.
 /// Cost: less than a microsecond for each bucket; allocates nothing.
 /// Since: 0.1
@@ -305,8 +317,9 @@ pub unsafe extern "C" fn picollo_registry_write_openmetrics(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         unsafe {
-            let registry = lock(registry)?;
-            write_text(buffer, capacity, out_length, &|mut out| registry.write_openmetrics(&mut out))
+            with(registry, |registry| {
+                write_text(buffer, capacity, out_length, &|mut out| registry.write_openmetrics(&mut out))
+            })
         }
     })
 }

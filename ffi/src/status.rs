@@ -40,7 +40,7 @@ pub const PICOLLO_ERR_NO_SUCH_EVENT: picollo_status = -12;
 pub const PICOLLO_ERR_NOT_COUNTED: picollo_status = -13;
 /// A bounded number of retries ran out against competing calls; try again.
 pub const PICOLLO_ERR_BUSY: picollo_status = -14;
-/// The session belongs to the process that forked this one: it can only be freed here.
+/// A session of the process that forked this one, or a registry that it was at work on: it can only be freed here.
 pub const PICOLLO_ERR_FORKED: picollo_status = -15;
 /// A defect of the library, stopped at its boundary.
 pub const PICOLLO_ERR_PANIC: picollo_status = -127;
@@ -74,7 +74,7 @@ fn text(status: picollo_status) -> &'static CStr {
         PICOLLO_ERR_NO_SUCH_EVENT => c"no such event on this machine",
         PICOLLO_ERR_NOT_COUNTED => c"the event was not counted in this interval",
         PICOLLO_ERR_BUSY => c"competing calls kept it from finishing; try again",
-        PICOLLO_ERR_FORKED => c"the session belongs to the parent process; it can only be freed here",
+        PICOLLO_ERR_FORKED => c"it belongs to the parent process; here it can only be freed",
         PICOLLO_ERR_PANIC => c"a defect of the library; please report it",
         _ => c"unknown status",
     }

@@ -152,7 +152,7 @@ class BusyError(PicolloError):
 
 
 class ForkedError(PicolloError, RuntimeError):
-    """A session does not survive ``fork``: open a new one in the child."""
+    """What belongs to the parent process does not survive ``fork``: open a new session, make a new registry."""
 
     STATUS = -15
 

@@ -12,7 +12,7 @@ use core::cell::UnsafeCell;
 
 /// Data that one thread at a time works on.
 #[cfg(not(loom))]
-pub(crate) struct Lock<T> {
+pub struct Lock<T> {
     /// The process whose thread holds the lock; 0 when nobody does.
     holder: AtomicU32,
     data: UnsafeCell<T>,
@@ -24,13 +24,14 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 
 #[cfg(not(loom))]
 impl<T> Lock<T> {
-    pub(crate) const fn new(data: T) -> Lock<T> {
+    /// Not held by anyone.
+    pub const fn new(data: T) -> Lock<T> {
         Lock { holder: AtomicU32::new(0), data: UnsafeCell::new(data) }
     }
 
     /// Works on the data, which is as the last holder left it. `None`, for ever, in a process that was forked while another
     /// thread of its parent was at work.
-    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         struct Held<'a>(&'a AtomicU32);
         impl Drop for Held<'_> {
             fn drop(&mut self) {
@@ -72,15 +73,17 @@ fn process() -> u32 {
 
 /// The same for loom's models, by its own lock; there are no processes in them.
 #[cfg(loom)]
-pub(crate) struct Lock<T>(loom::sync::Mutex<T>);
+pub struct Lock<T>(loom::sync::Mutex<T>);
 
 #[cfg(loom)]
 impl<T> Lock<T> {
-    pub(crate) fn new(data: T) -> Lock<T> {
+    /// Not held by anyone.
+    pub fn new(data: T) -> Lock<T> {
         Lock(loom::sync::Mutex::new(data))
     }
 
-    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+    /// Works on the data.
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.0.lock().ok().map(|mut data| work(&mut data))
     }
 }

@@ -52,6 +52,8 @@ bug "shards that are never handed on" shard_handed registry.rs 's/unsafe { shard
 bug "a shard with two owners" recorder_hands sharded.rs 's/\*free = unsafe { shard.as_ref() }.next_free;//'
 bug "an entry of a freed histogram taken for the next one's" histogram_freed registry.rs 's/&& \*epoch == entry.epoch/\&\& *epoch != 0/'
 bug "drains that do not wait for each other" drains scalable.rs 's/self.drains.version.change(|| {/Ok::<(), Error>(()).map(|()| {/'
+bug "a lock that does not hand over what it protects" lazily sync/lock.rs 's/store(0, Release)/store(0, Relaxed)/'
+bug "a lock that two hold" lazily sync/lock.rs 's/^ *if holder != process {/if holder == process { break; } &/'
 bug "a chunk that two writers make" sparse::two_writers first_touch.rs 's/Err(winner) => {/Err(winner) if false => {/; s/Ok(_) => Some(block),/_ => { self.0.store(block.as_ptr(), Release); Some(block) }/'
 bug "a chunk shown before it is made" sparse::two_writers first_touch.rs 's/block.as_ptr(), Release, Acquire/block.as_ptr(), Relaxed, Relaxed/'
 bug "a row that two writers make" doubles::two_writers first_touch.rs 's/Err(winner) => {/Err(winner) if false => {/; s/Ok(_) => Some(block),/_ => { self.0.store(block.as_ptr(), Release); Some(block) }/'

@@ -57,6 +57,23 @@ pub use chosen::{AtomicU32, AtomicU64};
 pub(crate) use chosen::{AtomicUsize, Ordering, fence};
 #[cfg(feature = "std")]
 pub use lock::Lock;
+#[cfg(all(feature = "std", loom))]
+use loom::cell::UnsafeCell;
+
+/// As loom's, which checks that nobody looks meanwhile.
+#[cfg(all(feature = "std", not(loom)))]
+struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+#[cfg(all(feature = "std", not(loom)))]
+impl<T> UnsafeCell<T> {
+    const fn new(data: T) -> UnsafeCell<T> {
+        UnsafeCell(core::cell::UnsafeCell::new(data))
+    }
+
+    fn with_mut<R>(&self, work: impl FnOnce(*mut T) -> R) -> R {
+        work(self.0.get())
+    }
+}
 
 /// Waits a little before looking again: on the core at first, then, where there is a scheduler, by letting others run.
 pub(crate) fn pause(attempt: u32) {

@@ -8,30 +8,32 @@ use picollo_core::{Error, Mode, Options, SharedHistogram, Since, Snapshot};
 
 /// Pages that a child process shares.
 struct Pages {
+    file: libc::c_int,
     start: *mut u8,
     size: usize,
 }
 
 impl Pages {
     fn new(size: usize) -> Pages {
-        // SAFETY: a new mapping of a new file, which the system frees with its last user.
-        unsafe {
-            let file = libc::memfd_create(c"picollo".as_ptr(), libc::MFD_CLOEXEC);
-            assert!(file >= 0 && libc::ftruncate(file, size as libc::off_t) == 0);
-            let protection = libc::PROT_READ | libc::PROT_WRITE;
-            let start = libc::mmap(ptr::null_mut(), size, protection, libc::MAP_SHARED, file, 0);
-            assert_ne!(start, libc::MAP_FAILED);
-            libc::close(file);
-            Pages { start: start.cast(), size }
-        }
+        // SAFETY: a new file, which the system frees with its last user.
+        let file = unsafe { libc::memfd_create(c"picollo".as_ptr(), libc::MFD_CLOEXEC) };
+        // SAFETY: ours.
+        assert!(file >= 0 && unsafe { libc::ftruncate(file, size as libc::off_t) } == 0);
+        Pages::map(file, size)
+    }
+
+    fn map(file: libc::c_int, size: usize) -> Pages {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping, wherever there is room.
+        let start = unsafe { libc::mmap(ptr::null_mut(), size, protection, libc::MAP_SHARED, file, 0) };
+        assert_ne!(start, libc::MAP_FAILED);
+        Pages { file, start: start.cast(), size }
     }
 
     /// The same pages at another address, as a process that maps them itself sees them.
     fn elsewhere(&self) -> Pages {
-        // SAFETY: an old size of 0 makes a second mapping of shared pages.
-        let start = unsafe { libc::mremap(self.start.cast(), 0, self.size, libc::MREMAP_MAYMOVE) };
-        assert_ne!(start, libc::MAP_FAILED);
-        Pages { start: start.cast(), size: self.size }
+        // SAFETY: our file.
+        Pages::map(unsafe { libc::dup(self.file) }, self.size)
     }
 
     /// A word behind the histogram, by which the processes tell each other how far they are.
@@ -50,7 +52,10 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: mapped by us, and not used any more.
-        unsafe { libc::munmap(self.start.cast(), self.size) };
+        unsafe {
+            libc::munmap(self.start.cast(), self.size);
+            libc::close(self.file);
+        }
     }
 }
 

@@ -5,13 +5,9 @@
 //! every caller has a way to go on without it. (Handlers of `pthread_atfork` would hold up every fork of the program instead,
 //! and see none that bypasses the C library.)
 
-#[cfg(not(loom))]
-use super::{AtomicU32, Ordering::*};
-#[cfg(not(loom))]
-use core::cell::UnsafeCell;
+use super::{AtomicU32, Ordering::*, UnsafeCell};
 
 /// Data that one thread at a time works on.
-#[cfg(not(loom))]
 pub struct Lock<T> {
     /// The process whose thread holds the lock; 0 when nobody does.
     holder: AtomicU32,
@@ -19,14 +15,14 @@ pub struct Lock<T> {
 }
 
 // SAFETY: the data are touched by the holder alone.
-#[cfg(not(loom))]
 unsafe impl<T: Send> Sync for Lock<T> {}
 
-#[cfg(not(loom))]
 impl<T> Lock<T> {
-    /// Not held by anyone.
-    pub const fn new(data: T) -> Lock<T> {
-        Lock { holder: AtomicU32::new(0), data: UnsafeCell::new(data) }
+    const_unless_loom! {
+        /// Not held by anyone.
+        pub const fn new(data: T) -> Lock<T> {
+            Lock { holder: AtomicU32::new(0), data: UnsafeCell::new(data) }
+        }
     }
 
     /// Works on the data, which is as the last holder left it. `None`, for ever, in a process that was forked while another
@@ -50,14 +46,13 @@ impl<T> Lock<T> {
         }
         let _held = Held(&self.holder);
         // SAFETY: this thread alone holds the lock, until the end of this function.
-        Some(work(unsafe { &mut *self.data.get() }))
+        Some(self.data.with_mut(|data| work(unsafe { &mut *data })))
     }
 }
 
 /// The holders are short of work, so that one that does not come to an end is one that does not run.
-#[cfg(not(loom))]
 fn wait(attempt: u32) {
-    if attempt < 1000 {
+    if cfg!(loom) || attempt < 1000 {
         super::pause(attempt);
     } else {
         // Also a holder of a lower priority than ours has to run.
@@ -65,27 +60,9 @@ fn wait(attempt: u32) {
     }
 }
 
-/// The number of this process, never 0.
-#[cfg(not(loom))]
+/// The number of this process, never 0; loom's models have one.
 fn process() -> u32 {
-    if cfg!(any(unix, windows)) { std::process::id().max(1) } else { 1 }
-}
-
-/// The same for loom's models, by its own lock; there are no processes in them.
-#[cfg(loom)]
-pub struct Lock<T>(loom::sync::Mutex<T>);
-
-#[cfg(loom)]
-impl<T> Lock<T> {
-    /// Not held by anyone.
-    pub fn new(data: T) -> Lock<T> {
-        Lock(loom::sync::Mutex::new(data))
-    }
-
-    /// Works on the data.
-    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
-        self.0.lock().ok().map(|mut data| work(&mut data))
-    }
+    if cfg!(all(any(unix, windows), not(loom))) { std::process::id().max(1) } else { 1 }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -8,15 +8,14 @@ import threading
 from ctypes import ArgumentError, byref, c_double, c_size_t, c_void_p
 from typing import Any, ContextManager, Iterable, NamedTuple, Optional, Union
 
-from . import _html, arrays
+from . import arrays
 from . import _structs as structs
 from ._buffers import double_batch_of
 from ._library import held, own, released
-from ._text import c_text, read_text
-from .errors import ClosedError, EmptyError, InvalidArgumentError, check
+from .errors import ClosedError, InvalidArgumentError, check
 from .histogram import _Closed, checked_error
 from .snapshot import HAS_GIL, u64
-from .summary import RANKS
+from .summary import NamedSummary
 
 __all__ = [
     "DoubleBucket",
@@ -91,20 +90,12 @@ def _statistics(raw: structs.DoubleStatistics) -> DoubleStatistics:
     return DoubleStatistics(*(getattr(raw, name) for name in DoubleStatistics._fields))
 
 
-class DoubleSummary:
+class DoubleSummary(NamedSummary[float]):
     """Statistics and sixteen percentiles of one interval. ``str(summary)`` is a Markdown table."""
 
-    __slots__ = ("_name", "_raw")
+    __slots__ = ()
 
-    def __init__(self, raw: structs.DoubleSummary, name: str = "") -> None:
-        """Not for callers: summaries come from histograms and snapshots."""
-        self._raw = raw
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """Name of the histogram, or ``""``. The default title."""
-        return self._name
+    _FORMAT = held.double_summary_format
 
     @property
     def statistics(self) -> DoubleStatistics:
@@ -120,64 +111,8 @@ class DoubleSummary:
             DoublePercentile(raw.rank, raw.value, raw.target_count, _bucket(raw.bucket)) for raw in self._raw.percentiles
         )
 
-    def __getitem__(self, rank: float) -> float:
-        """The value at one of the ranks of a summary: ``summary[99.9]``.
-
-        :raises KeyError: for another rank; ask the snapshot for it.
-        :raises EmptyError: when nothing was recorded.
-        """
-        if rank not in RANKS:
-            raise KeyError(f"a summary has no rank {rank!r}; it has {', '.join(f'{r:g}' for r in RANKS)}")
-        if not self.percentiles:
-            raise EmptyError(message="nothing was recorded, so there is no percentile")
-        return self.percentiles[RANKS.index(rank)].value
-
-    def as_dict(self) -> dict[str, Union[int, float, None]]:
-        """Every number under a flat name (``p99.9``, ``mean``, ...), ready for a row of a table. ``None`` where there is none."""
-        statistics = self.statistics
-        row: dict[str, Union[int, float, None]] = {
-            name: None if value != value else value for name, value in statistics._asdict().items()
-        }
-        percentiles = self.percentiles
-        for index, rank in enumerate(RANKS):
-            row[f"p{rank:g}"] = percentiles[index].value if percentiles else None
-        return row
-
-    def markdown(self, title: Optional[str] = None) -> str:
-        """A Markdown table under a heading, if there is a title (default: the histogram's name)."""
-        return self._format(structs.TEXT_MARKDOWN, title)
-
-    def line(self, title: Optional[str] = None) -> str:
-        """One line, for logs."""
-        return self._format(structs.TEXT_LINE, title)
-
-    def json(self, title: Optional[str] = None) -> str:
-        """A JSON object."""
-        return self._format(structs.TEXT_JSON, title)
-
-    def csv(self, title: Optional[str] = None) -> str:
-        """Comma-separated values."""
-        return self._format(structs.TEXT_CSV, title)
-
-    def _format(self, code: int, title: Optional[str]) -> str:
-        encoded = c_text(self._name if title is None else title, "title")
-        raw = byref(self._raw)
-        return read_text(
-            lambda buffer, capacity, length: held.double_summary_format(raw, encoded, code, buffer, capacity, length),
-            "summary",
-        )
-
-    def __str__(self) -> str:
-        return self.markdown()
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
-
-    def _repr_html_(self) -> str:
-        return _html.table(self.markdown(""), self._name)
-
-    def __repr__(self) -> str:
-        return f"<picollo.DoubleSummary {self.line()}>"
+    def _totals(self) -> dict[str, Union[int, float, None]]:
+        return {name: None if value != value else value for name, value in self.statistics._asdict().items()}
 
     def __reduce__(self) -> Any:
         return _summary_from_bytes, (bytes(self._raw), self._name)

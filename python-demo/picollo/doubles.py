@@ -10,11 +10,12 @@ from typing import Any, ContextManager, Iterable, NamedTuple, Optional, Union
 
 from . import arrays
 from . import _structs as structs
+from ._arguments import checked_error, u64
 from ._buffers import double_batch_of
 from ._library import held, own, released
 from .errors import ClosedError, InvalidArgumentError, check
-from .histogram import _Closed, checked_error
-from .snapshot import HAS_GIL, u64
+from .histogram import _Closed
+from .snapshot import HAS_GIL
 from .summary import NamedSummary
 
 __all__ = [

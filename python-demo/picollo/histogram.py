@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
 from ctypes import ArgumentError, byref, c_size_t, c_void_p
-from typing import Any, Iterable, Literal, Optional, Sequence, Union
+from typing import Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
+from ._arguments import described, histogram_options, parameters, u64
 from ._buffers import batch_of
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
@@ -15,18 +14,13 @@ from .errors import ClosedError, InvalidArgumentError, check
 from .interchange import Encoding, layout_of, unpickle_histogram
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
-from .snapshot import HELD_BYTES, Counts, Merged, Snapshot, u64
+from .snapshot import HELD_BYTES, Counts, Merged, Snapshot
 from .summary import Summary, SummaryDiff
 
 #: How a histogram is written to.
 Mode = Literal["single_writer", "interlocked", "thread_local", "scalable"]
 #: How its counters are stored.
 Storage = Literal["dense", "sparse"]
-
-_MODES: dict[str, int] = {"single_writer": 0, "interlocked": 1, "thread_local": 2, "scalable": 3}
-_STORAGES: dict[str, int] = {"dense": 0, "sparse": 1}
-
-_MAX = 0xFFFF_FFFF_FFFF_FFFF
 
 # Looked up once: every attribute on the way to a recording counts.
 _RECORD = held.histogram_record
@@ -83,31 +77,15 @@ class Histogram:
         max_bytes: int = 0,
         name: str = "",
     ) -> None:
-        lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
-        if lowest >= highest:
-            raise ValueError(f"min must be below max: {lowest} and {highest}")
-        options = structs.HistogramOptions(
-            struct_size=ctypes.sizeof(structs.HistogramOptions),
-            mode=_choice(mode, _MODES, "mode"),
-            storage=_choice(storage, _STORAGES, "storage"),
-            counter_bits=checked_counter_bits(counter_bits),
-            relative_error=checked_error(relative_error),
-            significant_digits=(
-                0
-                if significant_digits is None
-                else _one_of(significant_digits, range(1, 6), "significant_digits")
-            ),
-            flags=0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET,
-            min_trackable=lowest,
-            max_trackable=highest,
-            max_bytes=u64(max_bytes, "max_bytes"),
+        options = histogram_options(
+            relative_error, min, max, mode, storage, counter_bits, significant_digits, live_reset, max_bytes
         )
         self._pointer = _Closed("the histogram could not be created")
         self._name = name
         pointer = c_void_p()
         # Zeroing hundreds of megabytes takes a while: let others run.
         status = released.histogram_create(byref(options), byref(pointer))
-        check(status, f"histogram ({_described(options)})")
+        check(status, f"histogram ({described(options)})")
         self._take(pointer, name, mode != "single_writer", options)
 
     def _take(
@@ -377,18 +355,9 @@ class Histogram:
     def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
         """What makes another of the kind."""
         relative_error, low, high, _ = layout_of(snapshot)
-        arguments: dict[str, Any] = {"relative_error": relative_error, "min": low, "max": high}
-        options = self._options
-        if options is None:  # a session's
-            return {**arguments, "mode": "single_writer"}
-        return {
-            **arguments,
-            "mode": _name_of(options.mode, _MODES),
-            "storage": _name_of(options.storage, _STORAGES),
-            "counter_bits": options.counter_bits,
-            "live_reset": not options.flags & structs.HISTOGRAM_NO_LIVE_RESET,
-            "max_bytes": options.max_bytes,
-        }
+        # Without options it is a session's.
+        options = {"mode": "single_writer"} if self._options is None else parameters(self._options)
+        return {"relative_error": relative_error, "min": low, "max": high, **options}
 
 
 class _Closed:
@@ -398,46 +367,3 @@ class _Closed:
 
     def __init__(self, message: str) -> None:
         self.message = message
-
-
-def _choice(value: str, choices: dict[str, int], name: str) -> int:
-    try:
-        return choices[value]
-    except (KeyError, TypeError):
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}") from None
-
-
-def _one_of(value: int, choices: Sequence[int], name: str) -> int:
-    number = u64(value, name)
-    if number not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(str, choices))}, not {number}")
-    return number
-
-
-def checked_counter_bits(value: int) -> int:
-    """32 or 64."""
-    return _one_of(value, (32, 64), "counter_bits")
-
-
-def checked_error(value: float) -> float:
-    """Zero and NaN mean the default to the library; whoever writes them here means something else."""
-    number = float(value)
-    if not number > 0 or math.isinf(number):
-        raise ValueError(f"relative_error must be positive and finite, not {value!r}")
-    return number
-
-
-def _described(options: structs.HistogramOptions) -> str:
-    precision = (
-        f"significant_digits={options.significant_digits}"
-        if options.significant_digits
-        else f"relative_error={options.relative_error:g}"
-    )
-    return (
-        f"{precision}, min={options.min_trackable}, max={options.max_trackable}, mode={_name_of(options.mode, _MODES)}, "
-        f"storage={_name_of(options.storage, _STORAGES)}, counter_bits={options.counter_bits}"
-    )
-
-
-def _name_of(code: int, choices: dict[str, int]) -> str:
-    return next(name for name, number in choices.items() if number == code)

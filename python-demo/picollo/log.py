@@ -11,13 +11,14 @@ from ctypes import byref, c_double, c_uint64, c_void_p
 from typing import IO, Any, Callable, Collection, Iterable, Iterator, Literal, NamedTuple, Optional, Union
 
 from . import _structs as structs
+from ._arguments import u64
 from ._library import held, own, released
 from ._lines import LineSource, TooLong
 from ._log_writer import LogWriter
 from ._text import read_text
 from .errors import CorruptError, EmptyError, check
 from .interchange import check_decoding
-from .snapshot import Snapshot, u64
+from .snapshot import Snapshot
 
 #: Tags from so many bytes on may have been cut.
 _TAG_SIZE = structs.LogInterval.tag.size - 4

@@ -7,13 +7,13 @@ from ctypes import byref, c_uint64, c_void_p
 from typing import Any, Iterable, Mapping, Optional, Union
 
 from . import _structs as structs
+from ._arguments import u64
 from ._buffers import batch_of, double_batch_of
 from ._library import own, held, released
 from ._text import c_text, read_text
 from .doubles import DoubleHistogram
 from .errors import ClosedError, check
 from .histogram import Histogram
-from .snapshot import u64
 
 __all__ = ["Registry"]
 

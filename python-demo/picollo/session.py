@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from ctypes import byref, c_size_t, c_uint32, c_void_p
+from ctypes import byref, c_uint32, c_void_p
 from typing import Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
+from ._arguments import checked_counter_bits, checked_error
 from ._library import held, own
 from ._text import c_name
 from .errors import ClosedError, check, check_detail, from_status, status_text
 from .event import Event, EventInfo
-from .histogram import Histogram, checked_counter_bits, checked_error
+from .histogram import Histogram
 from .reading import Reading
 from .snapshot import HAS_GIL
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import operator
 import sys
 import threading
 from ctypes import byref, c_double, c_size_t, c_void_p
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterable, Named
 
 from . import arrays, interchange, picture
 from . import _structs as structs
+from ._arguments import u64
 from ._library import Functions, held, own, released
 from .errors import ClosedError, InvalidArgumentError, check
 from .percentile import (
@@ -479,17 +479,6 @@ class Snapshot:
 
     def __deepcopy__(self, memo: Any) -> Snapshot:
         return interchange.copied(self, self._name)
-
-
-def u64(value: Any, name: str) -> int:
-    """An integer argument of 64 bits, checked: ctypes would cut it to size."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an int, not {type(value).__name__}") from None
-    if not 0 <= number <= 0xFFFF_FFFF_FFFF_FFFF:
-        raise ValueError(f"{name} must be within 0 .. 2**64 - 1, not {number}")
-    return number
 
 
 def _doubles(ranks: Iterable[float]) -> ctypes.Array[c_double]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from . import _html
 from . import _structs as structs
+from ._handle import locked
 from ._library import held, released
 from ._text import read_text
 from .errors import check
@@ -377,8 +378,7 @@ def compare(
     options = options_from(quantile, confidence, relative_threshold, absolute_threshold, power)
     a, b = _snapshot(a), _snapshot(b)
     raw = structs.Comparison()
-    first, second = sorted((a, b), key=id)
-    with first._lock, second._lock:
+    with locked(a, b):
         check(released.compare(a._handle(), b._handle(), byref(options), byref(raw)), "comparison")
         summaries = a.summary(), b.summary()
     return Comparison(

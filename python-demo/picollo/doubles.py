@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import threading
 from ctypes import ArgumentError, byref, c_double, c_size_t, c_void_p
-from typing import Any, ContextManager, Iterable, NamedTuple, Optional, Union
+from typing import Any, Iterable, NamedTuple, Optional, Union
 
 from . import arrays
 from . import _structs as structs
 from ._arguments import checked_error, u64
 from ._buffers import double_batch_of
+from ._handle import Handle, Recorder, locked, new_lock
 from ._library import held, own, released
-from .errors import ClosedError, InvalidArgumentError, check
-from .histogram import _Closed
-from .snapshot import HAS_GIL
+from .errors import InvalidArgumentError, check
 from .summary import NamedSummary
 
 __all__ = [
@@ -123,15 +120,17 @@ def _summary_from_bytes(raw: bytes, name: str) -> DoubleSummary:
     return DoubleSummary(structs.DoubleSummary.from_buffer_copy(raw), name)
 
 
-class DoubleSnapshot:
+class DoubleSnapshot(Handle):
     """What was recorded in one interval, to read more than once. It holds nothing of the histogram that it came from.
 
     Any thread may use a snapshot; calls on one snapshot follow one another.
     """
 
+    _KIND = "snapshot"
+
     def __init__(self, name: str = "") -> None:
         """An empty snapshot, for :meth:`merge`. Others come from histograms."""
-        self._lock: ContextManager[Any] = contextlib.nullcontext() if HAS_GIL else threading.RLock()
+        self._lock = new_lock()
         self._name = name
         self._pointer: Optional[c_void_p] = None
         pointer = c_void_p()
@@ -222,26 +221,8 @@ class DoubleSnapshot:
             raise TypeError(f"a snapshot of doubles merges its like, not {type(other).__name__}")
         if other is self:
             raise ValueError("a snapshot cannot be merged into itself")
-        # In one order for all, so that two threads cannot wait for each other.
-        first, second = sorted((self, other), key=id)
-        with first._lock, second._lock:
+        with locked(self, other):
             check(held.double_snapshot_merge(self._handle(), other._handle()), "merge")
-
-    def close(self) -> None:
-        """Frees the snapshot now rather than when nothing refers to it any more. May be called again."""
-        self._pointer = None
-
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if pointer is None:
-            raise ClosedError("the snapshot is closed")
-        return pointer
-
-    def __enter__(self) -> DoubleSnapshot:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
     def __str__(self) -> str:
         return str(self.summary())
@@ -254,7 +235,7 @@ class DoubleSnapshot:
         raise TypeError("a snapshot cannot be pickled; its summary can")
 
 
-class DoubleHistogram:
+class DoubleHistogram(Recorder):
     """Counts finite doubles of both signs and all magnitudes, each within a relative error; zero is exact. NaN and infinities
     are counted apart.
 
@@ -276,9 +257,9 @@ class DoubleHistogram:
     :param name: default title of summaries.
     """
 
-    __slots__ = ("__weakref__", "_name", "_pointer")
+    __slots__ = ()
 
-    _pointer: Any
+    _FOOTPRINT = held.double_histogram_footprint
 
     def __init__(
         self,
@@ -289,8 +270,7 @@ class DoubleHistogram:
         max_bytes: int = 0,
         name: str = "",
     ) -> None:
-        self._pointer = _Closed("the histogram could not be created")
-        self._name = name
+        super().__init__(name)
         options = structs.DoubleOptions(
             struct_size=ctypes.sizeof(structs.DoubleOptions),
             flags=(structs.DOUBLE_EXACT_SUM if exact_sum else 0)
@@ -302,11 +282,6 @@ class DoubleHistogram:
         status = held.double_histogram_create(byref(options), byref(pointer))
         check(status, f"histogram of doubles (relative_error={relative_error:g}, max_bytes={max_bytes})")
         self._pointer = own(pointer, held.double_histogram_free)
-
-    @property
-    def name(self) -> str:
-        """Default title of summaries."""
-        return self._name
 
     def record(self, value: float) -> None:
         """Counts one value."""
@@ -347,37 +322,6 @@ class DoubleHistogram:
     def summary(self) -> DoubleSummary:
         """Statistics and sixteen percentiles of this interval so far, which goes on."""
         return self.snapshot().summary()
-
-    @property
-    def footprint(self) -> int:
-        """Bytes of memory in use."""
-        size = c_size_t()
-        check(held.double_histogram_footprint(self._handle(), byref(size)), "footprint")
-        return size.value
-
-    def close(self) -> None:
-        """Lets go of the memory now rather than when nothing refers to the histogram any more. May be called again."""
-        if not isinstance(self._pointer, _Closed):
-            self._pointer = _Closed("the histogram is closed")
-
-    @property
-    def closed(self) -> bool:
-        """Whether :meth:`close` was called."""
-        return isinstance(self._pointer, _Closed)
-
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if isinstance(pointer, _Closed):
-            raise ClosedError(pointer.message)
-        assert isinstance(pointer, c_void_p)
-        return pointer
-
-    def __enter__(self) -> DoubleHistogram:
-        self._handle()
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
     def __str__(self) -> str:
         return str(self.summary())

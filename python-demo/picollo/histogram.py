@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from ctypes import ArgumentError, byref, c_size_t, c_void_p
+from ctypes import ArgumentError, byref, c_void_p
 from typing import Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
 from ._arguments import described, histogram_options, parameters, u64
 from ._buffers import batch_of
+from ._handle import Recorder
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
-from .errors import ClosedError, InvalidArgumentError, check
+from .errors import InvalidArgumentError, check
 from .interchange import Encoding, layout_of, unpickle_histogram
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
@@ -31,7 +32,7 @@ _RECORD_N = held.histogram_record_n
 _LONG_BATCH = 10_000
 
 
-class Histogram:
+class Histogram(Recorder):
     """Counts 64-bit values in buckets of bounded relative width.
 
     ::
@@ -59,9 +60,9 @@ class Histogram:
     :param name: default title of summaries and heading in diffs.
     """
 
-    __slots__ = ("__weakref__", "_many_writers", "_name", "_options", "_pointer", "_relative_error")
+    __slots__ = ("_many_writers", "_options", "_relative_error")
 
-    _pointer: Any
+    _FOOTPRINT = held.histogram_footprint
 
     def __init__(
         self,
@@ -80,8 +81,7 @@ class Histogram:
         options = histogram_options(
             relative_error, min, max, mode, storage, counter_bits, significant_digits, live_reset, max_bytes
         )
-        self._pointer = _Closed("the histogram could not be created")
-        self._name = name
+        super().__init__(name)
         pointer = c_void_p()
         # Zeroing hundreds of megabytes takes a while: let others run.
         status = released.histogram_create(byref(options), byref(pointer))
@@ -217,11 +217,6 @@ class Histogram:
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
-    @property
-    def name(self) -> str:
-        """Default title of summaries and heading in diffs."""
-        return self._name
-
     def snapshot(self) -> Snapshot:
         """The counts as they are now, since the last reset."""
         return Snapshot(self._handle(), self.footprint, self._name)
@@ -264,13 +259,6 @@ class Histogram:
         return self.summary().diff(other, title, name, other_name)
 
     @property
-    def footprint(self) -> int:
-        """Bytes of memory in use."""
-        size = c_size_t()
-        check(held.histogram_footprint(self._handle(), byref(size)), "footprint")
-        return size.value
-
-    @property
     def relative_error(self) -> float:
         """The largest relative error of a reported midpoint: at most what was asked for."""
         if self._relative_error is None:
@@ -303,35 +291,6 @@ class Histogram:
         histogram.add(snapshot)
         return histogram
 
-    # ── life ───────────────────────────────────────────────────────────────────────────────────────────
-
-    def close(self) -> None:
-        """Lets go of the memory now rather than when nothing refers to the histogram any more. May be called again.
-
-        Snapshots and scopes of it stay usable.
-        """
-        if not isinstance(self._pointer, _Closed):
-            self._pointer = _Closed("the histogram is closed")
-
-    @property
-    def closed(self) -> bool:
-        """Whether :meth:`close` was called."""
-        return isinstance(self._pointer, _Closed)
-
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if isinstance(pointer, _Closed):
-            raise ClosedError(pointer.message)
-        assert isinstance(pointer, c_void_p)
-        return pointer
-
-    def __enter__(self) -> Histogram:
-        self._handle()
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
     def __str__(self) -> str:
         return str(self.summary())
 
@@ -358,12 +317,3 @@ class Histogram:
         # Without options it is a session's.
         options = {"mode": "single_writer"} if self._options is None else parameters(self._options)
         return {"relative_error": relative_error, "min": low, "max": high, **options}
-
-
-class _Closed:
-    """Takes the place of a handle, and is nothing that ctypes would take for one."""
-
-    __slots__ = ("message",)
-
-    def __init__(self, message: str) -> None:
-        self.message = message

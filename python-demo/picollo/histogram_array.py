@@ -7,8 +7,9 @@ from ctypes import byref, c_size_t, c_void_p
 from typing import Any, Iterator, Optional
 
 from ._arguments import described, histogram_options, u64
+from ._handle import Handle
 from ._library import held, own, released
-from .errors import ClosedError, check
+from .errors import check
 from .histogram import Histogram, Mode, Storage
 from .snapshot import Snapshot
 from .summary import Summary
@@ -16,7 +17,7 @@ from .summary import Summary
 __all__ = ["HistogramArray"]
 
 
-class HistogramArray:
+class HistogramArray(Handle):
     """Histograms found by an index, made by one call in one allocation, each on cache lines of its own.
 
     ::
@@ -32,7 +33,9 @@ class HistogramArray:
     :param length: how many.
     """
 
-    __slots__ = ("__weakref__", "_length", "_many_writers", "_name", "_pointer")
+    __slots__ = ("_length", "_many_writers", "_name")
+
+    _KIND = "array"
 
     def __init__(
         self,
@@ -49,7 +52,7 @@ class HistogramArray:
         max_bytes: int = 0,
         name: str = "",
     ) -> None:
-        self._pointer: Optional[c_void_p] = None
+        self._pointer = None
         self._length = u64(length, "length")
         if self._length == 0:
             raise ValueError("length must not be 0")
@@ -120,18 +123,9 @@ class HistogramArray:
             raise IndexError(f"index {at} of an array of {self._length} histograms")
         return at + self._length if at < 0 else at
 
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if pointer is None:
-            raise ClosedError("the array is closed")
-        return pointer
-
     def __enter__(self) -> HistogramArray:
         self._handle()
         return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""

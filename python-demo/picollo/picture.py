@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 from ctypes import byref, c_char_p, c_void_p
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Sequence, Union
 
 from . import _structs as structs
+from ._handle import locked
 from ._library import released
 from ._text import c_text, read_text
 
@@ -163,10 +163,7 @@ def _drawn(
     snapshots = [source.snapshot() if isinstance(source, Histogram) else source for source in sources]
     length = len(snapshots)
     titles = (c_char_p * length)(*(c_text(label, "label") for label in labels))
-    with contextlib.ExitStack() as locks:
-        # One order for all threads.
-        for snapshot in sorted(snapshots, key=id):
-            locks.enter_context(snapshot._lock)
+    with locked(*snapshots):
         handles = (c_void_p * length)(*(snapshot._handle() for snapshot in snapshots))
         return read_text(lambda *buffer: call((handles, titles, length), buffer), what)
 

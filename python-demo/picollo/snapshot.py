@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import sys
-import threading
 from ctypes import byref, c_double, c_size_t, c_void_p
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Optional
 
 from . import arrays, interchange, picture
 from . import _structs as structs
 from ._arguments import u64
+from ._handle import Handle, locked, new_lock
 from ._library import Functions, held, own, released
-from .errors import ClosedError, InvalidArgumentError, check
+from .errors import InvalidArgumentError, check
 from .percentile import (
     Bucket,
     BucketPercentile,
@@ -30,9 +28,6 @@ if TYPE_CHECKING:
 
 #: Histograms up to this footprint are read under the GIL: that takes less time than getting the GIL back.
 HELD_BYTES = 1 << 20
-
-#: False on free-threaded builds.
-HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 class Counts(NamedTuple):
@@ -61,7 +56,7 @@ class Merged(NamedTuple):
     lost: int
 
 
-class Snapshot:
+class Snapshot(Handle):
     """Counts as they were at one moment. Writers go on meanwhile, undisturbed.
 
     :meth:`update` takes the counts anew, since the last reset or since the previous update: the deltas of one snapshot add up
@@ -73,8 +68,7 @@ class Snapshot:
     Any thread may use a snapshot; calls on one snapshot follow one another.
     """
 
-    #: None: it is closed, or could not be made.
-    _pointer: Optional[c_void_p] = None
+    _KIND = "snapshot"
 
     def __init__(self, histogram: c_void_p, footprint: int, name: str = "") -> None:
         """Not for callers: see ``Histogram.snapshot``."""
@@ -84,13 +78,10 @@ class Snapshot:
         self._pointer = own(pointer, held.snapshot_free)
 
     def _prepare(self, footprint: int, name: str) -> None:
+        self._pointer = None
         is_small = footprint <= HELD_BYTES
         self._functions: Functions = held if is_small else released
-        # What the GIL does not keep apart, a lock must. (Not always a lock: one that another thread holds during a fork would
-        # stay locked in the child.)
-        self._lock: ContextManager[Any] = (
-            contextlib.nullcontext() if is_small and HAS_GIL else threading.RLock()
-        )
+        self._lock = new_lock(is_small)
         self._name = name
 
     @classmethod
@@ -304,9 +295,7 @@ class Snapshot:
         if other is self:
             raise ValueError(f"a snapshot cannot {what} itself: nothing was changed")
         raw = structs.Merged()
-        # One lock after the other has a risk of deadlock (a.merge(b) while b.merge(a)): so in one order for all.
-        first, second = sorted((self, other), key=id)
-        with first._lock, second._lock:
+        with locked(self, other):
             check(function(self._handle(), other._handle(), byref(raw)), what)
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
@@ -437,22 +426,6 @@ class Snapshot:
         return picture.svg(
             self, kind=kind, labels=[""], title=title, unit=unit, theme=theme, width=width, height=height
         )
-
-    def close(self) -> None:
-        """Frees the snapshot now rather than when nothing refers to it any more. May be called again."""
-        self._pointer = None
-
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if pointer is None:
-            raise ClosedError("the snapshot is closed")
-        return pointer
-
-    def __enter__(self) -> Snapshot:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
     def __str__(self) -> str:
         return str(self.summary())

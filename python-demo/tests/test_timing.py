@@ -108,7 +108,7 @@ def test_exceptions_recursion_methods_and_partials() -> None:
 
 @pytest.mark.parametrize("mode", ["interlocked", "single_writer"])
 def test_threads(mode: Any) -> None:
-    if mode == "single_writer" and not picollo.snapshot.HAS_GIL:
+    if mode == "single_writer" and not picollo._handle.HAS_GIL:
         pytest.skip("this build of Python has no GIL: single-writer histograms take one thread at a time")
     histogram = Histogram(mode=mode)
     inside = threading.Barrier(4)

@@ -200,10 +200,7 @@ class DoubleSnapshot(Handle):
 
         :raises ImportError: without numpy.
         """
-        numpy = arrays.need("numpy", "an array")
-        dtype = numpy.dtype([("lower", "f8"), ("upper", "f8"), ("midpoint", "f8"), ("count", "u8")])
-        raw = self._raw_buckets()
-        return numpy.frombuffer(raw, dtype) if len(raw) else numpy.empty(0, dtype)  # type: ignore[no-any-return]
+        return arrays.bucket_array(self._raw_buckets())
 
     def _raw_buckets(self) -> ctypes.Array[structs.DoubleBucket]:
         length = c_size_t()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_double, c_size_t, c_void_p
+from ctypes import byref, c_double, c_size_t, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Optional
 
 from . import arrays, interchange, picture
@@ -144,35 +144,30 @@ class Snapshot(Handle):
         :raises InvalidArgumentError: for a rank out of range, and NaN.
         :raises EmptyError: when nothing was recorded.
         """
-        asked = _doubles(ranks)
-        found = (structs.Percentile * len(asked))()
-        code = selection_code(values)
-        with self._lock:
-            status = self._functions.snapshot_percentiles(self._handle(), asked, len(asked), code, found)
-        _check_ranks(status, asked)
-        return [percentile_from(raw) for raw in found]
+        function = self._functions.snapshot_percentiles
+        return [percentile_from(raw) for raw in self._at_ranks(function, ranks, structs.Percentile, selection_code(values))]
 
     def percentile_values(self, ranks: Iterable[float], values: ValueSelection = "midpoint") -> list[int]:
         """The values of :meth:`percentiles` alone."""
-        asked = _doubles(ranks)
-        found = (ctypes.c_uint64 * len(asked))()
-        code = selection_code(values)
-        with self._lock:
-            status = self._functions.snapshot_percentile_values(
-                self._handle(), asked, len(asked), code, found
-            )
-        _check_ranks(status, asked)
-        return list(found)
+        function = self._functions.snapshot_percentile_values
+        return list(self._at_ranks(function, ranks, c_uint64, selection_code(values)))
 
     def interpolated_percentiles(self, ranks: Iterable[float]) -> list[int]:
         """As :meth:`percentile_values`, as if the observations of a bucket lay evenly in it: for each rank the smallest value
         whose interpolated rank (:meth:`rank_of_value`) reaches it."""
-        asked = _doubles(ranks)
-        found = (ctypes.c_uint64 * len(asked))()
+        return list(self._at_ranks(self._functions.snapshot_interpolated_percentiles, ranks, c_uint64))
+
+    def _at_ranks(self, function: Any, ranks: Iterable[float], kind: Any, *code: int) -> Any:
+        """What the library's function finds at the ranks: an array of its kind."""
+        if isinstance(ranks, (str, bytes)):
+            raise TypeError("ranks must be an iterable of numbers")
+        listed = [float(rank) for rank in ranks]
+        asked = (c_double * len(listed))(*listed)
+        found = (kind * len(asked))()
         with self._lock:
-            status = self._functions.snapshot_interpolated_percentiles(self._handle(), asked, len(asked), found)
-        _check_ranks(status, asked)
-        return list(found)
+            status = function(self._handle(), asked, len(asked), *code, found)
+        _check_ranks(status, listed)
+        return found
 
     def rank_of_value(self, value: int, interpolate: bool = False) -> float:
         """Which percentage of the observations is at or below a value.
@@ -452,13 +447,6 @@ class Snapshot(Handle):
 
     def __deepcopy__(self, memo: Any) -> Snapshot:
         return interchange.copied(self, self._name)
-
-
-def _doubles(ranks: Iterable[float]) -> ctypes.Array[c_double]:
-    if isinstance(ranks, (str, bytes)):
-        raise TypeError("ranks must be an iterable of numbers")
-    listed = [float(rank) for rank in ranks]
-    return (c_double * len(listed))(*listed)
 
 
 def _check_ranks(status: int, ranks: Iterable[float]) -> None:

@@ -102,6 +102,17 @@ class Recorder(Handle):
         self._handle()
         return self
 
+    def summary(self) -> Any:
+        """Totals and sixteen percentiles."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        return f"<picollo.{type(self).__name__}{name} {'closed' if self.closed else self.summary().line('')}>"
+
 
 def new_lock(is_held: bool = True) -> ContextManager[Any]:
     """A lock that lets calls on one object follow one another.

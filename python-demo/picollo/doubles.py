@@ -320,12 +320,5 @@ class DoubleHistogram(Recorder):
         """Statistics and sixteen percentiles of this interval so far, which goes on."""
         return self.snapshot().summary()
 
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def __repr__(self) -> str:
-        name = f" {self._name!r}" if self._name else ""
-        return f"<picollo.DoubleHistogram{name} {'closed' if self.closed else self.summary().line('')}>"
-
     def __reduce__(self) -> Any:
         raise TypeError("a histogram cannot be pickled: record in each process, and add up what they send")

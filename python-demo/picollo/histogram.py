@@ -291,20 +291,11 @@ class Histogram(Recorder):
         histogram.add(snapshot)
         return histogram
 
-    def __str__(self) -> str:
-        return str(self.summary())
-
     def _repr_markdown_(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
-
-    def __repr__(self) -> str:
-        name = f" {self._name!r}" if self._name else ""
-        if self.closed:
-            return f"<picollo.Histogram{name} closed>"
-        return f"<picollo.Histogram{name} {self.summary().line('')}>"
 
     def __reduce__(self) -> Any:
         # Copies come from here as well: histograms with the same options, and the counts as of now.

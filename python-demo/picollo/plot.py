@@ -145,7 +145,6 @@ def _density(
     up_to: float,
     ax: Axes,
 ) -> Axes:
-    numpy = arrays.need("numpy", "a plot")
     drawn = [item for item in data if item.total]
     end = max((float(item.upper[item.at(up_to)]) for item in drawn), default=0.0)
     beyond = [float(item.counts[item.lower >= end].sum() / item.total) for item in drawn]

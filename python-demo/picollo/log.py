@@ -271,7 +271,8 @@ def read_log(
     :param errors: ``"strict"``: lines that cannot be read raise, and the next call goes on after them; ``"skip"``: they are
         counted in :attr:`LogReader.skipped`.
     :param max_counters: as for :meth:`Snapshot.decode`, for each interval.
-    :raises LogError: while reading, for a line that is no interval, or whose histogram is damaged or too large.
+    :raises LogError: while reading, for a line that is no interval, or whose histogram is damaged or too large; whatever
+        ``errors`` says, for compressed data that is damaged or ends early, and for a line beyond all measure.
     :raises OSError: for files that cannot be read.
     """
     return LogReader(source, tag=tag, select=select, errors=errors, max_counters=max_counters)

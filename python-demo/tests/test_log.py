@@ -6,13 +6,13 @@ import gzip
 import io
 import math
 import pickle
-import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
-from conftest import run_python
+from conftest import in_threads, run_python
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -173,11 +173,7 @@ def test_threads_share_a_reader() -> None:
             lines.append(interval.line)
             assert interval.snapshot.total_count == 108
 
-    threads = [threading.Thread(target=read) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*[read] * 4)
     assert len(lines) == len(set(lines)) == 2000
 
 
@@ -408,11 +404,7 @@ def test_threads_write_whole_lines(tmp_path: Path) -> None:
             for place in range(50):
                 log.write(snapshot_of(*range(place)), place, place + 1, tag)
 
-        threads = [threading.Thread(target=write, args=(str(number),)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(*(partial(write, str(number)) for number in range(4)))
     assert log.intervals == len(list(read_log(path))) == 200
 
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
 import pytest
+from conftest import in_threads
 
 import picollo
 from picollo import Histogram, timed
@@ -121,11 +122,7 @@ def test_threads(mode: Any) -> None:
         for _ in range(50):
             meet()
 
-    threads = [threading.Thread(target=many) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*[many] * 4)
     assert histogram.total_count == 200
 
 

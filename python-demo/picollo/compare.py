@@ -14,7 +14,7 @@ from ._handle import locked
 from ._library import held, released
 from ._text import read_text
 from .errors import check
-from .histogram import Histogram
+from .histogram import Histogram, snapshot_of
 from .snapshot import Snapshot
 from .summary import SideBySide, Summary
 
@@ -48,6 +48,9 @@ _VERDICTS = {
     structs.VERDICT_FASTER: Verdict.FASTER,
     structs.VERDICT_SLOWER: Verdict.SLOWER,
 }
+
+
+_COMPARED = "histograms and snapshots are compared"
 
 
 class QuantileInterval(NamedTuple):
@@ -341,7 +344,7 @@ def quantile_interval(
     :raises EmptyError: when nothing was recorded.
     """
     options_from(quantile, confidence, 0, 0, 0.5)
-    snapshot = _snapshot(snapshot)
+    snapshot = snapshot_of(snapshot, _COMPARED)
     raw = structs.QuantileInterval()
     with snapshot._lock:
         status = snapshot._functions.snapshot_quantile_interval(
@@ -376,7 +379,7 @@ def compare(
     :raises EmptyError: when one of them has no observations.
     """
     options = options_from(quantile, confidence, relative_threshold, absolute_threshold, power)
-    a, b = _snapshot(a), _snapshot(b)
+    a, b = snapshot_of(a, _COMPARED), snapshot_of(b, _COMPARED)
     raw = structs.Comparison()
     with locked(a, b):
         check(released.compare(a._handle(), b._handle(), byref(options), byref(raw)), "comparison")
@@ -414,11 +417,3 @@ def compare_blocks(
     raw = structs.BlockComparison()
     check(released.compare_blocks(arrays[0], arrays[1], length, byref(options), byref(raw)), "comparison of blocks")
     return BlockComparison(raw)
-
-
-def _snapshot(source: Any) -> Snapshot:
-    if isinstance(source, Snapshot):
-        return source
-    if isinstance(source, Histogram):
-        return source.snapshot()
-    raise TypeError(f"histograms and snapshots are compared, not {type(source).__name__}")

@@ -177,13 +177,10 @@ class Histogram(Recorder):
 
         :param spread: as for :meth:`Snapshot.merge`.
         """
-        if isinstance(other, Histogram):
-            other = other.snapshot()
-        if not isinstance(other, Snapshot):
-            raise TypeError(f"a histogram adds snapshots and histograms, not {type(other).__name__}")
+        snapshot = snapshot_of(other, "a histogram adds snapshots and histograms")
         raw = structs.Merged()
-        with other._lock:
-            check(held.histogram_add_reported(self._handle(), other._handle(), bool(spread), byref(raw)), "add")
+        with snapshot._lock:
+            check(held.histogram_add_reported(self._handle(), snapshot._handle(), bool(spread), byref(raw)), "add")
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def reset(self) -> None:
@@ -308,3 +305,15 @@ class Histogram(Recorder):
         # Without options it is a session's.
         options = {"mode": "single_writer"} if self._options is None else parameters(self._options)
         return {"relative_error": relative_error, "min": low, "max": high, **options}
+
+
+def snapshot_of(source: Any, what: str) -> Snapshot:
+    """A snapshot as it is, or the counts of a histogram as of now.
+
+    :param what: what takes those and nothing else, for the message.
+    """
+    if isinstance(source, Histogram):
+        source = source.snapshot()
+    if not isinstance(source, Snapshot):
+        raise TypeError(f"{what}, not {type(source).__name__}")
+    return source

@@ -95,9 +95,7 @@ class BucketPercentile(NamedTuple):
 
 def _line(rank: float, value: int, bucket: Bucket) -> str:
     raw = byref(structs.Percentile(rank, value, 1, structs.Bucket(*bucket)))
-    return read_text(
-        lambda buffer, capacity, length: held.percentile_format(raw, buffer, capacity, length), "percentile"
-    )
+    return read_text(lambda *buffer: held.percentile_format(raw, *buffer), "percentile")
 
 
 def bucket_from(raw: structs.Bucket) -> Bucket:

@@ -150,17 +150,13 @@ def _drawn(
     call: Callable[[tuple[Any, ...], tuple[Any, ...]], int],
     what: str,
 ) -> str:
-    from .histogram import Histogram
-    from .snapshot import Snapshot
+    from .histogram import snapshot_of
 
-    for source in sources:
-        if not isinstance(source, (Histogram, Snapshot)):
-            raise TypeError(f"pictures are of histograms and snapshots, not {type(source).__name__}")
+    snapshots = [snapshot_of(source, "pictures are of histograms and snapshots") for source in sources]
     if labels is None:
-        labels = [source.name for source in sources]
+        labels = [snapshot.name for snapshot in snapshots]
     elif len(labels) != len(sources):
         raise ValueError(f"{len(sources)} distributions need as many labels, not {len(labels)}")
-    snapshots = [source.snapshot() if isinstance(source, Histogram) else source for source in sources]
     length = len(snapshots)
     titles = (c_char_p * length)(*(c_text(label, "label") for label in labels))
     with locked(*snapshots):

@@ -115,10 +115,7 @@ class Registry(Handle):
         handle = self._handle()
         if update:
             self.update()
-        return read_text(
-            lambda buffer, capacity, length: released.registry_write_openmetrics(handle, buffer, capacity, length),
-            "OpenMetrics text",
-        )
+        return read_text(lambda *buffer: released.registry_write_openmetrics(handle, *buffer), "OpenMetrics text")
 
     def close(self) -> None:
         """Lets go of the histograms now rather than when nothing refers to the registry any more. May be called again."""

@@ -88,6 +88,17 @@ def _copy(view: memoryview) -> tuple[int, Any]:
     return copy.buffer_info()[0], copy
 
 
+def _in_place(view: memoryview) -> Batch:
+    """The batch of a contiguous view of items of 8 bytes; copied where it is not aligned."""
+    length = view.nbytes // _SIZE
+    if length == 0:
+        return Batch(0, 0, None)
+    address, owner = _export(view)
+    if address % _SIZE:
+        address, owner = _copy(view)
+    return Batch(address, length, owner)
+
+
 def batch_of(values: Any, name: str = "values") -> Batch:
     """The batch that ``values`` holds: in place for buffers of 64-bit integers, converted for other iterables of ints.
 
@@ -111,15 +122,9 @@ def batch_of(values: Any, name: str = "values") -> Batch:
             f"{name} must be contiguous in memory, this is a strided view: "
             f"use numpy.ascontiguousarray({name}), or list({name})"
         )
-    length = view.nbytes // _SIZE
-    if length == 0:
-        return Batch(0, 0, None)
-    if code in _SIGNED:
+    if code in _SIGNED and view.nbytes:
         _refuse_negative(view, name)
-    address, owner = _export(view)
-    if address % _SIZE:
-        address, owner = _copy(view)
-    return Batch(address, length, owner)
+    return _in_place(view)
 
 
 def _format_code(view: memoryview) -> Optional[str]:
@@ -192,13 +197,7 @@ def double_batch_of(values: Any, name: str = "values") -> Batch:
         if hasattr(values, "astype"):
             return double_batch_of(values.astype("f8", order="C"), name)
         return _converted_doubles(view.tolist(), name)
-    length = view.nbytes // _SIZE
-    if length == 0:
-        return Batch(0, 0, None)
-    address, owner = _export(view)
-    if address % _SIZE:
-        address, owner = _copy(view)
-    return Batch(address, length, owner)
+    return _in_place(view)
 
 
 def _converted_doubles(values: Any, name: str) -> Batch:

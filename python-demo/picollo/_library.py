@@ -34,6 +34,8 @@ _HANDLE = c_void_p
 _OUT = c_void_p
 _ERROR = POINTER(structs.Error)
 _SIZE_OUT = POINTER(c_size_t)
+#: Room for a text, and its length: the last arguments of what writes.
+_BUFFER = [c_void_p, c_size_t, _SIZE_OUT]
 
 # name without "picollo_": (result, arguments). Handles, arrays and out parameters are c_void_p: byref() objects pass through
 # unchecked, which is cheaper than a typed pointer; the modules that call are few and tested.
@@ -70,42 +72,30 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_merge_reported": (c_int32, [_HANDLE, _HANDLE, c_uint32, _OUT]),
     "snapshot_subtract": (c_int32, [_HANDLE, _HANDLE, _OUT]),
     # interchange
-    "snapshot_encode": (c_int32, [_HANDLE, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
-    "snapshot_encode_base64": (c_int32, [_HANDLE, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
+    "snapshot_encode": (c_int32, [_HANDLE, c_uint32, *_BUFFER]),
+    "snapshot_encode_base64": (c_int32, [_HANDLE, c_uint32, *_BUFFER]),
     "snapshot_decode": (c_int32, [c_void_p, c_size_t, c_uint64, _OUT]),
-    "snapshot_format_hgrm": (
-        c_int32,
-        [_HANDLE, c_uint32, c_double, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
-    ),
+    "snapshot_format_hgrm": (c_int32, [_HANDLE, c_uint32, c_double, c_uint32, *_BUFFER]),
     "snapshot_corrected": (c_int32, [_HANDLE, c_uint64, _OUT]),
     "log_reader_create": (c_int32, [c_void_p, c_size_t, _OUT]),
     "log_reader_set_max_counters": (c_int32, [_HANDLE, c_uint64]),
     "log_reader_next_interval": (c_int32, [_HANDLE, _OUT]),
     "log_reader_decode": (c_int32, [_HANDLE, _OUT]),
-    "log_reader_tag": (c_int32, [_HANDLE, c_void_p, c_size_t, _SIZE_OUT]),
+    "log_reader_tag": (c_int32, [_HANDLE, *_BUFFER]),
     "log_reader_position": (c_int32, [_HANDLE, _OUT, _OUT]),
     "log_reader_times": (c_int32, [_HANDLE, _OUT, _OUT]),
     "log_reader_free": (None, [_HANDLE]),
-    "log_format_header": (c_int32, [c_double, c_char_p, c_void_p, c_size_t, _SIZE_OUT]),
-    "log_format_interval": (
-        c_int32,
-        [_HANDLE, c_double, c_double, c_char_p, c_void_p, c_size_t, _SIZE_OUT],
-    ),
+    "log_format_header": (c_int32, [c_double, c_char_p, *_BUFFER]),
+    "log_format_interval": (c_int32, [_HANDLE, c_double, c_double, c_char_p, *_BUFFER]),
     # text
-    "summary_format": (c_int32, [_OUT, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
-    "summary_format_diff": (
-        c_int32,
-        [_OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
-    ),
-    "percentile_format": (c_int32, [_OUT, c_void_p, c_size_t, _SIZE_OUT]),
+    "summary_format": (c_int32, [_OUT, c_char_p, c_uint32, *_BUFFER]),
+    "summary_format_diff": (c_int32, [_OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, *_BUFFER]),
+    "percentile_format": (c_int32, [_OUT, *_BUFFER]),
     # comparing
     "snapshot_quantile_interval": (c_int32, [_HANDLE, c_double, c_double, _OUT]),
     "compare": (c_int32, [_HANDLE, _HANDLE, _OUT, _OUT]),
     "compare_blocks": (c_int32, [c_void_p, c_void_p, c_size_t, _OUT, _OUT]),
-    "comparison_format": (
-        c_int32,
-        [_OUT, _OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
-    ),
+    "comparison_format": (c_int32, [_OUT, _OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, *_BUFFER]),
     # doubles
     "double_histogram_create": (c_int32, [_OUT, _OUT]),
     "double_histogram_free": (None, [_HANDLE]),
@@ -122,7 +112,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "double_snapshot_summary": (c_int32, [_HANDLE, _OUT]),
     "double_snapshot_buckets": (c_int32, [_HANDLE, _OUT, c_size_t, _SIZE_OUT]),
     "double_snapshot_merge": (c_int32, [_HANDLE, _HANDLE]),
-    "double_summary_format": (c_int32, [_OUT, c_char_p, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
+    "double_summary_format": (c_int32, [_OUT, c_char_p, c_uint32, *_BUFFER]),
     # arrays
     "histogram_array_create": (c_int32, [_OUT, c_size_t, _OUT]),
     "histogram_array_free": (None, [_HANDLE]),
@@ -136,7 +126,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "registry_add_double": (c_int32, [_HANDLE, _HANDLE, _OUT, c_void_p, c_size_t, POINTER(c_uint64)]),
     "registry_remove": (c_int32, [_HANDLE, c_uint64]),
     "registry_update": (c_int32, [_HANDLE]),
-    "registry_write_openmetrics": (c_int32, [_HANDLE, c_void_p, c_size_t, _SIZE_OUT]),
+    "registry_write_openmetrics": (c_int32, [_HANDLE, *_BUFFER]),
     # counters: on the caller's memory
     **{
         f"{kind}_counter_add{suffix}{bits}": (None, [_OUT, *arguments])
@@ -165,24 +155,12 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "benchmark_get_result": (c_int32, [_HANDLE, _OUT]),
     "benchmark_get_counter": (c_int32, [_HANDLE, c_size_t, _OUT]),
     "benchmark_histogram": (c_int32, [_HANDLE, c_uint32, _OUT]),
-    "benchmark_format_markdown": (
-        c_int32,
-        [_HANDLE, c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, _SIZE_OUT],
-    ),
+    "benchmark_format_markdown": (c_int32, [_HANDLE, c_char_p, c_char_p, c_char_p, *_BUFFER]),
     # pictures
-    "snapshot_format_sparkline": (c_int32, [_HANDLE, c_uint32, c_uint32, c_void_p, c_size_t, _SIZE_OUT]),
-    "snapshot_format_chart": (
-        c_int32,
-        [_HANDLE, c_uint32, c_char_p, c_char_p, c_uint32, c_uint32, c_uint32, c_void_p, c_size_t, _SIZE_OUT],
-    ),
-    "pictures_format_svg": (
-        c_int32,
-        [c_void_p, c_void_p, c_size_t, c_uint32, c_char_p, c_char_p, _OUT, c_void_p, c_size_t, _SIZE_OUT],
-    ),
-    "report_format_html": (
-        c_int32,
-        [c_void_p, c_void_p, c_size_t, c_char_p, c_char_p, c_void_p, c_size_t, _SIZE_OUT],
-    ),
+    "snapshot_format_sparkline": (c_int32, [_HANDLE, c_uint32, c_uint32, *_BUFFER]),
+    "snapshot_format_chart": (c_int32, [_HANDLE, c_uint32, c_char_p, c_char_p, c_uint32, c_uint32, c_uint32, *_BUFFER]),
+    "pictures_format_svg": (c_int32, [c_void_p, c_void_p, c_size_t, c_uint32, c_char_p, c_char_p, _OUT, *_BUFFER]),
+    "report_format_html": (c_int32, [c_void_p, c_void_p, c_size_t, c_char_p, c_char_p, *_BUFFER]),
     # time
     "clock_init": (c_int32, []),
     "clock_ticks": (c_uint64, [c_uint32]),

@@ -13,7 +13,7 @@ from typing import Any, Optional, Union
 from ._library import held
 from ._text import c_text, read_bytes, read_text
 from .errors import ClosedError, IncompatibleError, InvalidArgumentError
-from .histogram import Histogram
+from .histogram import Histogram, snapshot_of
 from .interchange import MOST_FIT, NO_ROOM, digits_for
 from .snapshot import Snapshot
 
@@ -73,9 +73,7 @@ class LogWriter:
         :param tag: tells intervals of the same time apart; without comma, white space and control characters.
         :raises IncompatibleError: for values and counts from 2**63 on.
         """
-        snapshot = counts.snapshot() if isinstance(counts, Histogram) else counts
-        if not isinstance(snapshot, Snapshot):
-            raise TypeError(f"a log holds snapshots and histograms, not {type(counts).__name__}")
+        snapshot = snapshot_of(counts, "a log holds snapshots and histograms")
         encoded_tag = c_text(tag, "tag")
         with self._lock:
             self._check_open()

@@ -400,7 +400,6 @@ class EventInfo(ctypes.Structure):
     ]
 
 
-#: Every struct with its name in C.
 class DoubleOptions(ctypes.Structure):
     """``picollo_double_options``"""
 
@@ -484,6 +483,7 @@ class MetricOptions(ctypes.Structure):
     ]
 
 
+#: Every struct with its name in C.
 BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_error": Error,
     "picollo_histogram_options": HistogramOptions,

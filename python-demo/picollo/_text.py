@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
+from . import _structs as structs
 from .errors import BufferTooSmallError, check
 
 #: Most texts fit: a Markdown summary has about 1,400 bytes.
@@ -41,3 +42,37 @@ def c_text(text: str, what: str) -> bytes:
 def c_name(raw: bytes) -> str:
     """A fixed-size text field of a struct."""
     return raw.decode("utf-8", "replace")
+
+
+class Texts:
+    """What the library writes in four forms. ``str()`` is the Markdown, which notebooks render."""
+
+    __slots__ = ()
+
+    def _format(self, form: int, title: Optional[str]) -> str:
+        raise NotImplementedError
+
+    def markdown(self, title: Optional[str] = None) -> str:
+        """Markdown tables, under a heading if there is a title (default: the histogram's name, or the title it was made with)."""
+        return self._format(structs.TEXT_MARKDOWN, title)
+
+    def line(self, title: Optional[str] = None) -> str:
+        """One line, for logs."""
+        return self._format(structs.TEXT_LINE, title)
+
+    def json(self, title: Optional[str] = None) -> str:
+        """A JSON object."""
+        return self._format(structs.TEXT_JSON, title)
+
+    def csv(self, title: Optional[str] = None) -> str:
+        """Comma-separated values, under a header."""
+        return self._format(structs.TEXT_CSV, title)
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<picollo.{type(self).__name__} {self.line()}>"

@@ -8,9 +8,6 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Optional
 
-from . import _structs as structs
-from .percentile import Bucket
-
 if TYPE_CHECKING:
     import numpy
     import pandas
@@ -44,10 +41,10 @@ class CountsAndEdges(NamedTuple):
     edges: UInt64Array
 
 
-def bucket_array(buckets: ctypes.Array[structs.Bucket]) -> Array:
+def bucket_array(buckets: ctypes.Array[Any]) -> Array:
     """A structured array on the memory that the library wrote."""
     numpy = need("numpy", "an array")
-    dtype = numpy.dtype([(name, "u8") for name in Bucket._fields])
+    dtype = numpy.dtype([(name, numpy.dtype(kind)) for name, kind in buckets._type_._fields_])
     if not len(buckets):
         return numpy.empty(0, dtype)  # type: ignore[no-any-return]
     return numpy.frombuffer(buckets, dtype)  # type: ignore[no-any-return]

@@ -10,10 +10,11 @@ from itertools import repeat
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
 
 from . import _structs as structs
+from ._handle import Handle
 from ._library import held, own
 from ._text import c_text, read_text
 from .compare import BlockComparison, Verdict
-from .errors import ClosedError, EmptyError, check, check_detail
+from .errors import EmptyError, check, check_detail
 from .event import Event
 from .histogram import Histogram
 
@@ -99,7 +100,7 @@ class BenchmarkResult:
         return f"<picollo.BenchmarkResult {self.blocks}>"
 
 
-class Benchmark:
+class Benchmark(Handle):
     """A benchmark that says what to run, for loops of one's own; :func:`benchmark` is simpler::
 
         with Benchmark(budget=1) as bench:
@@ -118,6 +119,8 @@ class Benchmark:
     :param relative_threshold: differences up to this share of A do not matter; 0 for no such threshold.
     """
 
+    _KIND = "benchmark"
+
     def __init__(
         self,
         *,
@@ -133,7 +136,7 @@ class Benchmark:
         min_blocks: int = 20,
         max_blocks: int = 100_000,
     ) -> None:
-        self._pointer: Optional[c_void_p] = None
+        self._pointer = None
         for name, value in (("budget", budget), ("sample", sample)):
             if not value > 0:
                 raise ValueError(f"{name} must be above 0 seconds, not {value!r}")
@@ -203,31 +206,13 @@ class Benchmark:
             known = counter.status == 0
             counters.append(BenchmarkCounter(event, counter.a if known else None, counter.b if known else None))
         texts = c_text(title, "title"), c_text(name, "name"), c_text(other_name, "other_name")
-        text = read_text(
-            lambda buffer, capacity, length: held.benchmark_format_markdown(handle, *texts, buffer, capacity, length),
-            "benchmark",
-        )
+        text = read_text(lambda *buffer: held.benchmark_format_markdown(handle, *texts, *buffer), "benchmark")
         return BenchmarkResult(raw, self._histogram(A, name), self._histogram(B, other_name), tuple(counters), text)
 
     def _histogram(self, which: int, name: str) -> Histogram:
         pointer = c_void_p()
         check(held.benchmark_histogram(self._handle(), which, byref(pointer)), "histogram")
         return Histogram._adopt(pointer, name)
-
-    def close(self) -> None:
-        """Frees the benchmark now. May be called again."""
-        self._pointer = None
-
-    def _handle(self) -> c_void_p:
-        if self._pointer is None:
-            raise ClosedError("the benchmark is closed")
-        return self._pointer
-
-    def __enter__(self) -> Benchmark:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
     def __reduce__(self) -> Any:
         raise TypeError("a benchmark cannot be pickled")

@@ -10,6 +10,7 @@ from ctypes import byref, c_uint32, c_uint64
 from typing import Literal
 
 from . import _structs as structs
+from ._arguments import choice
 from ._library import held, released
 from .errors import check
 
@@ -36,18 +37,12 @@ _TICKS = held.clock_ticks
 
 def clock_code(clock: str) -> c_uint32:
     """The library's number for a clock."""
-    try:
-        return _CLOCKS[clock]
-    except (KeyError, TypeError):
-        raise ValueError(f"clock must be one of {', '.join(_CLOCKS)}, not {clock!r}") from None
+    return choice(clock, _CLOCKS, "clock")
 
 
 def unit_code(unit: str) -> c_uint32:
     """The library's number for a unit."""
-    try:
-        return _UNITS[unit]
-    except (KeyError, TypeError):
-        raise ValueError(f"unit must be one of {', '.join(_UNITS)}, not {unit!r}") from None
+    return choice(unit, _UNITS, "unit")
 
 
 def calibrate() -> None:

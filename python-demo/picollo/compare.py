@@ -10,12 +10,13 @@ from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from . import _html
 from . import _structs as structs
+from ._handle import locked
 from ._library import held, released
-from ._text import c_text, read_text
+from ._text import read_text
 from .errors import check
-from .histogram import Histogram
+from .histogram import Histogram, snapshot_of
 from .snapshot import Snapshot
-from .summary import Summary
+from .summary import SideBySide, Summary
 
 __all__ = [
     "BlockComparison",
@@ -47,6 +48,9 @@ _VERDICTS = {
     structs.VERDICT_FASTER: Verdict.FASTER,
     structs.VERDICT_SLOWER: Verdict.SLOWER,
 }
+
+
+_COMPARED = "histograms and snapshots are compared"
 
 
 class QuantileInterval(NamedTuple):
@@ -95,11 +99,9 @@ def _interval_from(raw: structs.QuantileInterval) -> QuantileInterval:
 class _Judged:
     """What both kinds of comparison have."""
 
-    __slots__ = ("_raw",)
+    __slots__ = ()
 
-    def __init__(self, raw: Any) -> None:
-        """Not for callers: see :func:`compare` and :func:`compare_blocks`."""
-        self._raw = raw
+    _raw: Any
 
     @property
     def difference(self) -> float:
@@ -137,13 +139,13 @@ class _Judged:
         return bool(self._raw.flags & structs.COMPARISON_TOO_FEW)
 
 
-class Comparison(_Judged):
+class Comparison(_Judged, SideBySide):
     """How B differs from A. ``str()`` is the table of what changed, with intervals and the verdict below it.
 
-    The difference is that of B's quantile and A's, between midpoints of buckets.
+    The difference is that of B's quantile and A's, between midpoints of buckets. As CSV it is one row under a header.
     """
 
-    __slots__ = ("after", "after_name", "before", "before_name", "_title")
+    __slots__ = ("_raw",)
 
     def __init__(
         self,
@@ -155,12 +157,8 @@ class Comparison(_Judged):
         after_name: str,
     ) -> None:
         """Not for callers: see :func:`compare`."""
-        super().__init__(raw)
-        self.before = before
-        self.after = after
-        self.before_name = before_name
-        self.after_name = after_name
-        self._title = title
+        super().__init__(before, after, title, before_name, after_name)
+        self._raw = raw
 
     @property
     def a(self) -> QuantileInterval:
@@ -232,47 +230,14 @@ class Comparison(_Judged):
         """The precisions differ: ranks were compared by the buckets of the coarser."""
         return bool(self._raw.flags & structs.COMPARISON_LAYOUTS_DIFFER)
 
-    def markdown(self, title: Optional[str] = None) -> str:
-        """Two Markdown tables under a heading, if there is a title."""
-        return self._format(structs.TEXT_MARKDOWN, title)
-
-    def line(self, title: Optional[str] = None) -> str:
-        """One line, for logs."""
-        return self._format(structs.TEXT_LINE, title)
-
-    def json(self, title: Optional[str] = None) -> str:
-        """A JSON object."""
-        return self._format(structs.TEXT_JSON, title)
-
-    def csv(self, title: Optional[str] = None) -> str:
-        """Comma-separated values: a header and one row."""
-        return self._format(structs.TEXT_CSV, title)
-
-    def _format(self, code: int, title: Optional[str]) -> str:
-        texts = (
-            c_text(self._title if title is None else title, "title"),
-            c_text(self.before_name, "name"),
-            c_text(self.after_name, "other_name"),
-        )
-        compared, a, b = byref(self._raw), byref(self.before._raw), byref(self.after._raw)
-        return read_text(
-            lambda buffer, capacity, length: held.comparison_format(
-                compared, a, b, *texts, code, buffer, capacity, length
-            ),
-            "comparison",
-        )
-
-    def __str__(self) -> str:
-        return self.markdown()
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
+    def _format(self, form: int, title: Optional[str]) -> str:
+        compared, arguments = byref(self._raw), self._arguments(title)
+        return read_text(lambda *buffer: held.comparison_format(compared, *arguments, form, *buffer), "comparison")
 
     def _repr_html_(self) -> str:
-        # Names are escaped for HTML, not for Markdown.
         plain = Comparison(self._raw, self.before, self.after, "", "", "")
         diff, table, *notes = plain.markdown().split("\n\n")
-        headings = {1: self.before_name or "Before", 2: self.after_name or "After"}
+        headings = self._headings()
         return _html.table(diff, self._title, headings) + _html.table(table, "", headings) + _notes("".join(notes))
 
     def __repr__(self) -> str:
@@ -289,7 +254,11 @@ def _notes(notes: str) -> str:
 class BlockComparison(_Judged):
     """What a series of pairs of blocks says of the difference between A and B: that of the medians of differences within pairs."""
 
-    __slots__ = ()
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: structs.BlockComparison) -> None:
+        """Not for callers: see :func:`compare_blocks`."""
+        self._raw = raw
 
     @property
     def block_count(self) -> int:
@@ -375,7 +344,7 @@ def quantile_interval(
     :raises EmptyError: when nothing was recorded.
     """
     options_from(quantile, confidence, 0, 0, 0.5)
-    snapshot = _snapshot(snapshot)
+    snapshot = snapshot_of(snapshot, _COMPARED)
     raw = structs.QuantileInterval()
     with snapshot._lock:
         status = snapshot._functions.snapshot_quantile_interval(
@@ -410,10 +379,9 @@ def compare(
     :raises EmptyError: when one of them has no observations.
     """
     options = options_from(quantile, confidence, relative_threshold, absolute_threshold, power)
-    a, b = _snapshot(a), _snapshot(b)
+    a, b = snapshot_of(a, _COMPARED), snapshot_of(b, _COMPARED)
     raw = structs.Comparison()
-    first, second = sorted((a, b), key=id)
-    with first._lock, second._lock:
+    with locked(a, b):
         check(released.compare(a._handle(), b._handle(), byref(options), byref(raw)), "comparison")
         summaries = a.summary(), b.summary()
     return Comparison(
@@ -449,11 +417,3 @@ def compare_blocks(
     raw = structs.BlockComparison()
     check(released.compare_blocks(arrays[0], arrays[1], length, byref(options), byref(raw)), "comparison of blocks")
     return BlockComparison(raw)
-
-
-def _snapshot(source: Any) -> Snapshot:
-    if isinstance(source, Snapshot):
-        return source
-    if isinstance(source, Histogram):
-        return source.snapshot()
-    raise TypeError(f"histograms and snapshots are compared, not {type(source).__name__}")

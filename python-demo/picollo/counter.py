@@ -7,9 +7,9 @@ from ctypes import byref, c_uint32, c_uint64, c_void_p
 from typing import Any, Literal, Optional
 
 from . import _structs as structs
+from ._arguments import u64
 from ._library import held, own
 from .errors import check
-from .snapshot import u64
 
 __all__ = ["Counter", "StripedCounter"]
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import threading
 from ctypes import ArgumentError, byref, c_double, c_size_t, c_void_p
-from typing import Any, ContextManager, Iterable, NamedTuple, Optional, Union
+from typing import Any, Iterable, NamedTuple, Optional, Union
 
-from . import _html, arrays
+from . import arrays
 from . import _structs as structs
+from ._arguments import checked_error, u64
 from ._buffers import double_batch_of
+from ._handle import Handle, Recorder, locked, new_lock
 from ._library import held, own, released
-from ._text import c_text, read_text
-from .errors import ClosedError, EmptyError, InvalidArgumentError, check
-from .histogram import _Closed, checked_error
-from .snapshot import HAS_GIL, u64
-from .summary import RANKS
+from .errors import InvalidArgumentError, check
+from .summary import NamedSummary
 
 __all__ = [
     "DoubleBucket",
@@ -91,20 +88,12 @@ def _statistics(raw: structs.DoubleStatistics) -> DoubleStatistics:
     return DoubleStatistics(*(getattr(raw, name) for name in DoubleStatistics._fields))
 
 
-class DoubleSummary:
+class DoubleSummary(NamedSummary[float]):
     """Statistics and sixteen percentiles of one interval. ``str(summary)`` is a Markdown table."""
 
-    __slots__ = ("_name", "_raw")
+    __slots__ = ()
 
-    def __init__(self, raw: structs.DoubleSummary, name: str = "") -> None:
-        """Not for callers: summaries come from histograms and snapshots."""
-        self._raw = raw
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """Name of the histogram, or ``""``. The default title."""
-        return self._name
+    _FORMAT = held.double_summary_format
 
     @property
     def statistics(self) -> DoubleStatistics:
@@ -120,64 +109,8 @@ class DoubleSummary:
             DoublePercentile(raw.rank, raw.value, raw.target_count, _bucket(raw.bucket)) for raw in self._raw.percentiles
         )
 
-    def __getitem__(self, rank: float) -> float:
-        """The value at one of the ranks of a summary: ``summary[99.9]``.
-
-        :raises KeyError: for another rank; ask the snapshot for it.
-        :raises EmptyError: when nothing was recorded.
-        """
-        if rank not in RANKS:
-            raise KeyError(f"a summary has no rank {rank!r}; it has {', '.join(f'{r:g}' for r in RANKS)}")
-        if not self.percentiles:
-            raise EmptyError(message="nothing was recorded, so there is no percentile")
-        return self.percentiles[RANKS.index(rank)].value
-
-    def as_dict(self) -> dict[str, Union[int, float, None]]:
-        """Every number under a flat name (``p99.9``, ``mean``, ...), ready for a row of a table. ``None`` where there is none."""
-        statistics = self.statistics
-        row: dict[str, Union[int, float, None]] = {
-            name: None if value != value else value for name, value in statistics._asdict().items()
-        }
-        percentiles = self.percentiles
-        for index, rank in enumerate(RANKS):
-            row[f"p{rank:g}"] = percentiles[index].value if percentiles else None
-        return row
-
-    def markdown(self, title: Optional[str] = None) -> str:
-        """A Markdown table under a heading, if there is a title (default: the histogram's name)."""
-        return self._format(structs.TEXT_MARKDOWN, title)
-
-    def line(self, title: Optional[str] = None) -> str:
-        """One line, for logs."""
-        return self._format(structs.TEXT_LINE, title)
-
-    def json(self, title: Optional[str] = None) -> str:
-        """A JSON object."""
-        return self._format(structs.TEXT_JSON, title)
-
-    def csv(self, title: Optional[str] = None) -> str:
-        """Comma-separated values."""
-        return self._format(structs.TEXT_CSV, title)
-
-    def _format(self, code: int, title: Optional[str]) -> str:
-        encoded = c_text(self._name if title is None else title, "title")
-        raw = byref(self._raw)
-        return read_text(
-            lambda buffer, capacity, length: held.double_summary_format(raw, encoded, code, buffer, capacity, length),
-            "summary",
-        )
-
-    def __str__(self) -> str:
-        return self.markdown()
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
-
-    def _repr_html_(self) -> str:
-        return _html.table(self.markdown(""), self._name)
-
-    def __repr__(self) -> str:
-        return f"<picollo.DoubleSummary {self.line()}>"
+    def _totals(self) -> dict[str, Union[int, float, None]]:
+        return {name: None if value != value else value for name, value in self.statistics._asdict().items()}
 
     def __reduce__(self) -> Any:
         return _summary_from_bytes, (bytes(self._raw), self._name)
@@ -187,15 +120,17 @@ def _summary_from_bytes(raw: bytes, name: str) -> DoubleSummary:
     return DoubleSummary(structs.DoubleSummary.from_buffer_copy(raw), name)
 
 
-class DoubleSnapshot:
+class DoubleSnapshot(Handle):
     """What was recorded in one interval, to read more than once. It holds nothing of the histogram that it came from.
 
     Any thread may use a snapshot; calls on one snapshot follow one another.
     """
 
+    _KIND = "snapshot"
+
     def __init__(self, name: str = "") -> None:
         """An empty snapshot, for :meth:`merge`. Others come from histograms."""
-        self._lock: ContextManager[Any] = contextlib.nullcontext() if HAS_GIL else threading.RLock()
+        self._lock = new_lock()
         self._name = name
         self._pointer: Optional[c_void_p] = None
         pointer = c_void_p()
@@ -265,10 +200,7 @@ class DoubleSnapshot:
 
         :raises ImportError: without numpy.
         """
-        numpy = arrays.need("numpy", "an array")
-        dtype = numpy.dtype([("lower", "f8"), ("upper", "f8"), ("midpoint", "f8"), ("count", "u8")])
-        raw = self._raw_buckets()
-        return numpy.frombuffer(raw, dtype) if len(raw) else numpy.empty(0, dtype)  # type: ignore[no-any-return]
+        return arrays.bucket_array(self._raw_buckets())
 
     def _raw_buckets(self) -> ctypes.Array[structs.DoubleBucket]:
         length = c_size_t()
@@ -286,26 +218,8 @@ class DoubleSnapshot:
             raise TypeError(f"a snapshot of doubles merges its like, not {type(other).__name__}")
         if other is self:
             raise ValueError("a snapshot cannot be merged into itself")
-        # In one order for all, so that two threads cannot wait for each other.
-        first, second = sorted((self, other), key=id)
-        with first._lock, second._lock:
+        with locked(self, other):
             check(held.double_snapshot_merge(self._handle(), other._handle()), "merge")
-
-    def close(self) -> None:
-        """Frees the snapshot now rather than when nothing refers to it any more. May be called again."""
-        self._pointer = None
-
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if pointer is None:
-            raise ClosedError("the snapshot is closed")
-        return pointer
-
-    def __enter__(self) -> DoubleSnapshot:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
     def __str__(self) -> str:
         return str(self.summary())
@@ -318,7 +232,7 @@ class DoubleSnapshot:
         raise TypeError("a snapshot cannot be pickled; its summary can")
 
 
-class DoubleHistogram:
+class DoubleHistogram(Recorder):
     """Counts finite doubles of both signs and all magnitudes, each within a relative error; zero is exact. NaN and infinities
     are counted apart.
 
@@ -340,9 +254,9 @@ class DoubleHistogram:
     :param name: default title of summaries.
     """
 
-    __slots__ = ("__weakref__", "_name", "_pointer")
+    __slots__ = ()
 
-    _pointer: Any
+    _FOOTPRINT = held.double_histogram_footprint
 
     def __init__(
         self,
@@ -353,8 +267,7 @@ class DoubleHistogram:
         max_bytes: int = 0,
         name: str = "",
     ) -> None:
-        self._pointer = _Closed("the histogram could not be created")
-        self._name = name
+        super().__init__(name)
         options = structs.DoubleOptions(
             struct_size=ctypes.sizeof(structs.DoubleOptions),
             flags=(structs.DOUBLE_EXACT_SUM if exact_sum else 0)
@@ -366,11 +279,6 @@ class DoubleHistogram:
         status = held.double_histogram_create(byref(options), byref(pointer))
         check(status, f"histogram of doubles (relative_error={relative_error:g}, max_bytes={max_bytes})")
         self._pointer = own(pointer, held.double_histogram_free)
-
-    @property
-    def name(self) -> str:
-        """Default title of summaries."""
-        return self._name
 
     def record(self, value: float) -> None:
         """Counts one value."""
@@ -411,44 +319,6 @@ class DoubleHistogram:
     def summary(self) -> DoubleSummary:
         """Statistics and sixteen percentiles of this interval so far, which goes on."""
         return self.snapshot().summary()
-
-    @property
-    def footprint(self) -> int:
-        """Bytes of memory in use."""
-        size = c_size_t()
-        check(held.double_histogram_footprint(self._handle(), byref(size)), "footprint")
-        return size.value
-
-    def close(self) -> None:
-        """Lets go of the memory now rather than when nothing refers to the histogram any more. May be called again."""
-        if not isinstance(self._pointer, _Closed):
-            self._pointer = _Closed("the histogram is closed")
-
-    @property
-    def closed(self) -> bool:
-        """Whether :meth:`close` was called."""
-        return isinstance(self._pointer, _Closed)
-
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if isinstance(pointer, _Closed):
-            raise ClosedError(pointer.message)
-        assert isinstance(pointer, c_void_p)
-        return pointer
-
-    def __enter__(self) -> DoubleHistogram:
-        self._handle()
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
-    def __repr__(self) -> str:
-        name = f" {self._name!r}" if self._name else ""
-        return f"<picollo.DoubleHistogram{name} {'closed' if self.closed else self.summary().line('')}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a histogram cannot be pickled: record in each process, and add up what they send")

@@ -167,27 +167,8 @@ class ClosedError(ValueError):
     """The object was closed."""
 
 
-_BY_STATUS: dict[int, type[PicolloError]] = {
-    error.STATUS: error
-    for error in (
-        NullPointerError,
-        InvalidArgumentError,
-        OutOfMemoryError,
-        BufferTooSmallError,
-        UnsupportedError,
-        IncompatibleError,
-        CorruptError,
-        EmptyError,
-        WrongThreadError,
-        SystemCallError,
-        PermissionDeniedError,
-        NoSuchEventError,
-        NotCountedError,
-        BusyError,
-        ForkedError,
-        InternalError,
-    )
-}
+#: Those above.
+_BY_STATUS = {error.STATUS: error for error in PicolloError.__subclasses__()}
 
 
 def status_text(status: int) -> str:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
-from ctypes import ArgumentError, byref, c_size_t, c_void_p
-from typing import Any, Iterable, Literal, Optional, Sequence, Union
+from ctypes import ArgumentError, byref, c_void_p
+from typing import Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
+from ._arguments import described, histogram_options, parameters, u64
 from ._buffers import batch_of
+from ._handle import Recorder
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
-from .errors import ClosedError, InvalidArgumentError, check
+from .errors import InvalidArgumentError, check
 from .interchange import Encoding, layout_of, unpickle_histogram
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
-from .snapshot import HELD_BYTES, Counts, Merged, Snapshot, u64
+from .snapshot import HELD_BYTES, Counts, Merged, Snapshot
 from .summary import Summary, SummaryDiff
 
 #: How a histogram is written to.
 Mode = Literal["single_writer", "interlocked", "thread_local", "scalable"]
 #: How its counters are stored.
 Storage = Literal["dense", "sparse"]
-
-_MODES: dict[str, int] = {"single_writer": 0, "interlocked": 1, "thread_local": 2, "scalable": 3}
-_STORAGES: dict[str, int] = {"dense": 0, "sparse": 1}
-
-_MAX = 0xFFFF_FFFF_FFFF_FFFF
 
 # Looked up once: every attribute on the way to a recording counts.
 _RECORD = held.histogram_record
@@ -37,7 +32,7 @@ _RECORD_N = held.histogram_record_n
 _LONG_BATCH = 10_000
 
 
-class Histogram:
+class Histogram(Recorder):
     """Counts 64-bit values in buckets of bounded relative width.
 
     ::
@@ -65,9 +60,9 @@ class Histogram:
     :param name: default title of summaries and heading in diffs.
     """
 
-    __slots__ = ("__weakref__", "_many_writers", "_name", "_options", "_pointer", "_relative_error")
+    __slots__ = ("_many_writers", "_options", "_relative_error")
 
-    _pointer: Any
+    _FOOTPRINT = held.histogram_footprint
 
     def __init__(
         self,
@@ -83,31 +78,14 @@ class Histogram:
         max_bytes: int = 0,
         name: str = "",
     ) -> None:
-        lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
-        if lowest >= highest:
-            raise ValueError(f"min must be below max: {lowest} and {highest}")
-        options = structs.HistogramOptions(
-            struct_size=ctypes.sizeof(structs.HistogramOptions),
-            mode=_choice(mode, _MODES, "mode"),
-            storage=_choice(storage, _STORAGES, "storage"),
-            counter_bits=checked_counter_bits(counter_bits),
-            relative_error=checked_error(relative_error),
-            significant_digits=(
-                0
-                if significant_digits is None
-                else _one_of(significant_digits, range(1, 6), "significant_digits")
-            ),
-            flags=0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET,
-            min_trackable=lowest,
-            max_trackable=highest,
-            max_bytes=u64(max_bytes, "max_bytes"),
+        options = histogram_options(
+            relative_error, min, max, mode, storage, counter_bits, significant_digits, live_reset, max_bytes
         )
-        self._pointer = _Closed("the histogram could not be created")
-        self._name = name
+        super().__init__(name)
         pointer = c_void_p()
         # Zeroing hundreds of megabytes takes a while: let others run.
         status = released.histogram_create(byref(options), byref(pointer))
-        check(status, f"histogram ({_described(options)})")
+        check(status, f"histogram ({described(options)})")
         self._take(pointer, name, mode != "single_writer", options)
 
     def _take(
@@ -199,13 +177,10 @@ class Histogram:
 
         :param spread: as for :meth:`Snapshot.merge`.
         """
-        if isinstance(other, Histogram):
-            other = other.snapshot()
-        if not isinstance(other, Snapshot):
-            raise TypeError(f"a histogram adds snapshots and histograms, not {type(other).__name__}")
+        snapshot = snapshot_of(other, "a histogram adds snapshots and histograms")
         raw = structs.Merged()
-        with other._lock:
-            check(held.histogram_add_reported(self._handle(), other._handle(), bool(spread), byref(raw)), "add")
+        with snapshot._lock:
+            check(held.histogram_add_reported(self._handle(), snapshot._handle(), bool(spread), byref(raw)), "add")
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def reset(self) -> None:
@@ -238,11 +213,6 @@ class Histogram:
         return Scope(self._handle(), clock_code(clock), unit_code("ticks"))
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
-
-    @property
-    def name(self) -> str:
-        """Default title of summaries and heading in diffs."""
-        return self._name
 
     def snapshot(self) -> Snapshot:
         """The counts as they are now, since the last reset."""
@@ -286,13 +256,6 @@ class Histogram:
         return self.summary().diff(other, title, name, other_name)
 
     @property
-    def footprint(self) -> int:
-        """Bytes of memory in use."""
-        size = c_size_t()
-        check(held.histogram_footprint(self._handle(), byref(size)), "footprint")
-        return size.value
-
-    @property
     def relative_error(self) -> float:
         """The largest relative error of a reported midpoint: at most what was asked for."""
         if self._relative_error is None:
@@ -325,49 +288,11 @@ class Histogram:
         histogram.add(snapshot)
         return histogram
 
-    # ── life ───────────────────────────────────────────────────────────────────────────────────────────
-
-    def close(self) -> None:
-        """Lets go of the memory now rather than when nothing refers to the histogram any more. May be called again.
-
-        Snapshots and scopes of it stay usable.
-        """
-        if not isinstance(self._pointer, _Closed):
-            self._pointer = _Closed("the histogram is closed")
-
-    @property
-    def closed(self) -> bool:
-        """Whether :meth:`close` was called."""
-        return isinstance(self._pointer, _Closed)
-
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if isinstance(pointer, _Closed):
-            raise ClosedError(pointer.message)
-        assert isinstance(pointer, c_void_p)
-        return pointer
-
-    def __enter__(self) -> Histogram:
-        self._handle()
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
-    def __str__(self) -> str:
-        return str(self.summary())
-
     def _repr_markdown_(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
-
-    def __repr__(self) -> str:
-        name = f" {self._name!r}" if self._name else ""
-        if self.closed:
-            return f"<picollo.Histogram{name} closed>"
-        return f"<picollo.Histogram{name} {self.summary().line('')}>"
 
     def __reduce__(self) -> Any:
         # Copies come from here as well: histograms with the same options, and the counts as of now.
@@ -377,67 +302,18 @@ class Histogram:
     def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
         """What makes another of the kind."""
         relative_error, low, high, _ = layout_of(snapshot)
-        arguments: dict[str, Any] = {"relative_error": relative_error, "min": low, "max": high}
-        options = self._options
-        if options is None:  # a session's
-            return {**arguments, "mode": "single_writer"}
-        return {
-            **arguments,
-            "mode": _name_of(options.mode, _MODES),
-            "storage": _name_of(options.storage, _STORAGES),
-            "counter_bits": options.counter_bits,
-            "live_reset": not options.flags & structs.HISTOGRAM_NO_LIVE_RESET,
-            "max_bytes": options.max_bytes,
-        }
+        # Without options it is a session's.
+        options = {"mode": "single_writer"} if self._options is None else parameters(self._options)
+        return {"relative_error": relative_error, "min": low, "max": high, **options}
 
 
-class _Closed:
-    """Takes the place of a handle, and is nothing that ctypes would take for one."""
+def snapshot_of(source: Any, what: str) -> Snapshot:
+    """A snapshot as it is, or the counts of a histogram as of now.
 
-    __slots__ = ("message",)
-
-    def __init__(self, message: str) -> None:
-        self.message = message
-
-
-def _choice(value: str, choices: dict[str, int], name: str) -> int:
-    try:
-        return choices[value]
-    except (KeyError, TypeError):
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}") from None
-
-
-def _one_of(value: int, choices: Sequence[int], name: str) -> int:
-    number = u64(value, name)
-    if number not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(str, choices))}, not {number}")
-    return number
-
-
-def checked_counter_bits(value: int) -> int:
-    """32 or 64."""
-    return _one_of(value, (32, 64), "counter_bits")
-
-
-def checked_error(value: float) -> float:
-    """Zero and NaN mean the default to the library; whoever writes them here means something else."""
-    number = float(value)
-    if not number > 0 or math.isinf(number):
-        raise ValueError(f"relative_error must be positive and finite, not {value!r}")
-    return number
-
-
-def _described(options: structs.HistogramOptions) -> str:
-    precision = (
-        f"significant_digits={options.significant_digits}"
-        if options.significant_digits
-        else f"relative_error={options.relative_error:g}"
-    )
-    return (
-        f"{precision}, min={options.min_trackable}, max={options.max_trackable}, mode={_name_of(options.mode, _MODES)}, "
-        f"storage={_name_of(options.storage, _STORAGES)}, counter_bits={options.counter_bits}"
-    )
-
-
-def _name_of(code: int, choices: dict[str, int]) -> str:
-    return next(name for name, number in choices.items() if number == code)
+    :param what: what takes those and nothing else, for the message.
+    """
+    if isinstance(source, Histogram):
+        source = source.snapshot()
+    if not isinstance(source, Snapshot):
+        raise TypeError(f"{what}, not {type(source).__name__}")
+    return source

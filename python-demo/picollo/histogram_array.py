@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
 import operator
 from ctypes import byref, c_size_t, c_void_p
 from typing import Any, Iterator, Optional
 
-from . import _structs as structs
+from ._arguments import described, histogram_options, u64
+from ._handle import Handle
 from ._library import held, own, released
-from .errors import ClosedError, check
-from .histogram import (
-    _MAX,
-    _MODES,
-    _STORAGES,
-    Histogram,
-    Mode,
-    Storage,
-    _choice,
-    _described,
-    _one_of,
-    checked_counter_bits,
-    checked_error,
-)
-from .snapshot import Snapshot, u64
+from .errors import check
+from .histogram import Histogram, Mode, Storage
+from .snapshot import Snapshot
 from .summary import Summary
 
 __all__ = ["HistogramArray"]
 
 
-class HistogramArray:
+class HistogramArray(Handle):
     """Histograms found by an index, made by one call in one allocation, each on cache lines of its own.
 
     ::
@@ -45,7 +33,9 @@ class HistogramArray:
     :param length: how many.
     """
 
-    __slots__ = ("__weakref__", "_length", "_many_writers", "_name", "_pointer")
+    __slots__ = ("_length", "_many_writers", "_name")
+
+    _KIND = "array"
 
     def __init__(
         self,
@@ -62,34 +52,18 @@ class HistogramArray:
         max_bytes: int = 0,
         name: str = "",
     ) -> None:
-        self._pointer: Optional[c_void_p] = None
-        lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
-        if lowest >= highest:
-            raise ValueError(f"min must be below max: {lowest} and {highest}")
+        self._pointer = None
         self._length = u64(length, "length")
         if self._length == 0:
             raise ValueError("length must not be 0")
-        options = structs.HistogramOptions(
-            struct_size=ctypes.sizeof(structs.HistogramOptions),
-            mode=_choice(mode, _MODES, "mode"),
-            storage=_choice(storage, _STORAGES, "storage"),
-            counter_bits=checked_counter_bits(counter_bits),
-            relative_error=checked_error(relative_error),
-            significant_digits=(
-                0
-                if significant_digits is None
-                else _one_of(significant_digits, range(1, 6), "significant_digits")
-            ),
-            flags=0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET,
-            min_trackable=lowest,
-            max_trackable=highest,
-            max_bytes=u64(max_bytes, "max_bytes"),
+        options = histogram_options(
+            relative_error, min, max, mode, storage, counter_bits, significant_digits, live_reset, max_bytes
         )
         self._name = name
         self._many_writers = mode != "single_writer"
         pointer = c_void_p()
         status = released.histogram_array_create(byref(options), self._length, byref(pointer))
-        check(status, f"array of {self._length} histograms ({_described(options)})")
+        check(status, f"array of {self._length} histograms ({described(options)})")
         self._pointer = own(pointer, held.histogram_array_free)
 
     @property
@@ -149,18 +123,9 @@ class HistogramArray:
             raise IndexError(f"index {at} of an array of {self._length} histograms")
         return at + self._length if at < 0 else at
 
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if pointer is None:
-            raise ClosedError("the array is closed")
-        return pointer
-
     def __enter__(self) -> HistogramArray:
         self._handle()
         return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""

@@ -7,6 +7,7 @@ from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
 
 from . import _structs as structs
+from ._arguments import choice, u64
 from ._library import held, released
 from ._text import read_bytes, read_text
 from .errors import CorruptError, IncompatibleError, InvalidArgumentError, OutOfMemoryError, UnsupportedError, check, from_status
@@ -54,10 +55,7 @@ def encode_text(snapshot: Snapshot, encoding: str) -> str:
 
 
 def _encode(snapshot: Snapshot, encoding: str, function: Any) -> bytes:
-    try:
-        code = _ENCODINGS[encoding]
-    except (KeyError, TypeError):
-        raise ValueError(f"encoding must be one of {', '.join(_ENCODINGS)}, not {encoding!r}") from None
+    code = choice(encoding, _ENCODINGS, "encoding")
     try:
         with snapshot._lock:
             handle = snapshot._handle()
@@ -68,7 +66,7 @@ def _encode(snapshot: Snapshot, encoding: str, function: Any) -> bytes:
 
 def decode(data: Any, max_counters: int, name: str) -> Snapshot:
     """See :meth:`Snapshot.decode`."""
-    from .snapshot import Snapshot, u64
+    from .snapshot import Snapshot
 
     encoded = _bytes_of(data)
     limit = u64(max_counters, "max_counters")
@@ -113,8 +111,6 @@ def unpickle(encoded: bytes, name: str) -> Snapshot:
 
 def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bool) -> str:
     """See :meth:`Snapshot.hgrm`."""
-    from .snapshot import u64
-
     ticks, scale = u64(ticks_per_half_distance, "ticks_per_half_distance"), float(scale)
     # The library has a default for 0; whoever writes it here means something else.
     if not 1 <= ticks <= 1_000_000:

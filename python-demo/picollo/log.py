@@ -11,13 +11,14 @@ from ctypes import byref, c_double, c_uint64, c_void_p
 from typing import IO, Any, Callable, Collection, Iterable, Iterator, Literal, NamedTuple, Optional, Union
 
 from . import _structs as structs
+from ._arguments import u64
 from ._library import held, own, released
 from ._lines import LineSource, TooLong
 from ._log_writer import LogWriter
 from ._text import read_text
 from .errors import CorruptError, EmptyError, check
 from .interchange import check_decoding
-from .snapshot import Snapshot, u64
+from .snapshot import Snapshot
 
 #: Tags from so many bytes on may have been cut.
 _TAG_SIZE = structs.LogInterval.tag.size - 4
@@ -270,7 +271,8 @@ def read_log(
     :param errors: ``"strict"``: lines that cannot be read raise, and the next call goes on after them; ``"skip"``: they are
         counted in :attr:`LogReader.skipped`.
     :param max_counters: as for :meth:`Snapshot.decode`, for each interval.
-    :raises LogError: while reading, for a line that is no interval, or whose histogram is damaged or too large.
+    :raises LogError: while reading, for a line that is no interval, or whose histogram is damaged or too large; whatever
+        ``errors`` says, for compressed data that is damaged or ends early, and for a line beyond all measure.
     :raises OSError: for files that cannot be read.
     """
     return LogReader(source, tag=tag, select=select, errors=errors, max_counters=max_counters)

@@ -7,6 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal, NamedTuple
 
 from . import _structs as structs
+from ._arguments import choice
 from ._library import held
 from ._text import read_text
 
@@ -19,10 +20,7 @@ _SELECTION_NAMES: tuple[ValueSelection, ...] = ("midpoint", "lower", "upper")
 
 def selection_code(values: str) -> int:
     """The library's number for a value selection."""
-    try:
-        return _SELECTIONS[values]
-    except (KeyError, TypeError):
-        raise ValueError(f"values must be one of {', '.join(_SELECTIONS)}, not {values!r}") from None
+    return choice(values, _SELECTIONS, "values")
 
 
 def selection_name(code: int) -> ValueSelection:
@@ -97,9 +95,7 @@ class BucketPercentile(NamedTuple):
 
 def _line(rank: float, value: int, bucket: Bucket) -> str:
     raw = byref(structs.Percentile(rank, value, 1, structs.Bucket(*bucket)))
-    return read_text(
-        lambda buffer, capacity, length: held.percentile_format(raw, buffer, capacity, length), "percentile"
-    )
+    return read_text(lambda *buffer: held.percentile_format(raw, *buffer), "percentile")
 
 
 def bucket_from(raw: structs.Bucket) -> Bucket:

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 from ctypes import byref, c_char_p, c_void_p
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Literal, Optional, Sequence, Union
 
 from . import _structs as structs
+from ._handle import locked
 from ._library import released
 from ._text import c_text, read_text
 
@@ -150,23 +150,16 @@ def _drawn(
     call: Callable[[tuple[Any, ...], tuple[Any, ...]], int],
     what: str,
 ) -> str:
-    from .histogram import Histogram
-    from .snapshot import Snapshot
+    from .histogram import snapshot_of
 
-    for source in sources:
-        if not isinstance(source, (Histogram, Snapshot)):
-            raise TypeError(f"pictures are of histograms and snapshots, not {type(source).__name__}")
+    snapshots = [snapshot_of(source, "pictures are of histograms and snapshots") for source in sources]
     if labels is None:
-        labels = [source.name for source in sources]
+        labels = [snapshot.name for snapshot in snapshots]
     elif len(labels) != len(sources):
         raise ValueError(f"{len(sources)} distributions need as many labels, not {len(labels)}")
-    snapshots = [source.snapshot() if isinstance(source, Histogram) else source for source in sources]
     length = len(snapshots)
     titles = (c_char_p * length)(*(c_text(label, "label") for label in labels))
-    with contextlib.ExitStack() as locks:
-        # One order for all threads.
-        for snapshot in sorted(snapshots, key=id):
-            locks.enter_context(snapshot._lock)
+    with locked(*snapshots):
         handles = (c_void_p * length)(*(snapshot._handle() for snapshot in snapshots))
         return read_text(lambda *buffer: call((handles, titles, length), buffer), what)
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from . import _axes as axes
 from . import arrays
-from .histogram import Histogram
+from .histogram import Histogram, snapshot_of
 from .snapshot import Snapshot
 from .timeline import Interval, Timeline
 
@@ -39,12 +39,9 @@ class _Data:
     """A distribution ready to draw."""
 
     def __init__(self, source: Source, label: str) -> None:
-        if isinstance(source, Histogram):
-            source = source.snapshot()
-        if not isinstance(source, Snapshot):
-            raise TypeError(f"plots take histograms and snapshots, not {type(source).__name__}")
+        snapshot = snapshot_of(source, "plots take histograms and snapshots")
         numpy = arrays.need("numpy", "a plot")
-        buckets = source.bucket_array()
+        buckets = snapshot.bucket_array()
         self.label = label
         # Doubles from here on: sums of counts may exceed 64 bits, and no eye tells the 16th digit.
         self.counts = buckets["count"].astype("f8")
@@ -145,7 +142,6 @@ def _density(
     up_to: float,
     ax: Axes,
 ) -> Axes:
-    numpy = arrays.need("numpy", "a plot")
     drawn = [item for item in data if item.total]
     end = max((float(item.upper[item.at(up_to)]) for item in drawn), default=0.0)
     beyond = [float(item.counts[item.lower >= end].sum() / item.total) for item in drawn]

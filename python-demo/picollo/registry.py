@@ -7,18 +7,19 @@ from ctypes import byref, c_uint64, c_void_p
 from typing import Any, Iterable, Mapping, Optional, Union
 
 from . import _structs as structs
+from ._arguments import u64
 from ._buffers import batch_of, double_batch_of
-from ._library import own, held, released
+from ._handle import Handle
+from ._library import held, own, released
 from ._text import c_text, read_text
 from .doubles import DoubleHistogram
-from .errors import ClosedError, check
+from .errors import check
 from .histogram import Histogram
-from .snapshot import u64
 
 __all__ = ["Registry"]
 
 
-class Registry:
+class Registry(Handle):
     """Histograms with names and labels.
 
     ::
@@ -32,13 +33,15 @@ class Registry:
     Any thread may use a registry.
     """
 
-    __slots__ = ("__weakref__", "_pointer")
+    __slots__ = ()
+
+    _KIND = "registry"
 
     #: What HTTP calls the text.
     CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
     def __init__(self) -> None:
-        self._pointer: Optional[c_void_p] = None
+        self._pointer = None
         pointer = c_void_p()
         check(held.registry_create(byref(pointer)), "registry")
         self._pointer = own(pointer, held.registry_free)
@@ -112,26 +115,11 @@ class Registry:
         handle = self._handle()
         if update:
             self.update()
-        return read_text(
-            lambda buffer, capacity, length: released.registry_write_openmetrics(handle, buffer, capacity, length),
-            "OpenMetrics text",
-        )
+        return read_text(lambda *buffer: released.registry_write_openmetrics(handle, *buffer), "OpenMetrics text")
 
     def close(self) -> None:
         """Lets go of the histograms now rather than when nothing refers to the registry any more. May be called again."""
         self._pointer = None
-
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if pointer is None:
-            raise ClosedError("the registry is closed")
-        return pointer
-
-    def __enter__(self) -> Registry:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<picollo.Registry{' closed' if self._pointer is None else ''}>"

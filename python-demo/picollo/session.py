@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from ctypes import byref, c_size_t, c_uint32, c_void_p
+from ctypes import byref, c_uint32, c_void_p
 from typing import Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
+from ._arguments import checked_counter_bits, checked_error
+from ._handle import HAS_GIL, Handle
 from ._library import held, own
 from ._text import c_name
-from .errors import ClosedError, check, check_detail, from_status, status_text
+from .errors import check, check_detail, from_status, status_text
 from .event import Event, EventInfo
-from .histogram import Histogram, checked_counter_bits, checked_error
+from .histogram import Histogram
 from .reading import Reading
-from .snapshot import HAS_GIL
 
 #: How counters are read: the fastest way that is correct, or through the kernel.
 How = Literal["auto", "syscall"]
@@ -25,7 +26,7 @@ _HOW: dict[str, c_uint32] = {
 }
 
 
-class Session:
+class Session(Handle):
     """Counts events, reads them together, and records what they counted.
 
     ::
@@ -56,18 +57,9 @@ class Session:
     :raises PermissionDeniedError: when it may not be counted.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_error",
-        "_error_reference",
-        "_events",
-        "_explanations",
-        "_histograms",
-        "_lock",
-        "_options",
-        "_pointer",
-        "_specs",
-    )
+    __slots__ = ("_error", "_error_reference", "_events", "_explanations", "_histograms", "_lock", "_options", "_specs")
+
+    _KIND = "session"
 
     def __init__(
         self,
@@ -85,7 +77,7 @@ class Session:
         relative_error: float = 0.001,
         counter_bits: int = 64,
     ) -> None:
-        self._pointer: Optional[c_void_p] = None
+        self._pointer = None
         if isinstance(events, (str, Event)):
             raise TypeError("events must be a list of events, even of one")
         parsed = [event if isinstance(event, Event) else Event.parse(event) for event in events]
@@ -346,18 +338,9 @@ class Session:
         """Whether :meth:`close` was called."""
         return self._pointer is None
 
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if pointer is None:
-            raise ClosedError("the session is closed")
-        return pointer
-
     def __enter__(self) -> Session:
         self._handle()
         return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
     def __reduce__(self) -> Any:
         raise TypeError("a session cannot be pickled: it counts one thread of one process")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import operator
-import sys
-import threading
-from ctypes import byref, c_double, c_size_t, c_void_p
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, Iterable, NamedTuple, Optional
+from ctypes import byref, c_double, c_size_t, c_uint64, c_void_p
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Optional
 
 from . import arrays, interchange, picture
 from . import _structs as structs
+from ._arguments import u64
+from ._handle import Handle, locked, new_lock
 from ._library import Functions, held, own, released
-from .errors import ClosedError, InvalidArgumentError, check
+from .errors import InvalidArgumentError, check
 from .percentile import (
     Bucket,
     BucketPercentile,
@@ -30,9 +28,6 @@ if TYPE_CHECKING:
 
 #: Histograms up to this footprint are read under the GIL: that takes less time than getting the GIL back.
 HELD_BYTES = 1 << 20
-
-#: False on free-threaded builds.
-HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 class Counts(NamedTuple):
@@ -61,7 +56,7 @@ class Merged(NamedTuple):
     lost: int
 
 
-class Snapshot:
+class Snapshot(Handle):
     """Counts as they were at one moment. Writers go on meanwhile, undisturbed.
 
     :meth:`update` takes the counts anew, since the last reset or since the previous update: the deltas of one snapshot add up
@@ -73,8 +68,7 @@ class Snapshot:
     Any thread may use a snapshot; calls on one snapshot follow one another.
     """
 
-    #: None: it is closed, or could not be made.
-    _pointer: Optional[c_void_p] = None
+    _KIND = "snapshot"
 
     def __init__(self, histogram: c_void_p, footprint: int, name: str = "") -> None:
         """Not for callers: see ``Histogram.snapshot``."""
@@ -84,13 +78,10 @@ class Snapshot:
         self._pointer = own(pointer, held.snapshot_free)
 
     def _prepare(self, footprint: int, name: str) -> None:
+        self._pointer = None
         is_small = footprint <= HELD_BYTES
         self._functions: Functions = held if is_small else released
-        # What the GIL does not keep apart, a lock must. (Not always a lock: one that another thread holds during a fork would
-        # stay locked in the child.)
-        self._lock: ContextManager[Any] = (
-            contextlib.nullcontext() if is_small and HAS_GIL else threading.RLock()
-        )
+        self._lock = new_lock(is_small)
         self._name = name
 
     @classmethod
@@ -153,35 +144,30 @@ class Snapshot:
         :raises InvalidArgumentError: for a rank out of range, and NaN.
         :raises EmptyError: when nothing was recorded.
         """
-        asked = _doubles(ranks)
-        found = (structs.Percentile * len(asked))()
-        code = selection_code(values)
-        with self._lock:
-            status = self._functions.snapshot_percentiles(self._handle(), asked, len(asked), code, found)
-        _check_ranks(status, asked)
-        return [percentile_from(raw) for raw in found]
+        function = self._functions.snapshot_percentiles
+        return [percentile_from(raw) for raw in self._at_ranks(function, ranks, structs.Percentile, selection_code(values))]
 
     def percentile_values(self, ranks: Iterable[float], values: ValueSelection = "midpoint") -> list[int]:
         """The values of :meth:`percentiles` alone."""
-        asked = _doubles(ranks)
-        found = (ctypes.c_uint64 * len(asked))()
-        code = selection_code(values)
-        with self._lock:
-            status = self._functions.snapshot_percentile_values(
-                self._handle(), asked, len(asked), code, found
-            )
-        _check_ranks(status, asked)
-        return list(found)
+        function = self._functions.snapshot_percentile_values
+        return list(self._at_ranks(function, ranks, c_uint64, selection_code(values)))
 
     def interpolated_percentiles(self, ranks: Iterable[float]) -> list[int]:
         """As :meth:`percentile_values`, as if the observations of a bucket lay evenly in it: for each rank the smallest value
         whose interpolated rank (:meth:`rank_of_value`) reaches it."""
-        asked = _doubles(ranks)
-        found = (ctypes.c_uint64 * len(asked))()
+        return list(self._at_ranks(self._functions.snapshot_interpolated_percentiles, ranks, c_uint64))
+
+    def _at_ranks(self, function: Any, ranks: Iterable[float], kind: Any, *code: int) -> Any:
+        """What the library's function finds at the ranks: an array of its kind."""
+        if isinstance(ranks, (str, bytes)):
+            raise TypeError("ranks must be an iterable of numbers")
+        listed = [float(rank) for rank in ranks]
+        asked = (c_double * len(listed))(*listed)
+        found = (kind * len(asked))()
         with self._lock:
-            status = self._functions.snapshot_interpolated_percentiles(self._handle(), asked, len(asked), found)
-        _check_ranks(status, asked)
-        return list(found)
+            status = function(self._handle(), asked, len(asked), *code, found)
+        _check_ranks(status, listed)
+        return found
 
     def rank_of_value(self, value: int, interpolate: bool = False) -> float:
         """Which percentage of the observations is at or below a value.
@@ -304,9 +290,7 @@ class Snapshot:
         if other is self:
             raise ValueError(f"a snapshot cannot {what} itself: nothing was changed")
         raw = structs.Merged()
-        # One lock after the other has a risk of deadlock (a.merge(b) while b.merge(a)): so in one order for all.
-        first, second = sorted((self, other), key=id)
-        with first._lock, second._lock:
+        with locked(self, other):
             check(function(self._handle(), other._handle(), byref(raw)), what)
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
@@ -438,22 +422,6 @@ class Snapshot:
             self, kind=kind, labels=[""], title=title, unit=unit, theme=theme, width=width, height=height
         )
 
-    def close(self) -> None:
-        """Frees the snapshot now rather than when nothing refers to it any more. May be called again."""
-        self._pointer = None
-
-    def _handle(self) -> c_void_p:
-        pointer = self._pointer
-        if pointer is None:
-            raise ClosedError("the snapshot is closed")
-        return pointer
-
-    def __enter__(self) -> Snapshot:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
     def __str__(self) -> str:
         return str(self.summary())
 
@@ -479,24 +447,6 @@ class Snapshot:
 
     def __deepcopy__(self, memo: Any) -> Snapshot:
         return interchange.copied(self, self._name)
-
-
-def u64(value: Any, name: str) -> int:
-    """An integer argument of 64 bits, checked: ctypes would cut it to size."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an int, not {type(value).__name__}") from None
-    if not 0 <= number <= 0xFFFF_FFFF_FFFF_FFFF:
-        raise ValueError(f"{name} must be within 0 .. 2**64 - 1, not {number}")
-    return number
-
-
-def _doubles(ranks: Iterable[float]) -> ctypes.Array[c_double]:
-    if isinstance(ranks, (str, bytes)):
-        raise TypeError("ranks must be an iterable of numbers")
-    listed = [float(rank) for rank in ranks]
-    return (c_double * len(listed))(*listed)
 
 
 def _check_ranks(status: int, ranks: Iterable[float]) -> None:

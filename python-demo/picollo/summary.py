@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import datetime
 from ctypes import byref
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Optional, TypeVar, Union
 
 from . import _html, arrays
 from . import _structs as structs
 from ._library import held
-from ._text import c_text, read_text
+from ._text import Texts, c_text, read_text
 from .errors import EmptyError
 from .percentile import Percentile, ValueSelection, percentile_from, selection_name
 
@@ -21,25 +21,85 @@ if TYPE_CHECKING:
 RANKS = (0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 92.5, 95.0, 97.5, 99.0, 99.9, 99.99, 99.999, 100.0)
 
 
-class Summary:
+#: What was recorded: int or float.
+Value = TypeVar("Value", int, float)
+
+
+class NamedSummary(Texts, Generic[Value]):
+    """What summaries of integers and of doubles have in common."""
+
+    __slots__ = ("_name", "_raw")
+
+    #: The library's function that writes it.
+    _FORMAT: ClassVar[Any]
+
+    def __init__(self, raw: Any, name: str = "") -> None:
+        """Not for callers: summaries come from histograms and snapshots."""
+        self._raw = raw
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Name of the histogram, or ``""``. The default title and the default name in a diff."""
+        return self._name
+
+    @property
+    def percentiles(self) -> tuple[Any, ...]:
+        """The percentiles at :data:`RANKS`; none when nothing was recorded."""
+        raise NotImplementedError
+
+    def __getitem__(self, rank: float) -> Value:
+        """The value at one of :data:`RANKS`: ``summary[99.9]``.
+
+        :raises KeyError: for another rank; ask the snapshot for it.
+        :raises EmptyError: when nothing was recorded.
+        """
+        try:
+            index = RANKS.index(rank)
+        except ValueError:
+            raise KeyError(f"a summary has no rank {rank!r}; it has {', '.join(f'{r:g}' for r in RANKS)}") from None
+        return self._value(index)
+
+    def _value(self, index: int) -> Value:
+        percentiles = self.percentiles
+        if not percentiles:
+            raise EmptyError(message="nothing was recorded, so there is no percentile")
+        value: Value = percentiles[index].value
+        return value
+
+    def _totals(self) -> dict[str, Union[int, float, None]]:
+        raise NotImplementedError
+
+    def as_dict(self) -> dict[str, Union[int, float, None]]:
+        """Every number under a flat name (``p99.9``, ``mean``, ...), ready for a row of a table. ``None`` where there is none."""
+        row, percentiles = self._totals(), self.percentiles
+        for index, rank in enumerate(RANKS):
+            row[f"p{rank:g}"] = percentiles[index].value if percentiles else None
+        return row
+
+    def _format(self, form: int, title: Optional[str]) -> str:
+        raw, encoded = byref(self._raw), c_text(self._name if title is None else title, "title")
+        return read_text(lambda *buffer: self._FORMAT(raw, encoded, form, *buffer), "summary")
+
+    def _repr_html_(self) -> str:
+        return _html.table(self.markdown(""), self._name)
+
+
+class Summary(NamedSummary[int]):
     """Totals, mean, deviation and sixteen percentiles of one snapshot.
 
     Every text form comes from the library, so it is the same in every language. ``str(summary)`` is a Markdown table that is
     also neat in a terminal; notebooks render it.
     """
 
-    __slots__ = ("_name", "_percentiles", "_raw")
+    __slots__ = ("_percentiles",)
+
+    _FORMAT = held.summary_format
 
     def __init__(self, raw: structs.Summary, name: str = "") -> None:
         """Not for callers: summaries come from histograms and snapshots."""
-        self._raw = raw
-        self._name = name
+        super().__init__(raw, name)
         self._percentiles: Optional[tuple[Percentile, ...]] = None
-
-    @property
-    def name(self) -> str:
-        """Name of the histogram, or ``""``. The default title and the default name in a diff."""
-        return self._name
 
     @property
     def total_count(self) -> int:
@@ -115,23 +175,6 @@ class Summary:
             self._percentiles = () if empty else tuple(map(percentile_from, self._raw.percentiles))
         return self._percentiles
 
-    def __getitem__(self, rank: float) -> int:
-        """The value at one of :data:`RANKS`: ``summary[99.9]``.
-
-        :raises KeyError: for another rank; ask the histogram or snapshot for it.
-        :raises EmptyError: when nothing was recorded.
-        """
-        try:
-            index = RANKS.index(rank)
-        except ValueError:
-            raise KeyError(f"a summary has no rank {rank!r}; it has {', '.join(f'{r:g}' for r in RANKS)}") from None
-        return self._value(index)
-
-    def _value(self, index: int) -> int:
-        if not self.percentiles:
-            raise EmptyError(message="nothing was recorded, so there is no percentile")
-        return self.percentiles[index].value
-
     @property
     def min(self) -> int:
         """The lowest percentile, rank 0."""
@@ -167,9 +210,8 @@ class Summary:
         """The highest percentile, rank 100."""
         return self._value(15)
 
-    def as_dict(self) -> dict[str, Union[int, float, None]]:
-        """Every number under a flat name (``p99.9``, ``mean``, ...), ready for a row of a table. ``None`` where there is none."""
-        row: dict[str, Union[int, float, None]] = {
+    def _totals(self) -> dict[str, Union[int, float, None]]:
+        return {
             "total_count": self.total_count,
             "underflow_count": self.underflow_count,
             "overflow_count": self.overflow_count,
@@ -177,9 +219,6 @@ class Summary:
             "mean": None if self.total_count == 0 else self.mean,
             "stddev": None if self.total_count == 0 else self.stddev,
         }
-        for index, rank in enumerate(RANKS):
-            row[f"p{rank:g}"] = self.percentiles[index].value if self.percentiles else None
-        return row
 
     def to_series(self) -> pandas.Series:
         """The numbers of :meth:`as_dict` as a pandas series of doubles, named like the histogram.
@@ -191,30 +230,6 @@ class Summary:
     def to_frame(self) -> pandas.DataFrame:
         """The numbers of :meth:`as_dict` as a pandas data frame of one row. See :func:`picollo.to_frame` for many."""
         return arrays.to_frame([self])
-
-    def markdown(self, title: Optional[str] = None) -> str:
-        """A Markdown table under a heading, if there is a title (default: the histogram's name)."""
-        return self._format(structs.TEXT_MARKDOWN, title)
-
-    def line(self, title: Optional[str] = None) -> str:
-        """One line, for logs."""
-        return self._format(structs.TEXT_LINE, title)
-
-    def json(self, title: Optional[str] = None) -> str:
-        """A JSON object."""
-        return self._format(structs.TEXT_JSON, title)
-
-    def csv(self, title: Optional[str] = None) -> str:
-        """Comma-separated values."""
-        return self._format(structs.TEXT_CSV, title)
-
-    def _format(self, code: int, title: Optional[str]) -> str:
-        encoded = c_text(self._name if title is None else title, "title")
-        raw = byref(self._raw)
-        return read_text(
-            lambda buffer, capacity, length: held.summary_format(raw, encoded, code, buffer, capacity, length),
-            "summary",
-        )
 
     def diff(
         self,
@@ -238,34 +253,42 @@ class Summary:
             other._name if other_name is None else other_name,
         )
 
-    def __str__(self) -> str:
-        return self.markdown()
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
-
-    def _repr_html_(self) -> str:
-        return _html.table(self.markdown(""), self._name)
-
-    def __repr__(self) -> str:
-        return f"<picollo.Summary {self.line()}>"
-
     def __reduce__(self) -> Any:
         return _summary_from_bytes, (bytes(self._raw), self._name)
 
 
-class SummaryDiff:
-    """Two summaries side by side, the change of every row, and the effect size. ``str()`` is a Markdown table."""
+class SideBySide(Texts):
+    """Two summaries, what their columns are called, and a title."""
 
     __slots__ = ("_title", "after", "after_name", "before", "before_name")
 
     def __init__(self, before: Summary, after: Summary, title: str, before_name: str, after_name: str) -> None:
-        """Not for callers: see :meth:`Summary.diff`."""
+        """Not for callers: see :meth:`Summary.diff` and :func:`picollo.compare`."""
         self.before = before
         self.after = after
         self.before_name = before_name
         self.after_name = after_name
         self._title = title
+
+    def _arguments(self, title: Optional[str]) -> tuple[Any, ...]:
+        """What the library's functions take: the summaries, the title, and the names."""
+        return (
+            byref(self.before._raw),
+            byref(self.after._raw),
+            c_text(self._title if title is None else title, "title"),
+            c_text(self.before_name, "name"),
+            c_text(self.after_name, "other_name"),
+        )
+
+    def _headings(self) -> dict[int, str]:
+        """Of the columns in HTML, where names are escaped for HTML and not for Markdown."""
+        return {1: self.before_name or "Before", 2: self.after_name or "After"}
+
+
+class SummaryDiff(SideBySide):
+    """Two summaries side by side, the change of every row, and the effect size. ``str()`` is a Markdown table."""
+
+    __slots__ = ()
 
     def to_frame(self) -> pandas.DataFrame:
         """A pandas data frame with a row for each number of :meth:`Summary.as_dict`: both sides, and ``change``, the second
@@ -275,49 +298,13 @@ class SummaryDiff:
         """
         return arrays.diff_frame(self)
 
-    def markdown(self, title: Optional[str] = None) -> str:
-        """A Markdown table under a heading, if there is a title."""
-        return self._format(structs.TEXT_MARKDOWN, title)
-
-    def line(self, title: Optional[str] = None) -> str:
-        """One line, for logs."""
-        return self._format(structs.TEXT_LINE, title)
-
-    def json(self, title: Optional[str] = None) -> str:
-        """A JSON object."""
-        return self._format(structs.TEXT_JSON, title)
-
-    def csv(self, title: Optional[str] = None) -> str:
-        """Comma-separated values."""
-        return self._format(structs.TEXT_CSV, title)
-
-    def _format(self, code: int, title: Optional[str]) -> str:
-        texts = (
-            c_text(self._title if title is None else title, "title"),
-            c_text(self.before_name, "name"),
-            c_text(self.after_name, "other_name"),
-        )
-        a, b = byref(self.before._raw), byref(self.after._raw)
-        return read_text(
-            lambda buffer, capacity, length: held.summary_format_diff(
-                a, b, *texts, code, buffer, capacity, length
-            ),
-            "diff",
-        )
-
-    def __str__(self) -> str:
-        return self.markdown()
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
+    def _format(self, form: int, title: Optional[str]) -> str:
+        arguments = self._arguments(title)
+        return read_text(lambda *buffer: held.summary_format_diff(*arguments, form, *buffer), "diff")
 
     def _repr_html_(self) -> str:
         plain = SummaryDiff(self.before, self.after, "", "", "")
-        names = (self.before_name or "Before", self.after_name or "After")
-        return _html.table(plain.markdown(), self._title, {1: names[0], 2: names[1]})
-
-    def __repr__(self) -> str:
-        return f"<picollo.SummaryDiff {self.line()}>"
+        return _html.table(plain.markdown(), self._title, self._headings())
 
 
 def _summary_from_bytes(raw: bytes, name: str) -> Summary:

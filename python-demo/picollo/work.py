@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ._arguments import u64
 from ._library import released
-from .snapshot import u64
 
 
 def add_chain_256(repetitions: int) -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 from typing import Callable, Optional
 
@@ -53,6 +54,15 @@ def run_python(
         env=variables,
         timeout=timeout,
     )
+
+
+def in_threads(*works: Callable[[], None]) -> None:
+    """Runs each in a thread of its own, at the same time, to their ends."""
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 @pytest.fixture

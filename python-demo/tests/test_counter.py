@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import array
 import pickle
-import threading
 from typing import Any
 
 import pytest
+from conftest import in_threads
 
 from picollo import Counter, StripedCounter
 
@@ -52,11 +52,7 @@ def test_threads(kind: Any) -> None:
             counter.add(3)
             striped.add(3)
 
-    threads = [threading.Thread(target=count) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*[count] * 4)
     assert striped.value == int(striped) == 120_000
     assert abs(counter.value / 120_000 - 1) < (0.07 if kind == "scalable" else 1e-9 if kind == "interlocked" else 0.07)
 

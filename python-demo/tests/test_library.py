@@ -83,19 +83,22 @@ def test_unfit_libraries(python: Python, tmp_path: Path, body: str, complaint: s
     assert complaint in result.stderr
 
 
-def test_all_places_are_listed(tmp_path: Path) -> None:
-    """A package by itself, without a repository around it."""
-    shutil.copytree(PACKAGE_ROOT / "picollo", tmp_path / "a" / "b" / "picollo")
-    environment = {name: value for name, value in os.environ.items() if name != "PICOLLO_LIBRARY"}
-    environment.pop("LD_LIBRARY_PATH", None)
-    environment["PYTHONPATH"] = str(tmp_path / "a" / "b")
-    result = subprocess.run(
+def imported_from(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Imports the copy of the package there, which prints the path of the library that it found."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("PICOLLO_LIBRARY", "LD_LIBRARY_PATH")}
+    return subprocess.run(
         [sys.executable, "-c", "import picollo; print(picollo.library_path)"],
-        cwd=tmp_path,
-        env=environment,
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(folder)},
         capture_output=True,
         text=True,
     )
+
+
+def test_all_places_are_listed(tmp_path: Path) -> None:
+    """A package by itself, without a repository around it."""
+    shutil.copytree(PACKAGE_ROOT / "picollo", tmp_path / "a" / "b" / "picollo")
+    result = imported_from(tmp_path / "a" / "b")
     if result.returncode == 0:
         pytest.skip(f"a library is installed on this system: {result.stdout.strip()}")
     for place in (
@@ -111,16 +114,8 @@ def test_the_library_inside_the_package_comes_first(tmp_path: Path) -> None:
     package = tmp_path / "picollo"
     shutil.copytree(PACKAGE_ROOT / "picollo", package)
     (package / "libpicollo.so").symlink_to(os.path.realpath(picollo.library_path))
-    environment = {name: value for name, value in os.environ.items() if name != "PICOLLO_LIBRARY"}
-    environment["PYTHONPATH"] = str(tmp_path)
-    told = subprocess.run(
-        [sys.executable, "-c", "import picollo; print(picollo.library_path)"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    told = imported_from(tmp_path)
+    assert told.returncode == 0, told.stderr
     assert told.stdout.strip() == str(package / "libpicollo.so")
 
 

@@ -16,7 +16,7 @@ import weakref
 from typing import Any, Callable
 
 import pytest
-from conftest import run_python
+from conftest import in_threads, run_python
 
 import picollo
 from picollo import Histogram, Snapshot, _library
@@ -219,7 +219,7 @@ def test_scopes_and_sessions_are_not_pickled() -> None:
 @pytest.mark.parametrize("mode", ["interlocked", "single_writer"])
 def test_threads_share_a_histogram(mode: picollo.histogram.Mode) -> None:
     """Nothing is lost: interlocked histograms see to it themselves; for the others it is the GIL that keeps calls apart."""
-    if mode == "single_writer" and not picollo.snapshot.HAS_GIL:
+    if mode == "single_writer" and not picollo._handle.HAS_GIL:
         pytest.skip("this build of Python has no GIL: single-writer histograms take one thread at a time")
     histogram = Histogram(0.01, mode=mode)
     batch = list(range(1000))
@@ -291,11 +291,7 @@ def test_these_modes_take_long_batches_from_many_threads(mode: picollo.histogram
             histogram.record_many(batch)
             histogram.record(5)
 
-    threads = [threading.Thread(target=write) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*[write] * 4)
     assert histogram.total_count == 4 * 10 * 100_001
 
 
@@ -318,11 +314,7 @@ def test_threads_share_a_snapshot() -> None:
             except BaseException as failure:
                 failures.append(failure)
 
-        threads = [threading.Thread(target=use) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(*[use] * 4)
         assert failures == []
 
 

@@ -6,13 +6,13 @@ import gc
 import math
 import pickle
 import subprocess
-import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, in_threads
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -208,11 +208,7 @@ def test_threads() -> None:
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=work, args=(str(n),)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*(partial(work, str(n)) for n in range(4)))
     assert not failures
     assert registry.openmetrics() == "# EOF\n"
 

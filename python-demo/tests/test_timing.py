@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
 import pytest
+from conftest import in_threads
 
 import picollo
 from picollo import Histogram, timed
@@ -108,7 +109,7 @@ def test_exceptions_recursion_methods_and_partials() -> None:
 
 @pytest.mark.parametrize("mode", ["interlocked", "single_writer"])
 def test_threads(mode: Any) -> None:
-    if mode == "single_writer" and not picollo.snapshot.HAS_GIL:
+    if mode == "single_writer" and not picollo._handle.HAS_GIL:
         pytest.skip("this build of Python has no GIL: single-writer histograms take one thread at a time")
     histogram = Histogram(mode=mode)
     inside = threading.Barrier(4)
@@ -121,11 +122,7 @@ def test_threads(mode: Any) -> None:
         for _ in range(50):
             meet()
 
-    threads = [threading.Thread(target=many) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*[many] * 4)
     assert histogram.total_count == 200
 
 

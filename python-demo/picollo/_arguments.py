@@ -1,0 +1,115 @@
+"""Arguments, checked before the library sees them: ctypes would cut integers to size, and zero often means a default there."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+from typing import Any, Mapping, Optional, Sequence, TypeVar
+
+from . import _structs as structs
+
+_MODES = {"single_writer": 0, "interlocked": 1, "thread_local": 2, "scalable": 3}
+_STORAGES = {"dense": 0, "sparse": 1}
+
+_MAX = 0xFFFF_FFFF_FFFF_FFFF
+
+Code = TypeVar("Code")
+
+
+def u64(value: Any, name: str) -> int:
+    """An integer argument of 64 bits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an int, not {type(value).__name__}") from None
+    if not 0 <= number <= _MAX:
+        raise ValueError(f"{name} must be within 0 .. 2**64 - 1, not {number}")
+    return number
+
+
+def choice(value: str, choices: Mapping[str, Code], name: str) -> Code:
+    """What a name stands for."""
+    try:
+        return choices[value]
+    except (KeyError, TypeError):
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}") from None
+
+
+def _one_of(value: int, choices: Sequence[int], name: str) -> int:
+    number = u64(value, name)
+    if number not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(str, choices))}, not {number}")
+    return number
+
+
+def checked_counter_bits(value: int) -> int:
+    """32 or 64."""
+    return _one_of(value, (32, 64), "counter_bits")
+
+
+def checked_error(value: float) -> float:
+    """Zero and NaN mean the default to the library; whoever writes them here means something else."""
+    number = float(value)
+    if not number > 0 or math.isinf(number):
+        raise ValueError(f"relative_error must be positive and finite, not {value!r}")
+    return number
+
+
+def histogram_options(
+    relative_error: float,
+    min: int,
+    max: Optional[int],
+    mode: str,
+    storage: str,
+    counter_bits: int,
+    significant_digits: Optional[int],
+    live_reset: bool,
+    max_bytes: int,
+) -> structs.HistogramOptions:
+    """The options for the library, of the parameters of :class:`Histogram`."""
+    lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
+    if lowest >= highest:
+        raise ValueError(f"min must be below max: {lowest} and {highest}")
+    return structs.HistogramOptions(
+        struct_size=ctypes.sizeof(structs.HistogramOptions),
+        mode=choice(mode, _MODES, "mode"),
+        storage=choice(storage, _STORAGES, "storage"),
+        counter_bits=checked_counter_bits(counter_bits),
+        relative_error=checked_error(relative_error),
+        significant_digits=(
+            0 if significant_digits is None else _one_of(significant_digits, range(1, 6), "significant_digits")
+        ),
+        flags=0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET,
+        min_trackable=lowest,
+        max_trackable=highest,
+        max_bytes=u64(max_bytes, "max_bytes"),
+    )
+
+
+def parameters(options: structs.HistogramOptions) -> dict[str, Any]:
+    """What of the parameters is in no layout."""
+    return {
+        "mode": _name_of(options.mode, _MODES),
+        "storage": _name_of(options.storage, _STORAGES),
+        "counter_bits": options.counter_bits,
+        "live_reset": not options.flags & structs.HISTOGRAM_NO_LIVE_RESET,
+        "max_bytes": options.max_bytes,
+    }
+
+
+def described(options: structs.HistogramOptions) -> str:
+    """The options in the words of the parameters, for messages."""
+    precision = (
+        f"significant_digits={options.significant_digits}"
+        if options.significant_digits
+        else f"relative_error={options.relative_error:g}"
+    )
+    return (
+        f"{precision}, min={options.min_trackable}, max={options.max_trackable}, mode={_name_of(options.mode, _MODES)}, "
+        f"storage={_name_of(options.storage, _STORAGES)}, counter_bits={options.counter_bits}"
+    )
+
+
+def _name_of(code: int, choices: dict[str, int]) -> str:
+    return next(name for name, number in choices.items() if number == code)

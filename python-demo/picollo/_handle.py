@@ -1,0 +1,132 @@
+"""What objects of the library have in common: they are closed, and those that threads share are locked."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from ctypes import byref, c_size_t, c_void_p
+from typing import Any, ClassVar, ContextManager, Iterator, Optional, TypeVar
+
+from .errors import ClosedError, check
+
+#: False on free-threaded builds.
+HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
+
+Self = TypeVar("Self", bound="Handle")
+
+
+class Handle:
+    """An object of the library, which lives until it is closed or nothing refers to it any more."""
+
+    __slots__ = ("__weakref__", "_pointer")
+
+    #: What it is called when it is closed.
+    _KIND: ClassVar[str]
+    #: ``None``: it is closed, or could not be made.
+    _pointer: Optional[c_void_p]
+
+    def close(self) -> None:
+        """Frees it now rather than when nothing refers to it any more. May be called again."""
+        self._pointer = None
+
+    def _handle(self) -> c_void_p:
+        pointer = self._pointer
+        if pointer is None:
+            raise ClosedError(f"the {self._KIND} is closed")
+        return pointer
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+
+class _Closed:
+    """Takes the place of a handle, and is nothing that ctypes would take for one."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
+class Recorder(Handle):
+    """A histogram. Its pointer goes to the library without a look at it, as every look would cost time."""
+
+    __slots__ = ("_name",)
+
+    #: The library's function that tells the memory in use.
+    _FOOTPRINT: ClassVar[Any]
+
+    _pointer: Any
+
+    def __init__(self, name: str) -> None:
+        self._pointer = _Closed("the histogram could not be created")
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Default title of summaries and heading in diffs."""
+        return self._name
+
+    @property
+    def footprint(self) -> int:
+        """Bytes of memory in use."""
+        size = c_size_t()
+        check(self._FOOTPRINT(self._handle(), byref(size)), "footprint")
+        return size.value
+
+    def close(self) -> None:
+        """Lets go of the memory now rather than when nothing refers to the histogram any more. May be called again.
+
+        What was made from it, as snapshots and scopes, stays usable.
+        """
+        if not self.closed:
+            self._pointer = _Closed("the histogram is closed")
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return isinstance(self._pointer, _Closed)
+
+    def _handle(self) -> c_void_p:
+        pointer = self._pointer
+        if isinstance(pointer, _Closed):
+            raise ClosedError(pointer.message)
+        assert isinstance(pointer, c_void_p)
+        return pointer
+
+    def __enter__(self: Self) -> Self:
+        self._handle()
+        return self
+
+    def summary(self) -> Any:
+        """Totals and sixteen percentiles."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return str(self.summary())
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        return f"<picollo.{type(self).__name__}{name} {'closed' if self.closed else self.summary().line('')}>"
+
+
+def new_lock(is_held: bool = True) -> ContextManager[Any]:
+    """A lock that lets calls on one object follow one another.
+
+    :param is_held: whether calls keep the GIL. What that keeps apart needs no lock. (Not always a lock: one that another thread
+        holds during a fork would stay locked in the child.)
+    """
+    return contextlib.nullcontext() if is_held and HAS_GIL else threading.RLock()
+
+
+@contextlib.contextmanager
+def locked(*snapshots: Any) -> Iterator[None]:
+    """Holds the locks of all. In one order for all threads, so that no two wait for each other (a.merge(b) while b.merge(a))."""
+    with contextlib.ExitStack() as locks:
+        for snapshot in sorted(snapshots, key=id):
+            locks.enter_context(snapshot._lock)
+        yield

@@ -64,7 +64,7 @@ profdata merge -sparse "$work"/profiles/*.profraw -o "$work/all.profdata"
 objects=()
 for program in $programs; do objects+=(-object "$program"); done
 arguments=("$stage/lib/libpicollo.so.0" "${objects[@]}" -instr-profile="$work/all.profdata"
-    -ignore-filename-regex='(\.cargo|rustc|/tests/|_tests\.rs|_loom\.rs|models|model\.rs)')
+    -ignore-filename-regex='(\.cargo|rustc|/tests/|/tests\.rs|_tests\.rs|/example\.rs|/models|/model\.rs)')
 cov report "${arguments[@]}" >"$work/report.txt" 2>"$work/cov.log"
 cov export -format=lcov "${arguments[@]}" >"$work/lcov.info" 2>>"$work/cov.log"
 
@@ -72,14 +72,22 @@ python3 - "$work/lcov.info" "$floors" "${1:-}" <<'END'
 import re, sys
 
 info, floors_path, option = sys.argv[1:4]
-lines, name = {}, None
+lines, name, tests_from = {}, None, 0
 for line in open(info):
     if line.startswith("SF:"):
-        match = re.search(r"/(core|native|ffi)/src/", line)
+        path = line[3:].strip()
+        match = re.search(r"/(core|native|ffi)/src/", path)
         name = match and match[1]
-    elif name and line.startswith(("LF:", "LH:")):
-        found = lines.setdefault(name, [0, 0])
-        found[line.startswith("LH:")] += int(line[3:])
+        if name:
+            # Tests at the end of a file are not what is to be covered.
+            tests = re.search(r"^#\[cfg\((all\()?test\b[^\n]*\n(#[^\n]*\n)*mod \w+ \{", source := open(path).read(), re.MULTILINE)
+            tests_from = source[: tests.start()].count("\n") + 1 if tests else 1 << 30
+    elif name and line.startswith("DA:"):
+        number, hits = map(int, line[3:].split(",")[:2])
+        if number < tests_from:
+            found = lines.setdefault(name, [0, 0])
+            found[0] += 1
+            found[1] += hits > 0
 total = [sum(both) for both in zip(*lines.values())]
 print("| Package | Lines | Run | Share |\n| :------ | ----: | --: | ----: |")
 shares = {}

@@ -40,7 +40,8 @@ c=$work/instructions-c
 rust=$target/release/instructions
 {
     for path in inlined-64 inlined-32 batch-bmi2 batch-plain; do measure "$rust" $path 2 12 1000; done
-    for path in record record-32 record-thread-local record-interlocked record-inline-c record-batch; do
+    for path in record record-32 record-thread-local record-interlocked record-inline-c record-batch \
+        record-batch-thread-local; do
         measure "$c" $path 2 12 1000
     done
     for path in snapshot snapshot-delta percentiles summary summary-text; do measure "$c" $path 2 6 1; done

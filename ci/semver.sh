@@ -22,5 +22,21 @@ passed=0 failed=0
 for package in picollo-core picollo-native; do
     if cargo semver-checks --package $package --baseline-rev "$baseline"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
+
+# A check that cannot fail proves nothing: the same comparison when a public function has lost its name.
+planted=$PWD/target/semver
+rm -rf "$planted"
+mkdir -p "$planted"
+git ls-files -z --cached Cargo.toml Cargo.lock core native ffi benches | xargs -0 cp --parents -t "$planted"
+sed -i "s/pub const fn storage_index(/pub const fn storage_index_of(/" "$planted/core/src/layout.rs"
+if output=$(cargo semver-checks --manifest-path "$planted/Cargo.toml" --package picollo-core --baseline-root "$PWD" 2>&1) ||
+    ! grep -q 'storage_index' <<<"$output"; then
+    failed=$((failed + 1))
+    tail -n 20 <<<"$output"
+    echo "FAILED: a function without its name was not found"
+else
+    passed=$((passed + 1))
+    echo "ok: a planted change, a function without its name, is found"
+fi
 echo "compared with $baseline: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -56,8 +56,9 @@ int main(int argc, char **argv)
         for (long time = 0; time < times; time++) {
             for (int i = 0; i < VALUES; i++) picollo_recorder_record(&own, values[i]);
         }
-    } else if (strcmp(path, "record-batch") == 0) {
-        picollo_histogram *histogram = create(PICOLLO_MODE_SINGLE_WRITER, 64, 0);
+    } else if (strncmp(path, "record-batch", 12) == 0) {
+        const int is_alone = strcmp(path, "record-batch") == 0;
+        picollo_histogram *histogram = create(is_alone ? PICOLLO_MODE_SINGLE_WRITER : PICOLLO_MODE_THREAD_LOCAL, 64, 0);
         for (long time = 0; time < times; time++) picollo_histogram_record_batch(histogram, values, VALUES);
     } else {
         /* Reads, of 16,384 counters. */

@@ -351,7 +351,8 @@ impl<C: Counter> Sharded<C> {
                     unsafe { shard.as_ref() }.tallies.add_wraps(wraps);
                 }
             } else {
-                self.record_n(value, count);
+                // SAFETY: our own header, with all that is behind it.
+                unsafe { Self::record_cold(ptr::from_ref(self).cast(), value, count) };
             }
         });
     }

@@ -5,13 +5,12 @@
 # By default the tests of the core that allocate, decode and record from threads, and all C and C++ tests; ASAN_ALL=1 adds all
 # other Rust tests. PROPTEST_CASES sets the cases of each property (default: 32), PICOLLO_STRESS_RECORDS the records of the
 # stress tests for each mode (default: 300,000).
-# Needs a nightly toolchain. Arguments go to the Rust tests.
+# Arguments go to the Rust tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sanitizer=address runtime=asan
 . ci/sanitizer.sh
 started=$SECONDS
-need_nightly
 build_library
 export PICOLLO_STRESS_RECORDS="${PICOLLO_STRESS_RECORDS:-300000}" PROPTEST_CASES="${PROPTEST_CASES:-32}"
 # Freed memory stays poisoned for a while; 64 MB of it are enough here.
@@ -39,6 +38,6 @@ c_summary=$(tail -n 1 "$programs/summary")
 chosen=(--package picollo-core --lib --test shards --test allocator --test stress --test doubles_stress --test sparse --test memory)
 [ "${ASAN_ALL:-0}" = 1 ] && chosen=(--package picollo-core --package picollo-native --package picollo-ffi)
 echo "SKIPPED ten_thousand_of_them_take_under_a_hundred_megabytes: the sanitizer's shadows take memory too"
-cargo +nightly test --quiet --target "$host" "${chosen[@]}" "$@" -- --skip ten_thousand_of_them | tee "$programs/rust"
+cargo test --quiet --target "$host" "${chosen[@]}" "$@" -- --skip ten_thousand_of_them | tee "$programs/rust"
 rust=$(rust_passed "$programs/rust")
 echo "AddressSanitizer: C $c_summary; Rust $rust passed; $planted planted faults found; no error, no leak; $((SECONDS - started)) s"

@@ -5,9 +5,11 @@
 # leak, an allocation above the limit, a wrong result or an execution of more than ten seconds fails. FUZZ_RUNS=1700000 is
 # the long form: ten million executions in all. Arguments are the targets to run; default: all of them.
 #
-# Needs a nightly compiler. cargo-fuzz and what is found beyond fuzz/corpus are kept in the cache directory.
+# cargo-fuzz and what is found beyond fuzz/corpus are kept in the cache directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# What guides fuzzers is a feature that stable compilers have, but only give to those who ask like this.
+export RUSTC_BOOTSTRAP=1
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/picollo"
 tools="$cache/tools"
@@ -19,8 +21,8 @@ fi
 target_dir="${CARGO_TARGET_DIR:-$PWD/target}/fuzz"
 export CARGO_TARGET_DIR="$target_dir"
 
-if [ $# -gt 0 ]; then targets=("$@"); else mapfile -t targets < <(cargo +nightly fuzz list); fi
-cargo +nightly fuzz build
+if [ $# -gt 0 ]; then targets=("$@"); else mapfile -t targets < <(cargo fuzz list); fi
+cargo fuzz build
 
 if [ -n "${FUZZ_RUNS:-}" ]; then limit="-runs=$FUZZ_RUNS"; else limit="-max_total_time=${FUZZ_SECONDS:-10}"; fi
 passed=0 failed=0 executions=0
@@ -28,7 +30,7 @@ for target in "${targets[@]}"; do
     found="$cache/fuzz-corpus/$target"
     mkdir -p "$found" "fuzz/corpus/$target"
     log="$target_dir/$target.log"
-    if cargo +nightly fuzz run "$target" "$found" "fuzz/corpus/$target" -- \
+    if cargo fuzz run "$target" "$found" "fuzz/corpus/$target" -- \
         "$limit" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=256 -max_len=600 -print_final_stats=1 >"$log" 2>&1; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         slowest=$(sed -n 's/^stat::slowest_unit_time_sec: *//p' "$log")

@@ -2,13 +2,12 @@
 # Are there data races? ThreadSanitizer over the tests with threads, in Rust and in C, both sides instrumented.
 #
 # PICOLLO_STRESS_RECORDS sets the records of the stress tests for each mode: 300,000 by default, 10,000,000 in the long form.
-# Needs a nightly toolchain. Arguments go to the Rust tests.
+# Arguments go to the Rust tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sanitizer=thread runtime=tsan cfg="--cfg picollo_plain_loads"
 . ci/sanitizer.sh
 started=$SECONDS
-need_nightly
 build_library
 export PICOLLO_STRESS_RECORDS="${PICOLLO_STRESS_RECORDS:-300000}"
 
@@ -29,7 +28,7 @@ run_c_tests "${tests[@]}" | tee "$programs/summary"
 c_summary=$(tail -n 1 "$programs/summary")
 
 echo "SKIPPED ten_thousand_of_them_take_under_a_hundred_megabytes: the sanitizer's shadows take memory too"
-cargo +nightly test --quiet --package picollo-core --target "$host" \
+cargo test --quiet --package picollo-core --target "$host" \
     --test stress --test shards --test doubles_stress --test sparse "$@" -- --skip ten_thousand_of_them | tee "$programs/rust"
 rust=$(rust_passed "$programs/rust")
 echo "ThreadSanitizer: C $c_summary; Rust $rust passed; $planted planted fault found; no data race; $((SECONDS - started)) s"

@@ -11,7 +11,6 @@
 //!     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
 
 use core::ffi::c_char;
-use core::ptr::NonNull;
 
 use picollo_core::DoubleSnapshot;
 use picollo_core::text::Format;
@@ -52,10 +51,7 @@ pub unsafe extern "C" fn picollo_double_snapshot_create(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let out = unsafe { output(out)? };
-        let block = memory::allocate(size_of::<DoubleSnapshot>(), align_of::<DoubleSnapshot>())?;
-        // SAFETY: a fresh block of this size and alignment.
-        unsafe { block.cast().write(DoubleSnapshot::new()) };
-        out.set(block.as_ptr().cast());
+        out.set(memory::create(DoubleSnapshot::new())?.as_ptr().cast());
         Ok(())
     })
 }
@@ -67,15 +63,8 @@ pub unsafe extern "C" fn picollo_double_snapshot_create(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_snapshot_free(snapshot: *mut picollo_double_snapshot) {
-    guard_void(|| {
-        if let Some(block) = NonNull::new(snapshot.cast::<DoubleSnapshot>()) {
-            // SAFETY: a handle leads to a snapshot in such a block, which the caller gives up.
-            unsafe {
-                block.drop_in_place();
-                memory::free(block.cast(), size_of::<DoubleSnapshot>(), align_of::<DoubleSnapshot>());
-            }
-        }
-    });
+    // SAFETY: a handle leads to a snapshot in such a block, which the caller gives up.
+    guard_void(|| unsafe { memory::destroy(snapshot.cast::<DoubleSnapshot>()) });
 }
 
 /// Takes the counts of a histogram's present interval, instead of those that the snapshot had.

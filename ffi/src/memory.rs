@@ -28,6 +28,28 @@ pub unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
     unsafe { dealloc(block.as_ptr(), Layout::from_size_align_unchecked(size, align)) }
 }
 
+/// Moves a value into a block of its own.
+pub fn create<T>(value: T) -> Outcome<NonNull<T>> {
+    let block = allocate(size_of::<T>(), align_of::<T>())?.cast::<T>();
+    // SAFETY: a fresh block of this size and alignment.
+    unsafe { block.write(value) };
+    Ok(block)
+}
+
+/// Drops a value and frees its block. NULL does nothing.
+///
+/// # Safety
+/// If not NULL, `value` must come from [`create`], and not be used any more.
+pub unsafe fn destroy<T>(value: *mut T) {
+    if let Some(block) = NonNull::new(value) {
+        // SAFETY: allocated with this size and alignment, holds a value, and is given up by the caller.
+        unsafe {
+            block.drop_in_place();
+            free(block.cast(), size_of::<T>(), align_of::<T>());
+        }
+    }
+}
+
 /// Numbers to work with.
 #[cfg(feature = "std")]
 pub fn numbers(length: usize) -> Outcome<Vec<f64>> {

@@ -19,7 +19,7 @@ pub use picollo_core::{
     DoubleSummary as picollo_double_summary,
 };
 
-use crate::argument::{exclusive, flag, input, output, slice, slice_mut, text};
+use crate::argument::{exclusive, flag, input, output, slice, slice_mut, text, write_list};
 use crate::double_histogram::{borrow, picollo_double_statistics};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
@@ -179,17 +179,8 @@ pub unsafe extern "C" fn picollo_double_snapshot_buckets(
         // SAFETY: the caller's promises, passed on.
         let (snapshot, out_length) = unsafe { (read(snapshot)?, output(out_length)?) };
         let length = snapshot.buckets().count();
-        if !out.is_null() {
-            // SAFETY: the caller's promise, passed on; never more than needed, whatever capacity says.
-            let out = unsafe { slice_mut(out, capacity.min(length))? };
-            if out.len() < length {
-                out_length.set(length);
-                return Err(Failure::BUFFER_TOO_SMALL);
-            }
-            out.iter_mut().zip(snapshot.buckets()).for_each(|(out, bucket)| *out = bucket);
-        }
-        out_length.set(length);
-        Ok(())
+        // SAFETY: as above.
+        unsafe { write_list(snapshot.buckets(), length, out, capacity, out_length) }
     })
 }
 

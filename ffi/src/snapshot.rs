@@ -25,7 +25,7 @@ pub use picollo_core::{
 };
 use picollo_core::{Layout, SharedHistogram, Since, Snapshot, ValueSelection};
 
-use crate::argument::{exclusive, flag, input, output, slice, slice_mut};
+use crate::argument::{exclusive, flag, input, output, slice, slice_mut, write_list};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_histogram, picollo_snapshot};
@@ -439,24 +439,15 @@ pub unsafe extern "C" fn picollo_snapshot_buckets(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (snapshot, out_length) = unsafe { (read(snapshot)?, output(out_length)?) };
-        let non_empty_only = flag(non_empty_only)?;
-        let length =
-            if non_empty_only { snapshot.recorded_buckets().count() } else { snapshot.layout().length() };
-        if !out.is_null() {
-            // SAFETY: the caller's promise, passed on; never more than needed, whatever capacity says.
-            let out = unsafe { slice_mut(out, capacity.min(length))? };
-            if out.len() < length {
-                out_length.set(length);
-                return Err(Failure::BUFFER_TOO_SMALL);
-            }
-            if non_empty_only {
-                out.iter_mut().zip(snapshot.recorded_buckets()).for_each(|(out, bucket)| *out = bucket);
+        // SAFETY: as above.
+        unsafe {
+            if flag(non_empty_only)? {
+                let length = snapshot.recorded_buckets().count();
+                write_list(snapshot.recorded_buckets(), length, out, capacity, out_length)
             } else {
-                out.iter_mut().zip(snapshot.buckets()).for_each(|(out, bucket)| *out = bucket);
+                write_list(snapshot.buckets(), snapshot.layout().length(), out, capacity, out_length)
             }
         }
-        out_length.set(length);
-        Ok(())
     })
 }
 

@@ -59,14 +59,14 @@ pub fn numbers(length: usize) -> Outcome<Vec<f64>> {
     Ok(numbers)
 }
 
-/// Bytes of any number.
+/// Text of any length.
 #[cfg(feature = "std")]
-pub type Growing = Vec<u8>;
+pub type Growing = String;
 
 /// None yet.
 #[cfg(feature = "std")]
 pub fn growing() -> Outcome<Growing> {
-    Ok(Vec::new())
+    Ok(String::new())
 }
 
 /// There is no allocator.
@@ -80,21 +80,21 @@ pub fn numbers(_: usize) -> Outcome<[f64; 0]> {
 pub struct Growing;
 
 #[cfg(not(feature = "std"))]
-#[allow(clippy::unused_self, reason = "the methods of a vector, for code that is never reached")]
+#[allow(clippy::unused_self, reason = "the methods of a string, for code that is never reached")]
 impl Growing {
     pub fn try_reserve(&mut self, _: usize) -> Result<(), ()> {
         Err(())
     }
 
-    pub fn extend_from_slice(&mut self, _: &[u8]) {}
+    pub fn push_str(&mut self, _: &str) {}
 }
 
 #[cfg(not(feature = "std"))]
 impl core::ops::Deref for Growing {
-    type Target = [u8];
+    type Target = str;
 
-    fn deref(&self) -> &[u8] {
-        &[]
+    fn deref(&self) -> &str {
+        ""
     }
 }
 

@@ -22,7 +22,7 @@ use core::ptr::NonNull;
 
 use picollo_core::SharedHistogram;
 
-use crate::argument::{input, output, slice};
+use crate::argument::{output, slice};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_histogram, picollo_snapshot};
@@ -370,8 +370,8 @@ pub unsafe extern "C" fn picollo_histogram_add(
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (histogram, other) = unsafe { (borrow(histogram)?, input(other.cast::<snapshot::Block>())?) };
-        histogram.add_snapshot(other.counts());
+        let (histogram, other) = unsafe { (borrow(histogram)?, snapshot::read(other)?) };
+        histogram.add_snapshot(other);
         Ok(())
     })
 }

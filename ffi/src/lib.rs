@@ -89,6 +89,7 @@ mod registry;
 mod session;
 mod session_options;
 mod snapshot;
+mod snapshot_block;
 mod status;
 mod steps;
 mod summary;

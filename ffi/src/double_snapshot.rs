@@ -20,7 +20,8 @@ pub use picollo_core::{
 };
 
 use crate::argument::{exclusive, flag, input, output, slice, slice_mut, text, write_list};
-use crate::double_histogram::{borrow, picollo_double_statistics};
+use crate::counted::borrow;
+use crate::double_histogram::picollo_double_statistics;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_double_histogram, picollo_double_snapshot};

@@ -62,6 +62,7 @@ mod array;
 mod benchmark;
 mod clock;
 mod compare;
+mod counted;
 mod counter;
 #[cfg(feature = "std")]
 mod double_histogram;

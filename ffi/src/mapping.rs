@@ -9,10 +9,10 @@
 use picollo_core::{Footprint, Layout, SharedHistogram};
 
 use crate::argument::{input, output};
+use crate::counted::borrow;
 use crate::failure::Outcome;
 use crate::guard::guard;
 use crate::handles::{picollo_histogram, picollo_snapshot};
-use crate::histogram::borrow;
 use crate::histogram_options::{picollo_histogram_options, read_options};
 use crate::snapshot::{self, picollo_bucket};
 use crate::snapshot_block::Block;

@@ -29,11 +29,10 @@ use core::ffi::c_char;
 use picollo_core::{Lock, Metric, Registry};
 
 use crate::argument::{input, output, slice, text};
-use crate::double_histogram;
+use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_registry};
-use crate::histogram;
 use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
@@ -212,7 +211,7 @@ pub unsafe extern "C" fn picollo_registry_add(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         unsafe {
-            let histogram = histogram::borrow(histogram)?;
+            let histogram = borrow(histogram)?;
             let bounds = slice(bounds, length)?;
             let add =
                 |metric: &Metric| with(registry, |registry| Ok(registry.add(&histogram, metric, bounds)?));
@@ -243,7 +242,7 @@ pub unsafe extern "C" fn picollo_registry_add_double(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         unsafe {
-            let histogram = double_histogram::borrow(histogram)?;
+            let histogram = borrow(histogram)?;
             let bounds = slice(bounds, length)?;
             let add = |metric: &Metric| {
                 with(registry, |registry| Ok(registry.add_double(&histogram, metric, bounds)?))

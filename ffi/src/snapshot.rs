@@ -25,10 +25,10 @@ pub use picollo_core::{
 use picollo_core::{Since, Snapshot, ValueSelection};
 
 use crate::argument::{exclusive, flag, input, output, slice, slice_mut, write_list};
+use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_histogram, picollo_snapshot};
-use crate::histogram::borrow;
 use crate::snapshot_block::{ALIGNMENT, Block};
 use crate::status::picollo_status;
 

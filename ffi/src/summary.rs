@@ -6,9 +6,9 @@ pub use picollo_core::Summary as picollo_summary;
 use picollo_core::{SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, ValueSelection};
 
 use crate::argument::output;
+use crate::counted::borrow;
 use crate::guard::guard;
 use crate::handles::{picollo_histogram, picollo_snapshot};
-use crate::histogram::borrow;
 use crate::snapshot;
 use crate::snapshot_block::Block;
 use crate::status::picollo_status;

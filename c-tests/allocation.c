@@ -3,20 +3,7 @@
  * The program brings its own malloc, which the library finds before the one of the C library. */
 #include "test.h"
 
-#include <errno.h>
-
-#ifdef __cplusplus
-#define NOTHROW noexcept(true)
-extern "C" {
-#else
-#define NOTHROW
-#endif
-
-/* The allocator of glibc, by its other names. */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t number, size_t size);
-void *__libc_realloc(void *block, size_t size);
-void *__libc_memalign(size_t align, size_t size);
+#include "allocator.h"
 
 static int allocations;
 static int out_of_memory;
@@ -32,22 +19,6 @@ static int may_allocate(size_t size)
     if (!has_memory) errno = ENOMEM;
     return has_memory;
 }
-
-void *malloc(size_t size) NOTHROW { return may_allocate(size) ? __libc_malloc(size) : NULL; }
-void *calloc(size_t number, size_t size) NOTHROW { return may_allocate(number * size) ? __libc_calloc(number, size) : NULL; }
-void *realloc(void *block, size_t size) NOTHROW { return may_allocate(size) ? __libc_realloc(block, size) : NULL; }
-void *aligned_alloc(size_t align, size_t size) NOTHROW { return may_allocate(size) ? __libc_memalign(align, size) : NULL; }
-int posix_memalign(void **out, size_t align, size_t size) NOTHROW
-{
-    void *const block = may_allocate(size) ? __libc_memalign(align, size) : NULL;
-    if (block == NULL) return ENOMEM;
-    *out = block;
-    return 0;
-}
-
-#ifdef __cplusplus
-}
-#endif
 
 static const double ranks[PICOLLO_SUMMARY_PERCENTILES] = {
     0, 1, 5, 10, 25, 50, 75, 90, 92.5, 95, 97.5, 99, 99.9, 99.99, 99.999, 100,

@@ -1,8 +1,8 @@
 /* Two copies of the library in one process, one linked in and one loaded: each with its own threads' shards, registry and clocks,
  * and neither in the way of the other. Linked with the static library. */
-#include <dlfcn.h>
 #include <pthread.h>
 
+#include "loaded.h"
 #include "test.h"
 
 static picollo_status (*their_create)(const picollo_histogram_options *, picollo_histogram **);
@@ -10,17 +10,6 @@ static void (*their_record)(picollo_histogram *, uint64_t);
 static picollo_status (*their_summary)(picollo_histogram *, uint32_t, picollo_summary *);
 static void (*their_free)(picollo_histogram *);
 static picollo_status (*their_clock_init)(void);
-
-/* Data pointers do not convert to function pointers; their bytes do. */
-static void find(void *library, const char *name, void *function)
-{
-    void *const symbol = dlsym(library, name);
-    if (symbol == NULL) {
-        fprintf(stderr, "%s\n", dlerror());
-        abort();
-    }
-    memcpy(function, &symbol, sizeof symbol);
-}
 
 static picollo_histogram *ours, *theirs;
 
@@ -38,14 +27,10 @@ static void *record_into_both(void *unused)
 static void both_count_for_themselves(void)
 {
     for (int round = 0; round < 20; round++) {
-        void *const library = dlopen("libpicollo.so.0", RTLD_NOW | RTLD_LOCAL);
+        void *const library = load();
         picollo_histogram_options options = default_options();
         picollo_summary summary;
         pthread_t threads[4];
-        if (library == NULL) {
-            fprintf(stderr, "%s\n", dlerror());
-            abort();
-        }
         find(library, "picollo_histogram_create", &their_create);
         find(library, "picollo_histogram_record", &their_record);
         find(library, "picollo_histogram_summary", &their_summary);

@@ -1,16 +1,6 @@
 /* Recording, resets, and counting in memory of every kind. */
 #include "test.h"
 
-static picollo_counts counts_of(picollo_histogram *histogram)
-{
-    picollo_counts counts;
-    picollo_snapshot *snapshot = snapshot_of(histogram);
-    memset(&counts, 0xee, sizeof counts);
-    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
-    picollo_snapshot_free(snapshot);
-    return counts;
-}
-
 static uint64_t count_at(picollo_histogram *histogram, uint64_t value)
 {
     picollo_bucket bucket;

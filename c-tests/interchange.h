@@ -15,13 +15,10 @@ static const uint8_t golden_bytes[58] = {
 static inline picollo_histogram *digits_histogram(uint32_t digits, uint64_t min, uint64_t max)
 {
     picollo_histogram_options options = default_options();
-    picollo_histogram *histogram = NULL;
     options.significant_digits = digits;
     options.min_trackable = min;
     options.max_trackable = max;
-    CHECK_OK(picollo_histogram_create(&options, &histogram));
-    if (histogram == NULL) abort();
-    return histogram;
+    return create_from(&options);
 }
 
 static inline picollo_histogram *golden_histogram(void)

@@ -87,13 +87,6 @@ static void equivalent_values(void)
     CHECK(same == 77 && bucket.step == UINT64_C(0x5a5a5a5a5a5a5a5a));
 }
 
-static size_t footprint_of(const picollo_histogram *histogram)
-{
-    size_t bytes = 0;
-    CHECK_OK(picollo_histogram_footprint(histogram, &bytes));
-    return bytes;
-}
-
 static void estimates(void)
 {
     static const struct {

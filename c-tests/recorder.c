@@ -6,14 +6,11 @@
 static picollo_histogram *create_narrow(uint32_t counter_bits)
 {
     picollo_histogram_options options = default_options();
-    picollo_histogram *histogram = NULL;
     options.counter_bits = counter_bits;
     options.relative_error = 0.01;
     options.min_trackable = 1000;
     options.max_trackable = 50000000;
-    CHECK_OK(picollo_histogram_create(&options, &histogram));
-    if (histogram == NULL) abort();
-    return histogram;
+    return create_from(&options);
 }
 
 static void check_same(picollo_histogram *a, picollo_histogram *b)

@@ -6,31 +6,12 @@
 static picollo_histogram *sparse(uint32_t mode, uint32_t counter_bits, uint32_t flags, uint64_t max_bytes)
 {
     picollo_histogram_options options = default_options();
-    picollo_histogram *histogram = NULL;
     options.mode = mode;
     options.storage = PICOLLO_STORAGE_SPARSE;
     options.counter_bits = counter_bits;
     options.flags = flags;
     options.max_bytes = max_bytes;
-    CHECK_OK(picollo_histogram_create(&options, &histogram));
-    if (histogram == NULL) abort();
-    return histogram;
-}
-
-static size_t footprint(const picollo_histogram *histogram)
-{
-    size_t bytes = 0;
-    CHECK_OK(picollo_histogram_footprint(histogram, &bytes));
-    return bytes;
-}
-
-static picollo_counts counts_of(picollo_histogram *histogram)
-{
-    picollo_snapshot *const snapshot = snapshot_of(histogram);
-    picollo_counts counts;
-    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
-    picollo_snapshot_free(snapshot);
-    return counts;
+    return create_from(&options);
 }
 
 static void ten_values_take_little(void)
@@ -41,7 +22,7 @@ static void ten_values_take_little(void)
         options.counter_bits = bits;
         CHECK_OK(picollo_histogram_create(&options, &dense));
         for (int i = 0; i < 10; i++) picollo_histogram_record(histogram, UINT64_C(3) << (6 * i));
-        CHECK(footprint(histogram) * 20 < footprint(dense));
+        CHECK(footprint_of(histogram) * 20 < footprint_of(dense));
         picollo_histogram_free(dense);
         picollo_histogram_free(histogram);
     }
@@ -82,11 +63,11 @@ static void a_limit_holds_and_what_does_not_fit_is_lost(void)
 {
     picollo_histogram_options options = default_options();
     picollo_histogram *histogram = sparse(PICOLLO_MODE_INTERLOCKED, 64, 0, 0), *none = NULL;
-    const size_t empty = footprint(histogram);
+    const size_t empty = footprint_of(histogram);
     size_t one;
     picollo_counts counts;
     picollo_histogram_record(histogram, 5);
-    one = footprint(histogram) - empty;
+    one = footprint_of(histogram) - empty;
     picollo_histogram_free(histogram);
 
     /* Less than an empty one takes. */
@@ -99,7 +80,7 @@ static void a_limit_holds_and_what_does_not_fit_is_lost(void)
     histogram = sparse(PICOLLO_MODE_INTERLOCKED, 64, 0, empty + 2 * one);
     for (int i = 0; i < 5; i++) picollo_histogram_record_n(histogram, UINT64_C(1) << (10 * i), 10);
     picollo_histogram_record(histogram, 1);
-    CHECK_U64(empty + 2 * one, footprint(histogram));
+    CHECK_U64(empty + 2 * one, footprint_of(histogram));
     counts = counts_of(histogram);
     CHECK_U64(21, counts.total);
     CHECK_U64(30, counts.lost);

@@ -4,24 +4,12 @@
  * The program brings its own malloc, as allocation.c does. */
 #include "test.h"
 
-#include <errno.h>
 #include <pthread.h>
 
-#ifdef __cplusplus
-#define NOTHROW noexcept(true)
-extern "C" {
-#else
-#define NOTHROW
-#endif
+#include "allocator.h"
 
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t number, size_t size);
-void *__libc_realloc(void *block, size_t size);
-void *__libc_memalign(size_t align, size_t size);
-void __libc_free(void *block);
-
-/* Allocations so far, blocks that are not freed yet, and which allocation fails: -1, none. */
-static long allocations, live, failing = -1;
+/* Allocations so far, and which of them fails: -1, none. */
+static long allocations, failing = -1;
 static int failing_on;
 
 static int may_allocate(size_t size)
@@ -39,37 +27,6 @@ static int may_allocate(size_t size)
     }
     return 1;
 }
-
-static void *counted(void *block)
-{
-    if (block != NULL) live++;
-    return block;
-}
-
-void *malloc(size_t size) NOTHROW { return may_allocate(size) ? counted(__libc_malloc(size)) : NULL; }
-void *calloc(size_t number, size_t size) NOTHROW { return may_allocate(number * size) ? counted(__libc_calloc(number, size)) : NULL; }
-void *realloc(void *block, size_t size) NOTHROW
-{
-    if (!may_allocate(size)) return NULL;
-    return block == NULL ? counted(__libc_malloc(size)) : __libc_realloc(block, size);
-}
-void *aligned_alloc(size_t align, size_t size) NOTHROW { return may_allocate(size) ? counted(__libc_memalign(align, size)) : NULL; }
-int posix_memalign(void **out, size_t align, size_t size) NOTHROW
-{
-    void *const block = may_allocate(size) ? counted(__libc_memalign(align, size)) : NULL;
-    if (block == NULL) return ENOMEM;
-    *out = block;
-    return 0;
-}
-void free(void *block) NOTHROW
-{
-    if (block != NULL) live--;
-    __libc_free(block);
-}
-
-#ifdef __cplusplus
-}
-#endif
 
 /* A call that may find no memory; whether it did not. */
 static int done(picollo_status status)

@@ -100,16 +100,28 @@ static inline picollo_histogram_options default_options(void)
     return options;
 }
 
+static inline picollo_histogram *create_from(const picollo_histogram_options *options)
+{
+    picollo_histogram *histogram = NULL;
+    CHECK_OK(picollo_histogram_create(options, &histogram));
+    if (histogram == NULL) abort();
+    return histogram;
+}
+
 static inline picollo_histogram *create(double relative_error, uint64_t min, uint64_t max)
 {
     picollo_histogram_options options = default_options();
-    picollo_histogram *histogram = NULL;
     options.relative_error = relative_error;
     options.min_trackable = min;
     options.max_trackable = max;
-    CHECK_OK(picollo_histogram_create(&options, &histogram));
-    if (histogram == NULL) abort();
-    return histogram;
+    return create_from(&options);
+}
+
+static inline size_t footprint_of(const picollo_histogram *histogram)
+{
+    size_t bytes = 0;
+    CHECK_OK(picollo_histogram_footprint(histogram, &bytes));
+    return bytes;
 }
 
 static inline picollo_snapshot *snapshot_of(picollo_histogram *histogram)
@@ -118,6 +130,17 @@ static inline picollo_snapshot *snapshot_of(picollo_histogram *histogram)
     CHECK_OK(picollo_snapshot_create(histogram, &snapshot));
     if (snapshot == NULL) abort();
     return snapshot;
+}
+
+/* What a histogram has counted since its reset. */
+static inline picollo_counts counts_of(picollo_histogram *histogram)
+{
+    picollo_counts counts;
+    picollo_snapshot *snapshot = snapshot_of(histogram);
+    memset(&counts, 0xee, sizeof counts);
+    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+    picollo_snapshot_free(snapshot);
+    return counts;
 }
 
 /* A pseudo-random sequence. */

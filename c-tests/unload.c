@@ -1,7 +1,7 @@
 /* The library comes and goes while threads live: loaded late, recorded into, unloaded before the threads end. */
-#include <dlfcn.h>
 #include <pthread.h>
 
+#include "loaded.h"
 #include "test.h"
 
 static picollo_status (*histogram_create)(const picollo_histogram_options *, picollo_histogram **);
@@ -9,24 +9,9 @@ static void (*histogram_record)(picollo_histogram *, uint64_t);
 static picollo_status (*histogram_summary)(picollo_histogram *, uint32_t, picollo_summary *);
 static void (*histogram_free)(picollo_histogram *);
 
-/* Data pointers do not convert to function pointers; their bytes do. */
-static void find(void *library, const char *name, void *function)
+static void *load_and_find(void)
 {
-    void *const symbol = dlsym(library, name);
-    if (symbol == NULL) {
-        fprintf(stderr, "%s\n", dlerror());
-        abort();
-    }
-    memcpy(function, &symbol, sizeof symbol);
-}
-
-static void *load(void)
-{
-    void *const library = dlopen("libpicollo.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        fprintf(stderr, "%s\n", dlerror());
-        abort();
-    }
+    void *const library = load();
     find(library, "picollo_histogram_create", &histogram_create);
     find(library, "picollo_histogram_record", &histogram_record);
     find(library, "picollo_histogram_summary", &histogram_summary);
@@ -60,7 +45,7 @@ static void threads_outlive_the_library(void)
         void *library;
         CHECK(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
         for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, record_and_outlive, NULL) == 0);
-        library = load();
+        library = load_and_find();
         options.mode = PICOLLO_MODE_THREAD_LOCAL;
         options.relative_error = 0.05;
         CHECK(histogram_create(&options, &histogram) == PICOLLO_OK);

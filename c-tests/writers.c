@@ -14,31 +14,12 @@
 static picollo_histogram *create_mode(uint32_t mode, uint32_t counter_bits)
 {
     picollo_histogram_options options = default_options();
-    picollo_histogram *histogram = NULL;
     options.mode = mode;
     options.counter_bits = counter_bits;
     options.relative_error = 0.01;
     options.min_trackable = 10;
     options.max_trackable = 100000;
-    CHECK_OK(picollo_histogram_create(&options, &histogram));
-    if (histogram == NULL) abort();
-    return histogram;
-}
-
-static picollo_counts counts_of(picollo_histogram *histogram)
-{
-    picollo_counts counts;
-    picollo_snapshot *const snapshot = snapshot_of(histogram);
-    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
-    picollo_snapshot_free(snapshot);
-    return counts;
-}
-
-static size_t footprint_of(picollo_histogram *histogram)
-{
-    size_t bytes = 0;
-    CHECK_OK(picollo_histogram_footprint(histogram, &bytes));
-    return bytes;
+    return create_from(&options);
 }
 
 static void start(pthread_t *thread, void *(*body)(void *), void *argument)

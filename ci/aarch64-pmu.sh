@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Do counters count right on a real arm64 kernel with a PMU? Boots Debian's in an emulator whose PMU counts instructions
-# exactly, and runs there: the native crate's own tests (built by ci/aarch64-tools.sh's Rust), and the programs of ci/aarch64/,
-# one machine for each setting. Ends with a line "N passed, N failed".
+# exactly, and runs there: the native crate's own tests (built by the Rust compiler of ci/debian-tools.sh), and the programs
+# of ci/aarch64/, one machine for each setting. Ends with a line "N passed, N failed".
 #
 # Without a network, and without what an earlier run has fetched, this fails: a check that was not made has not passed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if ! root=$(ci/aarch64-tools.sh); then
+if ! root=$(ci/debian-tools.sh aarch64); then
     echo "aarch64-pmu: FAILED: the emulator and the kernel could not be fetched (no network, or no Debian machine)" >&2
     echo "aarch64-pmu: nothing was tested on aarch64" >&2
     echo "0 passed, 1 failed"

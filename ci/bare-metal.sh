@@ -23,7 +23,7 @@ pass() {
     echo "ok: $*"
 }
 
-if ! rustc=$(ci/cross-rust.sh) || ! arm=$(ci/debian-tools.sh arm) || ! emulator=$(ci/aarch64-tools.sh); then
+if ! rustc=$(ci/cross-rust.sh) || ! arm=$(ci/debian-tools.sh arm) || ! emulator=$(ci/debian-tools.sh aarch64); then
     echo "bare-metal: FAILED: the compilers and the emulator could not be fetched (no network, or no Debian machine)" >&2
     echo "0 passed, 1 failed"
     exit 1

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A Rust compiler for targets that no ready-made library is at hand for: the one of ci/aarch64-tools.sh with the sources of its
-# libraries, which cargo builds along (-Zbuild-std). Prints the path of the compiler, for RUSTC. Use it like this:
+# A Rust compiler for targets that no ready-made library is at hand for: that of `ci/debian-tools.sh aarch64`, with the sources
+# of its libraries, which cargo builds along (-Zbuild-std). Prints the path of the compiler, for RUSTC. Use it like this:
 #
 #   RUSTC=$(ci/cross-rust.sh) RUSTC_BOOTSTRAP=1 cargo build -Zbuild-std=core --target thumbv6m-none-eabi
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-compiler=$(ci/aarch64-tools.sh)
+compiler=$(ci/debian-tools.sh aarch64)
 sources=$(ci/debian-tools.sh rust-src)
 home=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/debian/cross-rust
 libraries=$compiler/usr/lib/x86_64-linux-gnu:$compiler/lib/x86_64-linux-gnu
@@ -17,7 +17,7 @@ if [ ! -d "$sources/usr/src/rustc-$version/library" ]; then
     echo "cross-rust: the compiler is $version, its sources are of another version: remove $compiler and $sources" >&2
     exit 1
 fi
-if [ ! -x "$home/rustc-$version" ]; then
+if ! grep -qsF "exec $compiler/" "$home/rustc-$version"; then
     rm -rf "$home"
     mkdir -p "$home/sysroot/lib/rustlib/src"
     ln -s "$compiler/usr/lib/rustlib/x86_64-unknown-linux-gnu" "$home/sysroot/lib/rustlib/"

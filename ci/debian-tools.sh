@@ -4,16 +4,25 @@
 #
 #   ci/debian-tools.sh arm        a compiler and binutils for Cortex-M
 #   ci/debian-tools.sh windows    mingw-w64 and wine
-#   ci/debian-tools.sh rust-src   the sources of Rust's libraries, as old as the compiler of ci/aarch64-tools.sh
+#   ci/debian-tools.sh aarch64    an emulator, an arm64 kernel, a cross compiler, and a Rust compiler with arm64's standard library
+#   ci/debian-tools.sh rust-src   the sources of Rust's libraries, as old as that compiler
 #   ci/debian-tools.sh i386       a C library and a compiler for 32-bit x86, which runs here as it is
 #   ci/debian-tools.sh s390x      the same for a big-endian machine, and an emulator of it
 #   ci/debian-tools.sh cmake, ci/debian-tools.sh abigail, ...: any other package by its name
 set -euo pipefail
 
 set=$1
+architectures=(amd64)
+# Packages that are fetched without what they need, and also where the machine has them.
+alone=()
 case $set in
 arm) packages="gcc-arm-none-eabi binutils-arm-none-eabi" ;;
 windows) packages="gcc-mingw-w64-x86-64-win32 wine64 libwine" ;;
+aarch64)
+    architectures+=(arm64)
+    packages="qemu-system-arm gcc-aarch64-linux-gnu rustc-web"
+    alone=(libc6-dev-arm64-cross linux-libc-dev-arm64-cross libstd-rust-web-dev:arm64)
+    ;;
 rust-src) packages="rust-web-src" ;;
 i386) packages="gcc-i686-linux-gnu libc6-dev-i386-cross" ;;
 s390x) packages="gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user" ;;
@@ -23,6 +32,7 @@ esac
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/debian/$set
 root=$cache/root
+# Raised whenever a list above changes, so that an old folder is not taken for a complete one.
 stamp=$cache/complete-1
 if [ -e "$stamp" ]; then
     echo "$root"
@@ -39,7 +49,7 @@ touch "$cache/status"
 options=(
     -qq
     -o Dir::State="$cache/state" -o Dir::State::status="$cache/status" -o Dir::Cache="$cache/archives"
-    -o APT::Architectures::=amd64 -o Acquire::Languages=none -o Acquire::Retries=3 -o APT::Sandbox::User=root
+    "${architectures[@]/#/-oAPT::Architectures::=}" -o Acquire::Languages=none -o Acquire::Retries=3 -o APT::Sandbox::User=root
 )
 
 echo "debian-tools: fetching $packages" >&2
@@ -54,7 +64,13 @@ mapfile -t needed < <(apt-cache "${options[@]}" depends --recurse --no-recommend
         dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
     done)
 [ ${#needed[@]} -gt 0 ] || { echo "debian-tools: $packages not found: is there a network?" >&2; exit 1; }
-(cd "$cache/debs" && apt-get "${options[@]}" download "${needed[@]}" >&2)
+if [ "$set" = aarch64 ]; then
+    # The newest kernel's name, through the package that always depends on it: pinned names rot.
+    kernel=$(apt-cache "${options[@]}" depends linux-image-cloud-arm64:arm64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -1)
+    [ -n "$kernel" ] || { echo "debian-tools: no arm64 kernel found" >&2; exit 1; }
+    alone+=("$kernel")
+fi
+(cd "$cache/debs" && apt-get "${options[@]}" download "${needed[@]}" "${alone[@]}" >&2)
 for package in "$cache"/debs/*.deb; do
     dpkg-deb -x "$package" "$root"
 done

@@ -12,6 +12,7 @@ use core::ptr::NonNull;
 
 use crate::image::Header;
 use crate::sync::{AtomicUsize, Ordering};
+use crate::{Error, Result};
 
 /// In front of the header of a histogram on the heap, and of an array; a whole cache line, so that what follows stays
 /// aligned.
@@ -27,6 +28,18 @@ pub(crate) struct Prefix {
 }
 
 pub(crate) const PREFIX: usize = size_of::<Prefix>();
+
+/// Bytes of a block of `fixed` bytes and `length` of `E` behind them: a multiple of the alignment of `Head`, which it begins
+/// with. [`Error::OutOfMemory`] when no address space could hold it.
+pub(crate) const fn size_with<Head, E>(fixed: usize, length: usize) -> Result<usize> {
+    match length.checked_mul(size_of::<E>()) {
+        // Room for the arithmetic of sizes, here and with the prefix.
+        Some(bytes) if bytes < isize::MAX as usize - 2 * fixed => {
+            Ok((fixed + bytes).next_multiple_of(align_of::<Head>()))
+        }
+        _ => Err(Error::OutOfMemory),
+    }
+}
 
 #[cfg(not(loom))]
 const _: () = assert!(PREFIX == align_of::<Header>());

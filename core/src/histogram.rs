@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr;
 
+use crate::block::size_with;
 use crate::counter::{Counter, SingleWriter, TallyCounts, WriteMode, wraps_between};
 use crate::image::{Header, kind};
 use crate::record::Record;
@@ -86,13 +87,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// Bytes that a histogram takes, all told; a multiple of [`Histogram::ALIGNMENT`]. [`Error::OutOfMemory`] when no
     /// address space could hold it.
     pub const fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        let cells = layout.length() << live_reset as u32;
-        match cells.checked_mul(size_of::<C>()) {
-            Some(bytes) if bytes < isize::MAX as usize - 2 * size_of::<Header>() => {
-                Ok((size_of::<Header>() + bytes).next_multiple_of(align_of::<Header>()))
-            }
-            _ => Err(Error::OutOfMemory),
-        }
+        size_with::<Header, C>(size_of::<Header>(), layout.length() << live_reset as u32)
     }
 
     /// What it grows by, and how often: never.
@@ -328,15 +323,7 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
-        let Some(baseline) = self.baseline() else {
-            out.fill(0);
-            *tallies = TallyCounts::default();
-            return Ok(0);
-        };
-        self.header.version.read(|| {
-            *tallies = self.header.baseline.load();
-            C::load_many(baseline, out);
-        })
+        self.header.copy_baseline(self.baseline(), out, tallies)
     }
 
     fn baseline_is(&self, version: u32) -> bool {

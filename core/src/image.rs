@@ -6,7 +6,7 @@
 
 use core::mem::size_of;
 
-use crate::counter::Tallies;
+use crate::counter::{Counter, Tallies, TallyCounts};
 use crate::sync::{AtomicU64, Ordering::Relaxed, const_unless_loom};
 use crate::version::Version;
 use crate::{Error, Layout, Mode, Result, Storage};
@@ -107,6 +107,24 @@ impl Header {
     /// baseline.
     pub(crate) const fn cells(&self) -> usize {
         self.layout.length() << self.has_baseline() as u32
+    }
+
+    /// What [`crate::Source::copy_baseline`] is to those whose baseline is an array of cells: all zero where there is none.
+    pub(crate) fn copy_baseline<C: Counter>(
+        &self,
+        cells: Option<&[C]>,
+        out: &mut [u64],
+        tallies: &mut TallyCounts,
+    ) -> Result<u32> {
+        let Some(cells) = cells else {
+            out.fill(0);
+            *tallies = TallyCounts::default();
+            return Ok(0);
+        };
+        self.version.read(|| {
+            *tallies = self.baseline.load();
+            C::load_many(cells, out);
+        })
     }
 
     /// Whether this is an image that this build can use. [`Error::Corrupt`] when it is none, or a broken one;

@@ -47,7 +47,7 @@ impl Layout {
 
     /// Like [`Layout::new`], with [`Error::InvalidArgument`] when `min >= max`.
     pub const fn try_new(relative_error: f64, min: u64, max: u64) -> Result<Layout> {
-        Layout::with_scale(scale_for(relative_error), min, max)
+        Layout::with_scale(scale_for(relative_error, MIN_ERROR), min, max)
     }
 
     /// A layout whose buckets are those of an HdrHistogram with this many significant decimal digits (1 ..= 5) and unit
@@ -196,12 +196,13 @@ const fn index_of(scale: u32, value: u64) -> u64 {
     ((exponent as u64) << (scale & 63)) + (value >> (exponent & 63))
 }
 
-/// The smallest scale that keeps the promise `0.5 / 2^scale <= error`.
-const fn scale_for(relative_error: f64) -> u32 {
+/// The smallest scale that keeps the promise `0.5 / 2^scale <= error`, for an error of `min_error` at least, 0.1 at most, and
+/// 0.001 where it is zero, negative or NaN.
+pub(crate) const fn scale_for(relative_error: f64, min_error: f64) -> u32 {
     let error = if relative_error.is_nan() || relative_error <= 0.0 {
         DEFAULT_ERROR
-    } else if relative_error < MIN_ERROR {
-        MIN_ERROR
+    } else if relative_error < min_error {
+        min_error
     } else if relative_error > MAX_ERROR {
         MAX_ERROR
     } else {

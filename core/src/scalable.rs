@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use crate::approximate::{SCALABLE_THRESHOLD_BITS, add_approximately, add_in_steps};
+use crate::block::size_with;
 use crate::counter::{Counter, Tallies, TallyCounts};
 use crate::image::Header;
 use crate::record::Record;
@@ -50,12 +51,7 @@ impl<C: Counter> Scalable<C> {
     }
 
     pub(crate) fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        match Self::words(layout, live_reset).checked_mul(size_of::<AtomicU64>()) {
-            Some(bytes) if bytes < isize::MAX as usize - 2 * Self::CELLS => {
-                Ok((Self::CELLS + bytes).next_multiple_of(align_of::<Header>()))
-            }
-            _ => Err(Error::OutOfMemory),
-        }
+        size_with::<Header, AtomicU64>(Self::CELLS, Self::words(layout, live_reset))
     }
 
     /// Makes an empty histogram of zeroed memory.
@@ -263,17 +259,7 @@ impl<C: Counter> Source for Scalable<C> {
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
-        let Some(baseline) = self.baseline() else {
-            out.fill(0);
-            *tallies = TallyCounts::default();
-            return Ok(0);
-        };
-        self.header.version.read(|| {
-            *tallies = self.header.baseline.load();
-            for (out, base) in out.iter_mut().zip(baseline) {
-                *out = base.load(Relaxed);
-            }
-        })
+        self.header.copy_baseline(self.baseline(), out, tallies)
     }
 
     fn baseline_is(&self, version: u32) -> bool {

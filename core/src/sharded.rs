@@ -12,6 +12,7 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
+use crate::block::size_with;
 use crate::counter::{Counter, SingleWriter, Tallies, TallyCounts, WriteMode, wraps_between};
 use crate::image::Header;
 use crate::record::Record;
@@ -115,15 +116,8 @@ const RUN: usize = 512;
 
 impl<C: Counter> Sharded<C> {
     pub(crate) fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        let fixed = size_of::<Header>() + size_of::<Shards>();
         let words = layout.length() << live_reset as u32;
-        // Room for the arithmetic of sizes, here and with the prefix.
-        match words.checked_mul(size_of::<AtomicU64>()) {
-            Some(bytes) if bytes < isize::MAX as usize - 2 * fixed => {
-                Ok((fixed + bytes).next_multiple_of(align_of::<Header>()))
-            }
-            _ => Err(Error::OutOfMemory),
-        }
+        size_with::<Header, AtomicU64>(size_of::<Header>() + size_of::<Shards>(), words)
     }
 
     /// What it grows by, and how often: a shard for each thread that records.
@@ -184,12 +178,7 @@ impl<C: Counter> Sharded<C> {
     }
 
     fn shard_size(layout: &Layout) -> Result<usize> {
-        match layout.length().checked_mul(size_of::<C>()) {
-            Some(bytes) if bytes < isize::MAX as usize - 2 * size_of::<ShardHead>() => {
-                Ok((size_of::<ShardHead>() + bytes).next_multiple_of(align_of::<ShardHead>()))
-            }
-            _ => Err(Error::OutOfMemory),
-        }
+        size_with::<ShardHead, C>(size_of::<ShardHead>(), layout.length())
     }
 
     /// Allocates a shard and shows it to readers.
@@ -441,17 +430,7 @@ impl<C: Counter> Source for Sharded<C> {
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
-        let Some(baseline) = self.baseline() else {
-            out.fill(0);
-            *tallies = TallyCounts::default();
-            return Ok(0);
-        };
-        self.header.version.read(|| {
-            *tallies = self.header.baseline.load();
-            for (out, base) in out.iter_mut().zip(baseline) {
-                *out = base.load(Relaxed);
-            }
-        })
+        self.header.copy_baseline(self.baseline(), out, tallies)
     }
 
     fn baseline_is(&self, version: u32) -> bool {

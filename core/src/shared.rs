@@ -3,47 +3,22 @@
 //! This is what a language binding holds. The pointer leads to the [`Header`] that every kind begins with, so that a
 //! record needs one comparison and no second pointer.
 
+#[macro_use]
+mod kinds;
+mod plan;
+
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crate::block::{PREFIX, Prefix};
-use crate::counter::SingleWriter;
-use crate::image::{Header, kind};
-use crate::interlocked::Interlocked;
+use crate::image::Header;
 use crate::recorder::Recorder;
-use crate::scalable::Scalable;
-#[cfg(feature = "std")]
-use crate::sharded::Sharded;
-#[cfg(feature = "alloc")]
-use crate::sparse::Sparse;
-use crate::sync::{AtomicU32, AtomicU64};
-use crate::{Error, Histogram, Layout, Merged, Mode, Options, Record, Result, Since, Snapshot, Storage};
+use crate::{Error, Layout, Merged, Options, Record, Result, Since, Snapshot};
 
-const SINGLE_64: u32 = kind(Mode::SingleWriter, Storage::Dense, 64);
-const SINGLE_32: u32 = kind(Mode::SingleWriter, Storage::Dense, 32);
-const INTERLOCKED_64: u32 = kind(Mode::Interlocked, Storage::Dense, 64);
-const INTERLOCKED_32: u32 = kind(Mode::Interlocked, Storage::Dense, 32);
-#[cfg(feature = "std")]
-const THREAD_LOCAL_64: u32 = kind(Mode::ThreadLocal, Storage::Dense, 64);
-#[cfg(feature = "std")]
-const THREAD_LOCAL_32: u32 = kind(Mode::ThreadLocal, Storage::Dense, 32);
-
-const SCALABLE_64: u32 = kind(Mode::Scalable, Storage::Dense, 64);
-const SCALABLE_32: u32 = kind(Mode::Scalable, Storage::Dense, 32);
-
-#[cfg(feature = "alloc")]
-const SPARSE_SINGLE_64: u32 = kind(Mode::SingleWriter, Storage::Sparse, 64);
-#[cfg(feature = "alloc")]
-const SPARSE_SINGLE_32: u32 = kind(Mode::SingleWriter, Storage::Sparse, 32);
-#[cfg(feature = "alloc")]
-const SPARSE_INTERLOCKED_64: u32 = kind(Mode::Interlocked, Storage::Sparse, 64);
-#[cfg(feature = "alloc")]
-const SPARSE_INTERLOCKED_32: u32 = kind(Mode::Interlocked, Storage::Sparse, 32);
-
-/// What the kinds are.
-type Single<C> = Histogram<[C], SingleWriter>;
-type Atomic<C> = Histogram<[C], Interlocked>;
+use kinds::*;
+pub use plan::Footprint;
+pub(crate) use plan::Plan;
 
 /// A counted reference to a histogram: cloning adds one, dropping takes one away, the last one frees it. Histograms in
 /// the caller's memory are not counted: the memory must outlive every reference.
@@ -56,79 +31,6 @@ pub struct SharedHistogram(NonNull<Header>);
 unsafe impl Send for SharedHistogram {}
 // SAFETY: as above.
 unsafe impl Sync for SharedHistogram {}
-
-/// Runs an expression with the type that a kind stands for, or another for a kind that cannot live in the caller's
-/// memory.
-macro_rules! with_dense_type_of {
-    ($kind:expr, $type:ident => $body:expr, _ => $unknown:expr) => {
-        match $kind {
-            SINGLE_64 => {
-                type $type = Single<AtomicU64>;
-                $body
-            }
-            SINGLE_32 => {
-                type $type = Single<AtomicU32>;
-                $body
-            }
-            INTERLOCKED_64 => {
-                type $type = Atomic<AtomicU64>;
-                $body
-            }
-            INTERLOCKED_32 => {
-                type $type = Atomic<AtomicU32>;
-                $body
-            }
-            _ => $unknown,
-        }
-    };
-}
-
-/// Runs an expression with the type that a kind stands for, or another for an unknown kind.
-macro_rules! with_type_of {
-    ($kind:expr, $type:ident => $body:expr, _ => $unknown:expr) => {
-        match $kind {
-            #[cfg(feature = "std")]
-            THREAD_LOCAL_64 => {
-                type $type = Sharded<AtomicU64>;
-                $body
-            }
-            #[cfg(feature = "std")]
-            THREAD_LOCAL_32 => {
-                type $type = Sharded<AtomicU32>;
-                $body
-            }
-            #[cfg(feature = "alloc")]
-            SPARSE_SINGLE_64 => {
-                type $type = Sparse<AtomicU64, SingleWriter>;
-                $body
-            }
-            #[cfg(feature = "alloc")]
-            SPARSE_SINGLE_32 => {
-                type $type = Sparse<AtomicU32, SingleWriter>;
-                $body
-            }
-            #[cfg(feature = "alloc")]
-            SPARSE_INTERLOCKED_64 => {
-                type $type = Sparse<AtomicU64, Interlocked>;
-                $body
-            }
-            #[cfg(feature = "alloc")]
-            SPARSE_INTERLOCKED_32 => {
-                type $type = Sparse<AtomicU32, Interlocked>;
-                $body
-            }
-            SCALABLE_64 => {
-                type $type = Scalable<AtomicU64>;
-                $body
-            }
-            SCALABLE_32 => {
-                type $type = Scalable<AtomicU32>;
-                $body
-            }
-            kind => with_dense_type_of!(kind, $type => $body, _ => $unknown),
-        }
-    };
-}
 
 /// Runs an expression on the histogram as what it is.
 macro_rules! as_what_it_is {
@@ -161,7 +63,7 @@ impl SharedHistogram {
 
     #[cfg(feature = "alloc")]
     fn allocate(plan: &Plan) -> Result<SharedHistogram> {
-        let size = plan.size.checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
+        let size = plan.size().checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
         let block = crate::memory::allocate_zeroed(size, align_of::<Prefix>())?;
         // SAFETY: the block has room for the prefix and the histogram behind it, whose cells are zero already.
         unsafe {
@@ -192,18 +94,7 @@ impl SharedHistogram {
     /// What [`SharedHistogram::footprint`] of a histogram with these options is going to be. Fails as
     /// [`SharedHistogram::create`] does.
     pub fn estimate(options: &Options) -> Result<Footprint> {
-        let plan = Plan::new(options)?;
-        let (step, steps) =
-            with_type_of!(plan.kind, Kind => Kind::growth(&plan.layout, plan.live_reset)?, _ => (0, 0));
-        if plan.size > plan.max_bytes && options.storage == Storage::Sparse {
-            return Err(Error::InvalidArgument);
-        }
-        let initial = plan.size.checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
-        let limit = match options.storage {
-            Storage::Sparse => plan.max_bytes.saturating_add(PREFIX),
-            Storage::Dense => usize::MAX,
-        };
-        Ok(Footprint { initial, step, most: initial.saturating_add(step.saturating_mul(steps)).min(limit) })
+        Plan::new(options)?.estimate(options.storage)
     }
 
     /// A new histogram in the caller's memory, private or shared with other processes.
@@ -494,18 +385,6 @@ impl core::fmt::Debug for SharedHistogram {
     }
 }
 
-/// What a histogram takes, in bytes, before it is made. See [`SharedHistogram::estimate`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Footprint {
-    /// When it is made.
-    pub initial: usize,
-    /// What it grows by: a shard for each thread that records at the same time, a chunk of sparse storage with its
-    /// baseline; 0 where it does not grow.
-    pub step: usize,
-    /// The most it can come to; `usize::MAX` where nothing limits it.
-    pub most: usize,
-}
-
 /// What is to be done with a histogram before its memory is freed.
 ///
 /// # Safety
@@ -514,57 +393,4 @@ pub struct Footprint {
 pub(crate) unsafe fn dispose(header: NonNull<Header>) {
     // SAFETY: of the kind that it says; the rest is the caller's promise.
     unsafe { with_type_of!(header.as_ref().kind, Kind => Kind::dispose(header), _ => ()) };
-}
-
-/// What options come to.
-pub(crate) struct Plan {
-    layout: Layout,
-    kind: u32,
-    live_reset: bool,
-    #[cfg_attr(not(feature = "alloc"), allow(dead_code))]
-    size: usize,
-    /// Sparse storage: the most that the histogram may take behind its prefix.
-    #[cfg_attr(not(feature = "alloc"), allow(dead_code))]
-    max_bytes: usize,
-}
-
-impl Plan {
-    pub(crate) fn new(options: &Options) -> Result<Plan> {
-        let layout = options.layout()?;
-        let bits = options.resolved_counter_bits()?;
-        let live_reset = !options.no_live_reset;
-        let kind = kind(options.mode, options.storage, bits);
-        let size = with_type_of!(
-            kind,
-            Kind => Kind::required_size(&layout, live_reset)?,
-            _ => return Err(Error::Unsupported)
-        );
-        let max_bytes = match options.max_bytes {
-            0 => usize::MAX,
-            bytes => usize::try_from(bytes).unwrap_or(usize::MAX).saturating_sub(PREFIX),
-        };
-        Ok(Plan { layout, kind, live_reset, size, max_bytes })
-    }
-    /// Bytes of a histogram, without a prefix.
-    #[cfg(feature = "alloc")]
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Makes a histogram in a block on the heap, its header as `place` says.
-    ///
-    /// # Safety
-    /// `base` must lead to [`Plan::size`] zeroed bytes behind a prefix, aligned like the header.
-    #[cfg(feature = "alloc")]
-    pub(crate) unsafe fn make(
-        &self,
-        base: NonNull<Header>,
-        place: impl FnOnce(Header) -> Header,
-    ) -> Result<()> {
-        let header = place(Header::new(self.layout, self.kind, self.live_reset).with_new_epoch());
-        // SAFETY: the caller's promise.
-        unsafe {
-            with_type_of!(self.kind, Kind => Kind::initialise(base, header, self.max_bytes), _ => Err(Error::Unsupported))
-        }
-    }
 }

@@ -10,6 +10,7 @@
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr;
 
+use crate::block::size_with;
 use crate::bulk::{self, RUN};
 use crate::cells::{Cells, Recorded};
 use crate::counter::{TallyCounts, wraps_between};
@@ -130,12 +131,7 @@ impl Snapshot {
     }
 
     pub(crate) const fn size_of_words(words: usize) -> Result<usize> {
-        match words.checked_mul(size_of::<u64>()) {
-            Some(bytes) if bytes < isize::MAX as usize - 2 * size_of::<Head>() => {
-                Ok((size_of::<Head>() + bytes).next_multiple_of(align_of::<Head>()))
-            }
-            _ => Err(Error::OutOfMemory),
-        }
+        size_with::<Head, u64>(size_of::<Head>(), words)
     }
 
     /// An empty snapshot in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to

@@ -10,6 +10,7 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
+use crate::block::size_with;
 use crate::counter::{Counter, Tallies, TallyCounts, WriteMode, wraps_between};
 use crate::first_touch::{Blank, Budget, FirstTouch};
 use crate::histogram::add_out_of_range;
@@ -60,12 +61,7 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
 
     /// Bytes of a histogram before anything is recorded.
     pub(crate) fn required_size(layout: &Layout, _live_reset: bool) -> Result<usize> {
-        match Self::chunks_of(layout).checked_mul(size_of::<FirstTouch<Chunk<C>>>()) {
-            Some(bytes) if bytes < isize::MAX as usize - 2 * size_of::<Fixed>() => {
-                Ok((Self::DIRECTORY + bytes).next_multiple_of(align_of::<Header>()))
-            }
-            _ => Err(Error::OutOfMemory),
-        }
+        size_with::<Header, FirstTouch<Chunk<C>>>(Self::DIRECTORY, Self::chunks_of(layout))
     }
 
     /// What it grows by, and how often: chunks, with their baselines.

@@ -78,6 +78,31 @@ pub unsafe fn slice_mut<'a, T>(pointer: *mut T, length: usize) -> Outcome<&'a mu
     Ok(unsafe { core::slice::from_raw_parts_mut(pointer.as_ptr(), length) })
 }
 
+/// Fills the caller's array with a list of so many elements. With a NULL `out` it only tells how many there are.
+///
+/// # Safety
+/// `out` must be NULL or valid for reads and writes of `capacity` of `T`, any bit pattern of which is valid, that nobody
+/// else touches during the call.
+pub unsafe fn write_list<T>(
+    list: impl Iterator<Item = T>,
+    length: usize,
+    out: *mut T,
+    capacity: usize,
+    out_length: Output<usize>,
+) -> Outcome {
+    if !out.is_null() {
+        // SAFETY: the caller's promise, passed on; never more than needed, whatever capacity says.
+        let out = unsafe { slice_mut(out, capacity.min(length))? };
+        if out.len() < length {
+            out_length.set(length);
+            return Err(Failure::BUFFER_TOO_SMALL);
+        }
+        out.iter_mut().zip(list).for_each(|(out, element)| *out = element);
+    }
+    out_length.set(length);
+    Ok(())
+}
+
 /// A C string that must be UTF-8; NULL is the empty one.
 ///
 /// # Safety

@@ -11,39 +11,27 @@
 //! A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_get
 //! lends it, as long as the array is there; picollo_histogram_array_at gives a reference, which keeps the array there.
 
-use core::mem::ManuallyDrop;
 use core::ptr::{NonNull, null_mut};
 
 use picollo_core::HistogramArray;
 
 use crate::argument::output;
-use crate::failure::{Failure, Outcome};
+use crate::counted::{self, Counted, borrow, borrow_unchecked};
+use crate::failure::Failure;
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_histogram, picollo_histogram_array};
 use crate::histogram::into_handle;
 use crate::histogram_options::{picollo_histogram_options, read_options};
 use crate::status::picollo_status;
 
-/// The reference behind a handle, borrowed: the handle keeps it.
-///
-/// # Safety
-/// `array` must be a handle that is not freed during the borrow; not NULL.
-#[inline(always)]
-unsafe fn borrow_unchecked(array: *const picollo_histogram_array) -> ManuallyDrop<HistogramArray> {
-    // SAFETY: not NULL and from `into_raw`, as the caller promises; never dropped here.
-    unsafe { ManuallyDrop::new(HistogramArray::from_raw(NonNull::new_unchecked(array.cast_mut().cast()))) }
-}
+impl Counted for picollo_histogram_array {
+    type Reference = HistogramArray;
 
-/// As [`borrow_unchecked`], but NULL is found out.
-///
-/// # Safety
-/// If not NULL, as for [`borrow_unchecked`].
-unsafe fn borrow(array: *const picollo_histogram_array) -> Outcome<ManuallyDrop<HistogramArray>> {
-    if array.is_null() {
-        return Err(Failure::NULL_POINTER);
+    #[inline(always)]
+    unsafe fn reference(handle: NonNull<Self>) -> HistogramArray {
+        // SAFETY: handles come from `into_raw`; the rest is passed on.
+        unsafe { HistogramArray::from_raw(handle.cast()) }
     }
-    // SAFETY: just checked; the rest is passed on.
-    Ok(unsafe { borrow_unchecked(array) })
 }
 
 /// Makes an array of empty histograms.
@@ -78,12 +66,8 @@ pub unsafe extern "C" fn picollo_histogram_array_create(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_array_free(array: *mut picollo_histogram_array) {
-    guard_void(|| {
-        if let Some(raw) = NonNull::new(array.cast()) {
-            // SAFETY: a handle stands for one reference, which the caller gives up.
-            drop(unsafe { HistogramArray::from_raw(raw) });
-        }
-    });
+    // SAFETY: the caller's promise, passed on.
+    guard_void(|| unsafe { counted::free(array) });
 }
 
 /// Tells how many histograms there are.

@@ -25,7 +25,6 @@
 //! Times are in picoseconds a call.
 
 use core::ffi::c_char;
-use core::ptr::NonNull;
 
 use picollo_native::{BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkOptions, Side};
 pub use picollo_native::{
@@ -156,10 +155,7 @@ pub unsafe extern "C" fn picollo_benchmark_create(
         // SAFETY: as above.
         let options = unsafe { read_options(options)? };
         let benchmark = Benchmark::create(&options, events)?;
-        let block = memory::allocate(size_of::<Benchmark>(), align_of::<Benchmark>())?.cast::<Benchmark>();
-        // SAFETY: a fresh block of this size and alignment.
-        unsafe { block.write(benchmark) };
-        out.set(block.as_ptr().cast());
+        out.set(memory::create(benchmark)?.as_ptr().cast());
         Ok(())
     })
 }
@@ -171,15 +167,8 @@ pub unsafe extern "C" fn picollo_benchmark_create(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_free(benchmark: *mut picollo_benchmark) {
-    guard_void(|| {
-        if let Some(benchmark) = NonNull::new(benchmark.cast::<Benchmark>()) {
-            // SAFETY: from `picollo_benchmark_create`, and given up by the caller.
-            unsafe {
-                benchmark.drop_in_place();
-                memory::free(benchmark.cast(), size_of::<Benchmark>(), align_of::<Benchmark>());
-            }
-        }
-    });
+    // SAFETY: from `picollo_benchmark_create`, and given up by the caller.
+    guard_void(|| unsafe { memory::destroy(benchmark.cast::<Benchmark>()) });
 }
 
 /// Tells what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.

@@ -17,10 +17,10 @@ use core::ptr;
 use picollo_native::{Clock, Unit};
 
 use crate::argument::output;
+use crate::counted::borrow;
 use crate::failure::Failure;
 use crate::guard::{guard, guard_value, guard_void};
 use crate::handles::picollo_histogram;
-use crate::histogram::borrow;
 use crate::status::picollo_status;
 
 /// CLOCK_MONOTONIC: nanoseconds since some point in the past.

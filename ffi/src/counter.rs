@@ -16,7 +16,6 @@
 //! Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently.
 
 use core::mem::{align_of, size_of};
-use core::ptr::NonNull;
 
 use picollo_core::{
     AtomicU32, AtomicU64, Counter, SCALABLE_THRESHOLD_BITS, StripedCounter, add_approximately, add_capped,
@@ -266,10 +265,7 @@ pub unsafe extern "C" fn picollo_striped_counter_create(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let out = unsafe { output(out)? };
-        let block = memory::allocate(size_of::<StripedCounter>(), align_of::<StripedCounter>())?;
-        // SAFETY: a fresh block of this size and alignment.
-        unsafe { block.cast().write(StripedCounter::new()) };
-        out.set(block.as_ptr().cast());
+        out.set(memory::create(StripedCounter::new())?.as_ptr().cast());
         Ok(())
     })
 }
@@ -281,12 +277,8 @@ pub unsafe extern "C" fn picollo_striped_counter_create(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_striped_counter_free(counter: *mut picollo_striped_counter) {
-    guard_void(|| {
-        if let Some(block) = NonNull::new(counter.cast::<u8>()) {
-            // SAFETY: a handle leads to such a block, which the caller gives up. Words have nothing to drop.
-            unsafe { memory::free(block, size_of::<StripedCounter>(), align_of::<StripedCounter>()) };
-        }
-    });
+    // SAFETY: a handle leads to such a block, which the caller gives up.
+    guard_void(|| unsafe { memory::destroy(counter.cast::<StripedCounter>()) });
 }
 
 /// Counts events exactly, on one of the words.

@@ -20,15 +20,15 @@
 //! Memory is allocated when a value is the first of its magnitude: so records are not for signal handlers, other than
 //! those of integer histograms.
 
-use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 pub use picollo_core::DoubleStatistics as picollo_double_statistics;
 use picollo_core::{DoubleOptions, QuantileRule, SharedDoubleHistogram};
 
 use crate::argument::{output, slice, slice_mut};
+use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::double_snapshot::read;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_double_histogram, picollo_double_snapshot};
 use crate::options;
@@ -62,34 +62,14 @@ unsafe impl options::Options for picollo_double_options {
     const FIRST_SIZE: usize = 24;
 }
 
-/// The reference behind a handle, borrowed: the handle keeps it.
-///
-/// # Safety
-/// `histogram` must be a handle that is not freed during the borrow; not NULL.
-#[inline(always)]
-unsafe fn borrow_unchecked(
-    histogram: *const picollo_double_histogram,
-) -> ManuallyDrop<SharedDoubleHistogram> {
-    // SAFETY: not NULL and from `into_raw`, as the caller promises; never dropped here.
-    unsafe {
-        ManuallyDrop::new(SharedDoubleHistogram::from_raw(NonNull::new_unchecked(
-            histogram.cast_mut().cast(),
-        )))
-    }
-}
+impl Counted for picollo_double_histogram {
+    type Reference = SharedDoubleHistogram;
 
-/// As [`borrow_unchecked`], but NULL is found out.
-///
-/// # Safety
-/// If not NULL, as for [`borrow_unchecked`].
-pub unsafe fn borrow(
-    histogram: *const picollo_double_histogram,
-) -> Outcome<ManuallyDrop<SharedDoubleHistogram>> {
-    if histogram.is_null() {
-        return Err(Failure::NULL_POINTER);
+    #[inline(always)]
+    unsafe fn reference(handle: NonNull<Self>) -> SharedDoubleHistogram {
+        // SAFETY: handles come from `into_raw`; the rest is passed on.
+        unsafe { SharedDoubleHistogram::from_raw(handle.cast()) }
     }
-    // SAFETY: just checked; the rest is passed on.
-    Ok(unsafe { borrow_unchecked(histogram) })
 }
 
 /// Makes an empty histogram of doubles.
@@ -137,12 +117,8 @@ pub unsafe extern "C" fn picollo_double_histogram_create(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_histogram_free(histogram: *mut picollo_double_histogram) {
-    guard_void(|| {
-        if let Some(raw) = NonNull::new(histogram.cast()) {
-            // SAFETY: a handle stands for one reference, which the caller gives up.
-            drop(unsafe { SharedDoubleHistogram::from_raw(raw) });
-        }
-    });
+    // SAFETY: the caller's promise, passed on.
+    guard_void(|| unsafe { counted::free(histogram) });
 }
 
 /// Counts one value.

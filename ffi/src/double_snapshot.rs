@@ -11,7 +11,6 @@
 //!     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
 
 use core::ffi::c_char;
-use core::ptr::NonNull;
 
 use picollo_core::DoubleSnapshot;
 use picollo_core::text::Format;
@@ -20,8 +19,9 @@ pub use picollo_core::{
     DoubleSummary as picollo_double_summary,
 };
 
-use crate::argument::{exclusive, flag, input, output, slice, slice_mut, text};
-use crate::double_histogram::{borrow, picollo_double_statistics};
+use crate::argument::{exclusive, flag, input, output, slice, slice_mut, text, write_list};
+use crate::counted::borrow;
+use crate::double_histogram::picollo_double_statistics;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_double_histogram, picollo_double_snapshot};
@@ -52,10 +52,7 @@ pub unsafe extern "C" fn picollo_double_snapshot_create(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let out = unsafe { output(out)? };
-        let block = memory::allocate(size_of::<DoubleSnapshot>(), align_of::<DoubleSnapshot>())?;
-        // SAFETY: a fresh block of this size and alignment.
-        unsafe { block.cast().write(DoubleSnapshot::new()) };
-        out.set(block.as_ptr().cast());
+        out.set(memory::create(DoubleSnapshot::new())?.as_ptr().cast());
         Ok(())
     })
 }
@@ -67,15 +64,8 @@ pub unsafe extern "C" fn picollo_double_snapshot_create(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_snapshot_free(snapshot: *mut picollo_double_snapshot) {
-    guard_void(|| {
-        if let Some(block) = NonNull::new(snapshot.cast::<DoubleSnapshot>()) {
-            // SAFETY: a handle leads to a snapshot in such a block, which the caller gives up.
-            unsafe {
-                block.drop_in_place();
-                memory::free(block.cast(), size_of::<DoubleSnapshot>(), align_of::<DoubleSnapshot>());
-            }
-        }
-    });
+    // SAFETY: a handle leads to a snapshot in such a block, which the caller gives up.
+    guard_void(|| unsafe { memory::destroy(snapshot.cast::<DoubleSnapshot>()) });
 }
 
 /// Takes the counts of a histogram's present interval, instead of those that the snapshot had.
@@ -190,17 +180,8 @@ pub unsafe extern "C" fn picollo_double_snapshot_buckets(
         // SAFETY: the caller's promises, passed on.
         let (snapshot, out_length) = unsafe { (read(snapshot)?, output(out_length)?) };
         let length = snapshot.buckets().count();
-        if !out.is_null() {
-            // SAFETY: the caller's promise, passed on; never more than needed, whatever capacity says.
-            let out = unsafe { slice_mut(out, capacity.min(length))? };
-            if out.len() < length {
-                out_length.set(length);
-                return Err(Failure::BUFFER_TOO_SMALL);
-            }
-            out.iter_mut().zip(snapshot.buckets()).for_each(|(out, bucket)| *out = bucket);
-        }
-        out_length.set(length);
-        Ok(())
+        // SAFETY: as above.
+        unsafe { write_list(snapshot.buckets(), length, out, capacity, out_length) }
     })
 }
 

@@ -17,41 +17,27 @@
 //!
 //! To read a histogram, take a picollo_snapshot, or a picollo_summary straight away.
 
-use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use picollo_core::SharedHistogram;
 
-use crate::argument::{input, output, slice};
-use crate::failure::{Failure, Outcome};
+use crate::argument::{output, slice};
+use crate::counted::{self, Counted, borrow, borrow_unchecked};
+use crate::failure::Failure;
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_histogram, picollo_snapshot};
 use crate::histogram_options::{picollo_histogram_options, read_options};
 use crate::snapshot;
 use crate::status::picollo_status;
 
-/// The reference behind a handle, borrowed: the handle keeps it.
-///
-/// # Safety
-/// `histogram` must be a handle that is not freed during the borrow; not NULL.
-#[inline(always)]
-pub unsafe fn borrow_unchecked(histogram: *const picollo_histogram) -> ManuallyDrop<SharedHistogram> {
-    // SAFETY: not NULL and from `into_raw`, as the caller promises; never dropped here.
-    unsafe {
-        ManuallyDrop::new(SharedHistogram::from_raw(NonNull::new_unchecked(histogram.cast_mut().cast())))
-    }
-}
+impl Counted for picollo_histogram {
+    type Reference = SharedHistogram;
 
-/// As [`borrow_unchecked`], but NULL is found out.
-///
-/// # Safety
-/// If not NULL, as for [`borrow_unchecked`].
-pub unsafe fn borrow(histogram: *const picollo_histogram) -> Outcome<ManuallyDrop<SharedHistogram>> {
-    if histogram.is_null() {
-        return Err(Failure::NULL_POINTER);
+    #[inline(always)]
+    unsafe fn reference(handle: NonNull<Self>) -> SharedHistogram {
+        // SAFETY: handles come from `into_raw`; the rest is passed on.
+        unsafe { SharedHistogram::from_raw(handle.cast()) }
     }
-    // SAFETY: just checked; the rest is passed on.
-    Ok(unsafe { borrow_unchecked(histogram) })
 }
 
 /// Gives a reference to the caller.
@@ -179,12 +165,8 @@ pub unsafe extern "C" fn picollo_histogram_attach(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_free(histogram: *mut picollo_histogram) {
-    guard_void(|| {
-        if let Some(header) = NonNull::new(histogram.cast()) {
-            // SAFETY: a handle stands for one reference, which the caller gives up.
-            drop(unsafe { SharedHistogram::from_raw(header) });
-        }
-    });
+    // SAFETY: the caller's promise, passed on.
+    guard_void(|| unsafe { counted::free(histogram) });
 }
 
 /// Counts one value. Values out of range are counted as underflow or overflow.
@@ -370,8 +352,8 @@ pub unsafe extern "C" fn picollo_histogram_add(
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (histogram, other) = unsafe { (borrow(histogram)?, input(other.cast::<snapshot::Block>())?) };
-        histogram.add_snapshot(other.counts());
+        let (histogram, other) = unsafe { (borrow(histogram)?, snapshot::read(other)?) };
+        histogram.add_snapshot(other);
         Ok(())
     })
 }

@@ -26,7 +26,8 @@ use crate::argument::{flag, output, slice, slice_mut};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
-use crate::snapshot::{self, Block};
+use crate::snapshot;
+use crate::snapshot_block::Block;
 use crate::status::picollo_status;
 use crate::text::{try_write_text, write_collected};
 

@@ -62,6 +62,7 @@ mod array;
 mod benchmark;
 mod clock;
 mod compare;
+mod counted;
 mod counter;
 #[cfg(feature = "std")]
 mod double_histogram;
@@ -89,6 +90,7 @@ mod registry;
 mod session;
 mod session_options;
 mod snapshot;
+mod snapshot_block;
 mod status;
 mod steps;
 mod summary;

@@ -23,7 +23,6 @@
 //! for each interval.
 
 use core::ffi::c_char;
-use core::ptr::NonNull;
 
 use picollo_core::log::{Header, Interval, Reader, write_header, write_interval};
 
@@ -119,10 +118,8 @@ pub unsafe extern "C" fn picollo_log_reader_create(
     guard(|| {
         // SAFETY: the caller's promises, passed on; the text is there for as long as the reader is.
         let (text, out) = unsafe { (slice(text.cast::<u8>(), length)?, output(out)?) };
-        let log = memory::allocate(size_of::<Log>(), align_of::<Log>())?.cast::<Log>();
-        // SAFETY: a fresh block of this size and alignment.
-        unsafe { log.write(Log { reader: Reader::new(text), interval: None, max_counters: 0 }) };
-        out.set(log.as_ptr().cast());
+        let log = Log { reader: Reader::new(text), interval: None, max_counters: 0 };
+        out.set(memory::create(log)?.as_ptr().cast());
         Ok(())
     })
 }
@@ -291,15 +288,8 @@ pub unsafe extern "C" fn picollo_log_reader_times(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_log_reader_free(reader: *mut picollo_log_reader) {
-    guard_void(|| {
-        if let Some(log) = NonNull::new(reader.cast::<Log>()) {
-            // SAFETY: from picollo_log_reader_create, and given up by the caller.
-            unsafe {
-                log.drop_in_place();
-                memory::free(log.cast(), size_of::<Log>(), align_of::<Log>());
-            }
-        }
-    });
+    // SAFETY: from picollo_log_reader_create, and given up by the caller.
+    guard_void(|| unsafe { memory::destroy(reader.cast::<Log>()) });
 }
 
 /// Writes the lines that a log begins with: the comment, the version of the format, StartTime, and the names of the

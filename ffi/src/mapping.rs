@@ -9,12 +9,13 @@
 use picollo_core::{Footprint, Layout, SharedHistogram};
 
 use crate::argument::{input, output};
+use crate::counted::borrow;
 use crate::failure::Outcome;
 use crate::guard::guard;
 use crate::handles::{picollo_histogram, picollo_snapshot};
-use crate::histogram::borrow;
 use crate::histogram_options::{picollo_histogram_options, read_options};
-use crate::snapshot::{self, Block, picollo_bucket};
+use crate::snapshot::{self, picollo_bucket};
+use crate::snapshot_block::Block;
 use crate::status::picollo_status;
 
 /// The rule that maps values to counters.

@@ -28,6 +28,28 @@ pub unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
     unsafe { dealloc(block.as_ptr(), Layout::from_size_align_unchecked(size, align)) }
 }
 
+/// Moves a value into a block of its own.
+pub fn create<T>(value: T) -> Outcome<NonNull<T>> {
+    let block = allocate(size_of::<T>(), align_of::<T>())?.cast::<T>();
+    // SAFETY: a fresh block of this size and alignment.
+    unsafe { block.write(value) };
+    Ok(block)
+}
+
+/// Drops a value and frees its block. NULL does nothing.
+///
+/// # Safety
+/// If not NULL, `value` must come from [`create`], and not be used any more.
+pub unsafe fn destroy<T>(value: *mut T) {
+    if let Some(block) = NonNull::new(value) {
+        // SAFETY: allocated with this size and alignment, holds a value, and is given up by the caller.
+        unsafe {
+            block.drop_in_place();
+            free(block.cast(), size_of::<T>(), align_of::<T>());
+        }
+    }
+}
+
 /// Numbers to work with.
 #[cfg(feature = "std")]
 pub fn numbers(length: usize) -> Outcome<Vec<f64>> {
@@ -37,14 +59,14 @@ pub fn numbers(length: usize) -> Outcome<Vec<f64>> {
     Ok(numbers)
 }
 
-/// Bytes of any number.
+/// Text of any length.
 #[cfg(feature = "std")]
-pub type Growing = Vec<u8>;
+pub type Growing = String;
 
 /// None yet.
 #[cfg(feature = "std")]
 pub fn growing() -> Outcome<Growing> {
-    Ok(Vec::new())
+    Ok(String::new())
 }
 
 /// There is no allocator.
@@ -58,21 +80,21 @@ pub fn numbers(_: usize) -> Outcome<[f64; 0]> {
 pub struct Growing;
 
 #[cfg(not(feature = "std"))]
-#[allow(clippy::unused_self, reason = "the methods of a vector, for code that is never reached")]
+#[allow(clippy::unused_self, reason = "the methods of a string, for code that is never reached")]
 impl Growing {
     pub fn try_reserve(&mut self, _: usize) -> Result<(), ()> {
         Err(())
     }
 
-    pub fn extend_from_slice(&mut self, _: &[u8]) {}
+    pub fn push_str(&mut self, _: &str) {}
 }
 
 #[cfg(not(feature = "std"))]
 impl core::ops::Deref for Growing {
-    type Target = [u8];
+    type Target = str;
 
-    fn deref(&self) -> &[u8] {
-        &[]
+    fn deref(&self) -> &str {
+        ""
     }
 }
 

@@ -8,11 +8,12 @@
 pub use picollo_core::Merged as picollo_merged;
 
 use crate::argument::{flag, output};
+use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::{picollo_histogram, picollo_snapshot};
-use crate::histogram::borrow;
-use crate::snapshot::{self, Block};
+use crate::snapshot;
+use crate::snapshot_block::Block;
 use crate::status::picollo_status;
 
 /// Writes a report to those who want one.

@@ -16,10 +16,10 @@ use core::ptr::{self, NonNull};
 use picollo_core::Recorder;
 
 use crate::argument::{exclusive, output};
+use crate::counted::borrow;
 use crate::failure::Failure;
 use crate::guard::{guard, guard_void};
 use crate::handles::picollo_histogram;
-use crate::histogram::borrow;
 use crate::status::picollo_status;
 
 /// Version of the rule above and of picollo_recorder.

@@ -25,16 +25,14 @@
 //! any.
 
 use core::ffi::c_char;
-use core::ptr::NonNull;
 
 use picollo_core::{Lock, Metric, Registry};
 
 use crate::argument::{input, output, slice, text};
-use crate::double_histogram;
+use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_registry};
-use crate::histogram;
 use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
@@ -162,10 +160,7 @@ pub unsafe extern "C" fn picollo_registry_create(out: *mut *mut picollo_registry
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let out = unsafe { output(out)? };
-        let block = memory::allocate(size_of::<Shared>(), align_of::<Shared>())?;
-        // SAFETY: a fresh block of this size and alignment.
-        unsafe { block.cast::<Shared>().write(Lock::new(Registry::new())) };
-        out.set(block.as_ptr().cast());
+        out.set(memory::create(Lock::new(Registry::new()))?.as_ptr().cast());
         Ok(())
     })
 }
@@ -178,14 +173,12 @@ pub unsafe extern "C" fn picollo_registry_create(out: *mut *mut picollo_registry
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) {
     guard_void(|| {
-        if let Some(block) = NonNull::new(registry.cast::<Shared>()) {
-            // SAFETY: a handle leads to this, which the caller gives up.
-            unsafe {
-                // What a thread of the parent process was at work on is left alone.
-                if block.as_ref().with(|_| ()).is_some() {
-                    block.drop_in_place();
-                    memory::free(block.cast(), size_of::<Shared>(), align_of::<Shared>());
-                }
+        let shared = registry.cast::<Shared>();
+        // SAFETY: a handle leads to this, which the caller gives up.
+        unsafe {
+            // What a thread of the parent process was at work on is left alone.
+            if shared.as_ref().is_some_and(|shared| shared.with(|_| ()).is_some()) {
+                memory::destroy(shared);
             }
         }
     });
@@ -218,7 +211,7 @@ pub unsafe extern "C" fn picollo_registry_add(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         unsafe {
-            let histogram = histogram::borrow(histogram)?;
+            let histogram = borrow(histogram)?;
             let bounds = slice(bounds, length)?;
             let add =
                 |metric: &Metric| with(registry, |registry| Ok(registry.add(&histogram, metric, bounds)?));
@@ -249,7 +242,7 @@ pub unsafe extern "C" fn picollo_registry_add_double(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         unsafe {
-            let histogram = double_histogram::borrow(histogram)?;
+            let histogram = borrow(histogram)?;
             let bounds = slice(bounds, length)?;
             let add = |metric: &Metric| {
                 with(registry, |registry| Ok(registry.add_double(&histogram, metric, bounds)?))

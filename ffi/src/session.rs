@@ -26,8 +26,6 @@
 //!   thread, one at a time. After a fork the child can only free its copy: all else is PICOLLO_ERR_FORKED, because
 //!   the counters are the parent's.
 
-use core::ptr::NonNull;
-
 pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_reading};
 use picollo_native::{ReadMode, Session};
 
@@ -88,10 +86,7 @@ pub unsafe extern "C" fn picollo_session_create(
         let (out, options, events) =
             unsafe { (output(out)?, read_options(options)?, slice(events, length)?) };
         let session = Session::create(&options, events)?;
-        let block = memory::allocate(size_of::<Session>(), align_of::<Session>())?.cast::<Session>();
-        // SAFETY: a fresh block of its size and alignment.
-        unsafe { block.write(session) };
-        out.set(block.as_ptr().cast());
+        out.set(memory::create(session)?.as_ptr().cast());
         Ok(())
     })
 }
@@ -105,15 +100,8 @@ pub unsafe extern "C" fn picollo_session_create(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_free(session: *mut picollo_session) {
-    guard_void(|| {
-        if let Some(session) = NonNull::new(session.cast::<Session>()) {
-            // SAFETY: from `picollo_session_create`, and given up by the caller.
-            unsafe {
-                session.drop_in_place();
-                memory::free(session.cast(), size_of::<Session>(), align_of::<Session>());
-            }
-        }
-    });
+    // SAFETY: from `picollo_session_create`, and given up by the caller.
+    guard_void(|| unsafe { memory::destroy(session.cast::<Session>()) });
 }
 
 /// Tells how many events there are: as many as were given.

@@ -13,7 +13,7 @@
 
 pub use picollo_core::Step as picollo_step;
 
-use crate::argument::{output, slice_mut};
+use crate::argument::{output, write_list};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
@@ -39,17 +39,8 @@ unsafe fn write_steps<I: Iterator<Item = picollo_step>>(
     if length > PICOLLO_MAX_STEPS {
         return Err(Failure::INVALID_ARGUMENT);
     }
-    if !out.is_null() {
-        // SAFETY: the caller's promise, passed on; never more than needed, whatever capacity says.
-        let out = unsafe { slice_mut(out, capacity.min(length))? };
-        if out.len() < length {
-            out_length.set(length);
-            return Err(Failure::BUFFER_TOO_SMALL);
-        }
-        out.iter_mut().zip(steps()?).for_each(|(out, step)| *out = step);
-    }
-    out_length.set(length);
-    Ok(())
+    // SAFETY: as above.
+    unsafe { write_list(steps()?, length, out, capacity, out_length) }
 }
 
 /// Lists steps of equal width: they end at width - 1, 2 * width - 1, ...

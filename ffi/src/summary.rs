@@ -6,10 +6,11 @@ pub use picollo_core::Summary as picollo_summary;
 use picollo_core::{SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, ValueSelection};
 
 use crate::argument::output;
+use crate::counted::borrow;
 use crate::guard::guard;
 use crate::handles::{picollo_histogram, picollo_snapshot};
-use crate::histogram::borrow;
-use crate::snapshot::{self, Block};
+use crate::snapshot;
+use crate::snapshot_block::Block;
 use crate::status::picollo_status;
 
 /// Number of percentiles in a summary, at the ranks 0 1 5 10 25 50 75 90 92.5 95 97.5 99 99.9 99.99 99.999 100.

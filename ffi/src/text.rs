@@ -61,6 +61,16 @@ pub unsafe fn write_text(
     if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
 }
 
+/// Whether [`write_text`] would take these. Nothing is written yet.
+///
+/// # Safety
+/// As for [`write_text`].
+unsafe fn check(buffer: *mut c_char, capacity: usize, out_length: *mut usize) -> Outcome {
+    // SAFETY: the caller's promises, passed on.
+    unsafe { (slice_mut(buffer, capacity)?, output(out_length)?) };
+    Ok(())
+}
+
 /// As [`write_text`], for what can also fail for other reasons, before anything is written. `write` is called twice, and
 /// may fail the first time only.
 ///
@@ -72,11 +82,8 @@ pub unsafe fn try_write_text(
     out_length: *mut usize,
     write: &dyn Fn(&mut dyn Write) -> picollo_core::Result<()>,
 ) -> Outcome {
-    // SAFETY: the caller's promises, passed on. Nothing is written yet.
-    unsafe {
-        slice_mut(buffer.cast::<u8>(), capacity)?;
-        output(out_length)?;
-    }
+    // SAFETY: the caller's promises, passed on.
+    unsafe { check(buffer, capacity, out_length)? };
     // Counts, and never fails itself.
     write(&mut BufferWriter::new(&mut []))?;
     // SAFETY: the caller's promises, passed on.
@@ -94,26 +101,15 @@ pub unsafe fn write_collected(
     write: impl FnOnce(&mut Collected) -> picollo_core::Result<()>,
 ) -> Outcome {
     // SAFETY: the caller's promises, passed on.
-    let (buffer, out_length) = unsafe { (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?) };
+    unsafe { check(buffer, capacity, out_length)? };
     let mut collected = Collected(memory::growing()?);
     write(&mut collected).map_err(|error| match error {
         // It takes all there is memory for.
         picollo_core::Error::BufferTooSmall => Failure::OUT_OF_MEMORY,
         error => error.into(),
     })?;
-    let text = collected.0;
-    out_length.set(text.len());
-    match buffer.get_mut(..text.len() + 1) {
-        Some(room) => {
-            room[..text.len()].copy_from_slice(&text);
-            room[text.len()] = 0;
-            Ok(())
-        }
-        None => {
-            buffer.iter_mut().take(1).for_each(|first| *first = 0);
-            Err(Failure::BUFFER_TOO_SMALL)
-        }
-    }
+    // SAFETY: as above.
+    unsafe { write_text(buffer, capacity, out_length, &|out| out.write_str(&collected.0)) }
 }
 
 /// Text on the heap. Writing fails where there is no memory.
@@ -122,7 +118,7 @@ pub struct Collected(memory::Growing);
 impl Write for Collected {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.try_reserve(text.len()).map_err(|_| fmt::Error)?;
-        self.0.extend_from_slice(text.as_bytes());
+        self.0.push_str(text);
         Ok(())
     }
 }

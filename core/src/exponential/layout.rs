@@ -8,6 +8,8 @@
 //! normalised first: each position of their leading bit is a row too, as if exponents went on downwards. Rows whose values
 //! have fewer than `k` bits below the leading one hold each of them exactly. So the error holds for every finite double.
 
+use crate::layout::scale_for;
+
 /// Rows of one sign: one for each leading bit of a subnormal number, then one for each exponent.
 pub(super) const ROWS: usize = SUBNORMAL_ROWS + 2046;
 
@@ -16,9 +18,7 @@ const MANTISSA: u32 = 52;
 const SIGN: u64 = 1 << 63;
 const INFINITY: u64 = 0x7ff << MANTISSA;
 
-const DEFAULT_ERROR: f64 = 0.001;
 const MIN_ERROR: f64 = 1e-4;
-const MAX_ERROR: f64 = 0.1;
 
 /// Which doubles share a counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,21 +54,8 @@ impl DoubleLayout {
     ///
     /// `relative_error` is clamped to 1e-4 ..= 0.1; zero, negative or NaN means 0.001.
     pub const fn new(relative_error: f64) -> DoubleLayout {
-        let error = if relative_error.is_nan() || relative_error <= 0.0 {
-            DEFAULT_ERROR
-        } else if relative_error < MIN_ERROR {
-            MIN_ERROR
-        } else if relative_error > MAX_ERROR {
-            MAX_ERROR
-        } else {
-            relative_error
-        };
-        // ceil(log2(1 / error)) - 1
-        let mut bits = 0;
-        while 0.5 / (1u64 << bits) as f64 > error {
-            bits += 1;
-        }
-        DoubleLayout { bits }
+        // ceil(log2(1 / error)) - 1: a row is divided as the blocks of integers are.
+        DoubleLayout { bits: scale_for(relative_error, MIN_ERROR) }
     }
 
     /// The stated error: half a bucket at the lower end of a row, `2^-(k+1)`.

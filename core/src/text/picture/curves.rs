@@ -7,7 +7,7 @@ use super::color::CURVES;
 use super::columns::{nines, shares, steps};
 use super::frame::{
     CHARACTER, Frame, Name, Rank, ValueName, begin, length_of, nines_at, widest, write_edges, write_names,
-    write_nothing, write_value_ticks, write_x_tick, write_y_tick,
+    write_nothing, write_value_ticks, write_x_tick, write_y_ticks,
 };
 use super::unit::{Unit, floor_log10};
 use super::{NOTHING, Picture, Pictures, Series};
@@ -60,12 +60,12 @@ fn write_legend(out: &mut dyn Write, pictures: &Pictures<'_>, frame: &Frame, hei
             return;
         }
         let (x, y) = (left + x, top + y + 8.0);
-        let (color, dashes) = (at % CURVES, at / CURVES % 3);
         let nothing = if series.snapshot.counts().total == 0 { " (no observations)" } else { "" };
         result = result.and_then(|()| {
+            begin_curve(out, at)?;
             writeln!(
                 out,
-                "<path class=\"pk-c pk-s{color} pk-d{dashes}\" d=\"M{x:.1} {y:.1}h22\"/><text class=\"pk-t pk-n\" x=\"{:.1}\" y=\"{:.1}\">{}{nothing}</text>",
+                "M{x:.1} {y:.1}h22\"/><text class=\"pk-t pk-n\" x=\"{:.1}\" y=\"{:.1}\">{}{nothing}</text>",
                 x + 28.0,
                 y + 4.5,
                 Name(series, at)
@@ -107,11 +107,7 @@ fn write_percentiles(
     let end = pictures.recorded().map(|snapshot| nines(snapshot.counts().total)).fold(1.0, f64::max);
     begin(out, pictures, &frame, "percentiles")?;
     write_legend(out, pictures, &frame, legend)?;
-    let mut result = Ok(());
-    axis.ticks(18.0 / (frame.bottom - frame.top), |value, place| {
-        result = result.and_then(|()| write_y_tick(out, &frame, place, &axis.label(unit, value)));
-    });
-    result?;
+    write_y_ticks(out, &frame, axis, |value| axis.label(unit, value))?;
     let mut free_from = f64::NEG_INFINITY;
     for tick in 0..=20 {
         let (place, label) = (nines_at(tick) / end, Rank(tick));
@@ -217,11 +213,7 @@ fn write_density(
     let frame = Frame::new(pictures, labels as f64, legend);
     begin(out, pictures, &frame, "density")?;
     write_legend(out, pictures, &frame, legend)?;
-    let mut result = Ok(());
-    upward.ticks(18.0 / (frame.bottom - frame.top), |value, place| {
-        result = result.and_then(|()| write_y_tick(out, &frame, place, &percent(value)));
-    });
-    result?;
+    write_y_ticks(out, &frame, &upward, percent)?;
     write_value_ticks(out, &frame, axis, unit)?;
     write_edges(out, &frame)?;
     let scale = if axis.is_log() { ", logarithmic" } else { "" };

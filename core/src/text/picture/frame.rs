@@ -122,13 +122,21 @@ pub(super) fn write_x_tick(
     )
 }
 
-/// A tick of the left axis.
-pub(super) fn write_y_tick(
+/// Ticks of the left axis.
+pub(super) fn write_y_ticks<L: Display>(
     out: &mut dyn Write,
     frame: &Frame,
-    place: f64,
-    label: &dyn Display,
+    axis: &Axis,
+    label: impl Fn(f64) -> L,
 ) -> fmt::Result {
+    let mut result = Ok(());
+    axis.ticks(18.0 / (frame.bottom - frame.top), |value, place| {
+        result = result.and_then(|()| write_y_tick(out, frame, place, &label(value)));
+    });
+    result
+}
+
+fn write_y_tick(out: &mut dyn Write, frame: &Frame, place: f64, label: &dyn Display) -> fmt::Result {
     let (y, Frame { left, right, .. }) = (frame.y(place), frame);
     writeln!(
         out,

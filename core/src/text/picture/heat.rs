@@ -6,7 +6,7 @@ use super::axis::{Axis, Extent};
 use super::color::LEVELS;
 use super::columns::shares;
 use super::frame::{
-    Frame, Name, ValueName, begin, length_of, widest, write_edges, write_names, write_nothing, write_y_tick,
+    Frame, Name, ValueName, begin, length_of, widest, write_edges, write_names, write_nothing, write_y_ticks,
 };
 use super::unit::Unit;
 use super::{Pictures, Series};
@@ -33,11 +33,7 @@ pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result
         .map(|snapshot| shares(snapshot, &axis, &mut parts) * snapshot.counts().total as f64)
         .fold(0.0, f64::max);
     write_scale(out, &frame, most)?;
-    let mut result = Ok(());
-    axis.ticks(18.0 / (frame.bottom - frame.top), |value, place| {
-        result = result.and_then(|()| write_y_tick(out, &frame, place, &axis.label(&unit, value)));
-    });
-    result?;
+    write_y_ticks(out, &frame, &axis, |value| axis.label(&unit, value))?;
     let mut free_from = f64::NEG_INFINITY;
     for (at, series) in pictures.series().enumerate() {
         write_column(

@@ -1,0 +1,31 @@
+/* For programs that load the library while they run. */
+#ifndef PICOLLO_TEST_LOADED_H
+#define PICOLLO_TEST_LOADED_H
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *load(void)
+{
+    void *const library = dlopen("libpicollo.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        abort();
+    }
+    return library;
+}
+
+/* Data pointers do not convert to function pointers; their bytes do. */
+static void find(void *library, const char *name, void *function)
+{
+    void *const symbol = dlsym(library, name);
+    if (symbol == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        abort();
+    }
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+#endif /* PICOLLO_TEST_LOADED_H */

@@ -1,0 +1,137 @@
+//! What is behind the handle of a snapshot.
+
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use picollo_core::{Layout, SharedHistogram, Since, Snapshot};
+
+use crate::failure::{Failure, Outcome};
+use crate::memory;
+
+/// What a `picollo_snapshot` pointer leads to: this, and the counts behind it in the same block of memory.
+#[repr(C, align(64))]
+pub struct Block {
+    /// What it is updated from; nothing behind a decoded or corrected one.
+    histogram: Option<SharedHistogram>,
+    counts: *mut Snapshot,
+    /// Of the block on the heap; 0 in the caller's memory.
+    heap_size: usize,
+}
+
+pub const ALIGNMENT: usize = align_of::<Block>();
+const _: () = assert!(size_of::<Block>().is_multiple_of(Snapshot::ALIGNMENT) && Snapshot::ALIGNMENT <= 64);
+
+impl Block {
+    /// Bytes of a snapshot of a histogram with this layout.
+    pub fn required_size(layout: &Layout) -> Outcome<usize> {
+        // Both are far below the largest `usize`.
+        let size = size_of::<Block>() + Snapshot::required_size(layout)?;
+        Ok(size.next_multiple_of(ALIGNMENT))
+    }
+
+    /// Makes a snapshot in a block of memory, and updates it for the first time.
+    ///
+    /// # Safety
+    /// `memory` must be valid for writes of `size` bytes, and the snapshot's alone until it is freed.
+    pub unsafe fn initialise(
+        memory: NonNull<u8>,
+        size: usize,
+        histogram: &SharedHistogram,
+        heap_size: usize,
+    ) -> Outcome<NonNull<Block>> {
+        if !memory.cast::<Block>().is_aligned() {
+            return Err(Failure::INVALID_ARGUMENT);
+        }
+        if size < Self::required_size(histogram.layout())? {
+            return Err(Failure::BUFFER_TOO_SMALL);
+        }
+        // SAFETY: the block has at least the size just asked for.
+        let counts = Snapshot::init_in(unsafe { Self::behind(memory, size) }, *histogram.layout())?;
+        histogram.update(counts, Since::Reset)?;
+        counts.set_timestamp_unix_nanos(picollo_native::unix_nanos());
+        let block = memory.cast::<Block>();
+        // SAFETY: aligned and in front of the counts, as just checked.
+        unsafe { block.write(Block { histogram: Some(histogram.clone()), counts, heap_size }) };
+        Ok(block)
+    }
+
+    /// What is behind the block itself.
+    ///
+    /// # Safety
+    /// `memory` must be valid for writes of `size` bytes, at least those of a block, for as long as the slice is used.
+    unsafe fn behind<'a>(memory: NonNull<u8>, size: usize) -> &'a mut [MaybeUninit<u8>] {
+        // No slice is longer than half the address space.
+        let size = size.min(isize::MAX as usize);
+        // SAFETY: inside the memory, as the caller promises.
+        unsafe {
+            let behind = memory.add(size_of::<Block>()).cast::<MaybeUninit<u8>>();
+            core::slice::from_raw_parts_mut(behind.as_ptr(), size - size_of::<Block>())
+        }
+    }
+
+    /// Makes a snapshot on the heap that has no histogram behind it: `make` makes its counts, of `counts_size` bytes.
+    pub fn detached(
+        counts_size: usize,
+        make: impl for<'m> FnOnce(&'m mut [MaybeUninit<u8>]) -> picollo_core::Result<&'m mut Snapshot>,
+    ) -> Outcome<NonNull<Block>> {
+        // The counts are far below the largest `usize`.
+        let size = (size_of::<Block>() + counts_size).next_multiple_of(ALIGNMENT);
+        let memory = memory::allocate(size, ALIGNMENT)?;
+        // SAFETY: a fresh block of this size, aligned; freed with it when it was not put to use.
+        unsafe {
+            let made = make(Self::behind(memory, size));
+            let counts = made.inspect_err(|_| memory::free(memory, size, ALIGNMENT))?;
+            let block = memory.cast::<Block>();
+            block.write(Block { histogram: None, counts, heap_size: size });
+            Ok(block)
+        }
+    }
+
+    /// Makes a snapshot on the heap.
+    pub fn create(histogram: &SharedHistogram) -> Outcome<NonNull<Block>> {
+        let size = Self::required_size(histogram.layout())?;
+        let memory = memory::allocate(size, ALIGNMENT)?;
+        // SAFETY: a fresh block of this size; freed with it when it was not put to use.
+        unsafe {
+            Self::initialise(memory, size, histogram, size)
+                .inspect_err(|_| memory::free(memory, size, ALIGNMENT))
+        }
+    }
+
+    /// Gives back the reference to the histogram, and the memory when it is from the heap.
+    ///
+    /// # Safety
+    /// `block` must be from [`Block::initialise`], and not be used any more.
+    pub unsafe fn free(block: NonNull<Block>) {
+        // SAFETY: initialised, and not used after this; the heap gets back what came from it.
+        unsafe {
+            let heap_size = block.as_ref().heap_size;
+            block.drop_in_place();
+            if heap_size != 0 {
+                memory::free(block.cast(), heap_size, ALIGNMENT);
+            }
+        }
+    }
+
+    /// The counts.
+    pub fn counts(&self) -> &Snapshot {
+        // SAFETY: behind this in the same block, and changed only through `&mut self`.
+        unsafe { &*self.counts }
+    }
+
+    /// The counts, to change.
+    pub fn counts_mut(&mut self) -> &mut Snapshot {
+        // SAFETY: as above, and the borrow of `self` is exclusive.
+        unsafe { &mut *self.counts }
+    }
+
+    /// Takes the counts of the histogram anew.
+    pub fn update(&mut self, since: Since) -> Outcome {
+        let histogram = self.histogram.as_ref().ok_or(Failure::UNSUPPORTED)?;
+        // SAFETY: as in `counts_mut`; the counts are no part of the histogram.
+        let counts = unsafe { &mut *self.counts };
+        histogram.update(counts, since)?;
+        counts.set_timestamp_unix_nanos(picollo_native::unix_nanos());
+        Ok(())
+    }
+}

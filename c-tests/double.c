@@ -240,6 +240,37 @@ static void a_limit_holds_and_what_does_not_fit_is_lost(void)
     picollo_double_histogram_free(histogram);
 }
 
+/* Exact sums and extremes are those of what was counted. */
+static void what_is_lost_is_in_nothing_else(void)
+{
+    const uint32_t exact = PICOLLO_DOUBLE_EXACT_SUM;
+    const double values[] = {3.0, 1.5, -7.0};
+    size_t empty;
+    picollo_double_statistics statistics;
+    picollo_double_snapshot *snapshot = NULL;
+    picollo_double_histogram *other = doubles(0.001, exact, 0), *histogram = doubles(0.001, exact, 0);
+    CHECK_OK(picollo_double_histogram_footprint(histogram, &empty));
+    picollo_double_histogram_free(histogram);
+    histogram = doubles(0.001, exact, empty + 512 + 8192);
+    picollo_double_histogram_record(histogram, 1.5);
+    picollo_double_histogram_record_n(histogram, 4.0, 6);
+    picollo_double_histogram_record_batch(histogram, values, 3);
+    statistics = collect(histogram);
+    CHECK(statistics.count == 2 && statistics.lost == 8);
+    CHECK(statistics.sum == 3.0 && statistics.mean == 1.5 && statistics.min == 1.5 && statistics.max == 1.5);
+    /* Of a snapshot that does not fit whole, the middles of the buckets that do. */
+    picollo_double_histogram_record_batch(other, values, 3);
+    CHECK_OK(picollo_double_snapshot_create(&snapshot));
+    CHECK_OK(picollo_double_snapshot_update(snapshot, other, 1));
+    CHECK_OK(picollo_double_histogram_add(histogram, snapshot));
+    statistics = collect(histogram);
+    CHECK(statistics.count == 1 && statistics.lost == 2);
+    CHECK(within(0.001, 1.5, statistics.sum) && statistics.min == statistics.sum && statistics.max == statistics.sum);
+    picollo_double_snapshot_free(snapshot);
+    picollo_double_histogram_free(other);
+    picollo_double_histogram_free(histogram);
+}
+
 static void text(void)
 {
     picollo_double_histogram *const histogram = doubles(0.01, 0, 0);
@@ -330,6 +361,7 @@ int main(void)
     RUN(looking_leaves_and_collecting_takes);
     RUN(options_and_arguments);
     RUN(a_limit_holds_and_what_does_not_fit_is_lost);
+    RUN(what_is_lost_is_in_nothing_else);
     RUN(text);
     RUN(collections_beside_writers);
     return report();

@@ -45,6 +45,14 @@ static void layouts(void)
         CHECK_OK(picollo_layout_of_options(&options, &layout));
         CHECK_U64(526, layout.first_index);
         CHECK_U64(104, layout.length);
+        /* What no histogram can be made of has no layout either. */
+        options.counter_bits = 65;
+        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_layout_of_options(&options, &layout));
+        options.counter_bits = 0;
+        options.mode = PICOLLO_MODE_THREAD_LOCAL;
+        options.storage = PICOLLO_STORAGE_SPARSE;
+        CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_layout_of_options(&options, &layout));
+        CHECK_U64(104, layout.length);
     }
 }
 

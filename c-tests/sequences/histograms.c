@@ -1,15 +1,9 @@
-/* Histograms and recorders: made, recorded into, reset, given back. */
+/* Histograms: made, recorded into, reset, given back. */
 #include <pthread.h>
 
-#include "world.h"
+#include "buffers.h"
 
-/* Options that may be anything, and the status that they should get: of creation, and in the caller's memory. */
-struct asked {
-    picollo_histogram_options options;
-    picollo_status created, in_place;
-};
-
-static struct asked ask(struct world *world)
+struct asked ask(struct world *world)
 {
     static const double errors[] = {0.1, 0.05, 0.01, 0.02, 1.0};
     struct asked asked;
@@ -132,8 +126,8 @@ static void op_free(struct world *world)
     world->histograms[slot] = NULL;
 }
 
-/* After records: the model knows its limits. */
-static void settle(struct model *model)
+
+void settle(struct model *model)
 {
     const uint64_t largest = largest_of(&model->raw);
     if (model->mode == PICOLLO_MODE_SCALABLE && largest > 8000) model->exact = model->conserved = 0;
@@ -187,7 +181,7 @@ static void op_record(struct world *world)
         record(&job);
     }
     /* A library that counts one too many now and then has to be found out. */
-    if (planted_fault && rarely(world, 100)) picollo_histogram_record(job.histogram, near);
+    if (PLANTED(1)) picollo_histogram_record(job.histogram, near);
     settle(model);
 }
 
@@ -286,82 +280,17 @@ static void op_summary(struct world *world)
     forget_counts(&now);
 }
 
-static void op_take_recorder(struct world *world)
-{
-    const size_t slot = pick(world), place = pick(world);
-    struct model *const model = world->histogram_models[slot];
-    picollo_recorder recorder;
-    picollo_status expected = PICOLLO_OK;
-    if (world->histograms[slot] == NULL) return;
-    if (model->storage == PICOLLO_STORAGE_SPARSE || model->mode == PICOLLO_MODE_INTERLOCKED || model->mode == PICOLLO_MODE_SCALABLE)
-        expected = PICOLLO_ERR_UNSUPPORTED;
-    EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(world->histograms[slot], 2 + (uint32_t)choose(world, 99), &recorder));
-    EXPECT(expected, picollo_histogram_recorder(world->histograms[slot], PICOLLO_INLINE_VERSION, &recorder));
-    if (expected != PICOLLO_OK) return;
-    picollo_recorder_release(&world->recorders[place]);
-    world->recorders[place] = recorder;
-    world->recorder_models[place] = model;
-}
-
-static void op_release_recorder(struct world *world)
-{
-    picollo_recorder_release(&world->recorders[pick(world)]);
-}
-
-static void op_record_inline(struct world *world)
-{
-    const size_t place = pick(world);
-    if (world->recorders[place].histogram == NULL) return;
-    for (uint64_t number = choose(world, 20); number > 0; number--) {
-        const uint64_t value = any_value(world);
-        picollo_recorder_record(&world->recorders[place], value);
-        count_value(&world->recorder_models[place]->raw, &world->recorder_models[place]->rule, value, 1);
-    }
-    settle(world->recorder_models[place]);
-}
-
-static void op_scope(struct world *world)
-{
-    static const uint32_t clocks[] = {PICOLLO_CLOCK_MONOTONIC, PICOLLO_CLOCK_TSC, 99}, units[] = {0, 1, 2, 3, 4, 99};
-    const size_t slot = pick(world);
-    const uint32_t clock = clocks[choose(world, 3)], unit = units[choose(world, 6)];
-    picollo_histogram *const histogram = rarely(world, 4) ? NULL : world->histograms[slot];
-    picollo_scope scope;
-    uint64_t elapsed, hertz = 0;
-    EXPECT(PICOLLO_OK, picollo_clock_init());
-    EXPECT(clock == 99 ? PICOLLO_ERR_INVALID_ARGUMENT : PICOLLO_OK, picollo_clock_frequency(clock, &hertz));
-    REQUIRE((clock == 99) == (picollo_clock_ticks(clock) == 0) && (clock == 99) == (hertz == 0));
-    SAME(0, picollo_clock_convert(clock, 0, unit));
-    (void)picollo_clock_convert(clock, choose(world, 0), unit);
-    picollo_scope_begin(histogram, clock, unit, &scope);
-    elapsed = picollo_scope_end(&scope);
-    if (clock == 99 || unit == 99) {
-        SAME(0, elapsed);
-    } else {
-        (void)picollo_scope_end(&scope);
-        if (histogram != NULL) {
-            struct model *const model = world->histogram_models[slot];
-            count_value(&model->raw, &model->rule, elapsed, 1);
-            settle(model);
-        }
-    }
-}
-
 const struct operation histogram_operations[] = {
-    {"histogram_create", op_create, 20},
+    {"histogram_create", op_create, 30},
     {"histogram_init_in", op_create_in_place, 8},
     {"histogram_attach", op_attach_nonsense, 1},
     {"histogram_free", op_free, 12},
-    {"histogram_record", op_record, 60},
+    {"histogram_record", op_record, 80},
     {"histogram_record_corrected", op_record_corrected, 6},
     {"histogram_record_in_range", op_record_in_range, 6},
     {"histogram_reset", op_reset, 12},
     {"histogram_footprint", op_footprint, 2},
     {"histogram_add", op_add, 8},
     {"histogram_summary", op_summary, 6},
-    {"histogram_recorder", op_take_recorder, 8},
-    {"recorder_release", op_release_recorder, 4},
-    {"recorder_record", op_record_inline, 12},
-    {"scope", op_scope, 2},
     {NULL, NULL, 0},
 };

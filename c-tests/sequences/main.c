@@ -16,7 +16,11 @@
 int planted_fault;
 static int trace;
 
-static const struct operation *const tables[] = {histogram_operations, snapshot_operations, text_operations, session_operations, other_operations};
+static const struct operation *const tables[] = {
+    histogram_operations, snapshot_operations, text_operations, session_operations,
+    interchange_operations, array_operations, recorder_operations, double_operations, counter_operations, registry_operations, log_operations,
+    step_operations, layout_operations, comparison_operations, picture_operations, benchmark_operations,
+};
 static unsigned long long calls;
 
 struct model *new_model(struct world *world, const struct rule *rule)
@@ -72,6 +76,9 @@ static void end(struct world *world)
         }
         forget_snapshot(&world->snapshots[i]);
     }
+    end_doubles(world);
+    end_registry(world);
+    end_benchmark(world);
     for (size_t i = 0; i < 2; i++) picollo_session_free(world->sessions[i]);
     for (size_t i = 0; i < world->number_of_models; i++) {
         forget_counts(&world->models[i]->raw);
@@ -122,7 +129,7 @@ int main(int number, char **arguments)
     const uint64_t sequences = number > 1 ? strtoull(arguments[1], NULL, 10) : 2000;
     const uint64_t first = number > 2 ? strtoull(arguments[2], NULL, 10) : 1;
     const clock_t started = clock();
-    planted_fault = getenv("PICOLLO_PLANT") != NULL;
+    planted_fault = getenv("PICOLLO_PLANT") != NULL ? atoi(getenv("PICOLLO_PLANT")) : 0;
     trace = getenv("PICOLLO_TRACE") != NULL;
     if (number > 2 && strcmp(arguments[1], "-") == 0) {
         static uint8_t bytes[1 << 20];
@@ -133,6 +140,8 @@ int main(int number, char **arguments)
         return picollo_run_sequence(bytes, length);
     }
     signal(SIGABRT, on_fault);
+    signal(SIGSEGV, on_fault);
+    signal(SIGFPE, on_fault);
     for (seed = first; seed < first + sequences; seed++) {
         struct world world;
         memset(&world, 0, sizeof world);

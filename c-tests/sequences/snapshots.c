@@ -1,5 +1,5 @@
 /* Snapshots: taken, updated, merged, asked. */
-#include "world.h"
+#include "buffers.h"
 
 static void take_counts(struct snapshot *snapshot, int deltas)
 {
@@ -65,10 +65,24 @@ static struct snapshot *make_room(struct world *world)
     return snapshot;
 }
 
-static struct snapshot *any_snapshot(struct world *world)
+/* The first from a slot on, of those whose counts are foretold if that is asked for. */
+static struct snapshot *snapshot_from(struct world *world, size_t slot, int exact)
 {
-    struct snapshot *const snapshot = &world->snapshots[pick(world)];
-    return snapshot->handle == NULL ? NULL : snapshot;
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct snapshot *const snapshot = &world->snapshots[(slot + i) % SLOTS];
+        if (snapshot->handle != NULL && (snapshot->exact || !exact)) return snapshot;
+    }
+    return NULL;
+}
+
+struct snapshot *any_snapshot(struct world *world)
+{
+    return snapshot_from(world, pick(world), 0);
+}
+
+struct snapshot *exact_snapshot(struct world *world)
+{
+    return snapshot_from(world, pick(world), 1);
 }
 
 static void op_create(struct world *world)
@@ -240,8 +254,8 @@ static void op_bucket_of(struct world *world)
 }
 
 const struct operation snapshot_operations[] = {
-    {"snapshot_create", op_create, 16},
-    {"snapshot_update", op_update, 24},
+    {"snapshot_create", op_create, 30},
+    {"snapshot_update", op_update, 36},
     {"snapshot_free", op_free, 6},
     {"snapshot_merge", op_merge, 10},
     {"snapshot_percentiles", op_percentiles, 8},

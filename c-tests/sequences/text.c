@@ -1,33 +1,7 @@
 /* Text and constants: whatever the numbers and titles, the lengths are true and nothing goes beyond the buffer. */
-#include "world.h"
+#include "buffers.h"
 
-static const char *const titles[] = {"", "Latency", "a|b\n# c", "\"q\",\\", "P\xc3\xa9\xe2\x82\xac", "\t\x01<&>"};
-
-/* Calls `format` for its length, with too little room, and with just enough, in a block of just that size. */
-#define FORMATS(call_with_buffer_capacity_length)                                                       \
-    do {                                                                                                \
-        size_t needed_ = 0, length_ = 0, capacity_ = 0;                                                 \
-        char *buffer_ = NULL;                                                                           \
-        picollo_status status_ = call_with_buffer_capacity_length(buffer_, capacity_, &needed_);        \
-        if (status_ != PICOLLO_ERR_BUFFER_TOO_SMALL) FAIL("asked for its length: %d", (int)status_);    \
-        capacity_ = (size_t)choose(world, needed_ + 1);                                                 \
-        buffer_ = (char *)malloc(capacity_ + 1);                                                        \
-        if (buffer_ == NULL) abort();                                                                   \
-        buffer_[0] = 'x';                                                                               \
-        EXPECT(PICOLLO_ERR_BUFFER_TOO_SMALL, call_with_buffer_capacity_length(buffer_, capacity_, &length_)); \
-        SAME(needed_, length_);                                                                         \
-        REQUIRE(buffer_[0] == (capacity_ == 0 ? 'x' : 0));                                              \
-        free(buffer_);                                                                                  \
-        capacity_ = needed_ + 1;                                                                        \
-        buffer_ = (char *)malloc(capacity_);                                                            \
-        if (buffer_ == NULL) abort();                                                                   \
-        EXPECT(PICOLLO_OK, call_with_buffer_capacity_length(buffer_, capacity_, &length_));             \
-        SAME(needed_, length_);                                                                         \
-        SAME(needed_, strlen(buffer_));                                                                 \
-        free(buffer_);                                                                                  \
-    } while (0)
-
-static int any_summary(struct world *world, picollo_summary *summary)
+int any_summary(struct world *world, picollo_summary *summary)
 {
     const size_t slot = pick(world);
     if (rarely(world, 4)) {
@@ -44,16 +18,16 @@ static int any_summary(struct world *world, picollo_summary *summary)
 static void op_summary_format(struct world *world)
 {
     picollo_summary a, b;
-    const char *const title = rarely(world, 6) ? NULL : titles[choose(world, 6)];
+    const char *const title = any_title(world), *const name = any_title(world);
     const uint32_t format = (uint32_t)choose(world, 4);
     size_t length = 0;
     if (!any_summary(world, &a) || !any_summary(world, &b)) return;
     EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_summary_format(&a, title, 4 + (uint32_t)choose(world, 99), NULL, 0, &length));
-    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_summary_format(&a, "\xff", format, NULL, 0, &length));
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_summary_format(&a, NO_TEXT, format, NULL, 0, &length));
 #define FORMAT(buffer, capacity, length) picollo_summary_format(&a, title, format, buffer, capacity, length)
     FORMATS(FORMAT);
 #define FORMAT_DIFF(buffer, capacity, length) \
-    picollo_summary_format_diff(&a, &b, title, titles[format], title, format, buffer, capacity, length)
+    picollo_summary_format_diff(&a, &b, title, name, title, format, buffer, capacity, length)
     FORMATS(FORMAT_DIFF);
 }
 

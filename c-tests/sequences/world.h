@@ -52,6 +52,11 @@ struct world {
     picollo_session *sessions[2];
     double session_errors[2];
 
+    /* What other families have of their own, made when they first come. */
+    struct doubles *doubles;
+    struct registered *registered;
+    struct benchmarked *benchmarked;
+
     struct model *models[MODELS];
     size_t number_of_models;
     /* Memory that histograms and snapshots were put into: theirs until the end. */
@@ -71,10 +76,15 @@ struct operation {
 };
 
 extern const struct operation histogram_operations[], snapshot_operations[], text_operations[], session_operations[],
-    other_operations[];
+    interchange_operations[], array_operations[], recorder_operations[], double_operations[], counter_operations[], registry_operations[],
+    log_operations[], step_operations[], layout_operations[], comparison_operations[], picture_operations[], benchmark_operations[];
+void end_doubles(struct world *world);
+void end_registry(struct world *world);
+void end_benchmark(struct world *world);
 
-/* Whether the library is made to look wrong, to see that it is found out. */
+/* Which of the faults the library is made to look as if it had, to see that they are found out; 0: none. */
 extern int planted_fault;
+#define PLANTED(number) (planted_fault == (number) && rarely(world, 4))
 
 /* A number below `limit`. */
 static inline uint64_t choose(struct world *world, uint64_t limit)
@@ -150,9 +160,25 @@ static inline size_t pick(struct world *world)
     return (size_t)choose(world, SLOTS);
 }
 
+/* Options that may be anything, and the status that they should get: of creation, and in the caller's memory, where 1 is any of
+ * two objections. */
+struct asked {
+    picollo_histogram_options options;
+    picollo_status created, in_place;
+};
+struct asked ask(struct world *world);
+
 struct model *new_model(struct world *world, const struct rule *rule);
+/* After records: the model knows its limits. */
+void settle(struct model *model);
 void check_snapshot(struct world *world, struct snapshot *snapshot);
 void forget_snapshot(struct snapshot *snapshot);
+/* One that there is, or NULL. */
+struct snapshot *any_snapshot(struct world *world);
+/* One whose counts are foretold, or NULL. */
+struct snapshot *exact_snapshot(struct world *world);
+/* Of a snapshot that there is, or of nonsense; 0 if there is none. */
+int any_summary(struct world *world, picollo_summary *summary);
 /* Puts a histogram into a slot, and gives back what was there. */
 void keep_histogram(struct world *world, size_t slot, picollo_histogram *histogram, struct model *model);
 

@@ -125,8 +125,7 @@ impl DoubleHistogram {
         for values in values.chunks(ENTRY) {
             self.add_together(|interval, entered| {
                 for &value in values {
-                    self.add(interval, value, 1);
-                    if value.is_finite() {
+                    if self.add(interval, value, 1) && value.is_finite() {
                         entered.add(value, 1);
                     }
                 }
@@ -134,11 +133,15 @@ impl DoubleHistogram {
         }
     }
 
+    /// `false` when the value is lost: it is then part of nothing else.
     #[inline(always)]
-    fn add(&self, interval: Interval, value: f64, count: u64) {
+    fn add(&self, interval: Interval, value: f64, count: u64) -> bool {
         match self.layout.place_of(value) {
             Some(place) => self.rows.add(self.layout, interval, place, count, &self.budget),
-            None => self.add_beside(interval, value, count),
+            None => {
+                self.add_beside(interval, value, count);
+                true
+            }
         }
     }
 
@@ -152,11 +155,13 @@ impl DoubleHistogram {
     #[inline(never)]
     fn record_exactly(&self, value: f64, count: u64) {
         if !value.is_finite() || count == 0 {
-            return self.add(Interval(self.active.load(Relaxed)), value, count);
+            self.add(Interval(self.active.load(Relaxed)), value, count);
+            return;
         }
         self.add_together(|interval, entered| {
-            self.add(interval, value, count);
-            entered.add(value, count);
+            if self.add(interval, value, count) {
+                entered.add(value, count);
+            }
         });
     }
 
@@ -246,10 +251,12 @@ impl DoubleHistogram {
     }
 
     /// Adds all counts of a snapshot, of any layout; each bucket's count goes to the bucket of its midpoint. Sum and extremes
-    /// stay exact if both have them exact; otherwise the midpoints are added to those here.
+    /// stay exact if both have them exact and there is room for all; otherwise the midpoints are added to those here.
     pub fn add_snapshot(&self, other: &DoubleSnapshot) {
+        // To count nothing makes the room; what there is stays.
+        let make_room = |bucket: DoubleBucket| self.add(Interval(0), bucket.midpoint, 0);
         match &other.exact {
-            Some(exact) if self.stripes.is_some() => self.add_together(|interval, entered| {
+            Some(exact) if self.stripes.is_some() && other.buckets().all(make_room) => self.add_together(|interval, entered| {
                 for bucket in other.buckets() {
                     self.add(interval, bucket.midpoint, bucket.count);
                 }

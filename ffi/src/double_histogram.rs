@@ -206,7 +206,7 @@ pub unsafe extern "C" fn picollo_double_histogram_collect(
 }
 
 /// Adds all counts of a snapshot, of any relative error; each bucket's count goes to the bucket of its midpoint. Sum and
-/// extremes stay exact when both have them exact (PICOLLO_DOUBLE_EXACT_SUM).
+/// extremes stay exact when both have them exact (PICOLLO_DOUBLE_EXACT_SUM) and nothing is lost for want of memory.
 ///
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
 /// Threads: as picollo_double_histogram_record, which it is a kind of.

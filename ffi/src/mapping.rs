@@ -95,7 +95,10 @@ pub unsafe extern "C" fn picollo_layout_of_options(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (options, out) = unsafe { (read_options(options)?, output(out)?) };
-        out.set((&options.layout()?).into());
+        let layout = options.layout()?;
+        // Refuses what no histogram can be made of.
+        SharedHistogram::estimate(&options)?;
+        out.set((&layout).into());
         Ok(())
     })
 }

@@ -21,8 +21,8 @@
 //! An observation is counted in the buckets whose bound is at or above the midpoint of its own bucket. So counts are exact
 //! for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by those
 //! observations alone that lie within the relative error of the bound. What was out of range is taken as just outside of
-//! it. Lost and not finite observations are told by counters beside the histogram, _lost and _not_finite, where there are
-//! any.
+//! it, and what was above it is counted at +Inf alone. Lost and not finite observations are told by counters beside the
+//! histogram, _lost and _not_finite, where there are any.
 
 use core::ffi::c_char;
 

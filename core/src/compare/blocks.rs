@@ -105,6 +105,12 @@ pub struct BlockComparison {
     pub flags: u32,
 }
 
+/// Halved only once, but first where the sum is beyond the largest double.
+fn middle_of(lower: f64, upper: f64) -> f64 {
+    let sum = lower + upper;
+    if sum.is_finite() { sum / 2.0 } else { lower / 2.0 + upper / 2.0 }
+}
+
 /// Compares two series of blocks, `a[i]` measured next to `b[i]`, by the differences within pairs: whatever changes slowly
 /// changes both.
 ///
@@ -135,7 +141,7 @@ pub fn compare_blocks(
             *slot = value(at);
         }
         scratch.sort_unstable_by(f64::total_cmp);
-        let middle = (scratch[(length - 1) / 2] + scratch[length / 2]) / 2.0;
+        let middle = middle_of(scratch[(length - 1) / 2], scratch[length / 2]);
         let (lower, upper, coverage) = order_statistics(length as u64, 0.5, confidence);
         let lower = if lower >= 1.0 { scratch[lower as usize - 1] } else { f64::NEG_INFINITY };
         let upper = scratch.get(upper as usize - 1).copied().unwrap_or(f64::INFINITY);

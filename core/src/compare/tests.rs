@@ -372,3 +372,11 @@ fn blocks_see_through_a_drift() {
         assert_eq!(compare_blocks(a, b, &mut scratch[..room], &options), Err(error));
     }
 }
+
+#[test]
+fn medians_of_the_largest_doubles() {
+    let (a, b) = ([f64::MAX, f64::MAX / 2.0], [f64::MAX, f64::MAX]);
+    let compared = compare_blocks(&a, &b, &mut [0.0; 2], &CompareOptions::default()).unwrap();
+    assert_eq!((compared.median_a, compared.median_b), (f64::MAX * 0.75, f64::MAX));
+    assert_eq!(compared.difference, f64::MAX / 4.0);
+}

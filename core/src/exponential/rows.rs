@@ -81,7 +81,7 @@ impl Rows {
     }
 
     /// Counts at a place: two loads find the cell, one atomic add counts. Without memory for the cell, it is counted as
-    /// lost.
+    /// lost, and the answer is `false`.
     #[inline(always)]
     pub(super) fn add(
         &self,
@@ -90,7 +90,7 @@ impl Rows {
         place: Place,
         count: u64,
         budget: &Budget,
-    ) {
+    ) -> bool {
         let page = place.row / PAGE + if place.negative { PAGES } else { 0 };
         // SAFETY: rows are below `ROWS`, so that pages of one sign are below `PAGES`; a page has `PAGE` rows, and lives as
         // long as the histogram.
@@ -104,11 +104,19 @@ impl Rows {
         // SAFETY: a row has `columns()` cells for each interval, and the place's column is below that.
         let cell = unsafe { row.add(interval.index() * layout.columns() + place.column).as_ref() };
         cell.fetch_add(count, Relaxed);
+        true
     }
 
     #[cold]
     #[inline(never)]
-    fn add_first(&self, layout: DoubleLayout, interval: Interval, place: Place, count: u64, budget: &Budget) {
+    fn add_first(
+        &self,
+        layout: DoubleLayout,
+        interval: Interval,
+        place: Place,
+        count: u64,
+        budget: &Budget,
+    ) -> bool {
         let page = &self.pages[place.row / PAGE + if place.negative { PAGES } else { 0 }];
         let row = page.create(PAGE, budget).and_then(|page| {
             // SAFETY: as in `add`.
@@ -118,6 +126,7 @@ impl Rows {
             Some(_) => self.add(layout, interval, place, count, budget),
             None => {
                 self.tallies(interval).lost.fetch_add(count, Relaxed);
+                false
             }
         }
     }

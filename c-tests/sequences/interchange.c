@@ -1,11 +1,5 @@
-/* Encodings, copies, differences, arrays, doubles and counters. */
-#include "world.h"
-
-static struct snapshot *any_snapshot(struct world *world)
-{
-    struct snapshot *const snapshot = &world->snapshots[pick(world)];
-    return snapshot->handle == NULL ? NULL : snapshot;
-}
+/* Encodings, copies and differences of snapshots. */
+#include "buffers.h"
 
 /* A snapshot without a histogram behind it, with the counts of another. */
 static void keep_detached(struct world *world, picollo_snapshot *handle, const struct snapshot *like)
@@ -141,94 +135,11 @@ static void op_corrected(struct world *world)
     picollo_snapshot_free(corrected);
 }
 
-static void op_array(struct world *world)
-{
-    const picollo_histogram_options options = {.struct_size = sizeof options, .relative_error = 0.1, .max_trackable = 1000};
-    const size_t length = 1 + (size_t)choose(world, 5), at = (size_t)choose(world, length);
-    const struct rule rule = rule_of(0.1, 0, 0, 1000);
-    picollo_histogram_array *array = NULL;
-    picollo_histogram *histogram = NULL;
-    size_t bytes = 0;
-    struct model *model;
-    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_array_create(&options, 0, &array));
-    REQUIRE(picollo_histogram_array_create(&options, SIZE_MAX >> choose(world, 8), &array) == PICOLLO_ERR_OUT_OF_MEMORY && array == NULL);
-    EXPECT(PICOLLO_OK, picollo_histogram_array_create(&options, length, &array));
-    SAME(length, picollo_histogram_array_length(array));
-    EXPECT(PICOLLO_OK, picollo_histogram_array_footprint(array, &bytes));
-    REQUIRE(picollo_histogram_array_get(array, length + at) == NULL);
-    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_array_at(array, length, &histogram));
-    EXPECT(PICOLLO_OK, picollo_histogram_array_at(array, at, &histogram));
-    model = new_model(world, &rule);
-    for (uint64_t number = choose(world, 30); number > 0; number--) {
-        const uint64_t value = any_value(world);
-        const size_t index = (size_t)choose(world, length + 1);
-        picollo_histogram_array_record(array, index, value);
-        if (index == at) count_value(&model->raw, &rule, value, 1);
-    }
-    /* The histogram keeps the array. */
-    picollo_histogram_array_free(array);
-    keep_histogram(world, pick(world), histogram, model);
-}
-
-static void op_doubles(struct world *world)
-{
-    picollo_double_options options = {.struct_size = sizeof options, .relative_error = 0.05};
-    picollo_double_histogram *histogram = NULL;
-    picollo_double_statistics statistics;
-    uint64_t finite = 0, others = 0;
-    double middle = 0.5, value = 0, values[16];
-    size_t bytes = 0;
-    options.flags = (uint32_t)choose(world, 4);
-    EXPECT(PICOLLO_OK, picollo_double_histogram_create(&options, &histogram));
-    for (uint64_t rounds = 1 + choose(world, 3); rounds > 0; rounds--) {
-        finite = others = 0;
-        for (size_t i = 0; i < 16; i++) {
-            const uint64_t bits = choose(world, 0);
-            if (rarely(world, 3)) memcpy(&values[i], &bits, sizeof bits);
-            else values[i] = (double)(int64_t)any_value(world) / 7;
-            if (isfinite(values[i])) finite++;
-            else others++;
-        }
-        picollo_double_histogram_record_batch(histogram, values, 16);
-        EXPECT(PICOLLO_OK, picollo_double_histogram_footprint(histogram, &bytes));
-        EXPECT(PICOLLO_OK, picollo_double_histogram_collect(histogram, &middle, 1, &value, &statistics));
-        SAME(finite, statistics.count);
-        SAME(others, statistics.not_finite);
-        SAME(0, statistics.lost);
-        REQUIRE(finite == 0 || (statistics.min <= value && value <= statistics.max));
-    }
-    picollo_double_histogram_free(histogram);
-}
-
-static void op_counters(struct world *world)
-{
-    picollo_striped_counter *counter = NULL;
-    uint64_t sum = 0, read = 0, word = 0;
-    uint32_t small = 0;
-    EXPECT(PICOLLO_OK, picollo_striped_counter_create(&counter));
-    for (uint64_t number = choose(world, 50); number > 0; number--) {
-        const uint64_t count = choose(world, 0);
-        picollo_striped_counter_add(counter, count);
-        picollo_scalable_counter_add32(&small, 0);
-        picollo_scalable_counter_add64(&word, 0);
-        sum += count;
-        /* Exact below their threshold. */
-        SAME(word, small);
-    }
-    EXPECT(PICOLLO_OK, picollo_striped_counter_read(counter, &read));
-    SAME(sum, read);
-    SAME(word, picollo_counter_read64(&word));
-    picollo_striped_counter_free(counter);
-}
-
-const struct operation other_operations[] = {
+const struct operation interchange_operations[] = {
     {"snapshot_copy", op_copy, 6},
     {"snapshot_encode", op_encode, 12},
     {"snapshot_decode", op_decode_nonsense, 3},
     {"snapshot_subtract", op_subtract, 8},
     {"snapshot_corrected", op_corrected, 3},
-    {"histogram_array", op_array, 4},
-    {"double_histogram", op_doubles, 3},
-    {"counters", op_counters, 2},
     {NULL, NULL, 0},
 };

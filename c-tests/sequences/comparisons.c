@@ -187,7 +187,7 @@ static void check_texts(struct world *world, const struct snapshot *a, const str
 
 static void op_compare(struct world *world)
 {
-    const struct snapshot *const a = exact_snapshot(world), *const b = exact_snapshot(world);
+    const struct snapshot *const a = exact_snapshot(world), *const b = another_snapshot(world, a);
     picollo_compare_options options = any_options(world), bad = options;
     const picollo_status refused = spoil(world, &bad);
     picollo_comparison compared, other;

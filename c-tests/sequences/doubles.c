@@ -12,71 +12,6 @@ struct doubles *doubles_of(struct world *world)
     return world->doubles;
 }
 
-static void forget(struct observations *observations)
-{
-    free(observations->list);
-    memset(observations, 0, sizeof *observations);
-}
-
-static void append(struct observations *to, double value, uint64_t count)
-{
-    if (to->length == to->room) {
-        to->room = to->room == 0 ? 16 : 2 * to->room;
-        to->list = (struct seen *)realloc(to->list, to->room * sizeof *to->list);
-        if (to->list == NULL) abort();
-    }
-    to->list[to->length++] = (struct seen){value, count};
-}
-
-static int has_any(const struct observations *observations)
-{
-    return observations->length > 0;
-}
-
-static void observe(struct observations *to, double value, uint64_t count)
-{
-    if (count == 0) return;
-    if (!isfinite(value)) {
-        to->not_finite += count;
-        return;
-    }
-    to->min = has_any(to) ? fmin(to->min, value) : value;
-    to->max = has_any(to) ? fmax(to->max, value) : value;
-    append(to, value, count);
-    add_exactly(&to->sum, value, count);
-}
-
-static void copy(struct observations *to, const struct observations *from)
-{
-    forget(to);
-    *to = *from;
-    to->list = NULL;
-    to->length = to->room = 0;
-    for (size_t i = 0; i < from->length; i++) append(to, from->list[i].value, from->list[i].count);
-}
-
-/* Adds what lies in buckets of so many bits: each count goes where the middle of its bucket is. */
-static void merge(struct observations *to, const struct observations *other, int bits)
-{
-    const int both_exact = to->exact && other->exact;
-    const struct observations before = *to;
-    for (size_t i = 0; i < other->length; i++) observe(to, double_bucket_of(other->list[i].value, bits).midpoint, other->list[i].count);
-    to->not_finite += other->not_finite;
-    if (both_exact && has_any(other)) {
-        to->min = has_any(&before) ? fmin(before.min, other->min) : other->min;
-        to->max = has_any(&before) ? fmax(before.max, other->max) : other->max;
-        to->sum = before.sum;
-        add_sums(&to->sum, &other->sum);
-    }
-}
-
-static uint64_t count_of(const struct observations *observations)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < observations->length; i++) count += observations->list[i].count;
-    return count;
-}
-
 static int by_value(const void *a, const void *b)
 {
     const double first = ((const struct seen *)a)->value, second = ((const struct seen *)b)->value;
@@ -93,7 +28,7 @@ static int by_value(const void *a, const void *b)
 /* Sorts the observations, as the checks below want them. */
 static void check_statistics(struct world *world, struct observations *observations, int bits, const picollo_double_statistics *statistics)
 {
-    const uint64_t count = count_of(observations);
+    const uint64_t count = count_observations(observations);
     struct exact_sum of_buckets;
     long double mean, squares = 0, largest = 0;
     if (has_any(observations)) qsort(observations->list, observations->length, sizeof *observations->list, by_value);
@@ -153,7 +88,7 @@ static void check_summary(struct world *world, struct double_snapshot *snapshot)
 {
     static const double ranks[] = {0, 1, 5, 10, 25, 50, 75, 90, 92.5, 95, 97.5, 99, 99.9, 99.99, 99.999, 100};
     picollo_double_summary summary;
-    const uint64_t count = count_of(&snapshot->seen);
+    const uint64_t count = count_observations(&snapshot->seen);
     const uint32_t format = (uint32_t)choose(world, 4);
     const char *const title = any_title(world);
     size_t length = 77;
@@ -192,7 +127,7 @@ static void check_buckets(struct world *world, struct double_snapshot *snapshot)
         uint64_t count = 0;
         for (size_t i = 0; i < length; i++) count += buckets[i].count;
         SAME(statistics.count, count);
-        SAME(count_of(seen), statistics.count + statistics.lost);
+        SAME(count_observations(seen), statistics.count + statistics.lost);
         SAME(seen->not_finite, statistics.not_finite);
         if (count > 0) {
             REQUIRE(buckets[0].lower <= statistics.min && statistics.min <= buckets[0].upper);
@@ -218,7 +153,7 @@ static void check_quantiles(struct world *world, struct double_snapshot *snapsho
     uint64_t of_1024[9];
     double quantiles[9] = {0}, values[9];
     const size_t length = (size_t)choose(world, 9);
-    const uint64_t count = count_of(&snapshot->seen);
+    const uint64_t count = count_observations(&snapshot->seen);
     for (size_t i = 0; i < length; i++) quantiles[i] = (double)(of_1024[i] = choose(world, 1025)) / 1024;
     if (snapshot->limited) return;
     memset(values, UNTOUCHED, sizeof values);
@@ -337,7 +272,7 @@ static void op_record(struct world *world)
 static void start_anew(struct observations *observations)
 {
     const int exact = observations->exact;
-    forget(observations);
+    forget_observations(observations);
     observations->exact = exact;
 }
 
@@ -358,7 +293,7 @@ static void op_collect(struct world *world)
     REFUSED(PICOLLO_ERR_NULL_POINTER, statistics, picollo_double_histogram_collect(histogram, quantiles, 1, NULL, &statistics));
     EXPECT(PICOLLO_OK, picollo_double_histogram_collect(histogram, quantiles, 1, &value, &statistics));
     if (model->limited) {
-        SAME(count_of(&model->now), statistics.count + statistics.lost);
+        SAME(count_observations(&model->now), statistics.count + statistics.lost);
     } else {
         check_statistics(world, &model->now, model->bits, &statistics);
         if (statistics.count == 0) REQUIRE(isnan(value));
@@ -389,7 +324,7 @@ static void op_update(struct world *world)
     if (doubles->histograms[slot] == NULL) return;
     EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_double_snapshot_update(snapshot->handle, doubles->histograms[slot], 2 + collect));
     EXPECT(PICOLLO_OK, picollo_double_snapshot_update(snapshot->handle, doubles->histograms[slot], collect));
-    copy(&snapshot->seen, &model->now);
+    copy_observations(&snapshot->seen, &model->now);
     snapshot->bits = model->bits;
     snapshot->dotnet = model->dotnet;
     snapshot->limited = model->limited;
@@ -407,12 +342,12 @@ static void op_merge(struct world *world)
     if (into->seen.length + other->seen.length > 4000 || into->limited || other->limited) return;
     EXPECT(PICOLLO_OK, picollo_double_snapshot_merge(into->handle, other->handle));
     if (!has_any(&into->seen) && into->seen.not_finite == 0) {
-        copy(&into->seen, &other->seen);
+        copy_observations(&into->seen, &other->seen);
         into->bits = other->bits;
         into->dotnet = other->dotnet;
     } else {
         const int exact = into->seen.exact && other->seen.exact;
-        merge(&into->seen, &other->seen, other->bits);
+        merge_observations(&into->seen, &other->seen, other->bits);
         into->seen.exact = exact;
     }
     check(world, into);
@@ -425,7 +360,7 @@ static void op_add(struct world *world)
     const size_t slot = (size_t)choose(world, DOUBLES);
     if (doubles->histograms[slot] == NULL || other->limited || doubles->models[slot]->now.length + other->seen.length > 4000) return;
     EXPECT(PICOLLO_OK, picollo_double_histogram_add(doubles->histograms[slot], other->handle));
-    merge(&doubles->models[slot]->now, &other->seen, other->bits);
+    merge_observations(&doubles->models[slot]->now, &other->seen, other->bits);
 }
 
 static void op_free(struct world *world)
@@ -437,7 +372,7 @@ static void op_free(struct world *world)
         doubles->histograms[slot] = NULL;
     } else {
         picollo_double_snapshot_free(doubles->snapshots[slot].handle);
-        forget(&doubles->snapshots[slot].seen);
+        forget_observations(&doubles->snapshots[slot].seen);
         memset(&doubles->snapshots[slot], 0, sizeof doubles->snapshots[slot]);
     }
 }
@@ -449,10 +384,10 @@ void end_doubles(struct world *world)
     for (size_t i = 0; i < DOUBLES; i++) {
         picollo_double_histogram_free(doubles->histograms[i]);
         picollo_double_snapshot_free(doubles->snapshots[i].handle);
-        forget(&doubles->snapshots[i].seen);
+        forget_observations(&doubles->snapshots[i].seen);
     }
     for (size_t i = 0; i < doubles->number_of_all; i++) {
-        forget(&doubles->all[i]->now);
+        forget_observations(&doubles->all[i]->now);
         free(doubles->all[i]);
     }
     free(doubles);

@@ -4,13 +4,7 @@
 #define DOUBLES_H
 
 #include "buffers.h"
-
-/* Magnitudes of up to 2^1100 in units of 2^-1074. */
-#define WORDS 70
-
-struct exact_sum {
-    uint32_t plus[WORDS], minus[WORDS];
-};
+#include "exact_sum.h"
 
 /* Observations of one interval. */
 struct observations {
@@ -86,73 +80,69 @@ static inline picollo_double_bucket double_bucket_of(double value, int bits)
     return bucket;
 }
 
-static inline void add_words(uint32_t *words, uint64_t mantissa, uint32_t count, unsigned shift)
+static inline void forget_observations(struct observations *observations)
 {
-    unsigned __int128 number = (unsigned __int128)mantissa * count << shift % 32;
-    for (size_t at = shift / 32; number != 0; at++) {
-        number += words[at];
-        words[at] = (uint32_t)number;
-        number >>= 32;
+    free(observations->list);
+    memset(observations, 0, sizeof *observations);
+}
+
+static inline void append_seen(struct observations *to, double value, uint64_t count)
+{
+    if (to->length == to->room) {
+        to->room = to->room == 0 ? 16 : 2 * to->room;
+        to->list = (struct seen *)realloc(to->list, to->room * sizeof *to->list);
+        if (to->list == NULL) abort();
+    }
+    to->list[to->length++] = (struct seen){value, count};
+}
+
+static inline int has_any(const struct observations *observations)
+{
+    return observations->length > 0;
+}
+
+static inline void observe(struct observations *to, double value, uint64_t count)
+{
+    if (count == 0) return;
+    if (!isfinite(value)) {
+        to->not_finite += count;
+        return;
+    }
+    to->min = has_any(to) ? fmin(to->min, value) : value;
+    to->max = has_any(to) ? fmax(to->max, value) : value;
+    append_seen(to, value, count);
+    add_exactly(&to->sum, value, count);
+}
+
+static inline void copy_observations(struct observations *to, const struct observations *from)
+{
+    forget_observations(to);
+    *to = *from;
+    to->list = NULL;
+    to->length = to->room = 0;
+    for (size_t i = 0; i < from->length; i++) append_seen(to, from->list[i].value, from->list[i].count);
+}
+
+/* Adds what lies in buckets of so many bits: each count goes where the middle of its bucket is. */
+static inline void merge_observations(struct observations *to, const struct observations *other, int bits)
+{
+    const int both_exact = to->exact && other->exact;
+    const struct observations before = *to;
+    for (size_t i = 0; i < other->length; i++) observe(to, double_bucket_of(other->list[i].value, bits).midpoint, other->list[i].count);
+    to->not_finite += other->not_finite;
+    if (both_exact && has_any(other)) {
+        to->min = has_any(&before) ? fmin(before.min, other->min) : other->min;
+        to->max = has_any(&before) ? fmax(before.max, other->max) : other->max;
+        to->sum = before.sum;
+        add_sums(&to->sum, &other->sum);
     }
 }
 
-static inline void add_exactly(struct exact_sum *sum, double value, uint64_t count)
+static inline uint64_t count_observations(const struct observations *observations)
 {
-    int exponent;
-    const double fraction = frexp(fabs(value), &exponent);
-    uint64_t mantissa = (uint64_t)ldexp(fraction, 53);
-    int shift = exponent - 53 + 1074;
-    uint32_t *const words = value < 0 ? sum->minus : sum->plus;
-    if (shift < 0) {
-        mantissa >>= -shift;
-        shift = 0;
-    }
-    add_words(words, mantissa, (uint32_t)count, (unsigned)shift);
-    add_words(words, mantissa, (uint32_t)(count >> 32), (unsigned)shift + 32);
-}
-
-static inline void add_sums(struct exact_sum *to, const struct exact_sum *other)
-{
-    for (unsigned i = 0; i < WORDS; i++) {
-        add_words(to->plus, other->plus[i], 1, 32 * i);
-        add_words(to->minus, other->minus[i], 1, 32 * i);
-    }
-}
-
-/* The sum with the digits of a double, rounded once, or with those of a long double and its range, cut off. */
-static inline long double rounded_sum(const struct exact_sum *sum, int as_double)
-{
-    const uint32_t *larger = sum->plus, *smaller = sum->minus;
-    uint32_t words[WORDS];
-    uint64_t top = 0;
-    int64_t borrow = 0;
-    int digits = as_double ? 53 : 64, highest = -1, rest = 0, half = 0;
-    for (int i = WORDS - 1; i >= 0; i--) {
-        if (sum->plus[i] == sum->minus[i]) continue;
-        if (sum->plus[i] < sum->minus[i]) larger = sum->minus, smaller = sum->plus;
-        break;
-    }
-    for (int i = 0; i < WORDS; i++) {
-        const int64_t difference = (int64_t)larger[i] - smaller[i] + borrow;
-        words[i] = (uint32_t)difference;
-        borrow = difference >> 32;
-    }
-#define BIT(at) (words[(at) / 32] >> (at) % 32 & 1)
-    for (int at = 32 * WORDS - 1; at >= 0 && highest < 0; at--) {
-        if (BIT(at)) highest = at;
-    }
-    if (highest < 0) return 0;
-    const int lowest = highest < digits ? 0 : highest - digits + 1;
-    for (int at = highest; at >= lowest; at--) top = top << 1 | BIT(at);
-    if (lowest > 0) half = BIT(lowest - 1);
-    for (int at = 0; at < lowest - 1; at++) rest |= BIT(at);
-#undef BIT
-    long double result = ldexpl((long double)top, lowest - 1074);
-    if (as_double) {
-        if (half && (rest || top % 2 == 1)) top++;
-        result = ldexp((double)top, lowest - 1074);
-    }
-    return larger == sum->plus ? result : -result;
+    uint64_t count = 0;
+    for (size_t i = 0; i < observations->length; i++) count += observations->list[i].count;
+    return count;
 }
 
 #endif /* DOUBLES_H */

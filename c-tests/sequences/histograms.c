@@ -190,20 +190,29 @@ static void op_record_corrected(struct world *world)
     const size_t slot = pick(world);
     struct model *const model = world->histogram_models[slot];
     const uint64_t value = any_value(world), interval = rarely(world, 4) ? any_value(world) : value / (1 + choose(world, 100));
+    const uint64_t count = choose(world, 3) * choose(world, 1000), values[] = {value, any_value(world), value / 3};
+    const size_t length = (size_t)choose(world, 4);
+    int added = 1;
+    picollo_histogram_record_corrected(NULL, value, interval);
+    picollo_histogram_record_corrected_n(NULL, value, count, interval);
+    picollo_histogram_record_corrected_batch(NULL, values, length, interval);
     if (world->histograms[slot] == NULL) return;
-    picollo_histogram_record_corrected(world->histograms[slot], value, interval);
-    if (interval > 0 && value / interval > 100000) {
-        /* Too much for an oracle that adds one by one. */
-        model->exact = model->conserved = 0;
-        return;
+    picollo_histogram_record_corrected_batch(world->histograms[slot], NULL, 3, interval);
+    switch (choose(world, 3)) {
+    case 0:
+        picollo_histogram_record_corrected(world->histograms[slot], value, interval);
+        added = count_corrected(&model->raw, &model->rule, value, 1, interval);
+        break;
+    case 1:
+        picollo_histogram_record_corrected_n(world->histograms[slot], value, count, interval);
+        added = count_corrected(&model->raw, &model->rule, value, count, interval);
+        break;
+    default:
+        picollo_histogram_record_corrected_batch(world->histograms[slot], values, length, interval);
+        for (size_t i = 0; i < length; i++) added &= count_corrected(&model->raw, &model->rule, values[i], 1, interval);
+        break;
     }
-    count_value(&model->raw, &model->rule, value, 1);
-    if (interval > 0 && value > interval) {
-        for (uint64_t missing = value - interval;; missing -= interval) {
-            if (missing >= interval) count_value(&model->raw, &model->rule, missing, 1);
-            if (missing < interval || missing - interval < interval) break;
-        }
-    }
+    if (!added) model->exact = model->conserved = 0;
     settle(model);
 }
 
@@ -251,14 +260,36 @@ static void op_footprint(struct world *world)
     REQUIRE(bytes >= 64);
 }
 
+void check_merged(struct world *world, const struct rule *rule, const struct snapshot *other, const picollo_merged *merged)
+{
+    const struct misplaced expected = misplaced_by_merge(rule, &other->now, &other->source->rule);
+    if (!other->exact) return;
+    SAME(expected.refined, merged->refined);
+    SAME(expected.below, merged->underflow);
+    SAME(expected.above, merged->overflow);
+}
+
 static void op_add(struct world *world)
 {
     const size_t slot = pick(world);
     struct model *const model = world->histogram_models[slot];
-    struct snapshot *const other = &world->snapshots[pick(world)];
-    if (world->histograms[slot] == NULL || other->handle == NULL) return;
-    EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle));
+    struct snapshot *const other = any_snapshot(world);
+    const uint32_t spread = (uint32_t)rarely(world, 4);
+    picollo_merged merged;
+    if (world->histograms[slot] == NULL || other == NULL) return;
+    REFUSED(PICOLLO_ERR_NULL_POINTER, merged, picollo_histogram_add_reported(world->histograms[slot], NULL, spread, &merged));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_histogram_add_reported(world->histograms[slot], other->handle, 2 + spread, &merged));
+    if (!spread && rarely(world, 2)) {
+        EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle));
+    } else if (rarely(world, 4)) {
+        EXPECT(PICOLLO_OK, picollo_histogram_add_reported(world->histograms[slot], other->handle, spread, NULL));
+    } else {
+        EXPECT(PICOLLO_OK, picollo_histogram_add_reported(world->histograms[slot], other->handle, spread, &merged));
+        if (!spread) check_merged(world, &model->rule, other, &merged);
+    }
     merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule);
+    /* Where spread counts went is the library's to know; none vanishes. */
+    if (spread) model->exact = 0;
     if (!other->exact) model->exact = model->conserved = 0;
     settle(model);
 }
@@ -286,11 +317,11 @@ const struct operation histogram_operations[] = {
     {"histogram_attach", op_attach_nonsense, 1},
     {"histogram_free", op_free, 12},
     {"histogram_record", op_record, 80},
-    {"histogram_record_corrected", op_record_corrected, 6},
+    {"histogram_record_corrected", op_record_corrected, 8},
     {"histogram_record_in_range", op_record_in_range, 6},
     {"histogram_reset", op_reset, 12},
     {"histogram_footprint", op_footprint, 2},
-    {"histogram_add", op_add, 8},
+    {"histogram_add", op_add, 10},
     {"histogram_summary", op_summary, 6},
     {NULL, NULL, 0},
 };

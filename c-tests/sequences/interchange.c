@@ -96,42 +96,71 @@ static void op_decode_nonsense(struct world *world)
 /* What was merged is taken away again. */
 static void op_subtract(struct world *world)
 {
-    struct snapshot *const from = any_snapshot(world), *const other = any_snapshot(world);
+    struct snapshot *const from = exact_snapshot(world), *const other = another_snapshot(world, from);
     const uint32_t spread = (uint32_t)choose(world, 2);
     picollo_merged merged;
-    if (from == NULL || other == NULL || from == other || !from->exact || !other->exact) return;
+    if (from == NULL || other == NULL) return;
+    if (from == other) {
+        REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_merge_reported(from->handle, other->handle, spread, &merged));
+        REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_subtract(from->handle, other->handle, &merged));
+        return;
+    }
     if (spread) {
         /* Nothing vanishes; where it went is the library's to know. */
+        picollo_counts counts;
         EXPECT(PICOLLO_OK, picollo_snapshot_merge_reported(from->handle, other->handle, 1, &merged));
         merge_counts(&from->now, &from->source->rule, &other->now, &other->source->rule);
         from->exact = 0;
-        {
-            picollo_counts counts;
-            EXPECT(PICOLLO_OK, picollo_snapshot_counts(from->handle, &counts));
-            SAME(total_of(&from->now) + from->now.below + from->now.above + from->now.lost,
-                 counts.total + counts.underflow + counts.overflow + counts.lost);
-        }
+        EXPECT(PICOLLO_OK, picollo_snapshot_counts(from->handle, &counts));
+        SAME(everything(&from->now), counts.total + counts.underflow + counts.overflow + counts.lost);
         return;
     }
-    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge_reported(from->handle, other->handle, 2, &merged));
+    if (everything(&other->now) > everything(&from->now)) {
+        /* There is less than is to be taken away. */
+        REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_subtract(from->handle, other->handle, &merged));
+        check_snapshot(world, from);
+    }
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_merge_reported(from->handle, other->handle, 2, &merged));
+    memset(&merged, UNTOUCHED, sizeof merged);
     EXPECT(PICOLLO_OK, picollo_snapshot_merge_reported(from->handle, other->handle, 0, rarely(world, 2) ? NULL : &merged));
+    if (!is_untouched(&merged, 0, sizeof merged)) check_merged(world, &from->source->rule, other, &merged);
     EXPECT(PICOLLO_OK, picollo_snapshot_subtract(from->handle, other->handle, &merged));
+    check_merged(world, &from->source->rule, other, &merged);
     check_snapshot(world, from);
 }
 
 static void op_corrected(struct world *world)
 {
     const struct snapshot *const snapshot = any_snapshot(world);
+    const uint64_t interval = any_value(world);
+    struct snapshot expected;
     picollo_snapshot *corrected = NULL;
     picollo_counts counts, theirs;
     picollo_status status;
+    int added = 1;
     if (snapshot == NULL) return;
-    status = picollo_snapshot_corrected(snapshot->handle, any_value(world), &corrected);
-    REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_INVALID_ARGUMENT);
+    status = picollo_snapshot_corrected(snapshot->handle, interval, &corrected);
+    REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_UNSUPPORTED);
     if (status != PICOLLO_OK) return;
     EXPECT(PICOLLO_OK, picollo_snapshot_counts(snapshot->handle, &counts));
     EXPECT(PICOLLO_OK, picollo_snapshot_counts(corrected, &theirs));
     REQUIRE(theirs.total >= counts.total);
+    /* Buckets stand for their upper ends. */
+    memset(&expected, 0, sizeof expected);
+    for (size_t i = 0; i < snapshot->now.length && snapshot->exact && added; i++) {
+        const struct count *const count = &snapshot->now.list[i];
+        added = count->count == 0 || count_corrected(&expected.now, &snapshot->source->rule, bucket_upper(&snapshot->source->rule, count->lower), count->count, interval);
+    }
+    if (snapshot->exact && added) {
+        expected.handle = corrected;
+        expected.source = snapshot->source;
+        expected.exact = 1;
+        expected.now.below += snapshot->now.below;
+        expected.now.above += snapshot->now.above;
+        expected.now.lost += snapshot->now.lost;
+        check_snapshot(world, &expected);
+    }
+    forget_counts(&expected.now);
     picollo_snapshot_free(corrected);
 }
 

@@ -2,11 +2,11 @@
  *
  *   sequences [SEQUENCES [FIRST_SEED]]      default: 2000 sequences, seeds from 1 on
  *   sequences - FILE                        one sequence, whose decisions are the bytes of a file
- *   PICOLLO_PLANT=1 sequences ...           with a record now and then that the oracle does not hear of: has to fail
+ *   PICOLLO_PLANT=1 sequences ...           with a fault in what the library tells, one of those that PLANTED numbers: has to fail
  *   PICOLLO_TRACE=1 sequences ...           telling each step
  *
- * Each sequence makes, records into, reads, merges, resets and gives back histograms, snapshots, recorders and sessions in
- * random order, with arguments good and bad. The first that goes wrong ends the program, and tells its seed. */
+ * Each sequence makes, uses and gives back whatever the interface has, in random order, with arguments good and bad: a file for
+ * each family. The first that goes wrong ends the program, and tells its seed. */
 #include "world.h"
 
 #include <time.h>
@@ -17,9 +17,9 @@ int planted_fault;
 static int trace;
 
 static const struct operation *const tables[] = {
-    histogram_operations, snapshot_operations, text_operations, session_operations,
-    interchange_operations, array_operations, recorder_operations, double_operations, counter_operations, registry_operations, log_operations,
-    step_operations, layout_operations, comparison_operations, picture_operations, benchmark_operations,
+    histogram_operations, snapshot_operations, text_operations,       session_operations,    interchange_operations, array_operations,
+    recorder_operations,  double_operations,   counter_operations,    registry_operations,   log_operations,         step_operations,
+    layout_operations,    comparison_operations, picture_operations,  benchmark_operations,
 };
 static unsigned long long calls;
 

@@ -1,5 +1,5 @@
 /* Sessions of software events, which every machine has, and events of any name. */
-#include "world.h"
+#include "buffers.h"
 
 static const char *const names[] = {
     "page-faults", "task-clock", "context-switches", "cpu-migrations", "cycles", "instructions:u", "Software:PageFaults",
@@ -135,11 +135,45 @@ static void op_slow(struct world *world)
     }
 }
 
+/* Refused wherever nothing can be counted, too. */
+static void op_null(struct world *world)
+{
+    picollo_event event;
+    picollo_event_info info;
+    picollo_histogram *histogram;
+    picollo_session *session;
+    picollo_reading reading;
+    picollo_error error;
+    size_t length;
+    REFUSED(PICOLLO_ERR_NULL_POINTER, event, picollo_event_parse(NULL, &event, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_event_parse("cycles", NULL, NULL));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, event, picollo_event_parse(NO_TEXT, &event, &error));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, session, picollo_session_create(NULL, NULL, 1 + choose(world, 3), &session, &error));
+    REQUIRE(error.status == PICOLLO_ERR_NULL_POINTER && error.message[0] != 0);
+    EXPECT(PICOLLO_OK, picollo_event_parse("page-faults", &event, NULL));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, session, picollo_session_create(NULL, &event, 0, &session, NULL));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, session, picollo_session_create(NULL, &event, PICOLLO_SESSION_MAX_EVENTS + 1, &session, NULL));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, length, picollo_session_length(NULL, &length));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, event, picollo_session_event(NULL, 0, &event));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, info, picollo_session_event_info(NULL, 0, &info));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_session_histogram(NULL, 0, &histogram));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, reading, picollo_session_readings(NULL, 0, &reading, 1));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_enable(NULL, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_disable(NULL, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_reset(NULL, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_calibrate(NULL, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_read(NULL, PICOLLO_READ_SYSCALL, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_record(NULL, 0));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_perf_probe(NULL, &error));
+    picollo_session_free(NULL);
+}
+
 const struct operation session_operations[] = {
     {"event_parse", op_event_parse, 4},
     {"session_create", op_create, 2},
     {"session_free", op_free, 1},
     {"session", op_use, 10},
     {"session_calibrate", op_slow, 1},
+    {"session of nothing", op_null, 1},
     {NULL, NULL, 0},
 };

@@ -30,8 +30,7 @@ void check_snapshot(struct world *world, struct snapshot *snapshot)
                 snapshot->source->bits, snapshot->source->limited, snapshot->exact, total_of(&snapshot->now), counts.total,
                 snapshot->now.below, counts.underflow, snapshot->now.above, counts.overflow, snapshot->now.lost, counts.lost);
     }
-    SAME(total_of(&snapshot->now) + snapshot->now.below + snapshot->now.above + snapshot->now.lost,
-         counts.total + counts.underflow + counts.overflow + counts.lost);
+    SAME(everything(&snapshot->now), counts.total + counts.underflow + counts.overflow + counts.lost);
     if (!snapshot->exact) return;
     SAME(total_of(&snapshot->now), counts.total);
     SAME(snapshot->now.below, counts.underflow);
@@ -83,6 +82,17 @@ struct snapshot *any_snapshot(struct world *world)
 struct snapshot *exact_snapshot(struct world *world)
 {
     return snapshot_from(world, pick(world), 1);
+}
+
+struct snapshot *another_snapshot(struct world *world, const struct snapshot *first)
+{
+    const size_t slot = pick(world);
+    if (first == NULL || rarely(world, 8)) return exact_snapshot(world);
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct snapshot *const snapshot = &world->snapshots[(slot + i) % SLOTS];
+        if (snapshot != first && snapshot->handle != NULL && snapshot->exact) return snapshot;
+    }
+    return NULL;
 }
 
 static void op_create(struct world *world)

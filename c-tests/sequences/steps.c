@@ -47,7 +47,7 @@ static void op_linear(struct world *world)
     /* So many that nobody gets them; slow, as they are counted. */
     if (highest_of(snapshot) >> 25 > 0 && rarely(world, 2000))
         REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_snapshot_linear_steps(snapshot->handle, 1, NULL, 0, &length));
-    if (width <= highest_of(snapshot) / 300) width = highest_of(snapshot) / (1 + choose(world, 300)) + 1;
+    if (width <= highest_of(snapshot) / 300) width = highest_of(snapshot) / (2 + choose(world, 299)) + 1;
 #define LINEAR(out, capacity, length) picollo_snapshot_linear_steps(snapshot->handle, width, out, capacity, length)
     LISTS(steps, length, LINEAR);
     if (PLANTED(5) && length > 1) steps[1].added_count++;

@@ -177,6 +177,10 @@ void forget_snapshot(struct snapshot *snapshot);
 struct snapshot *any_snapshot(struct world *world);
 /* One whose counts are foretold, or NULL. */
 struct snapshot *exact_snapshot(struct world *world);
+/* Such a one that is mostly not the first. */
+struct snapshot *another_snapshot(struct world *world, const struct snapshot *first);
+/* Whether a report tells what became of another's counts, each in the bucket of its middle. */
+void check_merged(struct world *world, const struct rule *rule, const struct snapshot *other, const picollo_merged *merged);
 /* Of a snapshot that there is, or of nonsense; 0 if there is none. */
 int any_summary(struct world *world, picollo_summary *summary);
 /* Puts a histogram into a slot, and gives back what was there. */

@@ -33,7 +33,7 @@ fi
 # A check that cannot fail proves nothing: a fault for each family, which has to be found.
 faults=$(grep -oh 'PLANTED([0-9]*)' c-tests/sequences/*.c | sort -u | wc -l)
 for fault in $(seq "$faults"); do
-    if PICOLLO_PLANT=$fault "$out/sequences" 1000 >/dev/null 2>&1; then
+    if (PICOLLO_PLANT=$fault "$out/sequences" 1000; exit $?) >/dev/null 2>&1; then
         echo "FAILED: planted fault $fault was not found"
         exit 1
     fi

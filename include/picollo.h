@@ -2251,7 +2251,7 @@ picollo_status picollo_double_histogram_collect(picollo_double_histogram *histog
 
 /**
  * Adds all counts of a snapshot, of any relative error; each bucket's count goes to the bucket of its midpoint. Sum and
- * extremes stay exact when both have them exact (PICOLLO_DOUBLE_EXACT_SUM).
+ * extremes stay exact when both have them exact (PICOLLO_DOUBLE_EXACT_SUM) and nothing is lost for want of memory.
  *
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
  * Threads: as picollo_double_histogram_record, which it is a kind of.
@@ -2465,8 +2465,8 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
  * An observation is counted in the buckets whose bound is at or above the midpoint of its own bucket. So counts are exact
  * for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by those
  * observations alone that lie within the relative error of the bound. What was out of range is taken as just outside of
- * it. Lost and not finite observations are told by counters beside the histogram, _lost and _not_finite, where there are
- * any.
+ * it, and what was above it is counted at +Inf alone. Lost and not finite observations are told by counters beside the
+ * histogram, _lost and _not_finite, where there are any.
  */
 
 /** Do not tell since when there are counts: no _created. */

@@ -91,7 +91,8 @@ static void check_summary(struct world *world, struct double_snapshot *snapshot)
     const uint64_t count = count_observations(&snapshot->seen);
     const uint32_t format = (uint32_t)choose(world, 4);
     const char *const title = any_title(world);
-    size_t length = 77;
+    char *text;
+    size_t length;
     EXPECT(PICOLLO_OK, picollo_double_snapshot_summary(snapshot->handle, &summary));
     if (!snapshot->limited) {
         check_statistics(world, &snapshot->seen, snapshot->bits, &summary.statistics);
@@ -110,7 +111,11 @@ static void check_summary(struct world *world, struct double_snapshot *snapshot)
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_double_summary_format(&summary, NO_TEXT, format, NULL, 0, &length));
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_double_summary_format(&summary, title, 4 + format, NULL, 0, &length));
 #define FORMAT(buffer, capacity, length) picollo_double_summary_format(&summary, title, format, buffer, capacity, length)
-    if (rarely(world, 4)) FORMATS(FORMAT);
+    if (rarely(world, 4)) {
+        FORMATS_INTO(text, FORMAT);
+        check_form(world, format, text);
+        free(text);
+    }
 }
 
 static void check_buckets(struct world *world, struct double_snapshot *snapshot)

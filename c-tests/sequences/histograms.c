@@ -294,23 +294,6 @@ static void op_add(struct world *world)
     settle(model);
 }
 
-static void op_summary(struct world *world)
-{
-    const size_t slot = pick(world);
-    const struct model *const model = world->histogram_models[slot];
-    picollo_summary summary;
-    struct counts now = {0};
-    if (world->histograms[slot] == NULL) return;
-    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_summary(world->histograms[slot], 3 + (uint32_t)choose(world, 99), &summary));
-    EXPECT(PICOLLO_OK, picollo_histogram_summary(world->histograms[slot], (uint32_t)choose(world, 3), &summary));
-    if (!model->exact) return;
-    subtract_counts(&now, &model->raw, &model->base);
-    SAME(total_of(&now), summary.total_count);
-    SAME(now.below, summary.underflow_count);
-    SAME(now.above, summary.overflow_count);
-    forget_counts(&now);
-}
-
 const struct operation histogram_operations[] = {
     {"histogram_create", op_create, 30},
     {"histogram_init_in", op_create_in_place, 8},
@@ -322,6 +305,5 @@ const struct operation histogram_operations[] = {
     {"histogram_reset", op_reset, 12},
     {"histogram_footprint", op_footprint, 2},
     {"histogram_add", op_add, 10},
-    {"histogram_summary", op_summary, 6},
     {NULL, NULL, 0},
 };

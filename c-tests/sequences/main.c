@@ -19,7 +19,7 @@ static int trace;
 static const struct operation *const tables[] = {
     histogram_operations, snapshot_operations, text_operations,       session_operations,    interchange_operations, array_operations,
     recorder_operations,  double_operations,   counter_operations,    registry_operations,   log_operations,         step_operations,
-    layout_operations,    comparison_operations, picture_operations,  benchmark_operations,
+    layout_operations,    comparison_operations, picture_operations,  benchmark_operations, summary_operations,
 };
 static unsigned long long calls;
 

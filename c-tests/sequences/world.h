@@ -77,7 +77,7 @@ struct operation {
 
 extern const struct operation histogram_operations[], snapshot_operations[], text_operations[], session_operations[],
     interchange_operations[], array_operations[], recorder_operations[], double_operations[], counter_operations[], registry_operations[],
-    log_operations[], step_operations[], layout_operations[], comparison_operations[], picture_operations[], benchmark_operations[];
+    log_operations[], step_operations[], layout_operations[], comparison_operations[], picture_operations[], summary_operations[], benchmark_operations[];
 void end_doubles(struct world *world);
 void end_registry(struct world *world);
 void end_benchmark(struct world *world);
@@ -181,6 +181,8 @@ struct snapshot *exact_snapshot(struct world *world);
 struct snapshot *another_snapshot(struct world *world, const struct snapshot *first);
 /* Whether a report tells what became of another's counts, each in the bucket of its middle. */
 void check_merged(struct world *world, const struct rule *rule, const struct snapshot *other, const picollo_merged *merged);
+/* Whether text has the form of a PICOLLO_TEXT_.... */
+void check_form(struct world *world, uint32_t format, const char *text);
 /* Of a snapshot that there is, or of nonsense; 0 if there is none. */
 int any_summary(struct world *world, picollo_summary *summary);
 /* Puts a histogram into a slot, and gives back what was there. */

@@ -1,33 +1,69 @@
 /* Arrays of histograms. */
 #include "buffers.h"
 
+#define MOST 5
+
 static void op_array(struct world *world)
 {
-    const picollo_histogram_options options = {.struct_size = sizeof options, .relative_error = 0.1, .max_trackable = 1000};
-    const size_t length = 1 + (size_t)choose(world, 5), at = (size_t)choose(world, length);
-    const struct rule rule = rule_of(0.1, 0, 0, 1000);
-    picollo_histogram_array *array = NULL;
-    picollo_histogram *histogram = NULL;
-    size_t bytes = 0;
-    struct model *model;
-    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_array_create(&options, 0, &array));
-    REQUIRE(picollo_histogram_array_create(&options, SIZE_MAX >> choose(world, 8), &array) == PICOLLO_ERR_OUT_OF_MEMORY && array == NULL);
-    EXPECT(PICOLLO_OK, picollo_histogram_array_create(&options, length, &array));
-    SAME(length, picollo_histogram_array_length(array));
-    EXPECT(PICOLLO_OK, picollo_histogram_array_footprint(array, &bytes));
-    REQUIRE(picollo_histogram_array_get(array, length + at) == NULL);
-    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_array_at(array, length, &histogram));
-    EXPECT(PICOLLO_OK, picollo_histogram_array_at(array, at, &histogram));
-    model = new_model(world, &rule);
-    for (uint64_t number = choose(world, 30); number > 0; number--) {
-        const uint64_t value = any_value(world);
-        const size_t index = (size_t)choose(world, length + 1);
-        picollo_histogram_array_record(array, index, value);
-        if (index == at) count_value(&model->raw, &rule, value, 1);
+    const struct asked asked = ask(world);
+    picollo_histogram_options options = asked.options, small = {.struct_size = sizeof small, .relative_error = 0.1, .max_trackable = 1000};
+    const size_t length = 1 + (size_t)choose(world, MOST), at = (size_t)choose(world, length);
+    uint64_t values[60];
+    size_t indices[60], bytes = 0;
+    picollo_histogram_array *array;
+    picollo_histogram *histogram;
+    picollo_status status;
+    struct rule rule;
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, array, picollo_histogram_array_create(&small, 0, &array));
+    REFUSED(PICOLLO_ERR_OUT_OF_MEMORY, array, picollo_histogram_array_create(&small, SIZE_MAX >> choose(world, 8), &array));
+    memset(&array, UNTOUCHED, sizeof array);
+    options.max_bytes = 0;
+    status = picollo_histogram_array_create(&options, length, &array);
+    if (status != PICOLLO_OK) {
+        REQUIRE(is_untouched(&array, 0, sizeof array));
+        /* A single one is refused as well. */
+        REFUSED(status, histogram, picollo_histogram_create(&options, &histogram));
+        return;
     }
-    /* The histogram keeps the array. */
+    rule = rule_of(options.relative_error, options.significant_digits, options.min_trackable, options.max_trackable);
+    SAME(length, picollo_histogram_array_length(array));
+    SAME(0, picollo_histogram_array_length(NULL));
+    EXPECT(PICOLLO_OK, picollo_histogram_array_footprint(array, &bytes));
+    REQUIRE(bytes >= 64 * length);
+    REQUIRE(picollo_histogram_array_get(array, length + at) == NULL && picollo_histogram_array_get(NULL, 0) == NULL);
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, histogram, picollo_histogram_array_at(array, length + at, &histogram));
+    EXPECT(PICOLLO_OK, picollo_histogram_array_at(array, at, &histogram));
+    for (size_t i = 0; i < 60; i++) {
+        values[i] = any_value(world);
+        /* One in a while is beyond the last, and does nothing. */
+        indices[i] = (size_t)choose(world, length + 1);
+        if (rarely(world, 2)) picollo_histogram_array_record(array, indices[i], values[i]);
+        else if (indices[i] < length) picollo_histogram_record(picollo_histogram_array_get(array, indices[i]), values[i]);
+    }
+    for (size_t index = 0; index < length; index++) {
+        struct counts counts = {0};
+        picollo_summary summary;
+        for (size_t i = 0; i < 60; i++) {
+            if (indices[i] == index) count_value(&counts, &rule, values[i], 1);
+        }
+        EXPECT(PICOLLO_OK, picollo_histogram_summary(picollo_histogram_array_get(array, index), 0, &summary));
+        SAME(total_of(&counts), summary.total_count);
+        SAME(counts.below, summary.underflow_count);
+        SAME(counts.above, summary.overflow_count);
+        if (index == at) {
+            struct model *const model = new_model(world, &rule);
+            copy_counts(&model->raw, &counts);
+            model->mode = options.mode;
+            model->storage = options.storage;
+            model->bits = options.counter_bits == 0 ? 64 : options.counter_bits;
+            model->flags = options.flags;
+            keep_histogram(world, pick(world), histogram, model);
+        }
+        forget_counts(&counts);
+    }
+    /* The histogram that is kept keeps the array. */
     picollo_histogram_array_free(array);
-    keep_histogram(world, pick(world), histogram, model);
+    picollo_histogram_array_free(NULL);
 }
 
 const struct operation array_operations[] = {

@@ -29,6 +29,30 @@ static void op_copy(struct world *world)
     keep_detached(world, copy, snapshot);
 }
 
+/* By HdrHistogram's encodings: the same buckets with the same counts, and nothing of what is out of range. */
+static void check_decoded(struct world *world, const struct snapshot *snapshot, const picollo_snapshot *decoded)
+{
+    picollo_counts counts, theirs;
+    picollo_bucket *before, *after;
+    size_t length, again;
+    EXPECT(PICOLLO_OK, picollo_snapshot_counts(snapshot->handle, &counts));
+    EXPECT(PICOLLO_OK, picollo_snapshot_counts(decoded, &theirs));
+    SAME(counts.total, theirs.total);
+    SAME(0, theirs.underflow + theirs.overflow + theirs.lost);
+#define BEFORE(out, capacity, length) picollo_snapshot_buckets(snapshot->handle, 1, out, capacity, length)
+    LISTS(before, length, BEFORE);
+#define AFTER(out, capacity, length) picollo_snapshot_buckets(decoded, 1, out, capacity, length)
+    LISTS(after, again, AFTER);
+    SAME(length, again);
+    for (size_t i = 0; i < length; i++) {
+        SAME(before[i].lower, after[i].lower);
+        SAME(before[i].upper, after[i].upper);
+        SAME(before[i].count, after[i].count);
+    }
+    free(before);
+    free(after);
+}
+
 static void op_encode(struct world *world)
 {
     const struct snapshot *const snapshot = any_snapshot(world);
@@ -72,11 +96,7 @@ static void op_encode(struct world *world)
         if (encoding == native) {
             keep_detached(world, decoded, snapshot);
         } else {
-            /* What is out of range has no place there. */
-            picollo_counts counts, theirs;
-            EXPECT(PICOLLO_OK, picollo_snapshot_counts(snapshot->handle, &counts));
-            EXPECT(PICOLLO_OK, picollo_snapshot_counts(decoded, &theirs));
-            SAME(counts.total, theirs.total);
+            check_decoded(world, snapshot, decoded);
             picollo_snapshot_free(decoded);
         }
     }

@@ -223,7 +223,8 @@ static void op_rank_of_value(struct world *world)
     struct snapshot *const snapshot = any_snapshot(world);
     const uint64_t value = any_value(world);
     const uint32_t interpolate = (uint32_t)choose(world, 2);
-    uint64_t total, sum = 0;
+    uint64_t total;
+    long double sum = 0;
     picollo_status status;
     double rank = -1;
     if (snapshot == NULL) return;
@@ -233,9 +234,46 @@ static void op_rank_of_value(struct world *world)
     if (!snapshot->exact) return;
     total = total_of(&snapshot->now);
     EXPECT(total == 0 ? PICOLLO_ERR_EMPTY : PICOLLO_OK, status);
-    if (total == 0 || interpolate || value < snapshot->source->rule.lowest) return;
-    for (size_t i = 0; i < snapshot->now.length && snapshot->now.list[i].lower <= value; i++) sum += snapshot->now.list[i].count;
-    REQUIRE(fabs(rank - (double)sum / (double)total * 100) < 1e-9);
+    if (total == 0) return;
+    if (value < snapshot->source->rule.lowest) {
+        REQUIRE(rank == 0);
+        return;
+    }
+    for (size_t i = 0; i < snapshot->now.length && snapshot->now.list[i].lower <= value; i++) {
+        const uint64_t lower = snapshot->now.list[i].lower, upper = bucket_upper(&snapshot->source->rule, lower);
+        long double share = 1;
+        if (interpolate && value < upper) share = ((long double)(value - lower) + 1) / bucket_step(&snapshot->source->rule, lower);
+        sum += share * snapshot->now.list[i].count;
+    }
+    REQUIRE(fabsl(rank - sum / total * 100) < 1e-9L);
+}
+
+/* All buckets, those without counts too, lie next to each other. */
+static void op_buckets(struct world *world)
+{
+    const struct snapshot *const snapshot = any_snapshot(world);
+    picollo_bucket *buckets;
+    picollo_layout layout;
+    picollo_counts counts;
+    size_t length = 0;
+    uint64_t sum = 0;
+    if (snapshot == NULL) return;
+    EXPECT(PICOLLO_OK, picollo_snapshot_layout(snapshot->handle, &layout));
+    EXPECT(PICOLLO_OK, picollo_snapshot_counts(snapshot->handle, &counts));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_snapshot_buckets(snapshot->handle, 2, NULL, 0, &length));
+    if (layout.length > 4000) return;
+#define BUCKETS(out, capacity, length) picollo_snapshot_buckets(snapshot->handle, 0, out, capacity, length)
+    LISTS(buckets, length, BUCKETS);
+    SAME(layout.length, length);
+    for (size_t i = 0; i < length; i++) {
+        SAME(i, buckets[i].storage_index);
+        SAME(i == 0 ? snapshot->source->rule.lowest : buckets[i - 1].upper + 1, buckets[i].lower);
+        SAME(bucket_upper(&snapshot->source->rule, buckets[i].lower), buckets[i].upper);
+        sum += buckets[i].count;
+    }
+    SAME(snapshot->source->rule.highest, buckets[length - 1].upper);
+    if (counts.total != UINT64_MAX) SAME(counts.total, sum);
+    free(buckets);
 }
 
 static void op_bucket_of(struct world *world)
@@ -270,6 +308,7 @@ const struct operation snapshot_operations[] = {
     {"snapshot_merge", op_merge, 10},
     {"snapshot_percentiles", op_percentiles, 8},
     {"snapshot_rank_of_value", op_rank_of_value, 6},
+    {"snapshot_buckets", op_buckets, 3},
     {"snapshot_bucket_of", op_bucket_of, 6},
     {NULL, NULL, 0},
 };

@@ -112,7 +112,7 @@ static inline struct capacities too_small(struct world *world, size_t needed)
 /* Titles of all sorts; NULL among them. */
 static inline const char *any_title(struct world *world)
 {
-    static const char *const titles[] = {"", "Latency", "a|b\n# c", "\"q\",\\", "P\xc3\xa9\xe2\x82\xac", "\t\x01<&>", NULL};
+    static const char *const titles[] = {"", "Latency", "a|b\n# c", "\"q\",\\", "P\xc3\xa9\xe2\x82\xac", "\t\x01<&>", "</script>-->", NULL};
     return titles[choose(world, sizeof titles / sizeof *titles)];
 }
 

@@ -51,6 +51,8 @@ static void op_create(struct world *world)
     if (status != PICOLLO_OK) return;
     picollo_session_free(world->sessions[slot]);
     world->sessions[slot] = session;
+    world->session_records[slot] = 0;
+    world->session_unknown[slot] = 0;
     world->session_errors[slot] = asked == NULL ? 0 : options.relative_error;
 }
 
@@ -59,6 +61,23 @@ static void op_free(struct world *world)
     const size_t slot = (size_t)choose(world, 2);
     picollo_session_free(world->sessions[slot]);
     world->sessions[slot] = NULL;
+}
+
+/* Each record is in the histogram of an event, or tallied as not counted. */
+static void check_records(struct world *world, size_t slot, size_t length)
+{
+    for (size_t i = 0; i < length && !world->session_unknown[slot]; i++) {
+        picollo_histogram *histogram = NULL;
+        picollo_event_info info;
+        picollo_summary summary;
+        EXPECT(PICOLLO_OK, picollo_session_histogram(world->sessions[slot], i, &histogram));
+        EXPECT(PICOLLO_OK, picollo_session_event_info(world->sessions[slot], i, &info));
+        EXPECT(PICOLLO_OK, picollo_histogram_summary(histogram, 0, &summary));
+        if (PLANTED(11)) info.not_counted_count++;
+        SAME(world->session_records[slot], summary.total_count + info.not_counted_count);
+        REQUIRE(memchr(info.message, 0, sizeof info.message) != NULL && (info.status == PICOLLO_OK || summary.total_count == 0));
+        picollo_histogram_free(histogram);
+    }
 }
 
 static void op_use(struct world *world)
@@ -90,6 +109,7 @@ static void op_use(struct world *world)
         break;
     case 2:
         status = picollo_session_reset(session, &error);
+        world->session_unknown[slot] = 1;
         break;
     case 3:
         EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram(session, length, &histogram));
@@ -100,6 +120,7 @@ static void op_use(struct world *world)
             struct model *const model = new_model(world, &rule);
             model->exact = model->conserved = 0;
             keep_histogram(world, pick(world), histogram, model);
+            world->session_unknown[slot] = 1;
         }
         status = PICOLLO_OK;
         break;
@@ -107,6 +128,8 @@ static void op_use(struct world *world)
         EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_record(session, 2));
         status = picollo_session_record(session, deltas);
         REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_EMPTY);
+        world->session_records[slot] += status == PICOLLO_OK;
+        check_records(world, slot, length);
         break;
     case 5:
         status = picollo_session_readings(session, deltas, readings, length);
@@ -170,9 +193,9 @@ static void op_null(struct world *world)
 
 const struct operation session_operations[] = {
     {"event_parse", op_event_parse, 4},
-    {"session_create", op_create, 2},
+    {"session_create", op_create, 3},
     {"session_free", op_free, 1},
-    {"session", op_use, 10},
+    {"session", op_use, 16},
     {"session_calibrate", op_slow, 1},
     {"session of nothing", op_null, 1},
     {NULL, NULL, 0},

@@ -51,6 +51,9 @@ struct world {
     struct model *recorder_models[SLOTS];
     picollo_session *sessions[2];
     double session_errors[2];
+    /* How often each recorded; unknown once its histograms were reset, or written to by others. */
+    uint64_t session_records[2];
+    int session_unknown[2];
 
     /* What other families have of their own, made when they first come. */
     struct doubles *doubles;

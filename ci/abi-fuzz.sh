@@ -14,7 +14,7 @@ out=$PWD/target/abi-fuzz
 mkdir -p "$out"
 
 [ "${PICOLLO_STAGED:-0}" = 1 ] || ci/stage.sh
-compile=(gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -Itarget/stage/include c-tests/sequences/*.c)
+compile=(gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -Itarget/stage/include c-tests/sequences/*.c)
 "${compile[@]}" target/stage/lib/libpicollo.a -lpthread -lm -ldl -lrt -o "$out/sequences"
 
 # Every exported function is called, by operations that do run: the loader tells which it had to find, each at its first call.

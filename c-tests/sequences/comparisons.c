@@ -195,7 +195,7 @@ static void op_compare(struct world *world)
     const picollo_status refused = spoil(world, &bad);
     picollo_comparison compared, other;
     const double quantile = options.quantile == 0 ? 0.5 : options.quantile;
-    if (a == NULL || b == NULL || a->now.length + b->now.length > 2000) return;
+    if (a == NULL || b == NULL || a->now.length + b->now.length > 600) return;
     if (total_of(&a->now) == 0 || total_of(&b->now) == 0) {
         REFUSED(PICOLLO_ERR_EMPTY, compared, picollo_compare(a->handle, b->handle, &options, &compared));
         return;

@@ -95,7 +95,7 @@ static int is_an_end(const struct snapshot *snapshot, uint64_t value)
 static void op_percentile_steps(struct world *world)
 {
     const struct snapshot *const snapshot = exact_snapshot(world);
-    const uint32_t ticks = 1 + (uint32_t)choose(world, rarely(world, 8) ? 1000 : 12);
+    const uint32_t ticks = 1 + (uint32_t)choose(world, rarely(world, 16) ? 500 : 12);
     picollo_step *steps;
     size_t length = 0;
     if (snapshot == NULL) return;

@@ -2,7 +2,8 @@
 
 fn main() {
     let directory = "../c-tests/sequences";
-    let files = std::fs::read_dir(directory).expect("the driver is there").map(|entry| entry.expect("it can be read").path());
+    let entries = std::fs::read_dir(directory).expect("the driver is there");
+    let files = entries.map(|entry| entry.expect("it can be read").path());
     println!("cargo::rerun-if-changed={directory}");
     println!("cargo::rerun-if-changed=../include");
     cc::Build::new()

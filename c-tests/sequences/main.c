@@ -17,9 +17,9 @@ int planted_fault;
 static int trace;
 
 static const struct operation *const tables[] = {
-    histogram_operations, snapshot_operations, text_operations,       session_operations,    interchange_operations, array_operations,
-    recorder_operations,  double_operations,   counter_operations,    registry_operations,   log_operations,         step_operations,
-    layout_operations,    comparison_operations, picture_operations,  benchmark_operations, summary_operations,
+    histogram_operations,   snapshot_operations, text_operations,       summary_operations,  session_operations, interchange_operations,
+    array_operations,       recorder_operations, double_operations,     counter_operations,  registry_operations, log_operations,
+    step_operations,        layout_operations,   comparison_operations, picture_operations,  benchmark_operations, argument_operations,
 };
 static unsigned long long calls;
 

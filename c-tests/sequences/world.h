@@ -80,7 +80,7 @@ struct operation {
 
 extern const struct operation histogram_operations[], snapshot_operations[], text_operations[], session_operations[],
     interchange_operations[], array_operations[], recorder_operations[], double_operations[], counter_operations[], registry_operations[],
-    log_operations[], step_operations[], layout_operations[], comparison_operations[], picture_operations[], summary_operations[], benchmark_operations[];
+    log_operations[], step_operations[], layout_operations[], comparison_operations[], picture_operations[], summary_operations[], argument_operations[], benchmark_operations[];
 void end_doubles(struct world *world);
 void end_registry(struct world *world);
 void end_benchmark(struct world *world);

@@ -256,12 +256,14 @@ impl DoubleHistogram {
         // To count nothing makes the room; what there is stays.
         let make_room = |bucket: DoubleBucket| self.add(Interval(0), bucket.midpoint, 0);
         match &other.exact {
-            Some(exact) if self.stripes.is_some() && other.buckets().all(make_room) => self.add_together(|interval, entered| {
-                for bucket in other.buckets() {
-                    self.add(interval, bucket.midpoint, bucket.count);
-                }
-                entered.add_exact(exact);
-            }),
+            Some(exact) if self.stripes.is_some() && other.buckets().all(make_room) => {
+                self.add_together(|interval, entered| {
+                    for bucket in other.buckets() {
+                        self.add(interval, bucket.midpoint, bucket.count);
+                    }
+                    entered.add_exact(exact);
+                })
+            }
             _ => other.buckets().for_each(|bucket| self.record_n(bucket.midpoint, bucket.count)),
         }
         let tallies = self.rows.tallies(Interval(self.active.load(Relaxed)));

@@ -1,6 +1,7 @@
 /* Comparisons: every pair counted, every distance looked at, every interval's coverage added up. */
 #include "buffers.h"
 
+/* Of so many thousandths. */
 static const double quantiles[] = {0.5, 0.25, 0.9, 0.99, 0.001}, confidences[] = {0, 0.95, 0.8, 0.999}, no_shares[] = {-0.5, 1, 2, NAN, INFINITY};
 
 static int is_near(double expected, double actual, double error)
@@ -35,10 +36,8 @@ static void check_interval(struct world *world, const struct snapshot *snapshot,
     const uint64_t upper = interval->upper_count == 0 ? 0 : lower_of(snapshot, interval->upper_count), value = lower_of(snapshot, interval->target_count);
     REQUIRE(interval->quantile == quantile && interval->confidence == (confidence == 0 ? 0.95 : confidence));
     SAME(total, interval->total_count);
-    if (total >> 40 == 0) {
-        const double target = ceil((double)((long double)quantile * total - 1e-9L));
-        SAME(target < 1 ? 1 : (uint64_t)target, interval->target_count);
-    }
+    const uint64_t thousandths = (uint64_t)(quantile * 1000 + 0.5), target = (uint64_t)(((unsigned __int128)thousandths * total + 999) / 1000);
+    SAME(target == 0 ? 1 : target, interval->target_count);
     REQUIRE(interval->lower_count <= interval->target_count && (interval->upper_count == 0 || interval->upper_count >= interval->target_count));
     SAME(value + bucket_step(rule, value) / 2, interval->value);
     SAME(lower, interval->lower);

@@ -69,13 +69,14 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
     let (n_a, n_b) = (u128::from(a.counts().total), u128::from(b.counts().total));
     let n = n_a + n_b;
     let (mut before_a, mut before_b) = (0u128, 0u128);
-    // Pairs in which b is greater, or less; the sum of t^3 - t over the ties, and of (t / n)^3 where that is too large.
-    let (mut greater, mut less) = (0u128, 0u128);
+    // Pairs in which b is greater, or less, or the same; the sum of t^3 - t over the ties, and of (t / n)^3 where that is too large.
+    let (mut greater, mut less, mut same) = (0u128, 0u128, 0u128);
     let (mut ties, mut tie_shares) = (0u128, 0.0);
     let mut furthest = 0u128;
     for_each_bucket(a, b, |count_a, count_b| {
         greater = greater.saturating_add(count_b.saturating_mul(before_a));
         less = less.saturating_add(count_a.saturating_mul(before_b));
+        same = same.saturating_add(count_a.saturating_mul(count_b));
         let tied = count_a + count_b;
         if n <= EXACT {
             ties += tied * tied * tied - tied;
@@ -110,12 +111,14 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
         (0.0, 1.0)
     };
     let cliffs_delta = dominance / pairs;
+    // Not half of all pairs and half the dominance: they cancel where U is small.
+    let mann_whitney_u = greater as f64 + same as f64 / 2.0;
     let ks_distance = furthest as f64 / pairs;
     Ranks {
-        mann_whitney_u: pairs / 2.0 + dominance / 2.0,
+        mann_whitney_u,
         mann_whitney_z: z,
         mann_whitney_p: p,
-        common_language: 0.5 + cliffs_delta / 2.0,
+        common_language: mann_whitney_u / pairs,
         cliffs_delta,
         ks_distance,
         ks_p: normal::kolmogorov(libm::sqrt(pairs / size) * ks_distance),

@@ -380,3 +380,11 @@ fn medians_of_the_largest_doubles() {
     assert_eq!((compared.median_a, compared.median_b), (f64::MAX * 0.75, f64::MAX));
     assert_eq!(compared.difference, f64::MAX / 4.0);
 }
+
+#[test]
+fn few_pairs_of_very_many() {
+    let (a, b) = (snapshot(EXACT, &[(50, 5_804_893_137)]), snapshot(EXACT, &[(7, 1_942_046), (60, 3)]));
+    let compared = a.compare(&b, &CompareOptions::default()).unwrap();
+    assert_eq!(compared.mann_whitney_u, 3.0 * 5_804_893_137.0);
+    near(compared.common_language, 3.0 / 1_942_049.0, 1e-21);
+}

@@ -145,4 +145,34 @@ static inline uint64_t count_observations(const struct observations *observation
     return count;
 }
 
+#define NEARLY(expected, actual, tolerance)                                                             \
+    do {                                                                                                \
+        const long double expected_ = (expected), actual_ = (actual);                                   \
+        if (!(fabsl(expected_ - actual_) <= (long double)(tolerance)) && expected_ != actual_)          \
+            FAIL("%s is %.20Lg, expected %.20Lg", #actual, actual_, expected_);                         \
+    } while (0)
+
+/* Whether a value stands for the observation of a number, counted from 1: within the error, and its bucket. */
+static inline void check_observation(struct world *world, const struct observations *sorted, int bits, uint64_t target, double value)
+{
+    size_t at = 0;
+    for (uint64_t sum = sorted->list[0].count; sum < target; sum += sorted->list[++at].count) {}
+    const double meant = sorted->list[at].value;
+    const picollo_double_bucket bucket = double_bucket_of(meant, bits);
+    /* Exact extremes are nearer to the truth than what a merge of coarser buckets has left. */
+    if (sorted->exact && ((value == sorted->min && bucket.midpoint < value) || (value == sorted->max && bucket.midpoint > value))) return;
+    REQUIRE(bucket.lower <= value && value <= bucket.upper);
+    NEARLY(meant, value, ldexpl(0.5L, -bits) * fabsl(meant));
+}
+
+static inline uint64_t target_of(uint64_t count, int dotnet, uint64_t of_1024)
+{
+    if (dotnet) {
+        const double number = floor((double)of_1024 / 1024 * (double)count);
+        return number >= (double)count ? count : (uint64_t)number + 1;
+    }
+    const uint64_t target = (uint64_t)(((unsigned __int128)of_1024 * count + 1023) / 1024);
+    return target == 0 ? 1 : target;
+}
+
 #endif /* DOUBLES_H */

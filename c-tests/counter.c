@@ -120,11 +120,42 @@ static void many_threads(void)
     picollo_striped_counter_free(counters.striped);
 }
 
+static void *meet(void *unused)
+{
+    const int events = rounds(EVENTS / 2);
+    for (int i = 0; i < events; i++) {
+        picollo_scalable_counter_add64(&counters.scalable, 0);
+        picollo_interlocked_counter_add64(&counters.interlocked, 1);
+        picollo_sensing_counter_add64(&counters.sensing, 1, 0);
+    }
+    return unused;
+}
+
+/* Off by about 1 % each time, but right on the average, also where threads meet. */
+static void right_on_the_average(void)
+{
+    enum { RUNS = 40 };
+    const double truth = (double)THREADS * (double)rounds(EVENTS / 2);
+    double scalable = 0, sensing = 0;
+    for (int run = 0; run < RUNS; run++) {
+        pthread_t threads[THREADS];
+        memset(&counters, 0, sizeof counters);
+        for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, meet, NULL) == 0);
+        for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+        scalable += ((double)picollo_counter_read64(&counters.scalable) / truth - 1) / RUNS;
+        sensing += ((double)picollo_counter_read64(&counters.sensing) / truth - 1) / RUNS;
+    }
+    /* Five times the deviation of the mean of so many. */
+    CHECK(scalable > -0.0075 && scalable < 0.0075);
+    CHECK(sensing > -0.004 && sensing < 0.004);
+}
+
 int main(void)
 {
     RUN(exact_below_the_threshold);
     RUN(approximate_within_the_error);
     RUN(many_at_once);
     RUN(many_threads);
+    RUN(right_on_the_average);
     return report();
 }

@@ -61,11 +61,15 @@ pub fn add_capped<C: Counter>(cell: &C, count: u64, threshold_bits: u32, cap_bit
 #[inline]
 pub fn add_sensing<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64 {
     let seen = cell.load();
+    // Drawn before it is known whether it is needed. Processors run ahead: with a number drawn after the exchange, what it
+    // will be has already changed the time at which the exchange is made, and so whether it fails. The numbers of failures
+    // are then not those of chance, and neither are those left to other counters: both were off by 1 % on the average.
+    let random = if level(seen, threshold_bits) == 0 { None } else { Some(random::next()) };
     match cell.try_add(seen, count) {
         Ok(wraps) => wraps,
         Err(seen) => match level(seen, threshold_bits) {
             0 => cell.add_shared(count),
-            level => add_in_steps(cell, count, level, random::next()),
+            level => add_in_steps(cell, count, level, random.unwrap_or_else(random::next)),
         },
     }
 }

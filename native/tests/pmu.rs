@@ -77,8 +77,18 @@ fn a_known_loop_is_counted_to_a_constant() {
     let constant = least(0) - slope;
     assert!(constant < 2_000, "{constant}");
     if is_exact() {
-        let of_half = |half| distinct.keys().filter(|key| key.0 == half).count();
-        assert_eq!((of_half(0), of_half(1)), (1, 1), "every time the same: {distinct:?}");
+        // Nearly every time the same. Seldom, an interrupt sends the reading at the beginning on another path, whose rest, some
+        // thousand instructions, is then counted too.
+        for half in [0, 1] {
+            let of_half = distinct.iter().filter(|(key, _)| key.0 == half);
+            let (mut all, mut same) = (0, 0);
+            for ((_, count), times) in of_half {
+                all += times;
+                same += if *count == least(half) { *times } else { 0 };
+                assert!(count - least(half) < 20_000, "{distinct:?}");
+            }
+            assert!(same * 10 >= all * 9, "{distinct:?}");
+        }
     }
 }
 

@@ -77,17 +77,16 @@ fn a_known_loop_is_counted_to_a_constant() {
     let constant = least(0) - slope;
     assert!(constant < 2_000, "{constant}");
     if is_exact() {
-        // Nearly every time the same. Seldom, an interrupt sends the reading at the beginning on another path, whose rest, some
-        // thousand instructions, is then counted too.
+        // Every time the same, but for one: once, in some dozens of runs, a reading was 3,467 instructions longer, though it
+        // was called clean. Why is not known yet.
         for half in [0, 1] {
-            let of_half = distinct.iter().filter(|(key, _)| key.0 == half);
-            let (mut all, mut same) = (0, 0);
-            for ((_, count), times) in of_half {
-                all += times;
-                same += if *count == least(half) { *times } else { 0 };
-                assert!(count - least(half) < 20_000, "{distinct:?}");
+            let more = distinct.iter().filter(|((of, count), _)| *of == half && *count > least(half));
+            let (mut longer, mut furthest) = (0, 0);
+            for ((_, count), times) in more {
+                longer += times;
+                furthest = furthest.max(count - least(half));
             }
-            assert!(same * 10 >= all * 9, "{distinct:?}");
+            assert!(longer <= 1 && furthest < 10_000, "every time the same: {distinct:?}");
         }
     }
 }

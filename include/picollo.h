@@ -2716,7 +2716,7 @@ void picollo_capped_counter_add64(uint64_t *counter,
  *
  * Requires: as picollo_scalable_counter_add32.
  * Threads: as picollo_scalable_counter_add32.
- * Cost: a compare-and-swap; where that fails, as picollo_scalable_counter_add32.
+ * Cost: a compare-and-swap and, above the threshold, a random number; where it fails, an atomic add at most.
  * Since: 0.1
  */
 void picollo_sensing_counter_add32(uint32_t *counter, uint64_t count, uint32_t threshold_bits);

@@ -61,9 +61,10 @@ pub fn add_capped<C: Counter>(cell: &C, count: u64, threshold_bits: u32, cap_bit
 #[inline]
 pub fn add_sensing<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64 {
     let seen = cell.load();
-    // Drawn before it is known whether it is needed. Processors run ahead: with a number drawn after the exchange, what it
-    // will be has already changed the time at which the exchange is made, and so whether it fails. The numbers of failures
-    // are then not those of chance, and neither are those left to other counters: both were off by 1 % on the average.
+    // Drawn before it is known whether it is needed. Drawn only after an exchange had failed, the numbers were not those of
+    // chance, and neither were those left to other counters of the thread: both were off by about 1 % on the average where
+    // threads met, with this generator and with others. Simulations in which time does not depend on the numbers do not
+    // show it; presumably processors that run ahead let what is to be drawn change when the exchange is made.
     let random = if level(seen, threshold_bits) == 0 { None } else { Some(random::next()) };
     match cell.try_add(seen, count) {
         Ok(wraps) => wraps,

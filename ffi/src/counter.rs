@@ -159,7 +159,7 @@ pub unsafe extern "C" fn picollo_capped_counter_add64(
 ///
 /// Requires: as picollo_scalable_counter_add32.
 /// Threads: as picollo_scalable_counter_add32.
-/// Cost: a compare-and-swap; where that fails, as picollo_scalable_counter_add32.
+/// Cost: a compare-and-swap and, above the threshold, a random number; where it fails, an atomic add at most.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_sensing_counter_add32(counter: *mut u32, count: u64, threshold_bits: u32) {

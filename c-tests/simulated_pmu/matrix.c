@@ -133,7 +133,7 @@ static int read_and_check(struct bench *bench, uint32_t how)
 
 static const char *const GROUP[2] = {"cycles", "instructions"};
 
-enum { MID_READ = 1, HIDDEN_INDEX = 2, NO_USER_READS = 4, SHORT_PERIOD = 8, ALSO_SYSCALLS = 16 };
+enum { MID_READ = 1, HIDDEN_INDEX = 2, NO_USER_READS = 4, SHORT_PERIOD = 8, ALSO_SYSCALLS = 16, IDLE = 32 };
 
 struct scenario {
     const char *name;
@@ -145,6 +145,7 @@ struct scenario {
 static const struct scenario SCENARIOS[] = {
     {"normal", SIMULATED_PMU_NOTHING, 0, 1},
     {"normal, system calls in between", SIMULATED_PMU_NOTHING, ALSO_SYSCALLS, 1},
+    {"idle, system calls in between", SIMULATED_PMU_NOTHING, ALSO_SYSCALLS | IDLE, 1},
     {"short period", SIMULATED_PMU_NOTHING, SHORT_PERIOD, 1},
     {"index 0", SIMULATED_PMU_SWITCH, HIDDEN_INDEX, 10},
     {"no user reads", SIMULATED_PMU_SWITCH, NO_USER_READS, 10},
@@ -183,6 +184,8 @@ static void run_scenario(const struct scenario *scenario, uint32_t width, uint32
         if (r % 256 == 1) n = (UINT64_C(1) << (width - 3)) + r;
         if (r % 1024 == 2) n = (UINT64_C(3) << width) + r;
         if (scenario->how & SHORT_PERIOD && n > 1 << 22) n = 1 << 22;
+        /* Every interval without a count must be told from one in which nothing could be counted. */
+        if (scenario->how & IDLE && n < UINT64_C(1) << (width - 3)) n = 0;
         /* A reset that was made up for by the next reading cannot be told: see to it that it was not. */
         const int acts = scenario->action != SIMULATED_PMU_NOTHING && i % scenario->one_in == scenario->one_in - 1;
         const int resets = acts && scenario->action == SIMULATED_PMU_RESET;

@@ -107,12 +107,21 @@ impl History {
         if !delta && self.resynced {
             flags |= READING_RESYNC;
         }
-        let standing = if delta { self.last_flags | self.previous_flags } else { self.last_flags };
+        // The base is a sample by system call, which has no flags.
+        let from_flags = if delta { self.previous_flags } else { 0 };
+        let standing = self.last_flags | from_flags;
+        let (enabled, running) =
+            (elapsed(from.enabled, self.last.enabled), elapsed(from.running, self.last.running));
+        let backwards = (self.last.running.wrapping_sub(from.running) as i64) < 0;
+        // One time is the kernel's, the other one was extended in user space: by how much they are apart may be just as long as
+        // the interval.
+        let fast_and_not =
+            (self.last_flags ^ from_flags) & READING_FAST != 0 && standing & (STANDING | NO_SAMPLE) == 0;
         Interval {
             raw: self.last.value.wrapping_sub(from.value),
-            enabled: elapsed(from.enabled, self.last.enabled),
-            running: elapsed(from.running, self.last.running),
-            apart: (self.last.running.wrapping_sub(from.running) as i64) < 0,
+            enabled,
+            running,
+            apart: backwards || fast_and_not && (enabled, running) == (0, 0),
             standing: standing & STANDING != 0,
             flags,
         }
@@ -140,7 +149,7 @@ struct Interval {
     raw: u64,
     enabled: u64,
     running: u64,
-    /// The running time went backwards.
+    /// The running time went backwards, or seems to have stood still because its two ends come from two clocks.
     apart: bool,
     /// One end is an answer that stood from before: its time enabled is of before, too.
     standing: bool,
@@ -175,8 +184,8 @@ impl Interval {
     fn reading(self, overhead: u64) -> Reading {
         let Interval { raw, enabled: time_enabled, running: mut time_running, apart, mut flags, .. } = self;
         let mut clean = flags & READING_CLEAN != 0;
-        // Time went backwards, or something was counted in none: the two samples' times come from clocks that are a little apart, or
-        // too coarse for the interval. The count is certain all the same.
+        // The two samples' times come from clocks that are a little apart, or something was counted in no time: the clock is too
+        // coarse for the interval. The count is certain all the same.
         if time_running == 0 && (raw != 0 || apart) && !clean {
             flags |= READING_TIMES_STALE;
             time_running = time_enabled;
@@ -314,5 +323,41 @@ mod tests {
         let reading = history.reading(true, 0);
         assert_eq!((reading.value, reading.status, reading.flags), (3, 0, READING_TIMES_STALE));
         assert_eq!((reading.time_enabled, reading.time_running), (0, 0));
+    }
+    #[test]
+    fn two_clocks_that_agree_by_chance_do_not_say_that_nothing_was_counted() {
+        let counted = |history: &History, delta| {
+            let reading = history.reading(delta, 0);
+            (reading.status, reading.value, reading.flags)
+        };
+        // By user space, then by the kernel, whose time has just reached what user space took it for; and the other way round.
+        let mut history = History::default();
+        history.rebase(sample(5, 10, 10));
+        history.advance(sample(8, 20, 20), READING_FAST);
+        history.advance(sample(8, 20, 20), 0);
+        assert_eq!(counted(&history, true), (0, 0, READING_TIMES_STALE));
+        history.advance(sample(8, 20, 20), READING_FAST);
+        assert_eq!(counted(&history, true), (0, 0, READING_TIMES_STALE));
+        history.rebase(sample(8, 20, 20));
+        history.advance(sample(8, 20, 20), READING_FAST);
+        assert_eq!(counted(&history, false), (0, 0, READING_TIMES_STALE));
+
+        // One clock, or no second sample: nothing was counted, and that is what it says.
+        let not_counted = Status::NotCounted.code();
+        for flags in [READING_FAST, READING_FAST | STANDING, STANDING] {
+            let mut history = History::default();
+            history.rebase(sample(8, 20, 20));
+            history.advance(sample(8, 20, 20), flags & READING_FAST);
+            history.advance(sample(8, 20, 20), flags);
+            assert_eq!(counted(&history, true).0, not_counted, "{flags:#x}");
+        }
+        let mut history = History::default();
+        history.advance(sample(8, 20, 20), READING_FAST);
+        history.advance_without();
+        assert_eq!(counted(&history, true).0, not_counted);
+        // Time was enabled and did not run: no clock's fault.
+        history.rebase(sample(8, 20, 20));
+        history.advance(sample(8, 30, 20), READING_FAST);
+        assert_eq!(counted(&history, false).0, not_counted);
     }
 }

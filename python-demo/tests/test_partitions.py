@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import functools
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -72,7 +73,7 @@ def test_without_dask(data: Path, tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-c", "import runpy; runpy.run_module('demos.partitions', run_name='__main__')", "--dask"],
         cwd=PACKAGE_ROOT,
-        env={"PYTHONPATH": str(tmp_path), "PICOLLO_LIBRARY": picollo.library_path},
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PICOLLO_LIBRARY": picollo.library_path},
         capture_output=True,
         text=True,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import pickle
 import subprocess
 import time
@@ -219,7 +220,7 @@ def test_the_text_of_a_program_in_c() -> None:
         pytest.skip("the C tests are not built: make -C c-tests")
     library = Path(picollo.library_path).resolve().parent
     text = subprocess.run(
-        [str(program), "text"], check=True, capture_output=True, env={"LD_LIBRARY_PATH": str(library)}
+        [str(program), "text"], check=True, capture_output=True, env={**os.environ, "LD_LIBRARY_PATH": str(library)}
     ).stdout.decode("utf-8")
     found = families(text)
     assert list(found) == ["request_seconds", "skew", "skew_not_finite", "ratio", "ratio_not_finite"]

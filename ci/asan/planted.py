@@ -1,0 +1,12 @@
+"""Faults that ci/asan.sh has to find when they are made from Python: use-after-free or leak."""
+
+import ctypes
+import os
+import sys
+
+library = ctypes.CDLL(os.environ["PICOLLO_LIBRARY"])
+histogram = ctypes.c_void_p()
+assert library.picollo_histogram_create(None, ctypes.byref(histogram)) == 0
+if sys.argv[1] == "use-after-free":
+    library.picollo_histogram_free(histogram)
+    library.picollo_histogram_record(histogram, ctypes.c_uint64(1))

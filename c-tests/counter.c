@@ -39,7 +39,8 @@ static void approximate_within_the_error(void)
     }
     CHECK(relative((double)scalable, events) < 0.063);
     CHECK(relative((double)narrow, events) < 0.063);
-    CHECK(relative((double)capped, events) < 0.05);
+    /* In steps of 16: seven times the error that the manual gives. */
+    CHECK(relative((double)capped, events) < 7 * sqrt(16.0 / events));
     CHECK(events < 1 << 20 || scalable != (uint64_t)events || narrow != (uint32_t)events);
     /* A cap of 1 is exact, and so is one thread that meets nobody. */
     CHECK_U64((uint64_t)events, none);
@@ -131,10 +132,10 @@ static void *meet(void *unused)
     return unused;
 }
 
-/* Off by about 1 % each time, but right on the average, also where threads meet. */
+/* Off by up to 1 % each time, but right on the average, also where threads meet. */
 static void right_on_the_average(void)
 {
-    enum { RUNS = 40 };
+    enum { RUNS = 100 };
     const double truth = (double)THREADS * (double)rounds(EVENTS / 2);
     double scalable = 0, sensing = 0;
     for (int run = 0; run < RUNS; run++) {
@@ -145,9 +146,9 @@ static void right_on_the_average(void)
         scalable += ((double)picollo_counter_read64(&counters.scalable) / truth - 1) / RUNS;
         sensing += ((double)picollo_counter_read64(&counters.sensing) / truth - 1) / RUNS;
     }
-    /* Five times the deviation of the mean of so many. */
-    CHECK(scalable > -0.0075 && scalable < 0.0075);
-    CHECK(sensing > -0.004 && sensing < 0.004);
+    /* Five times the deviation of the mean of so many, and less than half of that where threads seldom meet. */
+    CHECK(scalable > -0.005 && scalable < 0.005);
+    CHECK(sensing > -0.005 && sensing < 0.005);
 }
 
 int main(void)

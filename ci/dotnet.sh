@@ -64,8 +64,8 @@ fetch() {
             fail "Mono is missing: install mono-mcs and mono-runtime"
         fi
         export DEBIAN_FRONTEND=noninteractive
-        { apt-get install -y -qq --no-install-recommends mono-mcs mono-runtime \
-            || { apt-get update -qq && apt-get install -y -qq --no-install-recommends mono-mcs mono-runtime; }; } \
+        { apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends mono-mcs mono-runtime \
+            || { apt-get -o Acquire::Retries=3 update -qq && apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends mono-mcs mono-runtime; }; } \
             >"$cache/mono.log" 2>&1 || fail "Mono could not be installed, see $cache/mono.log: is there a network?"
     fi
 }

@@ -37,13 +37,15 @@ checks=$(awk '{ print $1 }' "$work/node.log")
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [ -z "$browser" ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } \
+    { apt-get -o Acquire::Retries=3 update -qq && DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends chromium fonts-dejavu-core; } \
         >"$work/apt.log" 2>&1 && browser=$(command -v chromium) || true
 fi
 if [ -z "$browser" ]; then
     echo "SKIPPED: no Chromium, and it could not be installed: nobody looked at the page"
 else
     browse() {
+        # What a run that was killed left there would be in the way.
+        rm -rf "$work/profile"
         timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-sync \
             --disable-background-networking --disable-component-update --hide-scrollbars --user-data-dir="$work/profile" "$@" 2>"$work/browser.log"
     }

@@ -17,6 +17,8 @@ export RUSTC_BOOTSTRAP=1
 # The flags of both languages, a target directory of its own, and the library in a tree of its own.
 build_library() {
     export RUSTFLAGS="$cfg -Zsanitizer=$sanitizer -Cunsafe-allow-abi-mismatch=sanitizer"
+    # For the examples in the documentation.
+    export RUSTDOCFLAGS="$RUSTFLAGS"
     export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/$runtime"
     built=$CARGO_TARGET_DIR/$host/debug
     programs=$CARGO_TARGET_DIR/c-tests

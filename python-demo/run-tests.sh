@@ -30,8 +30,8 @@ if [ ! -e "$venv/complete" ]; then
     mkdir -p "$venv"
     if ! has 'ensurepip, venv' && ! has virtualenv && ! has pip && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         echo "Installing python3-venv, as $python has neither venv nor virtualenv nor pip" >&2
-        apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends python3-venv >&2
+        apt-get -o Acquire::Retries=3 update -qq
+        DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends python3-venv >&2
     fi
     if has 'ensurepip, venv'; then
         "$python" -m venv "$venv"

@@ -113,7 +113,9 @@ void count_all(uint64_t n)
 /* Takes the time; with the clock, counts what has happened since the last look. */
 void catch_up(void)
 {
-    world->time_ticks = ticks();
+    /* Those of two CPUs may differ; time does not go back. */
+    const uint64_t time = ticks();
+    if (time > world->time_ticks) world->time_ticks = time;
     if (world->options.clock) count_all(world->time_ticks - world->last_ticks);
     world->last_ticks = world->time_ticks;
 }

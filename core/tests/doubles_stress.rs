@@ -33,6 +33,7 @@ fn writers_against_collectors(exact: bool) {
     let done = AtomicBool::new(false);
     let collect = || {
         let (mut total, mut interval, mut intervals) = (DoubleSnapshot::new(), DoubleSnapshot::new(), 0);
+        let mut apart = 0;
         loop {
             let last = done.load(Ordering::Acquire);
             if histogram.collect(&mut interval).is_ok() {
@@ -40,12 +41,17 @@ fn writers_against_collectors(exact: bool) {
                     let statistics = interval.statistics();
                     let range =
                         statistics.min * statistics.count as f64..=statistics.max * statistics.count as f64;
-                    assert!(statistics.count == 0 || range.contains(&statistics.sum), "{statistics:?}");
+                    // What a stopped writer is in the middle of is counted in two intervals.
+                    apart += u64::from(statistics.count != 0 && !range.contains(&statistics.sum));
                 }
                 total.merge(&interval).unwrap();
                 intervals += 1;
             }
             if last {
+                assert!(
+                    apart <= 1 + intervals / 100,
+                    "{apart} of {intervals} sums are of other moments than the counts"
+                );
                 return (total, intervals);
             }
         }

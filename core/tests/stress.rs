@@ -131,13 +131,14 @@ fn watch(histogram: &SharedHistogram, snapshot: &mut Snapshot, sums: &mut Sums, 
     let mut updates = 0;
     loop {
         let last = done.load(Relaxed);
-        match histogram.update(snapshot, Since::PreviousUpdate) {
+        let updated = histogram.update(snapshot, Since::PreviousUpdate);
+        match updated {
             Ok(()) => sums.add(snapshot),
             // Only readers that drain can be busy here; the next delta makes up for it.
             Err(error) => assert_eq!((error, snapshot.is_approximate()), (Error::Busy, true)),
         }
         updates += 1;
-        if last {
+        if last && updated.is_ok() {
             return updates;
         }
         thread::yield_now();
@@ -228,7 +229,7 @@ fn run(mode: Mode, counter_bits: u32, number: u64) {
     }
 }
 
-/// Within 4 σ of the truth, for each bucket and for the total.
+/// Within 5.5 σ of the truth, for each of some seventy buckets, in a dozen runs a day, and within 4.5 σ for the total.
 fn check_estimates(sums: &Sums, truth: &Sums) {
     assert_eq!((sums.underflow, sums.overflow, sums.lost), (truth.underflow, truth.overflow, 0));
     let mut variance = 0.0;
@@ -236,10 +237,10 @@ fn check_estimates(sums: &Sums, truth: &Sums) {
         let of_bucket = variance_of(truth);
         variance += of_bucket;
         let error = (sum as f64 - truth as f64).abs();
-        assert!(error <= 4.0 * of_bucket.sqrt(), "{sum} for {truth}");
+        assert!(error <= 5.5 * of_bucket.sqrt(), "{sum} for {truth}");
     }
     let error = (sums.total() as f64 - truth.total() as f64).abs();
-    assert!(error <= 4.0 * f64::sqrt(variance), "{} for {}", sums.total(), truth.total());
+    assert!(error <= 4.5 * f64::sqrt(variance), "{} for {}", sums.total(), truth.total());
 }
 
 /// The variance of a cell that was never drained: an event that adds `2^k` with probability `2^-k` brings `2^k - 1`, and the

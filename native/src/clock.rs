@@ -224,16 +224,18 @@ mod tests {
     fn clocks_agree_with_each_other() {
         Clock::init();
         for clock in [Clock::Monotonic, Clock::Tsc] {
-            let scope = Scope::begin(clock, Unit::Micros);
-            let before = monotonic_nanos();
-            std::thread::sleep(std::time::Duration::from_millis(30));
-            let middle = (monotonic_nanos() - before) / 1000;
-            let elapsed = scope.elapsed();
-            // The scope encloses the inner measurement; a busy machine may stretch it, so the upper bound is generous.
-            assert!(
-                elapsed + 50 >= middle && elapsed < middle + 20_000,
-                "{clock:?}: {elapsed} us of {middle} us"
-            );
+            // The scope encloses the inner measurement; a busy machine may stretch it, but not every time.
+            let closest = (0..3).map(|_| {
+                let scope = Scope::begin(clock, Unit::Micros);
+                let before = monotonic_nanos();
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                let middle = (monotonic_nanos() - before) / 1000;
+                let elapsed = scope.elapsed();
+                assert!(elapsed + 50 >= middle, "{clock:?}: {elapsed} us of {middle} us");
+                elapsed - middle.min(elapsed)
+            });
+            let closest = closest.min().unwrap();
+            assert!(closest < 5_000, "{clock:?}: {closest} us more than what it encloses");
         }
     }
 

@@ -259,7 +259,7 @@ fn switches_are_counted_anyway(level: i32) -> i32 {
     std::thread::sleep(std::time::Duration::from_millis(1));
     session.enable().unwrap();
     for _ in 0..20 {
-        std::thread::sleep(std::time::Duration::from_micros(100));
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
     session.read(ReadMode::Auto).unwrap();
     let first = readings(&session, true)[1];
@@ -272,7 +272,7 @@ fn switches_are_counted_anyway(level: i32) -> i32 {
     assert!(first.status == 0 && (20..1000).contains(&first.value), "level {level}: {first:?}, {info:?}");
     assert!(whole.value - first.value <= 5, "{first:?} {whole:?}");
     // Time passes for a thread's events while it runs, not while it sleeps.
-    assert!((1..20_000_000).contains(&first.time_enabled), "{first:?}");
+    assert!((1..60_000_000).contains(&first.time_enabled), "{first:?}");
     assert_eq!(first.time_running, first.time_enabled);
     if level >= 2 {
         assert!(info.message().contains("getrusage"), "{info:?}");

@@ -44,6 +44,11 @@ fn is_exact() -> bool {
     std::env::var_os("PICOLLO_TEST_PMU").is_some()
 }
 
+/// Whether the machine has one CPU.
+fn is_alone() -> bool {
+    std::thread::available_parallelism().unwrap().get() == 1
+}
+
 #[test]
 fn a_known_loop_is_counted_to_a_constant() {
     let Some(user) = user_reads("a known loop") else { return };
@@ -85,14 +90,13 @@ fn a_known_loop_is_counted_to_a_constant() {
         // The emulator has one count of instructions for all of a machine's CPUs, so what another one does shows now and then: here it
         // was 2,000 to 3,500 more, in one reading of a hundred, and in every second one with a thread that span there. A machine
         // with one CPU counts the same every time.
-        let alone = std::thread::available_parallelism().unwrap().get() == 1;
         for half in [0, 1] {
             let of_half = |(key, times): (&(i32, u64), &u32)| (key.0 == half).then_some((key.1, *times));
             let all: Vec<(u64, u32)> = distinct.iter().filter_map(of_half).collect();
             let (same, total) = (all[0].1, all.iter().map(|(_, times)| times).sum::<u32>());
             assert!(total >= 25, "too many readings were interrupted: {distinct:?}");
             assert!(
-                if alone { same == total } else { same * 2 > total },
+                if is_alone() { same == total } else { same * 2 > total },
                 "not every time the same: {distinct:?}"
             );
         }
@@ -159,7 +163,10 @@ fn a_group_is_read_together() {
     if user {
         aloud(&format!("three counters of one kind, distances: {apart:?}\n"));
         assert!(apart.values().sum::<u32>() > 4_000);
-        assert!(apart.keys().all(|key| key.0 < 200 && key.1 < 200));
+        // What another CPU of an emulated machine executes shows here, too, now and then.
+        let far =
+            apart.iter().filter(|(key, _)| key.0 >= 200 || key.1 >= 200).map(|(_, times)| times).sum::<u32>();
+        assert!(far == 0 || far < 40 && is_exact() && !is_alone(), "{apart:?}");
     }
 }
 

@@ -40,19 +40,23 @@ def touch(pages: int) -> None:
 def test_page_faults_are_counted() -> None:
     with Session(["page-faults", "task-clock"]) as session:
         touch(10)
-        for pages in (100, 200):
+        counts = []
+        for pages in (100, 200) * 3:
             with session.measure() as measurement:
                 touch(pages)
             faults, clock = measurement.readings
             assert faults.status == clock.status == 0
             assert faults.value == faults.raw
-            assert faults.value is not None and pages <= faults.value < pages + 50
+            assert faults.value is not None and pages <= faults.value
             assert clock.value is not None and clock.value > 0
             assert faults.coverage == 1
+            counts.append(faults.value)
+        # Where memory is short, the program's own pages fault too, now and then.
+        assert min(counts[0::2]) < 150 and min(counts[1::2]) < 250
         histogram = session.histogram("page-faults")
-        assert histogram.total_count == 2
+        assert histogram.total_count == 6
         assert 100 <= histogram.summary().min < 150
-        assert 200 <= histogram.summary().max < 250
+        assert 200 <= histogram.summary().max
         text = str(session)
         assert "##### page-faults" in text
         assert "##### task-clock" in text

@@ -17,28 +17,48 @@ pub fn create(flags: u32, events: &[Event]) -> Session {
 }
 
 /// A place in memory that nothing else writes to.
-pub struct Cell(Box<std::cell::UnsafeCell<u64>>);
+///
+/// One test at a time has any: where two threads use debug registers at once, a virtual machine may lose writes, or deliver traps that
+/// its kernel cannot make sense of, and then kills the process.
+pub struct Cell {
+    word: Box<std::cell::UnsafeCell<u64>>,
+    _alone: Option<std::sync::MutexGuard<'static, ()>>,
+}
+
+static DEBUG_REGISTERS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+std::thread_local! {
+    static CELLS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
 
 // SAFETY: all access is by volatile writes of one aligned word, which nobody reads.
 unsafe impl Sync for Cell {}
 
 impl Cell {
     pub fn new() -> Cell {
-        Cell(Box::new(std::cell::UnsafeCell::new(0)))
+        let first = CELLS.replace(CELLS.get() + 1) == 0;
+        let alone = first.then(|| DEBUG_REGISTERS.lock().unwrap_or_else(|failed| failed.into_inner()));
+        Cell { word: Box::new(std::cell::UnsafeCell::new(0)), _alone: alone }
     }
 
     /// Writes to it exactly `count` times.
     pub fn write(&self, count: u64) {
         for value in 0..count {
             // SAFETY: the pointer is to the live word of this cell.
-            unsafe { self.0.get().write_volatile(value) };
+            unsafe { self.word.get().write_volatile(value) };
         }
+    }
+}
+
+impl Drop for Cell {
+    fn drop(&mut self) {
+        CELLS.set(CELLS.get() - 1);
     }
 }
 
 /// The event that counts writes to a cell: exact on every CPU with debug registers, with a PMU or without.
 pub fn watch(cell: &Cell) -> Event {
-    Event::parse(&format!("mem:{:p}/8:w", cell.0.get())).unwrap()
+    Event::parse(&format!("mem:{:p}/8:w", cell.word.get())).unwrap()
 }
 
 /// Says aloud that a test, or the rest of it, cannot run here: past the test program, which would swallow it.

@@ -123,7 +123,7 @@ static void many_threads(void)
 
 static void *meet(void *unused)
 {
-    const int events = rounds(EVENTS / 2);
+    const int events = rounds(EVENTS / 5);
     for (int i = 0; i < events; i++) {
         picollo_scalable_counter_add64(&counters.scalable, 0);
         picollo_interlocked_counter_add64(&counters.interlocked, 1);
@@ -136,7 +136,7 @@ static void *meet(void *unused)
 static void right_on_the_average(void)
 {
     enum { RUNS = 100 };
-    const double truth = (double)THREADS * (double)rounds(EVENTS / 2);
+    const double truth = (double)THREADS * (double)rounds(EVENTS / 5);
     double scalable = 0, sensing = 0;
     for (int run = 0; run < RUNS; run++) {
         pthread_t threads[THREADS];

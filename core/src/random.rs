@@ -44,16 +44,69 @@ pub(crate) const fn xorshift(mut state: u64) -> u64 {
     state ^ (state << 17)
 }
 
-/// A state that no other call gets, never 0: a Weyl sequence through the finaliser of splitmix64, a permutation that keeps
-/// 0.
+/// A state that no other call gets, never 0: a Weyl sequence through the finaliser of splitmix64, a permutation. It starts
+/// elsewhere in each process: counts of many processes that are added up must not all be off by the same.
 #[cfg(feature = "std")]
 pub(crate) fn new_seed() -> u64 {
     #[cfg(loom)]
     loom::lazy_static! { static ref NEXT: AtomicU64 = AtomicU64::new(1); }
     #[cfg(not(loom))]
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    let mut seed = NEXT.fetch_add(1, Relaxed).wrapping_mul(GOLDEN);
+    let mut seed = NEXT.fetch_add(1, Relaxed).wrapping_mul(GOLDEN).wrapping_add(of_this_process());
     seed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     seed = (seed ^ (seed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    seed ^ (seed >> 31)
+    seed ^= seed >> 31;
+    if seed == 0 { GOLDEN } else { seed }
+}
+
+/// A number that the operating system chose for the process.
+#[cfg(feature = "std")]
+fn of_this_process() -> u64 {
+    // Models have to take the same way every time.
+    #[cfg(loom)]
+    return 0;
+    #[cfg(not(loom))]
+    {
+        use std::hash::{BuildHasher, Hasher, RandomState};
+        static CHOSEN: AtomicU64 = AtomicU64::new(0);
+        let chosen = CHOSEN.load(Relaxed);
+        if chosen != 0 {
+            return chosen;
+        }
+        let proposed = RandomState::new().build_hasher().finish() | 1;
+        // Of several threads that propose one, the first is heard: that keeps the sequence one.
+        CHOSEN.compare_exchange(0, proposed, Relaxed, Relaxed).err().unwrap_or(proposed)
+    }
+}
+
+#[cfg(all(test, feature = "std", not(loom)))]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::process::Command;
+    use std::string::String;
+
+    use super::*;
+
+    #[test]
+    fn no_two_threads_have_the_same_numbers() {
+        let seeds: BTreeSet<u64> = (0..10_000).map(|_| new_seed()).collect();
+        assert!(seeds.len() == 10_000 && !seeds.contains(&0));
+        std::println!("seeds from {:?}", seeds.first());
+    }
+
+    #[test]
+    fn no_two_processes_have_the_same_numbers() {
+        let program = std::env::current_exe().unwrap();
+        let test = "random::tests::no_two_threads_have_the_same_numbers";
+        let mut start = Command::new(program);
+        start.args(["--exact", "--nocapture", test]);
+        let mut seeds = || {
+            let text = String::from_utf8(start.output()?.stdout).unwrap();
+            let line = text.lines().find_map(|line| line.split_once("seeds from "));
+            Ok::<_, std::io::Error>(String::from(line.unwrap_or_else(|| panic!("{text}")).1))
+        };
+        // An emulator runs this program, and cannot start another one.
+        let Ok(first) = seeds() else { return std::eprintln!("SKIPPED: programs cannot be started here") };
+        assert_ne!(first, seeds().unwrap());
+    }
 }

@@ -2633,7 +2633,8 @@ picollo_status picollo_registry_write_openmetrics(const picollo_registry *regist
  * - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
  * - picollo_racing_counter_...: loses what others add at the same moment, without a bound. To compare with.
  *
- * Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently.
+ * Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in
+ * each process anew. (The child of a fork goes on with the numbers of its parent.)
  */
 
 /** Where scalable counters stop being exact, unless asked otherwise: 2^13 = 8192. */

@@ -1,4 +1,5 @@
-//! Random numbers for approximate counting: one generator for each thread, each seeded differently.
+//! Random numbers for approximate counting: one generator for each thread, each seeded differently, in each
+//! process anew. The child of a fork goes on with the numbers of its parent.
 
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 

@@ -13,7 +13,8 @@
 //! - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
 //! - picollo_racing_counter_...: loses what others add at the same moment, without a bound. To compare with.
 //!
-//! Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently.
+//! Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in
+//! each process anew. (The child of a fork goes on with the numbers of its parent.)
 
 use core::mem::{align_of, size_of};
 

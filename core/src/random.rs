@@ -102,12 +102,15 @@ mod tests {
         let mut start = Command::new(program);
         start.args(["--exact", "--nocapture", test]);
         let mut seeds = || {
-            let text = String::from_utf8(start.output()?.stdout).unwrap();
+            let text = String::from_utf8(start.output().ok()?.stdout).unwrap();
+            if text.is_empty() {
+                return None;
+            }
             let line = text.lines().find_map(|line| line.split_once("seeds from "));
-            Ok::<_, std::io::Error>(String::from(line.unwrap_or_else(|| panic!("{text}")).1))
+            Some(String::from(line.unwrap_or_else(|| panic!("{text}")).1))
         };
-        // An emulator runs this program, and cannot start another one.
-        let Ok(first) = seeds() else { return std::eprintln!("SKIPPED: programs cannot be started here") };
+        // An emulator runs this program, and cannot start another one, which would say something.
+        let Some(first) = seeds() else { return std::eprintln!("SKIPPED: programs cannot be started here") };
         assert_ne!(first, seeds().unwrap());
     }
 }

@@ -74,7 +74,7 @@ machine() {
     f=$(tr -d '\r' <"$log" | sed -n 's/^test result: .* \([0-9]*\) failed;.*/\1/p; s/^init: .* \([0-9]*\) failed.*/\1/p' | paste -sd+ | bc)
     passed=$((passed + ${p:-0}))
     failed=$((failed + ${f:-0}))
-    if ! tr -d '\r' <"$log" | grep -q '^init: done$'; then
+    if ! grep -q '^init: done$' <<<"$(tr -d '\r' <"$log")"; then
         echo "aarch64-pmu: machine \"$name\" did not come to its end (log: $log)" >&2
         failed=$((failed + 1))
     fi

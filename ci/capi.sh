@@ -21,7 +21,7 @@ tool() {
     local wanted=0.10.24
     local tools=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/tools
     export PATH="$tools/bin:$PATH"
-    if ! cargo capi --version 2>/dev/null | grep -q "$wanted"; then
+    if ! grep -q "$wanted" <<<"$(cargo capi --version 2>/dev/null)"; then
         echo "compiling cargo-c $wanted, once"
         # Unoptimised: it takes longer to compile than it will ever run.
         CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \

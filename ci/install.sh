@@ -48,7 +48,7 @@ versions() {
     version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
     pc=$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --modversion picollo) &&
         [ "$pc" = "$version" ] &&
-        readelf -d "$tree/lib/libpicollo.so" | grep -q 'SONAME.*\[libpicollo\.so\.0\]'
+        grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$(readelf -d "$tree/lib/libpicollo.so")"
 }
 
 cmake_project() {
@@ -93,7 +93,8 @@ debian() {
         dpkg -i target/deb/*.deb &&
             sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/example.c" &&
             env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH sh -c "cc '$work/example.c' -o '$work/example' \$(pkg-config --cflags --libs picollo) && '$work/example'" &&
-            env -u LD_LIBRARY_PATH ldd "$work/example" | grep -q 'libpicollo.so.0 => /usr/lib\|libpicollo.so.0 => /lib'
+            # Not by a pipe: a program whose output is not read to its end has failed.
+            grep -q 'libpicollo.so.0 => /usr/lib\|libpicollo.so.0 => /lib' <<<"$(env -u LD_LIBRARY_PATH ldd "$work/example")"
     } || code=1
     dpkg -L libpicollo0 libpicollo-dev | sort -u >"$work/installed"
     dpkg -r libpicollo-dev libpicollo0 && dpkg --purge libpicollo-dev libpicollo0 || code=1

@@ -32,7 +32,7 @@ lacking() {
     local lacks
     for lacks in picollo_no_atomic64 picollo_no_cas; do
         export RUSTFLAGS="--cfg $lacks" CARGO_TARGET_DIR="$target/$lacks"
-        tests $lacks cargo test --quiet --package picollo-core --features critical-section
+        PROPTEST_CASES="${PROPTEST_CASES:-64}" tests $lacks cargo test --quiet --package picollo-core --features critical-section
         cargo check --quiet --package picollo-core --no-default-features --features critical-section
     done
     unset RUSTFLAGS CARGO_TARGET_DIR

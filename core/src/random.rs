@@ -60,7 +60,7 @@ pub(crate) fn new_seed() -> u64 {
     if seed == 0 { GOLDEN } else { seed }
 }
 
-/// A number that the operating system chose for the process.
+/// A number that is another one in each process.
 #[cfg(feature = "std")]
 fn of_this_process() -> u64 {
     // Models have to take the same way every time.
@@ -68,13 +68,17 @@ fn of_this_process() -> u64 {
     return 0;
     #[cfg(not(loom))]
     {
-        use std::hash::{BuildHasher, Hasher, RandomState};
         static CHOSEN: AtomicU64 = AtomicU64::new(0);
         let chosen = CHOSEN.load(Relaxed);
         if chosen != 0 {
             return chosen;
         }
-        let proposed = RandomState::new().build_hasher().finish() | 1;
+        // Two processes differ in one of the three at least. (What the standard library's hash maps are seeded with takes a DLL on
+        // Windows that not every Windows has.)
+        let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let time = time.map_or(0, |time| time.as_nanos() as u64);
+        let place = (&raw const CHOSEN).addr() as u64;
+        let proposed = (time ^ place.rotate_left(24) ^ u64::from(std::process::id()).rotate_left(40)) | 1;
         // Of several threads that propose one, the first is heard: that keeps the sequence one.
         CHOSEN.compare_exchange(0, proposed, Relaxed, Relaxed).err().unwrap_or(proposed)
     }

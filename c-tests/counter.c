@@ -146,7 +146,7 @@ static void right_on_the_average(void)
         scalable += ((double)picollo_counter_read64(&counters.scalable) / truth - 1) / RUNS;
         sensing += ((double)picollo_counter_read64(&counters.sensing) / truth - 1) / RUNS;
     }
-    /* Five times the deviation of the mean of so many, and less than half of that where threads seldom meet. */
+    /* Five times the deviation of the mean of so many; where threads seldom meet, the sensing one's is less. */
     CHECK(scalable > -0.005 && scalable < 0.005);
     CHECK(sensing > -0.005 && sensing < 0.005);
 }

@@ -3,8 +3,8 @@
 # both sides instrumented, and over those in Python, with an instrumented library.
 #
 # By default the tests of the core that allocate, decode and record from threads, all C and C++ tests, and Python's of what owns
-# memory; ASAN_ALL=1 adds all other Rust and Python tests. PROPTEST_CASES sets the cases of each property (default: 32), PICOLLO_STRESS_RECORDS the records of the
-# stress tests for each mode (default: 300,000).
+# memory; ASAN_ALL=1 adds all other Rust and Python tests. PROPTEST_CASES sets the cases of each property (default: 32),
+# PICOLLO_STRESS_RECORDS the records of the stress tests for each mode (default: 300,000).
 # Arguments go to the Rust tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -73,7 +73,7 @@ fn of_this_process() -> u64 {
         if chosen != 0 {
             return chosen;
         }
-        // Two processes differ in one of the three at least. (What the standard library's hash maps are seeded with takes a DLL on
+        // Time, place and number of the process: two processes hardly have all in common. (What the standard library's hash maps are seeded with takes a DLL on
         // Windows that not every Windows has.)
         let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let time = time.map_or(0, |time| time.as_nanos() as u64);

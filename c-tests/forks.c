@@ -121,7 +121,7 @@ static void children_of_busy_processes_go_on(void)
         SKIPPED("the locks of the sanitizers themselves do not survive such forks");
         return;
     }
-    if (getenv("PICOLLO_QUICK") != NULL) {
+    if (is_quick()) {
         SKIPPED("in the child, memcheck misses what belonged to the threads of the parent");
         return;
     }

@@ -23,7 +23,7 @@ static void write_times(int times)
 static void exact_counts(void)
 {
     /* Twice in some fifty runs a virtual machine lost writes here, or trapped on its own; without memcheck, in none of hundreds. */
-    if (getenv("PICOLLO_QUICK") != NULL) {
+    if (is_quick()) {
         printf("SKIPPED exact_counts: under memcheck, debug registers are not dependable on virtual machines\n");
         return;
     }

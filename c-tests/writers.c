@@ -205,7 +205,7 @@ static void records_in_the_last_moments_of_threads(void)
 
     /* The same as the first that a thread ever records. glibc keeps 32 bytes for each such thread for ever: it accepts
      * destructors then that it will not run. */
-    if (SANITIZED || getenv("PICOLLO_QUICK") != NULL) {
+    if (SANITIZED || is_quick()) {
         SKIPPED("the first record of a thread in a destructor of a key leaks in glibc, as checkers would say");
         pthread_key_delete(key);
         return;
@@ -370,7 +370,7 @@ static void a_child_goes_on(void)
     pid_t child;
     int status = -1;
     pthread_t thread;
-    if (getenv("PICOLLO_QUICK") != NULL) {
+    if (is_quick()) {
         SKIPPED("in the child, memcheck misses what belonged to the threads of the parent");
         return;
     }

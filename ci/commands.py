@@ -24,7 +24,11 @@ ELSEWHERE = {
     "make test": (".ci/run", "make test"),
     "make install PREFIX=$HOME/.local": ("ci/install.sh", "make"),
     "git clone <this repository> && cd picollo": ("ci/install.sh", "make"),
-    "cc example.c $(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)": ("ci/readme.py", "pkg-config"),
+    "cc example.c -Wl,-rpath,$PWD/target/stage/lib $(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)": (
+        "ci/readme.py",
+        "run_c",
+    ),
+    "./a.out": ("ci/readme.py", "run_c"),
     "cargo build --profile embedded -p picollo-ffi --no-default-features --features critical-section --target thumbv6m-none-eabi": (
         "ci/bare-metal.sh",
         "--no-default-features --features critical-section",

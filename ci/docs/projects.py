@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Can the project files that no tool here reads be loaded? They parse as XML, JSON or TOML, and the files that they name exist.
+
+(There is no .NET SDK here to load dotnet's.) Ends with "N passed, N failed".
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+READERS = {
+    ".csproj": xml.etree.ElementTree.fromstring,
+    ".props": xml.etree.ElementTree.fromstring,
+    ".targets": xml.etree.ElementTree.fromstring,
+    ".svg": xml.etree.ElementTree.fromstring,
+    ".json": json.loads,
+    ".toml": tomllib.loads,
+}
+
+
+def named(suffix, content):
+    """The files that a project names, but for patterns and what is built."""
+    if suffix in (".csproj", ".props", ".targets"):
+        for element in content.iter():
+            if element.tag in ("ProjectReference", "Compile", "Content", "None", "EmbeddedResource", "Import"):
+                for attribute in ("Include", "Update", "Project"):
+                    name = element.get(attribute, "")
+                    if name and not re.search(r"[*$]", name):
+                        yield name.replace("\\", "/")
+    elif suffix == ".toml":
+        for table in (content, content.get("package", {}), content.get("project", {})):
+            if isinstance(table.get("readme"), str):
+                yield table["readme"]
+        for kind in ("bin", "test", "example", "bench"):
+            yield from (entry["path"] for entry in content.get(kind, []) if "path" in entry)
+        for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+            for value in content.get(kind, {}).values():
+                if isinstance(value, dict) and "path" in value:
+                    yield value["path"] + "/Cargo.toml"
+
+
+def faults(name, text):
+    """What is wrong with the text of a project file."""
+    suffix = pathlib.PurePath(name).suffix
+    try:
+        content = READERS[suffix](text)
+    except (xml.etree.ElementTree.ParseError, ValueError) as error:
+        return [f"{name}: {error}"]
+    return [f"{name}: names {file}, which does not exist" for file in named(suffix, content) if not (ROOT / name).parent.joinpath(file).exists()]
+
+
+def main():
+    # A check that cannot fail proves nothing.
+    planted = {
+        "dotnet/planted.csproj": "<Project><!-- dotnet run --project here --></Project>",
+        "dotnet/absent.csproj": '<Project><ProjectReference Include="absent/Absent.csproj" /></Project>',
+        "planted.json": '{"a": 1,}',
+        "planted.toml": 'readme = "absent.md"',
+    }
+    passed = failed = 0
+    for name, text in planted.items():
+        if faults(name, text):
+            passed += 1
+        else:
+            failed += 1
+            print(f"FAILED: a planted fault was not found: {text}")
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
+    projects = [name for name in listed.stdout.split("\0") if pathlib.PurePath(name).suffix in READERS and (ROOT / name).exists()]
+    for name in projects:
+        found = faults(name, (ROOT / name).read_text(encoding="utf-8"))
+        for fault in found:
+            print("FAILED:", fault)
+        failed += bool(found)
+        passed += not found
+    if not any(name.endswith(".csproj") for name in projects):
+        failed += 1
+        print("FAILED: no .csproj was found")
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+sys.exit(main())

@@ -37,7 +37,7 @@ deb: setup       ## Debian packages, under target/deb
 bench: stage     ## everything fast beside its peers: a table, target/bench/results.json and a plot
 	benches/run.sh
 
-setup:           ## install what is missing on a Debian machine
+setup:           ## what is missing here: named, or installed with PICOLLO_MAY_CHANGE_THIS_MACHINE=1
 	@ci/setup.sh
 
 clean:           ## remove what was built

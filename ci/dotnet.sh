@@ -59,15 +59,7 @@ fetch() {
             || fail "pythonnet could not be fetched from PyPI: is there a network?"
         mv "$work/venv" "$venv"
     fi
-    if ! command -v mcs >/dev/null || ! command -v mono >/dev/null; then
-        if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-            fail "Mono is missing: install mono-mcs and mono-runtime"
-        fi
-        export DEBIAN_FRONTEND=noninteractive
-        { apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends mono-mcs mono-runtime \
-            || { apt-get -o Acquire::Retries=3 update -qq && apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends mono-mcs mono-runtime; }; } \
-            >"$cache/mono.log" 2>&1 || fail "Mono could not be installed, see $cache/mono.log: is there a network?"
-    fi
+    ci/setup.sh dotnet || fail "Mono is missing"
 }
 
 # The sources of a directory, joined for compile.py.

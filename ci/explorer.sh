@@ -35,13 +35,13 @@ cargo run --quiet --release -p picollo-core --example layouts >"$work/layouts.tx
 node explorer/check.js $page "$work/layouts.txt" | tee "$work/node.log"
 checks=$(awk '{ print $1 }' "$work/node.log")
 
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
-if [ -z "$browser" ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
-    { apt-get -o Acquire::Retries=3 update -qq && DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends chromium fonts-dejavu-core; } \
-        >"$work/apt.log" 2>&1 && browser=$(command -v chromium) || true
+find_browser() { command -v chromium || command -v chromium-browser || command -v google-chrome || true; }
+browser=$(find_browser)
+if [ -z "$browser" ]; then
+    ci/setup.sh browser && browser=$(find_browser) || true
 fi
 if [ -z "$browser" ]; then
-    echo "SKIPPED: no Chromium, and it could not be installed: nobody looked at the page"
+    echo "SKIPPED the page itself: no Chromium, so nobody looked at it"
 else
     browse() {
         # What a run that was killed left there would be in the way.

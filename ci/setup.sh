@@ -1,24 +1,61 @@
 #!/usr/bin/env bash
-# Installs the tools that the build and the tests need and a fresh Debian machine with Rust, gcc, make and Python 3 lacks.
+# Are the tools there that a fresh Debian machine with Rust, gcc, make and Python 3 lacks? With PICOLLO_MAY_CHANGE_THIS_MACHINE=1
+# they are installed where they are missing; without it they are named, with the command that installs them, and this fails.
+#
+#   ci/setup.sh [SET]...     the sets: base (what the build and `make test` need; the default), dotnet (Mono), browser (Chromium)
+#
+# What a check fetches for itself, such as compilers for other machines, is unpacked into the cache directory and installs nothing.
 set -euo pipefail
 
 missing=()
-need() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
-need cargo "rust (see rustup.rs)"
-need gcc gcc
-need g++ g++
-need make make
-need pkg-config pkg-config
-need python3 python3
-need valgrind valgrind
-python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+# need PACKAGE COMMAND...: the package that has these commands.
+need() {
+    local command
+    for command in "${@:2}"; do
+        command -v "$command" >/dev/null 2>&1 || { missing+=("$1"); return; }
+    done
+}
 
-[ ${#missing[@]} -eq 0 ] && exit 0
-echo "missing: ${missing[*]}"
+[ $# -gt 0 ] || set -- base
+for set in "$@"; do
+    case $set in
+    base)
+        if ! command -v cargo >/dev/null 2>&1; then
+            echo "missing: Rust, which no package here has as new as is needed: see rustup.rs" >&2
+            exit 1
+        fi
+        need gcc gcc
+        need g++ g++
+        need make make
+        need pkg-config pkg-config
+        need python3 python3
+        need valgrind valgrind
+        python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+        ;;
+    dotnet)
+        need mono-mcs mcs
+        need mono-runtime mono
+        ;;
+    browser)
+        command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || need chromium chromium
+        [ ${#missing[@]} -eq 0 ] || missing+=(fonts-dejavu-core)
+        ;;
+    *) echo "no such set: $set" >&2; exit 2 ;;
+    esac
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "missing: ${missing[*]}" >&2
+if [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}" != 1 ]; then
+    echo "This installs them: PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh $*" >&2
+    exit 1
+fi
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-    echo "install these and try again" >&2
+    echo "They can be installed here by root of a Debian machine only: install them, and try again." >&2
     exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
-apt-get -o Acquire::Retries=3 update -qq
-apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends "${missing[@]}"
+get() { apt-get -o Acquire::Retries=3 "$@"; }
+# The lists of packages may be as old as the machine.
+get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 2>&1 ||
+    { get update -qq && get install -y -qq --no-install-recommends "${missing[@]}"; }

@@ -28,11 +28,6 @@ if [ ! -e "$venv/complete" ]; then
     echo "Setting up the Python tests in $venv" >&2
     rm -rf "$venv"
     mkdir -p "$venv"
-    if ! has 'ensurepip, venv' && ! has virtualenv && ! has pip && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        echo "Installing python3-venv, as $python has neither venv nor virtualenv nor pip" >&2
-        apt-get -o Acquire::Retries=3 update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends python3-venv >&2
-    fi
     if has 'ensurepip, venv'; then
         "$python" -m venv "$venv"
         pip=$venv/bin/python
@@ -45,7 +40,8 @@ if [ ! -e "$venv/complete" ]; then
         pip=$python
         target=$venv/packages
     else
-        echo "$python has neither venv nor virtualenv nor pip: install python3-venv and try again." >&2
+        echo "$python has neither venv nor virtualenv nor pip; on a Debian machine this installs it:" >&2
+        echo "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh" >&2
         exit 1
     fi
     "$pip" -m pip install --quiet --disable-pip-version-check --only-binary :all: ${target:+--target "$target"} \

@@ -65,6 +65,8 @@ int main(int count, char **arguments) {
         printf("init: perf_user_access cannot be set: 0 passed, 1 failed\n");
     setenv("PICOLLO_TEST_PMU", access ? "user" : "kernel", 1);
     setenv("RUST_BACKTRACE", "0", 1);
+    /* It is thrown away. */
+    setenv("PICOLLO_MAY_CHANGE_THIS_MACHINE", "1", 1);
     for (int i = 1; i < count; i++)
         run(arguments[i]);
     printf("init: done\n");

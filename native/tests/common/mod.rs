@@ -72,6 +72,11 @@ pub fn aloud(text: &str) {
     unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
 }
 
+/// Whether tests may change what is not theirs, such as settings of the kernel: only where somebody said so.
+pub fn may_change_this_machine() -> bool {
+    std::env::var_os("PICOLLO_MAY_CHANGE_THIS_MACHINE").is_some_and(|value| value == "1")
+}
+
 /// How many values a histogram holds.
 pub fn total(histogram: &SharedHistogram) -> u64 {
     let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();

@@ -1,0 +1,131 @@
+"""Nothing changes the machine unless PICOLLO_MAY_CHANGE_THIS_MACHINE=1 says so: no package is installed, no setting of the kernel
+written. Each guard is tried both ways, on stand-ins: the machine itself stays as it is."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ALLOWED = "PICOLLO_MAY_CHANGE_THIS_MACHINE"
+LEVEL = "/proc/sys/kernel/perf_event_paranoid"
+
+
+def environment(allowed, **more):
+    """This one, with the permission as asked for and no other."""
+    return {name: value for name, value in os.environ.items() if name != ALLOWED} | ({ALLOWED: allowed} if allowed else {}) | more
+
+
+class Setup(unittest.TestCase):
+    """ci/setup.sh where nothing is installed but a shell, and apt-get writes down what it is asked for."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.asked = self.folder / "asked"
+        self.command("apt-get", f'echo "$@" >>{self.asked}')
+        self.command("id", "echo 0")
+        self.command("cargo", "exit 0")
+        self.command("chromium-not", "exit 0")
+
+    def command(self, name, body):
+        file = self.folder / name
+        file.write_text(f"#!/bin/bash\n{body}\n")
+        file.chmod(0o755)
+
+    def setup(self, allowed, *sets):
+        bash = shutil.which("bash")
+        done = subprocess.run([bash, "ci/setup.sh", *sets], cwd=ROOT, env=environment(allowed, PATH=str(self.folder)), capture_output=True, text=True)
+        return done.returncode, done.stderr, self.asked.read_text() if self.asked.exists() else ""
+
+    def test_without_permission_it_names_what_is_missing_and_the_command(self):
+        for allowed in (None, "0", "", "yes"):
+            for sets, package in ((), "valgrind"), (("dotnet",), "mono-mcs"), (("browser",), "chromium"):
+                code, said, asked = self.setup(allowed, *sets)
+                self.assertEqual((code, asked), (1, ""))
+                self.assertRegex(said, f"missing: .*{package}")
+                self.assertIn(" ".join([f"{ALLOWED}=1 ci/setup.sh", *(sets or ["base"])]), said)
+
+    def test_with_permission_it_installs_what_is_missing(self):
+        code, _, asked = self.setup("1")
+        self.assertEqual(code, 0)
+        self.assertRegex(asked, r"install .*\bgcc\b.*\bvalgrind\b")
+        code, _, asked = self.setup("1", "dotnet")
+        self.assertEqual(code, 0)
+        self.assertRegex(asked, r"install .*\bmono-mcs mono-runtime\b")
+
+    def test_an_ordinary_user_is_told_so(self):
+        self.command("id", "echo 1000")
+        code, said, asked = self.setup("1")
+        self.assertEqual((code, asked), (1, ""))
+        self.assertIn("root", said)
+
+    def test_nothing_missing_needs_no_permission(self):
+        for name in ("mcs", "mono"):
+            self.command(name, "exit 0")
+        self.assertEqual(self.setup(None, "dotnet"), (0, "", ""))
+
+    def test_without_rust_nothing_is_installed(self):
+        (self.folder / "cargo").unlink()
+        code, said, asked = self.setup("1")
+        self.assertEqual((code, asked), (1, ""))
+        self.assertIn("rustup", said)
+
+
+class Kernel(unittest.TestCase):
+    """The Rust test that writes kernel.perf_event_paranoid, with a file of ours in that place."""
+
+    def run_test(self, allowed):
+        """Whether it wrote, and what it said."""
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("2\n")
+            file.flush()
+            os.utime(file.name, (0, 0))
+            script = f"mount --make-rprivate / && mount --bind {file.name} {LEVEL} && exec {self.program} paranoia"
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", script], env=environment(allowed), capture_output=True, text=True, timeout=300)
+            return os.stat(file.name).st_mtime != 0, done.stdout + done.stderr
+
+    def test_the_guard_both_ways(self):
+        if os.geteuid() != 0:
+            print("SKIPPED test_the_guard_both_ways: only root can put a file in the place of a setting")
+            return
+        trial = subprocess.run(["unshare", "--mount", "mount", "--make-rprivate", "/"], capture_output=True)
+        if trial.returncode != 0 or not os.path.exists(LEVEL):
+            print(f"SKIPPED test_the_guard_both_ways: no mount namespaces here, or no {LEVEL}")
+            return
+        build = ["cargo", "test", "--quiet", "--no-run", "-p", "picollo-native", "--test", "forks", "--message-format=json"]
+        built = subprocess.run(build, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        messages = (json.loads(line) for line in built.splitlines() if line.startswith("{"))
+        (self.program,) = [message["executable"] for message in messages if message.get("executable")]
+        for allowed in (None, "0", "yes"):
+            wrote, said = self.run_test(allowed)
+            self.assertFalse(wrote, said)
+            self.assertRegex(said, f"SKIPPED: .*{ALLOWED}=1")
+        wrote, said = self.run_test("1")
+        self.assertTrue(wrote, said)
+        self.assertNotIn(ALLOWED, said)
+
+
+class Scripts(unittest.TestCase):
+    def test_only_these_files_change_the_machine(self):
+        """What else installs packages or writes settings asks as these do, and is added here."""
+        changes = re.compile(r"apt-get\b.*\binstall\b|^get install|dpkg (-i|-r|--purge)|sysctl -w|fs::write\(LEVEL")
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        found = set()
+        for name in listed.split("\0"):
+            file = ROOT / name
+            if file.suffix in (".sh", ".py", ".rs", ".c", ".cs", "") and file.is_file() and file != pathlib.Path(__file__):
+                text = file.read_text(encoding="utf-8", errors="replace")
+                if any(changes.search(line) for line in text.splitlines()):
+                    found.add(name)
+                    guard = "may_change_this_machine" if name.endswith(".rs") else ALLOWED
+                    self.assertIn(guard, text, f"{name} changes the machine without asking")
+        self.assertEqual(found, {"ci/setup.sh", "ci/install.sh", "native/tests/forks.rs"})
+
+
+if __name__ == "__main__":
+    unittest.main()

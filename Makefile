@@ -1,4 +1,5 @@
-# The commands of the project. Each does its own set-up; `make help` lists them.
+# The commands of the project. Each does its own set-up; `make help` lists them. What is missing is installed only where
+# PICOLLO_MAY_CHANGE_THIS_MACHINE=1; otherwise it is named.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -6,34 +7,39 @@ SHELL := /bin/bash
 
 STAGE := target/stage
 export PREFIX LIBDIR DESTDIR
-export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/: [^#]*## /\t/' | expand -t 18
 
-demo: stage      ## build everything and run the demos in C and Python
-	ci/demo.sh
+demo: stage      ## build everything and run the demos in C, C++ and Python
+	$(MAKE) --no-print-directory -s -C c-tests run-demos
+	python-demo/run-demos.sh
 
-test: lint       ## all tests: Rust, C, C++, Python
-	ci/test.sh
+test: setup      ## what every commit has to pass: at most 10 minutes, 15 the first time
+	ci/run.py commit
+
+check: setup     ## all other checks that need no release: .NET, other machines, sanitizers, fuzzing, installing
+	ci/run.py nightly
+
+release-check: setup ## what takes long: coverage, planted bugs, reproducible builds, the long forms
+	ci/run.py release
 
 lint: setup      ## formatting, clippy
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo clippy -p picollo-core --no-default-features --quiet -- -D warnings
+	ci/lint.sh
 
 stage: setup     ## the library, its headers and picollo.pc, under target/stage
 	ci/stage.sh
 
 install: setup   ## install the C library: PREFIX=/usr/local, LIBDIR, DESTDIR
-	ci/capi.sh install
+	ci/tools/capi.sh install
 
 uninstall:       ## remove what `make install` installed, for the same PREFIX, LIBDIR and DESTDIR
-	ci/capi.sh uninstall
+	ci/tools/capi.sh uninstall
 
 deb: setup       ## Debian packages, under target/deb
 	OUT=target/deb debian/rules binary
 
+bench: export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
 bench: stage     ## everything fast beside its peers: a table, target/bench/results.json and a plot
 	benches/run.sh
 
@@ -43,4 +49,4 @@ setup:           ## what is missing here: named, or installed with PICOLLO_MAY_C
 clean:           ## remove what was built
 	rm -rf target
 
-.PHONY: help demo test lint stage install uninstall deb bench setup clean
+.PHONY: help demo test check release-check lint stage install uninstall deb bench setup clean

@@ -1,4 +1,4 @@
-/* Panics inside the library stop at its boundary. For a library built with --cfg picollo_plant_panic, as ci/asan.sh does, in which
+/* Panics inside the library stop at its boundary. For a library built with --cfg picollo_plant_panic, as ci/sanitizers.sh does, in which
  * every call panics while PICOLLO_PLANT_PANIC is set; others cannot be tested so, and it says so. */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* Faults on purpose, one by one, that a checker has to find: each happens inside the library, so that a checker that does not
- * look there is found out. ci/tsan.sh, ci/asan.sh and ci/valgrind.sh run it before they trust a clean result.
+ * look there is found out. ci/sanitizers.sh runs it before it trusts a clean result.
  *
  *   planted none|race|overflow|use-after-free|leak */
 #include "test.h"

@@ -44,7 +44,7 @@ echo "ABI: all $exports exports driven; $(head -n 1 "$out/plain"); $faults plant
 rm -f "$out/asan"
 (
     sanitizer=address runtime=asan
-    . ci/sanitizer.sh
+    . ci/sanitizers/build.sh
     build_library
     objects=()
     for source in c-tests/sequences/*.c; do
@@ -57,5 +57,5 @@ rm -f "$out/asan"
     export ASAN_OPTIONS="detect_leaks=1:quarantine_size_mb=64:handle_abort=1"
     "$programs/sequences" $((sequences / 10)) $((seed + 500000)) | tee "$out/asan"
 )
-# Where there is no sanitizer, ci/sanitizer.sh has said so.
+# Where there is no sanitizer, ci/sanitizers/build.sh has said so.
 [ ! -e "$out/asan" ] || echo "ABI under AddressSanitizer: $(head -n 1 "$out/asan"); no error, no leak; $((SECONDS - started)) s"

@@ -15,7 +15,7 @@ floors=ci/coverage.txt
 mkdir -p "$work"
 # Debian's tools of the compiler's LLVM; other versions do not read its files.
 major=$(rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
-if root=$(ci/debian-tools.sh "llvm-$major"); then
+if root=$(ci/tools/debian.sh "llvm-$major"); then
     libraries=$root/usr/lib/x86_64-linux-gnu:$root/usr/lib/llvm-$major/lib
     cov() { LD_LIBRARY_PATH=$libraries "$root/usr/lib/llvm-$major/bin/llvm-cov" "$@"; }
     profdata() { LD_LIBRARY_PATH=$libraries "$root/usr/lib/llvm-$major/bin/llvm-profdata" "$@"; }

@@ -2,11 +2,12 @@
 # Does docs/layout.html compute what the library does? The module in it is held against the library in Node, on layouts and values
 # of every size; and headless Chromium opens the page from a file and says what it shows. Ends with "explorer: N checks passed".
 #
-#   ci/explorer.sh              checks the page
-#   ci/explorer.sh --write      first builds the module of explorer/ and puts it into the page
+#   ci/explorer.sh              builds the module of explorer/, compares it with the page's, and checks the page
+#   ci/explorer.sh --write      puts the module that it built into the page first
 #   ci/explorer.sh --picture    also takes the picture of it in docs/images
 #
-# Building the module needs the compiler of ci/cross-rust.sh; checking it does not.
+# The page says by which compiler its module was built. With another (Debian's is as new as it happens to be) the bytes may differ:
+# that is said, and only what the module computes is compared.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,24 +15,42 @@ work=$PWD/target/explorer
 mkdir -p "$work"
 page=docs/layout.html
 
-if [ "${1-}" = --write ]; then
-    lld=$(find "$(rustc --print sysroot)/lib/rustlib" -name rust-lld | head -1)
-    RUSTC=$(ci/cross-rust.sh) RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C linker=$lld" CARGO_TARGET_DIR=$work/target \
-        cargo build --quiet --locked --release --manifest-path explorer/Cargo.toml --target wasm32-unknown-unknown -Zbuild-std=core
-    python3 - "$work/target/wasm32-unknown-unknown/release/layout_explorer.wasm" $page <<'END'
+if ! rustc=$(ci/tools/cross-rust.sh); then
+    echo "explorer: FAILED: the compiler for WebAssembly could not be fetched (no network, or no Debian machine)"
+    exit 1
+fi
+lld=$(find "$(rustc --print sysroot)/lib/rustlib" -name rust-lld | head -1)
+compiler="$("$rustc" --version | cut -d' ' -f1,2), $("$lld" -flavor wasm --version | cut -d' ' -f1,2)"
+RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$PWD/target/cross \
+    RUSTFLAGS="-C linker=$lld --remap-path-prefix=$PWD=picollo --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo" \
+    cargo build --quiet --locked --release --manifest-path explorer/Cargo.toml --target wasm32-unknown-unknown -Zbuild-std=core
+write=0
+case " $* " in *" --write "*) write=1 ;; esac
+# The page with the module built here goes to rebuilt.html.
+python3 - "$PWD/target/cross/wasm32-unknown-unknown/release/layout_explorer.wasm" $page "$compiler" "$work/rebuilt.html" $write <<'END'
 import base64, re, sys
 from pathlib import Path
 
-module = base64.b64encode(Path(sys.argv[1]).read_bytes()).decode()
-page = Path(sys.argv[2])
-text, found = re.subn("^const MODULE = .*$", f'const MODULE = "{module}";', page.read_text(), flags=re.MULTILINE)
-if found != 1:
-    sys.exit(f"explorer: FAILED: {page} has {found} lines for the module, not one")
-page.write_text(text)
+wasm, page, compiler, rebuilt, write = sys.argv[1:]
+module = base64.b64encode(Path(wasm).read_bytes()).decode()
+line = re.compile('^const MODULE = "([^"]*)"; // built by (.*)$', re.MULTILINE)
+text = Path(page).read_text()
+found = line.findall(text)
+if len(found) != 1:
+    sys.exit(f"explorer: FAILED: {page} has {len(found)} lines for the module, not one")
+Path(rebuilt).write_text(line.sub(f'const MODULE = "{module}"; // built by {compiler}', text))
+if write == "1":
+    Path(page).write_text(Path(rebuilt).read_text())
+elif found[0] == (module, compiler):
+    print(f"the module in the page is what {compiler} builds of explorer/")
+elif found[0][1] != compiler:
+    print(f"SKIPPED comparing the module's bytes: the page's was built by {found[0][1]}, and here is {compiler}")
+else:
+    sys.exit(f"explorer: FAILED: the module in {page} is not what explorer/ is compiled to: ci/explorer.sh --write")
 END
-fi
 
 cargo run --quiet --release -p picollo-core --example layouts >"$work/layouts.txt"
+node explorer/check.js "$work/rebuilt.html" "$work/layouts.txt" >/dev/null
 node explorer/check.js $page "$work/layouts.txt" | tee "$work/node.log"
 checks=$(awk '{ print $1 }' "$work/node.log")
 

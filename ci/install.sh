@@ -54,7 +54,7 @@ versions() {
 cmake_project() {
     local cmake=cmake tools
     if ! command -v cmake >/dev/null; then
-        tools=$(ci/debian-tools.sh cmake) || return 1
+        tools=$(ci/tools/debian.sh cmake) || return 1
         cmake() { LD_LIBRARY_PATH=$tools/usr/lib/x86_64-linux-gnu "$tools/usr/bin/cmake" "$@"; }
         ctest() { LD_LIBRARY_PATH=$tools/usr/lib/x86_64-linux-gnu "$tools/usr/bin/ctest" "$@"; }
     fi
@@ -69,11 +69,11 @@ cmake_project() {
 destdir() {
     local destination=$work/destdir
     rm -rf "$destination"
-    DESTDIR=$destination PREFIX=/usr ci/capi.sh install &&
+    DESTDIR=$destination PREFIX=/usr ci/tools/capi.sh install &&
         headers_and_libraries "$destination/usr" &&
         grep -q '^prefix=/usr$' "$destination/usr/lib/pkgconfig/picollo.pc" &&
         ! grep -rq "$root" "$destination/usr/lib/pkgconfig" "$destination/usr/share" &&
-        DESTDIR=$destination PREFIX=/usr ci/capi.sh uninstall &&
+        DESTDIR=$destination PREFIX=/usr ci/tools/capi.sh uninstall &&
         [ -z "$(find "$destination" ! -type d)" ]
 }
 
@@ -127,7 +127,7 @@ wheel() {
 if [ $# -eq 0 ]; then set -- tests cmake destdir deb wheel; fi
 echo "install: installing under $tree"
 rm -rf "$tree"
-if ! PREFIX=$tree ci/capi.sh install >"$work/capi.log" 2>&1; then
+if ! PREFIX=$tree ci/tools/capi.sh install >"$work/capi.log" 2>&1; then
     tail -n 40 "$work/capi.log"
     echo "0 passed, 1 failed"
     exit 1

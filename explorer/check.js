@@ -4,7 +4,7 @@
 "use strict";
 const fs = require("fs");
 const [page, lines] = process.argv.slice(2).map(path => fs.readFileSync(path, "utf8"));
-const module64 = /^const MODULE = "([A-Za-z0-9+/=]+)";$/m.exec(page);
+const module64 = /^const MODULE = "([A-Za-z0-9+/=]+)"; \/\/ built by .*$/m.exec(page);
 if (!module64) throw new Error("no module in the page");
 const layout = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(module64[1], "base64"))).exports;
 const u64 = n => BigInt.asUintN(64, n).toString();

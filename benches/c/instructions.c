@@ -1,4 +1,4 @@
-/* One hot path of the library, again and again, for ci/instructions.sh to count its instructions: instructions PATH TIMES */
+/* One hot path of the library, again and again, for ci/cost.sh instructions to count its instructions: instructions PATH TIMES */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Can the project files that no tool here reads be loaded? They parse as XML, JSON or TOML, and the files that they name exist.
+And no committed plot says when it was drawn: that would change with every run.
 
 (There is no .NET SDK here to load dotnet's.) Ends with "N passed, N failed".
 """
@@ -51,6 +52,8 @@ def faults(name, text):
         content = READERS[suffix](text)
     except (xml.etree.ElementTree.ParseError, ValueError) as error:
         return [f"{name}: {error}"]
+    if suffix == ".svg" and any(element.tag.endswith("}date") for element in content.iter()):
+        return [f"{name}: says when it was drawn"]
     return [f"{name}: names {file}, which does not exist" for file in named(suffix, content) if not (ROOT / name).parent.joinpath(file).exists()]
 
 
@@ -59,6 +62,7 @@ def main():
     planted = {
         "dotnet/planted.csproj": "<Project><!-- dotnet run --project here --></Project>",
         "dotnet/absent.csproj": '<Project><ProjectReference Include="absent/Absent.csproj" /></Project>',
+        "planted.svg": '<svg xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:date>2024-02-29</dc:date></svg>',
         "planted.json": '{"a": 1,}',
         "planted.toml": 'readme = "absent.md"',
     }

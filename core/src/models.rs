@@ -1,7 +1,7 @@
 //! What loom is asked: all that threads can see of each other in these small programs, under every interleaving and every
 //! order of memory that the language allows, within a bound on preemptions.
 //!
-//! `ci/loom.sh` runs them. Each fails when what it is about is broken: `ci/loom_bugs.sh` breaks it, one thing at a time, and
+//! `ci/loom.sh` runs them. Each fails when what it is about is broken: `ci/loom.sh bugs` breaks it, one thing at a time, and
 //! expects so.
 
 mod doubles;

@@ -474,7 +474,7 @@ fn every_entry_reads_its_own_register() {
     assert_eq!(unsafe { libc::sigaction(libc::SIGILL, &before, core::ptr::null_mut()) }, 0);
 }
 
-/// What callgrind counts (ci/read-cost.sh): readings of pages in memory, with a function in place of the counter, and no times.
+/// What callgrind counts (ci/cost.sh reading): readings of pages in memory, with a function in place of the counter, and no times.
 /// The assertions hold anywhere; the cost is the script's to judge.
 mod cost {
     use super::super::*;

@@ -1,4 +1,4 @@
-//! Sessions on a machine with a PMU: the emulated one of ci/aarch64-pmu.sh, or a real one. Elsewhere they say that they were
+//! Sessions on a machine with a PMU: the emulated one of ci/targets/aarch64.sh, or a real one. Elsewhere they say that they were
 //! skipped. `PICOLLO_TEST_PMU` says what the machine is known to offer, so that there a skip is a failure: `user`, counters that
 //! can be read in user space; `kernel`, counters that cannot.
 

@@ -1,4 +1,4 @@
-//! Recording inlined into a loop, again and again, for `ci/instructions.sh` to count its instructions:
+//! Recording inlined into a loop, again and again, for `ci/cost.sh instructions` to count its instructions:
 //! `instructions PATH TIMES`.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs the C library through cargo-c, and takes it away again: `make install` and `make uninstall`.
 #
-#   ci/capi.sh install|uninstall       environment: PREFIX (/usr/local), LIBDIR (PREFIX/lib), DESTDIR (empty)
-#   ci/capi.sh build                   only builds
+#   ci/tools/capi.sh install|uninstall       environment: PREFIX (/usr/local), LIBDIR (PREFIX/lib), DESTDIR (empty)
+#   ci/tools/capi.sh build                   only builds
 #
 # cargo-c is kept in the cache directory; it takes some minutes to compile the first time.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 prefix=${PREFIX:-/usr/local}
 libdir=${LIBDIR:-$prefix/lib}

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Run here, some of them in a shorter form.
 HERE = {
     "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make demo": "make demo",
@@ -21,21 +21,21 @@ HERE = {
 }
 # Run by another check: the script, and what of the command is in it.
 ELSEWHERE = {
-    "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make test": (".ci/run", "make test"),
+    "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make test": (".ci/run", "ci/run.py commit"),
     "make install PREFIX=$HOME/.local": ("ci/install.sh", "make"),
     "git clone <this repository> && cd picollo": ("ci/install.sh", "make"),
     "cc example.c -Wl,-rpath,$PWD/target/stage/lib $(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)": (
-        "ci/readme.py",
+        "ci/docs/readme.py",
         "run_c",
     ),
-    "./a.out": ("ci/readme.py", "run_c"),
+    "./a.out": ("ci/docs/readme.py", "run_c"),
     "cargo build --profile embedded -p picollo-ffi --no-default-features --features critical-section --target thumbv6m-none-eabi": (
-        "ci/bare-metal.sh",
+        "ci/targets/bare-metal.sh",
         "--no-default-features --features critical-section",
     ),
-    "cargo run --release -p picollo-core --example pictures -- docs/images target/report.html": ("ci/pictures.sh", "--example pictures"),
+    "cargo run --release -p picollo-core --example pictures -- docs/images target/report.html": ("ci/docs.sh", "--example pictures"),
     "cargo build --release -p picollo-ffi": ("ci/stage.sh", "cargo build --release --quiet -p picollo-ffi"),
-    "python-demo/run-tests.sh": ("ci/test.sh", "python-demo/run-tests.sh"),
+    "python-demo/run-tests.sh": ("ci/run.py", "python-demo/run-tests.sh"),
     "pip install ./python-demo": ("python-demo/tests/test_install.py", "pip"),
     "pip install './python-demo[plot]'": ("python-demo/tests/test_install.py", "pip"),
     "PICOLLO_LIBRARY=/path/to/libpicollo.so pip install ./python-demo": ("python-demo/tests/test_install.py", "PICOLLO_LIBRARY"),
@@ -68,7 +68,7 @@ def main():
             if part not in (ROOT / script).read_text():
                 wrong.append(f"{page}: {command}: {script} does not run it any more")
         elif command not in HERE:
-            wrong.append(f"{page}: {command}: no check runs it; add it to ci/commands.py")
+            wrong.append(f"{page}: {command}: no check runs it; add it to ci/docs/commands.py")
     run = {HERE[command]: page for command, page in found.items() if command in HERE}
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python-demo")}
     for command, page in run.items():

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Do counters count right on a real arm64 kernel with a PMU? Boots Debian's in an emulator whose PMU counts instructions
-# exactly, and runs there: the native crate's own tests (built by the Rust compiler of ci/debian-tools.sh), and the programs
-# of ci/aarch64/, one machine for each setting. Ends with a line "N passed, N failed".
+# exactly, and runs there: the native crate's own tests (built by the Rust compiler of ci/tools/debian.sh), and the programs
+# of ci/targets/aarch64/, one machine for each setting. Ends with a line "N passed, N failed".
 #
 # Without a network, and without what an earlier run has fetched, this fails: a check that was not made has not passed.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
-if ! root=$(ci/debian-tools.sh aarch64); then
+if ! root=$(ci/tools/debian.sh aarch64); then
     echo "aarch64-pmu: FAILED: the emulator and the kernel could not be fetched (no network, or no Debian machine)" >&2
     echo "aarch64-pmu: nothing was tested on aarch64" >&2
     echo "0 passed, 1 failed"
@@ -32,7 +32,7 @@ wrap qemu "$root/usr/bin/qemu-system-aarch64 -L $root/usr/share/qemu -L $root/us
 echo "aarch64-pmu: building"
 target=aarch64-unknown-linux-gnu
 build() {
-    env -u RUSTFLAGS RUSTC="$bin/rustc-web" CARGO_TARGET_DIR="$work/target" \
+    env -u RUSTFLAGS RUSTC="$bin/rustc-web" CARGO_TARGET_DIR="$PWD/target/cross" \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER="$bin/aarch64-gcc" \
         CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-feature=+crt-static" \
         CC_aarch64_unknown_linux_gnu="$bin/aarch64-gcc" AR_aarch64_unknown_linux_gnu="$bin/aarch64-ar" \
@@ -52,9 +52,9 @@ while read -r name executable; do
     "$root/usr/bin/aarch64-linux-gnu-strip" "$work/initramfs/tests/$name" 2>/dev/null ||
         LD_LIBRARY_PATH=$libraries "$root/usr/bin/aarch64-linux-gnu-strip" "$work/initramfs/tests/$name"
 done <"$work/tests.list"
-"$bin/aarch64-gcc" -static -O2 -Wall -Wextra -o "$work/initramfs/init" ci/aarch64/init.c
+"$bin/aarch64-gcc" -static -O2 -Wall -Wextra -o "$work/initramfs/init" ci/targets/aarch64/init.c
 
-python3 ci/aarch64/initramfs.py "$work/initramfs" "$work/initramfs.gz"
+python3 ci/targets/aarch64/initramfs.py "$work/initramfs" "$work/initramfs.gz"
 
 passed=0 failed=0
 # Boots one machine: its name, CPU model, number of CPUs, 1 or 0 for user access, and the programs to run, each with filters for

@@ -2,13 +2,13 @@
 # Fetches tools that a check needs and that the machine must not be changed for, once: from the machine's own Debian sources,
 # through a private apt state, only unpacked. Prints the folder that they are in.
 #
-#   ci/debian-tools.sh arm        a compiler and binutils for Cortex-M
-#   ci/debian-tools.sh windows    mingw-w64 and wine
-#   ci/debian-tools.sh aarch64    an emulator, an arm64 kernel, a cross compiler, and a Rust compiler with arm64's standard library
-#   ci/debian-tools.sh rust-src   the sources of Rust's libraries, as old as that compiler
-#   ci/debian-tools.sh i386       a C library and a compiler for 32-bit x86, which runs here as it is
-#   ci/debian-tools.sh s390x      the same for a big-endian machine, and an emulator of it
-#   ci/debian-tools.sh cmake, ci/debian-tools.sh abigail, ...: any other package by its name
+#   ci/tools/debian.sh arm        a compiler and binutils for Cortex-M
+#   ci/tools/debian.sh windows    mingw-w64 and wine
+#   ci/tools/debian.sh aarch64    an emulator, an arm64 kernel, a cross compiler, and a Rust compiler with arm64's standard library
+#   ci/tools/debian.sh rust-src   the sources of Rust's libraries, as old as that compiler
+#   ci/tools/debian.sh i386       a C library and a compiler for 32-bit x86, which runs here as it is
+#   ci/tools/debian.sh s390x      the same for a big-endian machine, and an emulator of it
+#   ci/tools/debian.sh cmake, ci/tools/debian.sh abigail, ...: any other package by its name
 set -euo pipefail
 
 set=$1

@@ -3,12 +3,12 @@
 # atomics: the Rust programs and the C program of embedded/, with interrupts that record meanwhile. And the C interface without
 # std on this machine: all of it exported, and nothing of std inside. Ends with the sizes and a line "N passed, N failed".
 #
-#   ci/bare-metal.sh
+#   ci/targets/bare-metal.sh
 #
 # The compilers and the emulator come from Debian and are kept in the cache directory. Without them this fails: a check that was
 # not made has not passed.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 work=$PWD/target/bare-metal
 bin=$work/bin
@@ -23,7 +23,7 @@ pass() {
     echo "ok: $*"
 }
 
-if ! rustc=$(ci/cross-rust.sh) || ! arm=$(ci/debian-tools.sh arm) || ! emulator=$(ci/debian-tools.sh aarch64); then
+if ! rustc=$(ci/tools/cross-rust.sh) || ! arm=$(ci/tools/debian.sh arm) || ! emulator=$(ci/tools/debian.sh aarch64); then
     echo "bare-metal: FAILED: the compilers and the emulator could not be fetched (no network, or no Debian machine)" >&2
     echo "0 passed, 1 failed"
     exit 1
@@ -37,8 +37,8 @@ for tool in gcc ld nm size; do
 done
 wrap qemu "$emulator/usr/lib/x86_64-linux-gnu:$emulator/lib/x86_64-linux-gnu" "$emulator/usr/bin/qemu-system-arm -L $emulator/usr/share/qemu"
 
-# Build directories of their own: another compiler than everything else's.
-export RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$work/target
+# A build directory apart, which all that this compiler builds shares: it is another one than everything else's.
+export RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$PWD/target/cross
 rust() {
     RUSTFLAGS="-C linker=$bin/arm-ld -C linker-flavor=ld -C link-arg=-L$PWD/embedded/link -C link-arg=-T$1.ld -C link-arg=--gc-sections" \
         cargo build --quiet --locked --manifest-path embedded/Cargo.toml -Zbuild-std=core,alloc --target "$2" --release "${@:3}"
@@ -116,6 +116,7 @@ done
 
 echo "bare-metal: building the C interface without std for this machine"
 unset RUSTC RUSTC_BOOTSTRAP
+export CARGO_TARGET_DIR=$PWD/target
 host=$(rustc -vV | sed -n 's/^host: //p')
 if cargo build --quiet --locked --profile embedded -p picollo-ffi --no-default-features; then
     library=$CARGO_TARGET_DIR/embedded/libpicollo.so

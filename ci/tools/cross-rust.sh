@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A Rust compiler for targets that no ready-made library is at hand for: that of `ci/debian-tools.sh aarch64`, with the sources
+# A Rust compiler for targets that no ready-made library is at hand for: that of `ci/tools/debian.sh aarch64`, with the sources
 # of its libraries, which cargo builds along (-Zbuild-std). Prints the path of the compiler, for RUSTC. Use it like this:
 #
-#   RUSTC=$(ci/cross-rust.sh) RUSTC_BOOTSTRAP=1 cargo build -Zbuild-std=core --target thumbv6m-none-eabi
+#   RUSTC=$(ci/tools/cross-rust.sh) RUSTC_BOOTSTRAP=1 cargo build -Zbuild-std=core --target thumbv6m-none-eabi
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
-compiler=$(ci/debian-tools.sh aarch64)
-sources=$(ci/debian-tools.sh rust-src)
+compiler=$(ci/tools/debian.sh aarch64)
+sources=$(ci/tools/debian.sh rust-src)
 home=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/debian/cross-rust
 libraries=$compiler/usr/lib/x86_64-linux-gnu:$compiler/lib/x86_64-linux-gnu
 

@@ -3,17 +3,17 @@
 # exports, and runs the C tests against it under wine. Counters are Linux's: there they answer UNSUPPORTED, which is tested too.
 # Ends with a line "N passed, N failed".
 #
-#   ci/windows.sh
+#   ci/targets/windows.sh
 #
 # The compilers and wine come from Debian and are kept in the cache directory, unpacked: nothing is installed. What cannot be
 # fetched is a failure, not a test left out.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 work=$PWD/target/windows
 bin=$work/bin
 mkdir -p "$bin" "$work/tests"
-if ! rustc=$(ci/cross-rust.sh) || ! root=$(ci/debian-tools.sh windows); then
+if ! rustc=$(ci/tools/cross-rust.sh) || ! root=$(ci/tools/debian.sh windows); then
     echo "windows: FAILED: the compilers and wine could not be fetched (no network, or no Debian machine)" >&2
     echo "0 passed, 1 failed"
     exit 1
@@ -27,9 +27,9 @@ done
 export PATH=$bin:$PATH
 
 echo "windows: building picollo.dll"
-RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$work/target CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc \
+RUSTC=$rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$PWD/target/cross CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc \
     cargo build --quiet --locked -Zbuild-std=std,panic_unwind --target x86_64-pc-windows-gnu --release -p picollo-ffi
-built=$work/target/x86_64-pc-windows-gnu/release
+built=$PWD/target/cross/x86_64-pc-windows-gnu/release
 cp "$built/picollo.dll" "$work/tests/"
 
 passed=0 failed=0
@@ -64,7 +64,7 @@ fi
 
 # Not: allocation (a malloc of its own), placement and writers (mmap), session, refusal and unload (Linux); counters takes the
 # place of those on sessions.
-for test in c-tests/{histogram,snapshot,text,options,recorder,null,layout,clock,threads}.c ci/windows/counters.c; do
+for test in c-tests/{histogram,snapshot,text,options,recorder,null,layout,clock,threads}.c ci/targets/windows/counters.c; do
     name=$(basename "$test" .c)
     if ! x86_64-w64-mingw32-gcc -std=c11 -Wall -Wextra -Werror -O2 -D__USE_MINGW_ANSI_STDIO=1 -I include -I c-tests "$test" \
         -o "$work/tests/$name.exe" "$built/libpicollo.dll.a" -Wl,-Bstatic -lpthread; then

@@ -1,8 +1,10 @@
-# What ci/tsan.sh and ci/asan.sh share; they source it. They set
+# What ci/sanitizers.sh and ci/abi-fuzz.sh share; they source it. They set
 #
 #   sanitizer   thread or address
 #   runtime     its name among the compiler's runtimes: tsan or asan
 #   cfg         what else the Rust code is told, for threads
+#
+# Everything that is built with one sanitizer shares one target directory.
 #
 # Rust's runtime serves the C programs as well: gcc only instruments them. (Its own runtime lacks some of the functions that
 # Rust's code calls, and there can be but one in a program.)

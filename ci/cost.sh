@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# What do the hot paths cost? None of it depends on how busy the machine is.
+#
+#   ci/cost.sh [assembly] [instructions] [reading]      default: all three; ends with a line "N passed, N failed"
+#   ci/cost.sh instructions --write                     writes what is measured as the new budgets
+#
+# assembly      is the code of a record in the shipped library what it should be: in range, no call, no lock, no way to a panic?
+# instructions  do the hot paths take as many instructions as ci/cost/instructions.txt says? Counted by callgrind, so exact; a change
+#               of more than 3 % either way fails. For x86-64 with AVX2 and BMI2 (valgrind has no AVX-512), and for the compilers
+#               of ci/compilers.txt: with others the difference is shown, and fails nothing
+# reading       what does a reading of a counter in user space cost? Callgrind counts the reader alone, on pages in memory and with
+#               a function in place of the counter: at most 40 instructions for one counter without times. (On x86-64
+#               ci/simulated-pmu.sh counts the whole exported call, as it is shipped, by stepping through it.)
+#
+# Reads target/stage (or $STAGE), which it builds unless PICOLLO_STAGED is set.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-target}
+stage=${STAGE:-$target/stage}
+budgets=ci/cost/instructions.txt
+passed=0 failed=0
+verdict() {
+    passed=$((passed + $1)) failed=$((failed + $2))
+}
+# The closing line of a part, added up; a part without one has failed.
+add() {
+    local last
+    last=$(tail -n 1 "$1")
+    if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then verdict "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"; else verdict 0 1; fi
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+assembly() {
+    if [ "$(uname -m)" != x86_64 ]; then
+        echo "SKIPPED assembly: reads x86-64 code"
+        return
+    fi
+    objdump --disassemble --no-show-raw-insn "$stage/lib/libpicollo.so" | python3 ci/cost/assembly.py | tee "$work/assembly" || true
+    add "$work/assembly"
+}
+
+# count PROGRAM PATH TIMES: all instructions of a run.
+count() {
+    LD_LIBRARY_PATH=$stage/lib valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" "$2" "$3" 2>&1 >/dev/null |
+        sed -n 's/.*Collected *: *\([0-9]*\).*/\1/p'
+}
+
+# measure PROGRAM NAME FEW MANY ITEMS: instructions per item, from the difference of two runs.
+measure() {
+    local few many
+    few=$(count "$1" "$2" "$3")
+    many=$(count "$1" "$2" "$4")
+    awk -v name="$2" -v n=$((many - few)) -v d=$((($4 - $3) * $5)) 'BEGIN { printf "%s %.2f\n", name, n / d }'
+}
+
+instructions() {
+    if [ "$(uname -m)" != x86_64 ] || ! grep -qw avx2 /proc/cpuinfo || ! grep -qw bmi2 /proc/cpuinfo; then
+        echo "SKIPPED instructions: the budgets are for x86-64 with AVX2 and BMI2"
+        return
+    fi
+    cargo build --release --quiet -p picollo-benches --bin instructions
+    gcc -O2 benches/c/instructions.c -o "$work/instructions-c" -I"$stage/include" -L"$stage/lib" -lpicollo
+    local c=$work/instructions-c rust=$target/release/instructions path
+    {
+        for path in inlined-64 inlined-32 batch-bmi2 batch-plain; do measure "$rust" $path 2 12 1000; done
+        for path in record record-32 record-thread-local record-interlocked record-inline-c record-batch \
+            record-batch-thread-local; do
+            measure "$c" $path 2 12 1000
+        done
+        for path in snapshot snapshot-delta percentiles summary summary-text; do measure "$c" $path 2 6 1; done
+    } >"$work/measured"
+
+    if [ "$write" = 1 ]; then
+        {
+            echo "# Instructions per value recorded, or per call that reads. Written by ci/cost.sh instructions --write,"
+            echo "# with $(rustc --version | cut -d' ' -f1,2) and gcc $(gcc -dumpfullversion)."
+            cat "$work/measured"
+        } >"$budgets"
+        cat "$budgets"
+        return
+    fi
+    local judged=1 other
+    if ! other=$(ci/tools/compiler.sh rustc gcc); then
+        echo "SKIPPED judging instructions: the budgets hold for the compilers of ci/compilers.txt, and here is ${other//$'\n'/, }"
+        judged=0
+    fi
+    awk -v judged=$judged '
+        NR == FNR { if ($1 !~ /^#/) budget[$1] = $2; next }
+        {
+            seen[$1] = 1
+            if (!($1 in budget)) { printf "FAILED %-22s has no budget: %s\n", $1, $2; failed++; next }
+            change = ($2 / budget[$1] - 1) * 100
+            bad = change > 3 || change < -3
+            word = bad ? (judged ? "FAILED" : "other") : "ok"
+            printf "%-6s %-22s budget %12.2f  measured %12.2f  %+6.2f %%\n", word, $1, budget[$1], $2, change
+            if (bad && judged) failed++; else passed++
+        }
+        END {
+            for (name in budget) if (!(name in seen)) { printf "FAILED %-22s was not measured\n", name; failed++ }
+            if (failed) print "If the change is meant: ci/cost.sh instructions --write"
+            printf "%d passed, %d failed\n", passed, failed
+        }
+    ' "$budgets" "$work/measured" | tee "$work/instructions"
+    add "$work/instructions"
+}
+
+# cost_of COUNTERS: instructions of one reading by the test program in $program.
+cost_of() {
+    local out=$work/callgrind.$1
+    PICOLLO_COST=$1 valgrind --quiet --tool=callgrind --callgrind-out-file="$out" --collect-atstart=no --toggle-collect=picollo_cost_of_readings \
+        "$program" --test-threads=1 --exact pmc::tests::cost::readings_of_pages_in_memory >/dev/null 2>&1
+    # Of a thousand readings, without the loop that makes them.
+    callgrind_annotate --threshold=100 "$out" | tr -d , | awk '/pmc::/ { sum += $1 } END { print int(sum / 1000) }'
+}
+
+reading() {
+    local program one four
+    program=$(cargo test --release --quiet -p picollo-native --lib --no-run --message-format=json 2>/dev/null | python3 -c '
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("executable"):
+        print(message["executable"])' | tail -1)
+    one=$(cost_of 1) four=$(cost_of 4)
+    echo "a reading without times, the call of the counter's function included:"
+    echo "    one counter:   $one instructions"
+    echo "    four counters: $four instructions"
+    if [ "$one" -gt 0 ] && [ "$one" -le 40 ]; then verdict 1 0; else echo "FAILED one counter: more than 40"; verdict 0 1; fi
+    if [ "$four" -gt 0 ] && [ "$four" -le 190 ]; then verdict 1 0; else echo "FAILED four counters: more than 190"; verdict 0 1; fi
+}
+
+write=0 parts=()
+for argument in "$@"; do
+    case $argument in
+    --write) write=1 ;;
+    assembly | instructions | reading) parts+=("$argument") ;;
+    *) echo "no such part: $argument" >&2; exit 2 ;;
+    esac
+done
+[ ${#parts[@]} -gt 0 ] || parts=(assembly instructions reading)
+[ -n "${PICOLLO_STAGED:-}" ] || ci/stage.sh "$stage"
+for part in "${parts[@]}"; do
+    echo "-- $part"
+    "$part"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Is the manual true, and is what is committed current? Ends with "docs: N passed, N failed", of the parts.
+#
+#   ci/docs.sh [links] [readme] [projects] [commands] [pictures]      default: all; needs the staged library (ci/stage.sh)
+#
+# links     every link and anchor leads somewhere, every page is linked to
+# readme    the README's examples, by the commands printed there
+# projects  project files that no tool here reads can be loaded; no plot says when it was drawn
+# commands  every command that the pages show is run, here or by another check
+# pictures  the pictures of docs/pictures.md are what the library draws
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+pictures() {
+    local drawn="${CARGO_TARGET_DIR:-target}/pictures" number=0 picture
+    mkdir -p "$drawn"
+    cargo run --quiet --release -p picollo-core --example pictures -- "$drawn" "$drawn/report.html" >/dev/null || return 1
+    for picture in "$drawn"/*.svg; do
+        cmp "$picture" "docs/images/$(basename "$picture")" || {
+            echo "pictures: FAILED: draw them anew, as docs/pictures.md says, and look at them"
+            return 1
+        }
+        number=$((number + 1))
+    done
+    echo "pictures: $number are current"
+    [ "$number" -gt 0 ]
+}
+
+passed=0 failed=0
+[ $# -gt 0 ] || set -- links readme projects commands pictures
+for part in "$@"; do
+    echo "-- $part"
+    case $part in
+    links | readme | projects | commands) run=(python3 "ci/docs/$part.py") ;;
+    pictures) run=(pictures) ;;
+    *) echo "no such part: $part" >&2; exit 2 ;;
+    esac
+    if "${run[@]}"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $part"
+    fi
+done
+echo "docs: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -5,7 +5,10 @@
 # leak, an allocation above the limit, a wrong result or an execution of more than ten seconds fails. FUZZ_RUNS=1700000 is
 # the long form: ten million executions in all. Arguments are the targets to run; default: all of them.
 #
-# cargo-fuzz and what is found beyond fuzz/corpus are kept in the cache directory.
+#   ci/fuzz.sh --pack [TARGET]...      takes what was found into fuzz/corpus: of each target the inputs that reach what others do not
+#
+# They begin with the inputs of fuzz/corpus/TARGET.tar.xz, and with those of fuzz/corpus/TARGET/, for single ones with names.
+# cargo-fuzz and what is found beyond them are kept in the cache directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # What guides fuzzers is a feature that stable compilers have, but only give to those who ask like this.
@@ -21,16 +24,33 @@ fi
 target_dir="${CARGO_TARGET_DIR:-$PWD/target}/fuzz"
 export CARGO_TARGET_DIR="$target_dir"
 
+pack=0
+if [ "${1:-}" = --pack ]; then
+    pack=1
+    shift
+fi
 if [ $# -gt 0 ]; then targets=("$@"); else mapfile -t targets < <(cargo fuzz list); fi
 cargo fuzz build
 
 if [ -n "${FUZZ_RUNS:-}" ]; then limit="-runs=$FUZZ_RUNS"; else limit="-max_total_time=${FUZZ_SECONDS:-10}"; fi
 passed=0 failed=0 executions=0
 for target in "${targets[@]}"; do
-    found="$cache/fuzz-corpus/$target"
-    mkdir -p "$found" "fuzz/corpus/$target"
-    log="$target_dir/$target.log"
-    if cargo fuzz run "$target" "$found" "fuzz/corpus/$target" -- \
+    found="$cache/fuzz-corpus/$target" log="$target_dir/$target.log" packed="$target_dir/corpus/$target"
+    inputs=("$packed")
+    rm -rf "$packed"
+    mkdir -p "$found" "$packed"
+    if [ -e "fuzz/corpus/$target.tar.xz" ]; then python3 ci/fuzz/corpus.py unpack "fuzz/corpus/$target.tar.xz" "$packed"; fi
+    if [ -d "fuzz/corpus/$target" ]; then inputs+=("fuzz/corpus/$target"); fi
+    if [ $pack = 1 ]; then
+        merged="$target_dir/merged/$target"
+        rm -rf "$merged"
+        mkdir -p "$merged"
+        cargo fuzz run "$target" "$merged" "$packed" "$found" -- -merge=1 -max_len=600 >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
+        python3 ci/fuzz/corpus.py pack "$merged" "fuzz/corpus/$target.tar.xz"
+        echo "$target: $(find "$merged" -type f | wc -l) inputs, $(stat -c %s "fuzz/corpus/$target.tar.xz") bytes"
+        continue
+    fi
+    if cargo fuzz run "$target" "$found" "${inputs[@]}" -- \
         "$limit" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=256 -max_len=600 -print_final_stats=1 >"$log" 2>&1; then
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         slowest=$(sed -n 's/^stat::slowest_unit_time_sec: *//p' "$log")
@@ -44,5 +64,6 @@ for target in "${targets[@]}"; do
         failed=$((failed + 1))
     fi
 done
+[ $pack = 0 ] || exit 0
 printf '%d executions\n%d passed, %d failed\n' "$executions" "$passed" "$failed"
 [ "$failed" -eq 0 ]

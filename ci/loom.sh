@@ -2,8 +2,9 @@
 # Do the protocols between threads hold under every interleaving and memory order? Loom tries them all, within a bound on
 # preemptions: those of the core, and the kernel's protocol for reading a counter's page in user space.
 #
-#   ci/loom.sh [MODEL]     the models, or those whose name begins so; LOOM_MAX_PREEMPTIONS overrides the bounds that they have (2 to 4)
-#   ci/loom.sh bugs        can the models fail? Takes away one thing at a time (ci/loom/bugs.sh), and a model must notice; some 20 minutes
+#   ci/loom.sh [MODEL]     the models, or those whose name begins so; LOOM_MAX_PREEMPTIONS overrides their bounds (2 to 4)
+#   ci/loom.sh bugs        can the models fail? Takes away one thing at a time (ci/loom/bugs.sh), and a model must notice;
+#                          some 20 minutes
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/loom"
@@ -11,7 +12,8 @@ if [ "${1:-}" = bugs ]; then exec ci/loom/bugs.sh; fi
 
 log=$CARGO_TARGET_DIR/models.log
 mkdir -p "$CARGO_TARGET_DIR"
-cargo test --quiet --no-fail-fast --package picollo-core --package picollo-native --lib -- "models::${1:-}" "page::model::${1:-}" --nocapture 2>&1 | tee "$log"
+cargo test --quiet --no-fail-fast --package picollo-core --package picollo-native --lib -- \
+    "models::${1:-}" "page::model::${1:-}" --nocapture 2>&1 | tee "$log"
 # A filter that nothing matches passes, too.
 for package in core native; do
     [ $# -eq 0 ] || break

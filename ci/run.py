@@ -25,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 # Records of a stress test for each mode, where each costs more than usual.
+STRESS = "cargo test --quiet --release -p picollo-core --test stress"
 RECORDS = "PICOLLO_STRESS_RECORDS=${PICOLLO_STRESS_RECORDS:-1000000}"
 
 
@@ -62,7 +63,7 @@ NIGHTLY = [
     Job("manual", 420, "ci/docs.sh commands pictures"),
     Job("dotnet", 300, "ci/dotnet.sh && ci/simulated-pmu.sh clr"),
     Job("explorer", 240, "ci/explorer.sh", needs=()),
-    Job("stress", 180, f"{RECORDS} cargo test --quiet --release -p picollo-core --test stress", needs=()),
+    Job("stress", 180, f"{RECORDS} {STRESS}", needs=()),
     Job("abi-fuzz", 180, "ci/abi-fuzz.sh"),
     Job("fuzz", 420, "ci/fuzz.sh", needs=()),
     Job("tsan", 420, f"{RECORDS} ci/sanitizers.sh tsan", needs=()),
@@ -90,7 +91,7 @@ RELEASE = [
     # The long forms.
     Job("tsan-long", 3600, "PICOLLO_STRESS_RECORDS=10000000 ci/sanitizers.sh tsan all", needs=()),
     Job("valgrind-long", 3600, "VALGRIND_FULL=1 ci/sanitizers.sh valgrind"),
-    Job("stress-long", 1800, "PICOLLO_STRESS_RECORDS=100000000 cargo test --quiet --release -p picollo-core --test stress", needs=()),
+    Job("stress-long", 1800, f"PICOLLO_STRESS_RECORDS=100000000 {STRESS}", needs=()),
     Job("abi-fuzz-long", 3600, "ABI_SEQUENCES=1000000 ci/abi-fuzz.sh"),
     Job("fuzz-long", 3600, "FUZZ_RUNS=1700000 ci/fuzz.sh", needs=()),
 ]
@@ -102,7 +103,7 @@ ENVIRONMENT = {"PICOLLO_STAGED": "1"}
 
 # How test runners sum up: ours, cargo's, pytest's, unittest's.
 SUMMARY = re.compile(
-    r"^(.*\b\d+ passed\b.*|test result: .*|Ran \d+ tests? in .*|.*\b\d+ checks? passed.*|\d+ links resolve.*|memcheck: .*|\w+Sanitizer: .*)$"
+    r"^(.*\b\d+ passed\b.*|test result: .*|Ran \d+ tests? in .*|.*\b\d+ checks? passed.*|memcheck: .*|\w+Sanitizer: .*)$"
 )
 FACTOR = float(os.environ.get("PICOLLO_LIMIT_FACTOR", "1"))
 
@@ -199,7 +200,8 @@ class Runner:
         began, limit = time.monotonic(), job.limit * FACTOR
         process = subprocess.Popen(
             ["bash", "-euo", "pipefail", "-c", job.command],
-            cwd=ROOT, env=environment, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            cwd=ROOT, env=environment, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )
         self.processes[process] = mark.encode()
         log = self.logs / f"{job.name}.log"
@@ -232,8 +234,8 @@ class Runner:
             verdict = "skipped"
         if not alone:
             self.say(f"\n==== what {job.name} printed\n{log.read_text(errors='replace')}")
-        why = {"TOO LONG": f"killed at its limit of {limit:.0f} s", "FAILED": f"FAILED with status {process.returncode}"}.get(verdict, verdict)
-        self.say(f"==== {job.name}: {why}, {seconds:.0f} s\n")
+        more = {"TOO LONG": f"killed at its limit of {limit:.0f} s", "FAILED": f"FAILED with status {process.returncode}"}
+        self.say(f"==== {job.name}: {more.get(verdict, verdict)}, {seconds:.0f} s\n")
         self.results.append(Result(job, verdict, seconds, sum_up(lines), skipped))
 
     @staticmethod
@@ -288,13 +290,16 @@ class Runner:
             self.say("\nNot checked here:\n" + "".join(f"  {line}\n" for line in dict.fromkeys(notes)))
         self.say(f"\n{'job':<{width}}  seconds  limit  verdict   what its tests summed up\n")
         for result in self.results:
-            limit = result.job.limit * FACTOR
-            self.say(f"{result.job.name:<{width}}  {result.seconds:7.0f}  {limit:5.0f}  {result.verdict:<8}  {result.summary[:120]}\n")
+            times = f"{result.seconds:7.0f}  {result.job.limit * FACTOR:5.0f}"
+            self.say(f"{result.job.name:<{width}}  {times}  {result.verdict:<8}  {result.summary[:120]}\n")
         passed, skipped = (sum(result.verdict == verdict for result in self.results) for verdict in ("passed", "skipped"))
         failed = len(self.results) - passed - skipped
-        tests = [[int(count) for count in re.findall(rf"(\d+) {word}", result.summary)] for result in self.results for word in ("passed", "failed")]
-        done, wrong = (sum(count for counts in tests[start::2] for count in counts) for start in (0, 1))
-        self.say(f"\nof the tests that are counted here: {done} passed, {wrong} failed; {total:.0f} s in all\n{passed} passed, {failed} failed, {skipped} skipped\n")
+        done, wrong = (
+            sum(int(count) for result in self.results for count in re.findall(rf"(\d+) {word}", result.summary))
+            for word in ("passed", "failed")
+        )
+        self.say(f"\nof the tests that are counted here: {done} passed, {wrong} failed; {total:.0f} s in all\n")
+        self.say(f"{passed} passed, {failed} failed, {skipped} skipped\n")
         return failed == 0 and passed > 0
 
 

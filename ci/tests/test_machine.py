@@ -30,7 +30,6 @@ class Setup(unittest.TestCase):
         self.command("apt-get", f'echo "$@" >>{self.asked}')
         self.command("id", "echo 0")
         self.command("cargo", "exit 0")
-        self.command("chromium-not", "exit 0")
 
     def command(self, name, body):
         file = self.folder / name
@@ -39,7 +38,8 @@ class Setup(unittest.TestCase):
 
     def setup(self, allowed, *sets):
         bash = shutil.which("bash")
-        done = subprocess.run([bash, "ci/setup.sh", *sets], cwd=ROOT, env=environment(allowed, PATH=str(self.folder)), capture_output=True, text=True)
+        given = environment(allowed, PATH=str(self.folder))
+        done = subprocess.run([bash, "ci/setup.sh", *sets], cwd=ROOT, env=given, capture_output=True, text=True)
         return done.returncode, done.stderr, self.asked.read_text() if self.asked.exists() else ""
 
     def test_without_permission_it_names_what_is_missing_and_the_command(self):
@@ -86,7 +86,8 @@ class Kernel(unittest.TestCase):
             file.flush()
             os.utime(file.name, (0, 0))
             script = f"mount --make-rprivate / && mount --bind {file.name} {LEVEL} && exec {self.program} paranoia"
-            done = subprocess.run(["unshare", "--mount", "sh", "-c", script], env=environment(allowed), capture_output=True, text=True, timeout=300)
+            command = ["unshare", "--mount", "sh", "-c", script]
+            done = subprocess.run(command, env=environment(allowed), capture_output=True, text=True, timeout=300)
             return os.stat(file.name).st_mtime != 0, done.stdout + done.stderr
 
     def test_the_guard_both_ways(self):
@@ -113,7 +114,10 @@ class Kernel(unittest.TestCase):
 class Scripts(unittest.TestCase):
     def test_only_these_files_change_the_machine(self):
         """What else installs packages or writes settings asks as these do, and is added here."""
-        changes = re.compile(r"apt-get\b.*\binstall\b|^get install|dpkg (-i|-r|--purge)|sysctl -w|fs::write\(LEVEL")
+        changes = re.compile(
+            r"apt-get\b.*\binstall\b|^get install|dpkg (-i|-r|--purge)|sysctl -w|fs::write\(LEVEL|"
+            r"write\w*\(\"/proc/sys|>\s*/proc/sys|open\(.*/proc/sys.*(O_WRONLY|O_RDWR|[\"']w[\"'])"
+        )
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
         found = set()
         for name in listed.split("\0"):
@@ -124,7 +128,8 @@ class Scripts(unittest.TestCase):
                     found.add(name)
                     guard = "may_change_this_machine" if name.endswith(".rs") else ALLOWED
                     self.assertIn(guard, text, f"{name} changes the machine without asking")
-        self.assertEqual(found, {"ci/setup.sh", "ci/install.sh", "native/tests/forks.rs"})
+        # The last runs in a machine that is emulated, and thrown away.
+        self.assertEqual(found, {"ci/setup.sh", "ci/install.sh", "native/tests/forks.rs", "ci/targets/aarch64/init.c"})
 
 
 if __name__ == "__main__":

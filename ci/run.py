@@ -322,8 +322,10 @@ def main(arguments, tiers=None, logs=None):
     try:
         runner.run_all(jobs)
     finally:
+        done = {result.job.name for result in runner.results}
+        runner.results += [Result(job, "not run", 0) for job in jobs if job.name not in done]
         good = runner.table(time.monotonic() - began)
-    return 0 if good and len(runner.results) == len(jobs) else 1
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

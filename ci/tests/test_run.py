@@ -168,6 +168,7 @@ class Run(unittest.TestCase):
             self.assertNotEqual(process.returncode, 0)
             self.assertFalse(self.lives(int(child.read_text())))
             self.assertNotIn("==== after", printed)
+            self.assertEqual(printed.splitlines()[-1], "0 passed, 2 failed, 0 skipped")
 
 
 class Lists(unittest.TestCase):

@@ -64,24 +64,41 @@ c_tests() {
     done
 }
 
+# start COMMAND...: in the background, when fewer than two are there; one that fails ends the script.
+started_jobs=()
+start() {
+    if [ ${#started_jobs[@]} -ge 2 ]; then
+        wait "${started_jobs[0]}"
+        started_jobs=("${started_jobs[@]:1}")
+    fi
+    "$@" &
+    started_jobs+=($!)
+}
+finish() {
+    local job
+    for job in "${started_jobs[@]}"; do wait "$job"; done
+    started_jobs=()
+}
+
 # Builds and runs the C and C++ programs: with the static library, or with none for those that load it.
 run_c_tests() {
     local name list=()
     for name in "$@"; do
         if [ "$name" = unload ]; then
-            build_program "$name" "c-tests/$name.c"
+            start build_program "$name" "c-tests/$name.c"
         else
-            build_program "$name" "c-tests/$name.c" "$built/libpicollo.a"
+            start build_program "$name" "c-tests/$name.c" "$built/libpicollo.a"
         fi
         list+=("$programs/$name")
     done
     python3 c-tests/null_generated.py include/picollo.h c-tests/exports.txt >"$programs/null_generated.c"
-    build_program null_generated "$programs/null_generated.c" "$built/libpicollo.a"
+    start build_program null_generated "$programs/null_generated.c" "$built/libpicollo.a"
     list+=("$programs/null_generated")
     for name in cpp_histogram cpp_perf; do
-        build_program "$name" "c-tests/$name.cpp" "$built/libpicollo.a"
+        start build_program "$name" "c-tests/$name.cpp" "$built/libpicollo.a"
         list+=("$programs/$name")
     done
+    finish
     c-tests/run.sh "${list[@]}"
 }
 

@@ -40,6 +40,10 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     /// Adds to a count that was just read, if no other writer was faster. Returns how often the cell wrapped around, or
     /// the count that it has now.
     fn try_add(&self, seen: u64, count: u64) -> core::result::Result<u64, u64>;
+    /// Replaces a count that was just read, if it is still there. Whether it was.
+    fn replace(&self, seen: u64, count: u64) -> bool {
+        self.try_add(seen, count.wrapping_sub(seen)).is_ok()
+    }
     /// Takes the count out of the cell.
     fn take(&self) -> u64;
 }
@@ -183,6 +187,16 @@ pub struct TallyCounts {
 }
 
 impl TallyCounts {
+    /// What words count that lie as in [`Tallies`].
+    pub(crate) fn of(words: [&AtomicU64; 4]) -> TallyCounts {
+        let [underflow, overflow, wraps, lost] = words.map(Counter::load);
+        TallyCounts { underflow, overflow, wraps, lost }
+    }
+
+    pub(crate) fn words(self) -> [u64; 4] {
+        [self.underflow, self.overflow, self.wraps, self.lost]
+    }
+
     /// Adds what another set of tallies has seen.
     #[cfg(feature = "std")]
     pub(crate) fn add(&mut self, other: TallyCounts) {
@@ -226,6 +240,11 @@ impl Tallies {
                 lost: AtomicU64::new(0),
             }
         }
+    }
+
+    /// All four, in the order in which they lie.
+    pub(crate) fn words(&self) -> [&AtomicU64; 4] {
+        [&self.underflow, &self.overflow, &self.wraps, &self.lost]
     }
 
     /// Reads all. The wraps are to be read before the cells, see [`crate::Snapshot::update`].

@@ -3,15 +3,18 @@
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, size_of};
-use core::ptr;
+use core::ptr::{self, NonNull};
 
+use crate::banks::Turn;
 use crate::block::size_with;
 use crate::counter::{Counter, SingleWriter, TallyCounts, WriteMode, wraps_between};
+use crate::identity::IdentityCell;
 use crate::image::{Header, kind};
 use crate::record::Record;
 use crate::source::Source;
 use crate::sync::{AtomicU64, HAS_ATOMIC_64};
-use crate::{Error, Layout, Result, Storage};
+use crate::version::Version;
+use crate::{Error, Identity, Layout, Result, Storage};
 
 /// A dense histogram over cells `S`: `[AtomicU64; N]` or `[AtomicU32; N]` in a static or on the stack, and, through
 /// any pointer to it, `[AtomicU64]` or `[AtomicU32]` of a length known at run time (in a box, or in borrowed memory).
@@ -69,6 +72,15 @@ impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
             cells: core::array::from_fn(|_| C::zero()),
         }
     }
+
+    /// As in memory that processes share: with two banks for the baseline, and room for both.
+    #[cfg(all(test, loom))]
+    pub(crate) fn with_two_banks(layout: Layout) -> Self {
+        assert!(N >= 3 * layout.length());
+        let mut histogram = Self::new(layout);
+        histogram.header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), true).with_two_banks();
+        histogram
+    }
 }
 
 impl<C: Counter, M: WriteMode, const N: usize> core::ops::Deref for Histogram<[C; N], M> {
@@ -84,10 +96,23 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// Alignment of the memory given to [`Histogram::init_in`].
     pub const ALIGNMENT: usize = align_of::<Header>();
 
-    /// Bytes that a histogram takes, all told; a multiple of [`Histogram::ALIGNMENT`]. [`Error::OutOfMemory`] when no
-    /// address space could hold it.
+    /// Bytes that [`Histogram::init_in`] needs; a multiple of [`Histogram::ALIGNMENT`]: 256, and a cell for each counter, or,
+    /// with live reset, three. (On the heap and in a static it is two. In memory that processes share, the baseline has two
+    /// banks, so that none of them can die in the middle of writing it.) [`Error::OutOfMemory`] when no address space could
+    /// hold it.
     pub const fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        size_with::<Header, C>(size_of::<Header>(), layout.length() << live_reset as u32)
+        Self::size_with_copies(layout, if live_reset { 3 } else { 1 })
+    }
+
+    /// Bytes of a histogram on the heap.
+    pub(crate) const fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
+        Self::size_with_copies(layout, 1 + live_reset as usize)
+    }
+
+    /// Bytes of a histogram with so many cells for each bucket, see [`Header::copies`].
+    pub(crate) const fn size_with_copies(layout: &Layout, copies: usize) -> Result<usize> {
+        // A layout has less than 2^26 buckets.
+        size_with::<Header, C>(size_of::<Header>(), layout.length().saturating_mul(copies))
     }
 
     /// What it grows by, and how often: never.
@@ -98,30 +123,48 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// Makes an empty histogram in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
     /// [`Histogram::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Histogram::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout, live_reset: bool) -> Result<&mut Self> {
-        let size = Self::required_size(&layout, live_reset)?;
-        let base = memory.as_mut_ptr().cast::<u8>();
-        if !base.addr().is_multiple_of(Self::ALIGNMENT) {
+        // SAFETY: the memory is ours for the borrow, and so is what was made in it.
+        unsafe {
+            let base = Self::init_at(memory.as_mut_ptr().cast(), memory.len(), layout, live_reset)?;
+            Ok(&mut *Self::from_header(base.as_ptr()).cast_mut())
+        }
+    }
+
+    /// As [`Histogram::init_in`], by a pointer, which is all that is used: no reference to a part of the memory comes between
+    /// it and the one that is returned, which may be used for as long.
+    ///
+    /// # Safety
+    /// `memory` must be valid for writes of `size` bytes, which may be uninitialised and which nobody else uses.
+    pub(crate) unsafe fn init_at(
+        memory: *mut u8,
+        size: usize,
+        layout: Layout,
+        live_reset: bool,
+    ) -> Result<NonNull<Header>> {
+        let needed = Self::required_size(&layout, live_reset)?;
+        let base = NonNull::new(memory).ok_or(Error::InvalidArgument)?;
+        if !memory.addr().is_multiple_of(Self::ALIGNMENT) {
             return Err(Error::InvalidArgument);
         }
-        if memory.len() < size {
+        if size < needed {
             return Err(Error::BufferTooSmall);
         }
-        let header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), live_reset).with_new_epoch();
-        // SAFETY: the memory is ours for the borrow, aligned and `size` bytes long as just checked. All-zero bytes are
-        // valid cells, and the header is written before the reference is made.
+        let header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), live_reset);
+        // SAFETY: valid and unused, as the caller promises, aligned and long enough as just checked. All-zero bytes are valid
+        // cells.
         unsafe {
-            ptr::write_bytes(base, 0, size);
+            base.write_bytes(0, needed);
             base.cast::<Header>().write(header.placed_in_callers_memory());
-            Ok(&mut *Self::from_header(base.cast()).cast_mut())
         }
+        Ok(base.cast())
     }
 
     /// Makes an empty histogram on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room.
     #[cfg(feature = "alloc")]
     pub fn boxed(layout: Layout, live_reset: bool) -> Result<alloc::boxed::Box<Self>> {
-        let size = Self::required_size(&layout, live_reset)?;
+        let size = Self::heap_size(&layout, live_reset)?;
         let base = crate::memory::allocate_zeroed(size, Self::ALIGNMENT)?;
-        let header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), live_reset).with_new_epoch();
+        let header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), live_reset);
         // SAFETY: the block is ours, zeroed (valid cells), aligned, and of the size that the value of this length has,
         // which is what the box will free.
         unsafe {
@@ -148,13 +191,9 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// Makes a histogram of zeroed memory.
     ///
     /// # Safety
-    /// `base` must have [`Histogram::required_size`] zeroed bytes, aligned like the header.
+    /// `base` must have [`Histogram::heap_size`] zeroed bytes, aligned like the header.
     #[cfg(feature = "alloc")]
-    pub(crate) unsafe fn initialise(
-        base: ptr::NonNull<Header>,
-        header: Header,
-        _max_bytes: usize,
-    ) -> Result<()> {
+    pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
         // SAFETY: room and alignment are the caller's promise.
         unsafe {
             base.write(header);
@@ -168,10 +207,10 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
 
     /// What is to be done before the memory is freed: nothing.
     #[cfg(feature = "alloc")]
-    pub(crate) unsafe fn dispose(_: ptr::NonNull<Header>) {}
+    pub(crate) unsafe fn dispose(_: NonNull<Header>) {}
 
     /// Cells for a recorder, and their owner: the one writer of a histogram owns nothing besides.
-    pub(crate) fn lend_cells(&self) -> Result<(ptr::NonNull<u8>, *mut c_void)> {
+    pub(crate) fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
         let one_step = C::BITS < 64 || HAS_ATOMIC_64;
         if M::MODE != crate::Mode::SingleWriter || !one_step {
             return Err(Error::Unsupported);
@@ -179,16 +218,18 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         Ok((self.lent_cells(ptr::null_mut()), ptr::null_mut()))
     }
 
-    pub(crate) fn lent_cells(&self, _: *mut c_void) -> ptr::NonNull<u8> {
-        ptr::NonNull::from(self.counters()).cast()
+    pub(crate) fn lent_cells(&self, _: *mut c_void) -> NonNull<u8> {
+        NonNull::from(self.counters()).cast()
     }
 
     /// Takes back what was lent: nothing. Unsafe like its sibling of the thread-local histogram.
     pub(crate) unsafe fn give_back(&self, _: *mut c_void) {}
 
-    fn baseline(&self) -> Option<&[C]> {
+    /// A bank of the baseline, if there is one.
+    fn bank(&self, bank: usize) -> Option<&[C]> {
         let length = self.header.layout.length();
-        if self.header.has_baseline() { self.cells.get(length..2 * length) } else { None }
+        let start = length * (bank + 1);
+        if self.header.copies() > bank + 1 { self.cells.get(start..start + length) } else { None }
     }
 
     /// The rule that maps values to counters.
@@ -246,9 +287,15 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// Starts counting anew for all later reads, whatever writers do meanwhile: the present counts become the baseline
     /// that readers subtract. Each event is on exactly one side of a reset. Any thread; writers are not disturbed.
     ///
+    /// In the caller's memory a reset that does not come to an end, because its process was killed, is one that never
+    /// happened; the next one waits for it, for a moment. (In an image that version 1 made, it leaves the histogram busy.)
+    ///
     /// [`Error::Unsupported`] for a histogram without live reset, [`Error::Busy`] against competing resets.
     pub fn reset(&self) -> Result<()> {
-        let baseline = self.baseline().ok_or(Error::Unsupported)?;
+        let baseline = self.bank(0).ok_or(Error::Unsupported)?;
+        if self.header.has_two_banks() {
+            return self.header.version.banks().change(|turn| self.fill_bank(turn));
+        }
         self.header.version.change(|| {
             let mut tallies = self.header.tallies.load();
             let mut wraps = self.header.baseline.load().wraps;
@@ -264,14 +311,69 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         })
     }
 
+    /// Makes the present counts the baseline of the bank that is not read. Whether that is still to become the one that is:
+    /// see [`crate::banks`], also for why each step is where it is.
+    fn fill_bank(&self, turn: &Turn) -> bool {
+        // A turn is looked at, and cells are replaced, after so many at a time.
+        const STEP: usize = 64;
+        let Some((bank, read)) = self.bank(turn.bank()).zip(self.bank(1 - turn.bank())) else { return false };
+        let mut tallies = self.header.tallies.load();
+        let mut wraps = TallyCounts::of(self.header.bank_tallies(1 - turn.bank())).wraps;
+        for (step, (bank, counters)) in bank.chunks(STEP).zip(self.counters().chunks(STEP)).enumerate() {
+            let (mut found, mut counts) = ([0; STEP], [0; STEP]);
+            wraps += loop {
+                C::load_many(bank, &mut found);
+                C::load_many(counters, &mut counts);
+                let mut wraps = 0;
+                if C::BITS < 64 {
+                    let read = read[step * STEP..].iter().map(C::load);
+                    wraps = read
+                        .zip(&counts[..bank.len()])
+                        .map(|(read, count)| wraps_between(read, *count))
+                        .sum();
+                }
+                if !turn.stands() {
+                    return false;
+                }
+                let mut cells = bank.iter().zip(&found).zip(&counts);
+                if cells.all(|((cell, found), count)| found == count || cell.replace(*found, *count)) {
+                    break wraps;
+                }
+            };
+        }
+        tallies.know_wraps(wraps);
+        let bank = self.header.bank_tallies(turn.bank());
+        loop {
+            let found = TallyCounts::of(bank).words();
+            if !turn.stands() {
+                return false;
+            }
+            let mut words = bank.into_iter().zip(found).zip(tallies.words());
+            if words.all(|((word, found), count)| found == count || word.replace(found, count)) {
+                return true;
+            }
+        }
+    }
+
+    /// What a process does that is killed before the end of its reset.
+    #[cfg(all(test, loom))]
+    pub(crate) fn reset_and_die(&self) {
+        if let Some(turn) = self.header.version.banks().take_a_turn() {
+            self.fill_bank(&turn);
+        }
+    }
+
     /// Empties the histogram. For its only owner: faster than [`Histogram::reset`], and works without live reset.
     pub fn clear(&mut self) {
         for cell in &self.cells {
             cell.store(0);
         }
         self.header.tallies.store(TallyCounts::default());
-        self.header.baseline.store(TallyCounts::default());
-        self.header.epoch = self.header.epoch.wrapping_add(1);
+        for bank in [0, 1] {
+            self.header.bank_tallies(bank).into_iter().for_each(|word| Counter::store(word, 0));
+        }
+        self.header.version = Version::new();
+        self.header.identity = IdentityCell::drawn();
     }
 
     /// Bytes of memory in use.
@@ -309,8 +411,8 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
         self.layout()
     }
 
-    fn identity(&self) -> (usize, u64) {
-        ((&raw const self.header).addr(), self.header.epoch)
+    fn identity(&self) -> Identity {
+        self.header.identity.get()
     }
 
     fn tallies(&self) -> TallyCounts {
@@ -323,10 +425,20 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
-        self.header.copy_baseline(self.baseline(), out, tallies)
+        if !self.header.has_two_banks() {
+            return self.header.copy_baseline(self.bank(0), out, tallies);
+        }
+        self.header.version.banks().read(|bank| {
+            *tallies = TallyCounts::of(self.header.bank_tallies(bank));
+            C::load_many(self.bank(bank).unwrap_or_default(), out);
+        })
     }
 
     fn baseline_is(&self, version: u32) -> bool {
-        self.header.version.is(version)
+        if self.header.has_two_banks() {
+            self.header.version.banks().is(version)
+        } else {
+            self.header.version.is(version)
+        }
     }
 }

@@ -1,22 +1,34 @@
 //! The header that every histogram begins with.
 //!
-//! A dense histogram is one block of memory, the same on the heap, in a static and in memory shared by processes:
-//! this header, the counters, and the baseline of a live reset. It holds no pointers. Its first cache line is all that a
-//! record reads besides the counter; what writers and readers change lies on lines of their own.
+//! A dense histogram is one block of memory, the same on the heap, in a static and in memory shared by processes: this
+//! header, the counters, and the baseline of a live reset. It holds no pointers. Its first cache line is all that a record
+//! reads besides the counter; what writers and readers change lies on lines of their own.
+//!
+//! In the caller's memory, which processes may share, the baseline has two banks: see [`crate::banks`]. Elsewhere nobody can
+//! die and leave the others behind, and one bank does.
+//!
+//! | version of images | |
+//! |---|---|
+//! | 1 | one bank, and no identity: its place was padding, zero. A process that dies inside a reset leaves the histogram busy. Such images are attached, and stay what they are |
+//! | 2 | two banks where there is live reset; an identity |
 
 use core::mem::size_of;
 
 use crate::counter::{Counter, Tallies, TallyCounts};
+use crate::identity::IdentityCell;
 use crate::sync::{AtomicU64, Ordering::Relaxed, const_unless_loom};
 use crate::version::Version;
 use crate::{Error, Layout, Mode, Result, Storage};
 
 const MAGIC: u32 = u32::from_ne_bytes(*b"Pico");
-const IMAGE_VERSION: u16 = 1;
+const IMAGE_VERSION: u16 = 2;
+const FIRST_IMAGE_VERSION: u16 = 1;
 
 const LIVE_RESET: u8 = 1;
 const IN_CALLERS_MEMORY: u8 = 2;
 const IN_ARRAY: u8 = 4;
+/// With live reset: there is a second bank for the baseline.
+const TWO_BANKS: u8 = 8;
 
 /// Mode, storage and cell width in one word, so that a record tells them apart by one comparison.
 pub(crate) const fn kind(mode: Mode, storage: Storage, counter_bits: u32) -> u32 {
@@ -30,30 +42,37 @@ pub struct Header {
     pub(crate) kind: u32,
     /// Thread-local mode: where a thread's table has its shard of this histogram, in bytes.
     pub(crate) table_offset: u32,
-    /// Told apart by snapshots and threads: no other histogram made here had it, nor this one before it was cleared.
+    /// Thread-local mode: no other histogram of this process had it, so that threads tell their shards apart.
     pub(crate) epoch: u64,
     magic: u32,
     image_version: u16,
     word_bytes: u8,
     flags: u8,
     pub(crate) tallies: Tallies,
+    /// Of the first bank, or the only one.
     pub(crate) baseline: Tallies,
+    /// Of one bank, or the word of two: [`Version::banks`].
     pub(crate) version: Version,
+    pub(crate) identity: IdentityCell,
+    /// The tallies of the second bank, in the order of [`Tallies::words`].
+    second_baseline: [AtomicU64; 4],
 }
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Header>() == 256 && core::mem::offset_of!(Header, tallies) == 64);
+#[cfg(all(not(loom), target_has_atomic = "64"))]
+const _: () = {
+    assert!(core::mem::offset_of!(Header, version) == 192 && core::mem::offset_of!(Header, identity) == 200);
+    assert!(core::mem::offset_of!(Header, second_baseline) == 216);
+};
 
-/// Leaves room for the epochs of a histogram that is cleared again and again.
-const EPOCHS: u64 = 1 << 16;
-
-/// An epoch that nothing had before.
-pub(crate) fn new_epoch() -> u64 {
+/// An epoch that nothing had before, and not 0.
+fn new_epoch() -> u64 {
     #[cfg(loom)]
-    loom::lazy_static! { static ref NEXT: AtomicU64 = AtomicU64::new(EPOCHS); }
+    loom::lazy_static! { static ref NEXT: AtomicU64 = AtomicU64::new(1); }
     #[cfg(not(loom))]
-    static NEXT: AtomicU64 = AtomicU64::new(EPOCHS);
-    NEXT.fetch_add(EPOCHS, Relaxed)
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Relaxed)
 }
 
 impl Header {
@@ -71,17 +90,30 @@ impl Header {
                 tallies: Tallies::new(),
                 baseline: Tallies::new(),
                 version: Version::new(),
+                identity: IdentityCell::new(),
+                second_baseline: [AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0)],
             }
         }
     }
 
+    #[cfg(feature = "alloc")]
     pub(crate) fn with_new_epoch(mut self) -> Header {
         self.epoch = new_epoch();
         self
     }
 
-    pub(crate) const fn placed_in_callers_memory(mut self) -> Header {
+    /// With an identity from the beginning, since some of those who read it there may not be able to write.
+    pub(crate) fn placed_in_callers_memory(mut self) -> Header {
         self.flags |= IN_CALLERS_MEMORY;
+        self.identity = IdentityCell::drawn();
+        self.with_two_banks()
+    }
+
+    /// With room for two banks, if for any.
+    pub(crate) const fn with_two_banks(mut self) -> Header {
+        if self.has_baseline() {
+            self.flags |= TWO_BANKS;
+        }
         self
     }
 
@@ -103,13 +135,27 @@ impl Header {
         self.flags & LIVE_RESET != 0
     }
 
-    /// How many cells follow the header of a single-writer or interlocked histogram: counters, and as many for the
-    /// baseline.
-    pub(crate) const fn cells(&self) -> usize {
-        self.layout.length() << self.has_baseline() as u32
+    pub(crate) const fn has_two_banks(&self) -> bool {
+        self.flags & TWO_BANKS != 0
     }
 
-    /// What [`crate::Source::copy_baseline`] is to those whose baseline is an array of cells: all zero where there is none.
+    /// How often there is a word for each bucket behind the header of a single-writer or interlocked histogram: for the
+    /// counter, and for each bank of the baseline.
+    pub(crate) const fn copies(&self) -> usize {
+        1 + self.has_baseline() as usize + self.has_two_banks() as usize
+    }
+
+    /// How many cells follow the header of a single-writer or interlocked histogram.
+    pub(crate) const fn cells(&self) -> usize {
+        self.layout.length() * self.copies()
+    }
+
+    /// The tallies of a bank.
+    pub(crate) fn bank_tallies(&self, bank: usize) -> [&AtomicU64; 4] {
+        if bank == 0 { self.baseline.words() } else { self.second_baseline.each_ref() }
+    }
+
+    /// What [`crate::Source::copy_baseline`] is to those whose baseline is one bank of cells: all zero where there is none.
     pub(crate) fn copy_baseline<C: Counter>(
         &self,
         cells: Option<&[C]>,
@@ -133,10 +179,16 @@ impl Header {
         if self.magic != MAGIC {
             return Err(Error::Corrupt);
         }
-        if self.image_version != IMAGE_VERSION || self.word_bytes as usize != size_of::<usize>() {
+        let banks = match self.image_version {
+            FIRST_IMAGE_VERSION => 0,
+            IMAGE_VERSION => TWO_BANKS,
+            _ => return Err(Error::Incompatible),
+        };
+        if self.word_bytes as usize != size_of::<usize>() {
             return Err(Error::Incompatible);
         }
-        if self.flags & !LIVE_RESET != IN_CALLERS_MEMORY || !self.layout.is_valid() {
+        let with_reset = IN_CALLERS_MEMORY | LIVE_RESET | banks;
+        if !(self.flags == IN_CALLERS_MEMORY || self.flags == with_reset) || !self.layout.is_valid() {
             return Err(Error::Corrupt);
         }
         Ok(())

@@ -11,6 +11,7 @@ extern crate std;
 mod approximate;
 #[cfg(feature = "alloc")]
 mod array;
+mod banks;
 mod batch;
 mod block;
 mod bucket;
@@ -27,6 +28,7 @@ mod exponential;
 #[cfg(feature = "alloc")]
 mod first_touch;
 mod histogram;
+mod identity;
 mod image;
 mod interlocked;
 mod interpolate;
@@ -87,6 +89,7 @@ pub use exponential::{
     DoubleStatistics, DoubleSummary, QuantileRule, SharedDoubleHistogram,
 };
 pub use histogram::Histogram;
+pub use identity::{Identity, seed_identities};
 pub use image::Header;
 pub use interlocked::Interlocked;
 pub use iter::Step;

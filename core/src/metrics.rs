@@ -222,6 +222,8 @@ impl Member {
         let went_down = match &self.source {
             Source::Integers(histogram, bounds) => {
                 let snapshot = snapshot_of(scratch, histogram.layout())?;
+                // Others used it: nothing of theirs is to be counted from, not even where an image and its copy pass for one.
+                snapshot.forget_source();
                 histogram.update(snapshot, Since::Reset)?;
                 self.taken.take(snapshot, bounds)
             }

@@ -4,6 +4,7 @@
 //! `ci/loom.sh` runs them. Each fails when what it is about is broken: `ci/loom.sh bugs` breaks it, one thing at a time, and
 //! expects so.
 
+mod banks;
 mod doubles;
 mod sparse;
 

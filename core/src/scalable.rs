@@ -15,7 +15,7 @@ use crate::record::Record;
 use crate::source::Source;
 use crate::sync::{AtomicU64, Ordering::*};
 use crate::version::Version;
-use crate::{Error, Interlocked, Layout, Result, random};
+use crate::{Error, Identity, Interlocked, Layout, Result, random};
 
 /// A lock among readers that drain, on a cache line of its own.
 #[repr(C, align(64))]
@@ -50,14 +50,14 @@ impl<C: Counter> Scalable<C> {
         Ok((0, 0))
     }
 
-    pub(crate) fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
+    pub(crate) fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
         size_with::<Header, AtomicU64>(Self::CELLS, Self::words(layout, live_reset))
     }
 
     /// Makes an empty histogram of zeroed memory.
     ///
     /// # Safety
-    /// `base` must have [`Scalable::required_size`] zeroed bytes, aligned like the header.
+    /// `base` must have [`Scalable::heap_size`] zeroed bytes, aligned like the header.
     #[cfg(feature = "alloc")]
     pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
         // SAFETY: room and alignment are the caller's promise; zeroed bytes are cells and words already.
@@ -240,8 +240,8 @@ impl<C: Counter> Source for Scalable<C> {
         &self.header.layout
     }
 
-    fn identity(&self) -> (usize, u64) {
-        ((&raw const self.header).addr(), self.header.epoch)
+    fn identity(&self) -> Identity {
+        self.header.identity.get()
     }
 
     fn prepare(&self) -> Result<()> {

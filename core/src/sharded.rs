@@ -18,7 +18,7 @@ use crate::image::Header;
 use crate::record::Record;
 use crate::source::Source;
 use crate::sync::{AtomicPtr, AtomicU64, HAS_ATOMIC_64, Lock, Ordering::*};
-use crate::{Error, Interlocked, Layout, Result, memory, registry, thread};
+use crate::{Error, Identity, Interlocked, Layout, Result, memory, registry, thread};
 
 /// A shard; its cells lie behind it. Aligned so that no two writers share a cache line, nor a pair of lines that the
 /// hardware fetches together.
@@ -115,7 +115,7 @@ pub(crate) struct Sharded<C> {
 const RUN: usize = 512;
 
 impl<C: Counter> Sharded<C> {
-    pub(crate) fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
+    pub(crate) fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
         let words = layout.length() << live_reset as u32;
         size_with::<Header, AtomicU64>(size_of::<Header>() + size_of::<Shards>(), words)
     }
@@ -128,7 +128,7 @@ impl<C: Counter> Sharded<C> {
     /// Makes an empty histogram and registers it.
     ///
     /// # Safety
-    /// `base` must have [`Sharded::required_size`] zeroed bytes that stay where they are, aligned like the header.
+    /// `base` must have [`Sharded::heap_size`] zeroed bytes that stay where they are, aligned like the header.
     pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
         let epoch = header.epoch;
         // SAFETY: room and alignment are the caller's promise; zeroed bytes are words already.
@@ -410,8 +410,8 @@ impl<C: Counter> Source for Sharded<C> {
         &self.header.layout
     }
 
-    fn identity(&self) -> (usize, u64) {
-        ((&raw const self.header).addr(), self.header.epoch)
+    fn identity(&self) -> Identity {
+        self.header.identity.get()
     }
 
     fn tallies(&self) -> TallyCounts {

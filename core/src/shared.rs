@@ -8,7 +8,6 @@ mod kinds;
 mod plan;
 
 use core::ffi::c_void;
-use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crate::block::{PREFIX, Prefix};
@@ -85,7 +84,8 @@ impl SharedHistogram {
     }
 
     /// Bytes that [`SharedHistogram::init_in`] needs, a multiple of [`SharedHistogram::ALIGNMENT`]. [`Error::Unsupported`]
-    /// for kinds that cannot live there: dense ones with one writer and interlocked ones can.
+    /// for kinds that cannot live there: dense ones with one writer and interlocked ones can. With live reset it is half as much
+    /// again as on the heap: see [`crate::Histogram::required_size`].
     pub fn required_size(options: &Options) -> Result<usize> {
         let plan = Plan::new(options)?;
         with_dense_type_of!(plan.kind, Kind => Kind::required_size(&plan.layout, plan.live_reset), _ => Err(Error::Unsupported))
@@ -106,16 +106,18 @@ impl SharedHistogram {
     /// reference to the histogram.
     pub unsafe fn init_in(memory: *mut u8, size: usize, options: &Options) -> Result<SharedHistogram> {
         let plan = Plan::new(options)?;
-        // SAFETY: valid for writes, as the caller promises; uninitialised bytes are allowed here.
-        let memory = unsafe { core::slice::from_raw_parts_mut(memory.cast::<MaybeUninit<u8>>(), size) };
-        let base = memory.as_mut_ptr().cast::<Header>();
+        // The pointer that is kept is the caller's own: no reference to the memory has been made from it that a use of the
+        // pointer would invalidate, nor that would invalidate the pointer.
         with_dense_type_of!(plan.kind, Kind => {
-            Kind::init_in(memory, plan.layout, plan.live_reset)?;
-        }, _ => return Err(Error::Unsupported));
-        NonNull::new(base).map(SharedHistogram).ok_or(Error::InvalidArgument)
+            // SAFETY: valid for writes and used for nothing else, as the caller promises.
+            unsafe { Kind::init_at(memory, size, plan.layout, plan.live_reset) }
+        }, _ => Err(Error::Unsupported))
+        .map(SharedHistogram)
     }
 
-    /// A histogram that another process, or an earlier call, made in memory by [`SharedHistogram::init_in`].
+    /// A histogram that another process, or an earlier call, made in memory by [`SharedHistogram::init_in`]. What builds of
+    /// image version 1 made is attached as it is: where a process dies inside a reset of it, resets and first reads are
+    /// [`Error::Busy`] from then on.
     ///
     /// [`Error::InvalidArgument`] when the memory is not aligned, [`Error::BufferTooSmall`] when it is smaller than the
     /// histogram, [`Error::Corrupt`] when it holds none, [`Error::Incompatible`] when a build of another image version or
@@ -136,7 +138,7 @@ impl SharedHistogram {
         image.check()?;
         let needed = with_dense_type_of!(
             image.kind,
-            Kind => Kind::required_size(&image.layout, image.has_baseline()),
+            Kind => Kind::size_with_copies(&image.layout, image.copies()),
             _ => return Err(Error::Corrupt)
         );
         if size < needed? {

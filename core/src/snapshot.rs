@@ -15,7 +15,7 @@ use crate::bulk::{self, RUN};
 use crate::cells::{Cells, Recorded};
 use crate::counter::{TallyCounts, wraps_between};
 use crate::source::Source;
-use crate::{Bucket, Error, Layout, Result};
+use crate::{Bucket, Error, Identity, Layout, Result};
 
 /// What the counts of a snapshot are counted from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ struct Head {
     /// Whether the raw copy is the second half of the words.
     swapped: bool,
     /// Where the raw counts come from; a new source starts anew.
-    source: Option<(usize, u64)>,
+    source: Option<Identity>,
     timestamp_unix_nanos: u64,
     approximate: bool,
 }
@@ -225,7 +225,8 @@ impl Snapshot {
         let identity = source.identity();
         let is_new = self.head.source != Some(identity);
         if is_new {
-            self.forget();
+            // What the words hold is written before it is read.
+            self.head = Head::new(self.head.layout);
         }
         let since_update = since == Since::PreviousUpdate && !is_new;
         if since_update {
@@ -282,6 +283,12 @@ impl Snapshot {
                 Err(error)
             }
         }
+    }
+
+    /// Forgets where the counts came from, so that the next update takes nothing over from them.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn forget_source(&mut self) {
+        self.head.source = None;
     }
 
     /// Empties the snapshot, and forgets where it came from.

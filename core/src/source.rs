@@ -1,7 +1,7 @@
 //! What a snapshot reads: counts that writers keep adding to, and the baseline of the last reset.
 
 use crate::counter::TallyCounts;
-use crate::{Layout, Result};
+use crate::{Identity, Layout, Result};
 
 /// Something whose counts a [`crate::Snapshot`] can take.
 ///
@@ -17,7 +17,7 @@ pub trait Source {
     fn layout(&self) -> &Layout;
 
     /// Tells sources apart, and one source before and after it was cleared.
-    fn identity(&self) -> (usize, u64);
+    fn identity(&self) -> Identity;
 
     /// Prepares for reading the counts; nothing has been changed when it fails.
     fn prepare(&self) -> Result<()> {

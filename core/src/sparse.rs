@@ -17,7 +17,7 @@ use crate::histogram::add_out_of_range;
 use crate::image::Header;
 use crate::record::Record;
 use crate::source::Source;
-use crate::{Error, Layout, Result};
+use crate::{Error, Identity, Layout, Result};
 
 /// Cells of a chunk.
 pub(crate) const CHUNK: usize = 64;
@@ -60,7 +60,7 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
     }
 
     /// Bytes of a histogram before anything is recorded.
-    pub(crate) fn required_size(layout: &Layout, _live_reset: bool) -> Result<usize> {
+    pub(crate) fn heap_size(layout: &Layout, _live_reset: bool) -> Result<usize> {
         size_with::<Header, FirstTouch<Chunk<C>>>(Self::DIRECTORY, Self::chunks_of(layout))
     }
 
@@ -74,9 +74,9 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
     /// [`Error::InvalidArgument`] when it takes more as it is.
     ///
     /// # Safety
-    /// `base` must have [`Sparse::required_size`] zeroed bytes, aligned like the header.
+    /// `base` must have [`Sparse::heap_size`] zeroed bytes, aligned like the header.
     pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, max_bytes: usize) -> Result<()> {
-        let size = Self::required_size(&header.layout, header.has_baseline())?;
+        let size = Self::heap_size(&header.layout, header.has_baseline())?;
         if size > max_bytes {
             return Err(Error::InvalidArgument);
         }
@@ -268,8 +268,8 @@ impl<C: Counter, M: WriteMode> Source for Sparse<C, M> {
         &self.header.layout
     }
 
-    fn identity(&self) -> (usize, u64) {
-        ((&raw const self.header).addr(), self.header.epoch)
+    fn identity(&self) -> Identity {
+        self.header.identity.get()
     }
 
     fn tallies(&self) -> TallyCounts {

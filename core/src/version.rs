@@ -2,11 +2,12 @@
 //!
 //! A sequence lock between resets and readers. Writers of the histogram never look at it.
 
+use crate::banks::Banks;
 use crate::sync::{AtomicU32, Ordering::*, const_unless_loom, fence, pause};
 use crate::{Error, Result};
 
 /// How often readers and competing resets look again before they answer [`Error::Busy`].
-const RETRIES: u32 = if cfg!(loom) { 3 } else { 1000 };
+pub(crate) const RETRIES: u32 = if cfg!(loom) { 3 } else { 1000 };
 
 /// Even: the baseline stands. Odd: a reset is writing it.
 pub(crate) struct Version(AtomicU32);
@@ -16,6 +17,11 @@ impl Version {
         pub(crate) const fn new() -> Version {
             Version(AtomicU32::new(0))
         }
+    }
+
+    /// The word, for a baseline in two banks, which has another protocol.
+    pub(crate) fn banks(&self) -> Banks<'_> {
+        Banks(&self.0)
     }
 
     /// Runs `change` with the version odd, keeping other changes out.

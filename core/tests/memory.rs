@@ -4,7 +4,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering::*};
 
-use picollo_core::{Error, Mode, Options, SharedHistogram, Since, Snapshot};
+use picollo_core::{AtomicU64, Error, Histogram, Mode, Options, SharedHistogram, Since, Snapshot};
 
 /// Pages that a child process shares.
 struct Pages {
@@ -177,19 +177,46 @@ fn a_child_resets() {
     assert_eq!((snapshot.counts().total, snapshot.bucket_of(78).unwrap().count), (1, 1));
 }
 
-/// A process that dies inside a reset leaves the baseline in disorder: resets and first reads say so, records and deltas go
-/// on.
+/// What version 1 made: one bank behind the counters, a flag less, and zeros where the identity is now.
+unsafe fn make_it_version_1(start: *mut u8) {
+    // SAFETY: inside the header, as laid out in image.rs; the caller has it alone.
+    unsafe {
+        start.add(60).cast::<u16>().write(1);
+        start.add(63).write(start.add(63).read() & !8);
+        start.add(200).write_bytes(0, 48);
+    }
+}
+
+/// In an image of version 1, a process that dies inside a reset leaves the baseline in disorder: resets and first reads say
+/// so, records and deltas go on.
 #[test]
-fn a_process_that_dies_inside_a_reset_is_told_of() {
+fn an_image_of_version_1_is_what_it_was() {
     let options = Options { mode: Mode::Interlocked, relative_error: 0.01, ..Options::default() };
     let size = SharedHistogram::required_size(&options).unwrap();
     let pages = Pages::new(size.next_multiple_of(4096));
     // SAFETY: the pages outlive the histogram.
-    let histogram = unsafe { SharedHistogram::init_in(pages.start, size, &options) }.unwrap();
+    let histogram = unsafe {
+        SharedHistogram::init_in(pages.start, size, &options).unwrap();
+        make_it_version_1(pages.start);
+        // It is as large as one on the heap.
+        let size = Histogram::<[AtomicU64]>::boxed(options.layout().unwrap(), true).unwrap().footprint();
+        assert!(SharedHistogram::attach(pages.start, size - 1).is_err());
+        SharedHistogram::attach(pages.start, size).unwrap()
+    };
     let mut monitor = Snapshot::boxed(*histogram.layout()).unwrap();
-    histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
-    // What such a process leaves: an odd version, the last thing in the header but padding.
-    // SAFETY: inside the header, as laid out in image.rs.
+    let mut since_reset = Snapshot::boxed(*histogram.layout()).unwrap();
+    for count in [3, 5] {
+        histogram.record_n(7, count);
+        histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
+        assert_eq!(monitor.counts().total, count);
+        histogram.reset().unwrap();
+        histogram.record(7);
+        histogram.update(&mut since_reset, Since::Reset).unwrap();
+        assert_eq!(since_reset.counts().total, 1);
+        histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
+    }
+    // What a process leaves that dies inside a reset: an odd version.
+    // SAFETY: as above.
     unsafe { (*pages.start.add(192).cast::<AtomicU32>()).store(7, Relaxed) };
     histogram.record(5);
     histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
@@ -197,4 +224,9 @@ fn a_process_that_dies_inside_a_reset_is_told_of() {
     assert_eq!(histogram.reset(), Err(Error::Busy));
     let mut other = Snapshot::boxed(*histogram.layout()).unwrap();
     assert_eq!(histogram.update(&mut other, Since::Reset), Err(Error::Busy));
+    // SAFETY: as above; a version that is not there yet.
+    unsafe {
+        pages.start.add(60).cast::<u16>().write(3);
+        assert_eq!(SharedHistogram::attach(pages.start, size).err(), Some(Error::Incompatible));
+    }
 }

@@ -41,7 +41,7 @@ impl Plan {
         let kind = kind(options.mode, options.storage, bits);
         let size = with_type_of!(
             kind,
-            Kind => Kind::required_size(&layout, live_reset)?,
+            Kind => Kind::heap_size(&layout, live_reset)?,
             _ => return Err(Error::Unsupported)
         );
         let max_bytes = match options.max_bytes {

@@ -1,0 +1,113 @@
+//! A baseline in two banks: readers beside a flip, and resets that take the turn of one which never ends, or ends late.
+
+use loom::sync::Arc;
+use loom::thread;
+
+use super::{counts, layout, model, snapshot};
+use crate::{AtomicU64, Counts, Error, Histogram, Interlocked, Since};
+
+/// As processes share it: two counters, and two banks of two.
+type Shared = Histogram<[AtomicU64; 6], Interlocked>;
+
+fn shared() -> Arc<Shared> {
+    Arc::new(Shared::with_two_banks(layout()))
+}
+
+fn spawn(histogram: &Arc<Shared>, work: impl FnOnce(&Shared) + 'static) -> thread::JoinHandle<()> {
+    let histogram = histogram.clone();
+    thread::spawn(move || work(&histogram))
+}
+
+/// A snapshot counts from one side of each reset, whole. There are two, so that both banks are written: the second one writes
+/// the bank that a slow reader may still be reading.
+#[test]
+fn snapshot_against_two_flips() {
+    model(3, || {
+        let histogram = shared();
+        histogram.record(0);
+        histogram.record(1);
+        let resetter = spawn(&histogram, |histogram| {
+            histogram.reset().unwrap();
+            histogram.record_n(0, 2);
+            histogram.record_n(1, 2);
+            histogram.reset().unwrap();
+        });
+        let mut snapshot = snapshot(layout());
+        match snapshot.update(&**histogram, Since::Reset) {
+            Ok(()) => {
+                let (first, second) = counts(&snapshot);
+                // From the first side both are 1, or as much as has come since; from the others what has come since.
+                assert!(matches!((first, second), (0 | 2, 0 | 2) | (1 | 3, 1 | 3)), "{first} {second}");
+            }
+            Err(error) => assert_eq!((error, snapshot.counts()), (Error::Busy, Counts::default())),
+        }
+        resetter.join().unwrap();
+        snapshot.update(&**histogram, Since::Reset).unwrap();
+        assert_eq!(counts(&snapshot), (0, 0));
+    });
+}
+
+/// A reset that never ends is one that never was, at whatever point it is overtaken, and whatever it still writes when another
+/// one has taken its turn: then events that come after that one are all there.
+#[test]
+fn overtaken() {
+    model(3, || {
+        let histogram = shared();
+        histogram.record(0);
+        histogram.record(1);
+        let dying = spawn(&histogram, Shared::reset_and_die);
+        histogram.reset().unwrap();
+        let mut since_reset = snapshot(layout());
+        since_reset.update(&**histogram, Since::Reset).unwrap();
+        assert_eq!(counts(&since_reset), (0, 0));
+        histogram.record(0);
+        histogram.record(1);
+        dying.join().unwrap();
+        // A reader that knows no baseline yet.
+        let mut since_reset = snapshot(layout());
+        since_reset.update(&**histogram, Since::Reset).unwrap();
+        assert_eq!(counts(&since_reset), (1, 1));
+    });
+}
+
+/// The same beside a writer: what the late one read of it is no newer than what is read in the turn after its own.
+#[test]
+fn overtaken_beside_a_writer() {
+    model(3, || {
+        let histogram = shared();
+        let dying = spawn(&histogram, Shared::reset_and_die);
+        let writer = spawn(&histogram, |histogram| histogram.record(0));
+        histogram.reset().unwrap();
+        let mut since_reset = snapshot(layout());
+        since_reset.update(&**histogram, Since::Reset).unwrap();
+        let before = since_reset.counts().total;
+        assert!(before <= 1, "a baseline ahead of the counts");
+        dying.join().unwrap();
+        writer.join().unwrap();
+        let mut later = snapshot(layout());
+        later.update(&**histogram, Since::Reset).unwrap();
+        since_reset.update(&**histogram, Since::Reset).unwrap();
+        // Whoever has read the baseline keeps it, and whoever reads it now reads the same.
+        assert_eq!(counts(&later), counts(&since_reset));
+        assert!(later.counts().total >= before && later.counts().total <= 1);
+    });
+}
+
+/// What a thread recorded before its reset is before it, whoever else resets, and whoever takes its turn.
+#[test]
+fn two_resets() {
+    model(3, || {
+        let histogram = shared();
+        let other = spawn(&histogram, |histogram| {
+            let _ = histogram.reset();
+        });
+        histogram.record(1);
+        if histogram.reset().is_ok() {
+            let mut snapshot = snapshot(layout());
+            if snapshot.update(&**histogram, Since::Reset).is_ok() {
+                assert_eq!(counts(&snapshot), (0, 0));
+            }
+        }
+        other.join().unwrap();
+    });
+}

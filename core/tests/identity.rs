@@ -1,0 +1,258 @@
+//! Snapshots tell histograms apart by who they are, not by where they are nor by how often they were reset.
+#![cfg(feature = "std")]
+
+use picollo_core::{
+    AtomicU64, Histogram, Layout, Metric, Options, Registry, SharedHistogram, Since, Snapshot,
+};
+
+const LAYOUT: Layout = Layout::new(0.1, 0, 1000);
+type OnStack = Histogram<[AtomicU64; LAYOUT.cells()]>;
+
+fn snapshot() -> Box<Snapshot> {
+    Snapshot::boxed(LAYOUT).unwrap()
+}
+
+/// What an update counts.
+fn total(snapshot: &mut Snapshot, histogram: &OnStack, since: Since) -> u64 {
+    snapshot.update(&**histogram, since).unwrap();
+    snapshot.counts().total
+}
+
+/// Memory that histograms are made in again and again.
+struct Memory(Vec<u64>, usize);
+
+impl Memory {
+    fn new(options: &Options) -> Memory {
+        let size = SharedHistogram::required_size(options).unwrap();
+        Memory(vec![0; size / 8 + 8], size)
+    }
+
+    fn start(&mut self) -> *mut u8 {
+        let start = self.0.as_mut_ptr();
+        start.wrapping_add(start.cast::<u8>().align_offset(SharedHistogram::ALIGNMENT) / 8).cast()
+    }
+
+    /// As a writer that starts, or starts again, makes it.
+    fn make(&mut self) -> SharedHistogram {
+        let (start, size) = (self.start(), self.1);
+        // SAFETY: the memory outlives the histograms of these tests, which use one at a time.
+        unsafe { SharedHistogram::init_in(start, size, &OPTIONS) }.unwrap()
+    }
+}
+
+const OPTIONS: Options = Options {
+    mode: picollo_core::Mode::Interlocked,
+    storage: picollo_core::Storage::Dense,
+    counter_bits: 64,
+    relative_error: 0.1,
+    significant_digits: 0,
+    no_live_reset: false,
+    min_trackable: 0,
+    max_trackable: 1000,
+    max_bytes: 0,
+};
+
+#[test]
+fn a_histogram_on_the_stack_in_a_loop() {
+    let mut monitor = snapshot();
+    let deltas = [100, 30, 1000].map(|count| {
+        let histogram = OnStack::new(LAYOUT);
+        histogram.record_n(7, count);
+        total(&mut monitor, &histogram, Since::PreviousUpdate)
+    });
+    assert_eq!(deltas, [100, 30, 1000]);
+}
+
+#[test]
+fn as_many_resets_of_another_one() {
+    let mut since_reset = snapshot();
+    let counts = [100, 30, 1000].map(|count| {
+        let histogram = OnStack::new(LAYOUT);
+        histogram.record_n(7, count);
+        histogram.reset().unwrap();
+        histogram.record_n(7, 1);
+        total(&mut since_reset, &histogram, Since::Reset)
+    });
+    assert_eq!(counts, [1; 3]);
+}
+
+#[test]
+fn a_writer_that_starts_again_in_the_same_place() {
+    let mut memory = Memory::new(&OPTIONS);
+    let (mut monitor, mut since_reset) = (snapshot(), snapshot());
+    for count in [1000, 30, 100] {
+        let histogram = memory.make();
+        histogram.record_n(7, count);
+        histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
+        assert_eq!(monitor.counts().total, count);
+        histogram.reset().unwrap();
+        histogram.record(7);
+        histogram.update(&mut since_reset, Since::Reset).unwrap();
+        assert_eq!(since_reset.counts().total, 1);
+    }
+}
+
+#[test]
+fn a_cleared_histogram_starts_anew() {
+    let (mut monitor, mut since_reset) = (snapshot(), snapshot());
+    let mut histogram = OnStack::new(LAYOUT);
+    let mut boxed = Histogram::<[AtomicU64]>::boxed(LAYOUT, true).unwrap();
+    for count in [1000, 30, 100] {
+        histogram.record_n(7, count);
+        assert_eq!(total(&mut monitor, &histogram, Since::PreviousUpdate), count);
+        histogram.reset().unwrap();
+        assert_eq!(total(&mut since_reset, &histogram, Since::Reset), 0);
+        histogram = OnStack::new(LAYOUT);
+        boxed.record_n(7, count);
+        monitor.update(&*boxed, Since::PreviousUpdate).unwrap();
+        assert_eq!(monitor.counts().total, count);
+        boxed.clear();
+    }
+}
+
+/// A histogram that moves is the same one.
+#[test]
+fn a_histogram_elsewhere_goes_on() {
+    let mut monitor = snapshot();
+    let histogram = OnStack::new(LAYOUT);
+    histogram.record_n(7, 10);
+    assert_eq!(total(&mut monitor, &histogram, Since::PreviousUpdate), 10);
+    let moved = Box::new(histogram);
+    moved.record_n(7, 3);
+    assert_eq!(total(&mut monitor, &moved, Since::PreviousUpdate), 3);
+}
+
+/// So is a copy of an image, until one of them is made anew; a snapshot that follows one and is then given the other counts
+/// from what it knew.
+#[test]
+fn a_copied_image_goes_on_where_the_original_was() {
+    let (mut first, mut second) = (Memory::new(&OPTIONS), Memory::new(&OPTIONS));
+    let mut monitor = snapshot();
+    let original = first.make();
+    original.record_n(7, 10);
+    original.update(&mut monitor, Since::PreviousUpdate).unwrap();
+    // SAFETY: as long as both; the copy is attached only when it is whole.
+    let copy = unsafe {
+        std::ptr::copy_nonoverlapping(first.start(), second.start(), second.1);
+        SharedHistogram::attach(second.start(), second.1).unwrap()
+    };
+    copy.record_n(7, 5);
+    copy.update(&mut monitor, Since::PreviousUpdate).unwrap();
+    assert_eq!(monitor.counts().total, 5);
+}
+
+#[test]
+fn statics_are_told_apart() {
+    static FIRST: OnStack = OnStack::new(LAYOUT);
+    static SECOND: OnStack = OnStack::new(LAYOUT);
+    let mut monitor = snapshot();
+    FIRST.record_n(7, 10);
+    SECOND.record_n(7, 4);
+    assert_eq!(total(&mut monitor, &FIRST, Since::PreviousUpdate), 10);
+    assert_eq!(total(&mut monitor, &SECOND, Since::PreviousUpdate), 4);
+    FIRST.record(7);
+    assert_eq!(
+        total(&mut monitor, &FIRST, Since::PreviousUpdate),
+        11,
+        "since the reset: another one was between"
+    );
+    // Threads that read one for the first time at once agree on who it is.
+    for _ in 0..100 {
+        let histogram = OnStack::new(LAYOUT);
+        histogram.record(7);
+        let mut snapshots: Vec<_> = (0..4).map(|_| snapshot()).collect();
+        std::thread::scope(|scope| {
+            for snapshot in &mut snapshots {
+                scope.spawn(|| total(snapshot, &histogram, Since::PreviousUpdate));
+            }
+        });
+        for snapshot in &mut snapshots {
+            assert_eq!(total(snapshot, &histogram, Since::PreviousUpdate), 0);
+        }
+    }
+}
+
+/// The exporter of a registry: the histogram is freed, its writer starts again, and it is found in the same place.
+#[test]
+fn a_registry_takes_no_base_from_one_histogram_to_another() {
+    let mut memory = Memory::new(&OPTIONS);
+    let mut registry = Registry::new();
+    for (generation, count) in [1067, 100, 5].into_iter().enumerate() {
+        let histogram = memory.make();
+        histogram.record_n(7, count);
+        histogram.reset().unwrap();
+        histogram.record_n(7, count);
+        let metric = Metric { name: "latency", ..Metric::default() };
+        let id = registry.add(&histogram, &metric, &[]).unwrap();
+        registry.update(0).unwrap();
+        let mut text = String::new();
+        registry.write_openmetrics(&mut text).unwrap();
+        assert!(text.contains(&format!("latency_count {count}\n")), "{generation}: {text}");
+        assert!(registry.remove(id));
+    }
+    // Copies of one image, whose baselines differ, though they were reset as often.
+    let mut other = Memory::new(&OPTIONS);
+    let original = memory.make();
+    // SAFETY: as above.
+    let copy = unsafe {
+        std::ptr::copy_nonoverlapping(memory.start(), other.start(), other.1);
+        SharedHistogram::attach(other.start(), other.1).unwrap()
+    };
+    for (histogram, count, name) in [(&original, 10, "original"), (&copy, 4000, "copy")] {
+        histogram.record_n(7, count);
+        histogram.reset().unwrap();
+        histogram.record_n(7, count / 2);
+        registry.add(histogram, &Metric { name, ..Metric::default() }, &[]).unwrap();
+    }
+    registry.update(0).unwrap();
+    let mut text = String::new();
+    registry.write_openmetrics(&mut text).unwrap();
+    assert!(text.contains("original_count 5\n") && text.contains("copy_count 2000\n"), "{text}");
+}
+
+/// Writers that are forked from one process, one after the other, have everything in common but what identities are made of.
+#[test]
+#[cfg(target_os = "linux")]
+fn forked_writers_in_the_same_place() {
+    if cfg!(any(picollo_no_atomic64, picollo_no_cas, not(target_has_atomic = "64"))) {
+        println!("SKIPPED: critical sections do not reach into another process");
+        return;
+    }
+    let size = SharedHistogram::required_size(&OPTIONS).unwrap();
+    // SAFETY: a new mapping, which stays until the process ends.
+    let start = unsafe {
+        let (shared, all) = (libc::MAP_SHARED | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
+        libc::mmap(std::ptr::null_mut(), size, all, shared, -1, 0)
+    };
+    assert_ne!(start, libc::MAP_FAILED);
+    let start = start.cast::<u8>();
+    let mut registry = Registry::new();
+    let (mut monitor, mut since_reset) = (snapshot(), snapshot());
+    for count in [1067, 100, 5] {
+        // SAFETY: the child takes no lock, allocates nothing, and does not return.
+        unsafe {
+            let child = libc::fork();
+            assert!(child >= 0);
+            if child == 0 {
+                let Ok(histogram) = SharedHistogram::init_in(start, size, &OPTIONS) else { libc::_exit(1) };
+                histogram.record_n(7, 2 * count);
+                let reset = histogram.reset();
+                histogram.record_n(7, count);
+                libc::_exit(i32::from(reset.is_err()));
+            }
+            let mut status = 1;
+            assert!(libc::waitpid(child, &mut status, 0) == child && status == 0);
+        }
+        // SAFETY: made by the child, and nobody else's until the next one starts.
+        let histogram = unsafe { SharedHistogram::attach(start, size) }.unwrap();
+        histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
+        histogram.update(&mut since_reset, Since::Reset).unwrap();
+        assert_eq!((monitor.counts().total, since_reset.counts().total), (count, count));
+        let id = registry.add(&histogram, &Metric { name: "latency", ..Metric::default() }, &[]).unwrap();
+        registry.update(0).unwrap();
+        let mut text = String::new();
+        registry.write_openmetrics(&mut text).unwrap();
+        assert!(text.contains(&format!("latency_count {count}\n")), "{text}");
+        registry.remove(id);
+    }
+}

@@ -51,7 +51,7 @@ pub(crate) struct Entry {
 /// Threads: [`ReadMode::Auto`] on the opening thread, the rest on any thread, one at a time, which `&mut` sees to. After a fork the
 /// child can only drop its copy: every call answers `Forked`, because its descriptors still are the parent's counters.
 ///
-/// Reading and recording allocate nothing.
+/// Reading and recording allocate nothing, unless a pinned group has to be opened again ([`SESSION_PINNED`]).
 pub struct Session<S: Sys = Kernel> {
     /// Before `opened`, which unmaps what this looks at: fields are dropped in order.
     pub(crate) fast: Fast,

@@ -63,7 +63,7 @@ class session_options {
 public:
     session_options() noexcept : native_() { native_.struct_size = sizeof native_; }
 
-    /** All counters at all times, or none. */
+    /** On the counters all the time, as far as the machine can; else as without, and the infos tell: PICOLLO_SESSION_PINNED. */
     session_options &pinned() noexcept { return flag(PICOLLO_SESSION_PINNED); }
     /** In the kernel as well. */
     session_options &kernel() noexcept { return flag(PICOLLO_SESSION_KERNEL); }

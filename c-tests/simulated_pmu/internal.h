@@ -59,6 +59,7 @@ HIDDEN uint64_t ticks(void);
 HIDDEN uint64_t now(void);
 HIDDEN void catch_up(void);
 HIDDEN void count_all(uint64_t n);
+HIDDEN void count_on(int tid, uint64_t n);
 HIDDEN void publish(struct event *event);
 HIDDEN void update(struct event *event);
 HIDDEN void note_times(struct event *event);

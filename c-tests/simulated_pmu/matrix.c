@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -295,6 +296,135 @@ static void pinned_with_room(void)
     simulated_pmu_count(7);
     read_and_check(&bench, PICOLLO_READ_AUTO);
     close_bench(&bench);
+}
+
+/* Another thread enables it, or reads it after it was pushed off, and its events are opened again: for the opener. */
+static void *enable_elsewhere(void *argument)
+{
+    picollo_error error;
+    CHECK_OK(picollo_session_enable(((struct bench *)argument)->session, &error));
+    return NULL;
+}
+
+static void *disable_elsewhere(void *argument)
+{
+    picollo_error error;
+    CHECK_OK(picollo_session_disable(((struct bench *)argument)->session, &error));
+    return NULL;
+}
+
+static void *read_by_system_call(void *argument)
+{
+    picollo_error error;
+    CHECK_OK(picollo_session_read(((struct bench *)argument)->session, PICOLLO_READ_SYSCALL, &error));
+    return NULL;
+}
+
+static void elsewhere(void *(*body)(void *), struct bench *bench)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, body, bench) == 0);
+    pthread_join(thread, NULL);
+}
+
+static void another_thread_does_not_count_itself(void)
+{
+    for (int later = 0; later < 2; later++) {
+        const simulated_pmu_options options = machine(48, 1);
+        simulated_pmu_reset(&options);
+        struct bench bench;
+        picollo_error error;
+        CHECK_OK(try_open(&bench, PICOLLO_SESSION_PINNED | PICOLLO_SESSION_DISABLED, GROUP, 2, &error));
+        if (later) CHECK_OK(picollo_session_enable(bench.session, &error));
+        simulated_pmu_refuse_pinned(1);
+        simulated_pmu_act(SIMULATED_PMU_SWITCH);
+        elsewhere(later ? read_by_system_call : enable_elsewhere, &bench);
+        picollo_event_info info;
+        CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
+        CHECK((info.flags & PICOLLO_EVENT_INFO_UNPINNED) && (info.flags & PICOLLO_EVENT_INFO_FAST));
+        CHECK_OK(picollo_session_reset(bench.session, &error));
+        for (int i = 0; i < 100; i++) {
+            picollo_reading readings[2];
+            simulated_pmu_count_on((int32_t)syscall(SYS_gettid), 3);
+            /* Nobody's: of no thread that is counted. */
+            simulated_pmu_count_on(-5, 1000);
+            CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
+            CHECK_OK(picollo_session_readings(bench.session, 1, readings, 2));
+            CHECK_OK(readings[0].status);
+            CHECK_U64(3, readings[0].raw);
+            CHECK_U64(6, readings[1].raw);
+            CHECK(i == 0 || (readings[0].flags & PICOLLO_READING_FAST));
+        }
+        close_bench(&bench);
+    }
+}
+
+/* Opening again fails for one group: the other is read in user space as before. */
+static void a_failed_reopening_leaves_the_others(void)
+{
+    static const char *const names[4] = {"branches", "branch-misses", "cache-misses", "cache-references"};
+    for (int later = 0; later < 2; later++) {
+        simulated_pmu_options options = machine(48, 1);
+        options.counters = 2;
+        simulated_pmu_reset(&options);
+        struct bench bench;
+        picollo_error error;
+        const uint32_t flags = PICOLLO_SESSION_PINNED | PICOLLO_SESSION_DISABLED | PICOLLO_SESSION_SKIP_UNAVAILABLE;
+        CHECK_OK(try_open(&bench, flags, names, 4, &error));
+        if (later) CHECK_OK(picollo_session_enable(bench.session, &error));
+        simulated_pmu_refuse_pinned(1);
+        simulated_pmu_act(SIMULATED_PMU_SWITCH);
+        simulated_pmu_fail_open(2, EBUSY);
+        if (later) CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
+        else CHECK_OK(picollo_session_enable(bench.session, &error));
+        CHECK_U64(2, statistics().open_events);
+        for (size_t i = 0; i < 4; i++) {
+            picollo_event_info info;
+            CHECK_OK(picollo_session_event_info(bench.session, i, &info));
+            CHECK((info.status == PICOLLO_OK) == (i >= 2) && info.os_errno == (i < 2 ? EBUSY : 0));
+            CHECK(((info.flags & PICOLLO_EVENT_INFO_FAST) != 0) == (i >= 2));
+        }
+        CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
+        const uint64_t rdpmcs = statistics().rdpmcs, reads = statistics().reads;
+        for (int i = 0; i < 100; i++) {
+            picollo_reading readings[4];
+            simulated_pmu_count(5);
+            CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
+            CHECK_OK(picollo_session_readings(bench.session, 1, readings, 4));
+            CHECK_STATUS(PICOLLO_ERR_OS, readings[0].status);
+            CHECK_OK(readings[2].status);
+            CHECK_U64(20, readings[2].raw);
+            CHECK(readings[2].flags & PICOLLO_READING_FAST);
+        }
+        CHECK_U64(rdpmcs + 200, statistics().rdpmcs);
+        CHECK_U64(reads, statistics().reads);
+        close_bench(&bench);
+    }
+}
+
+/* Started and stopped by another thread: the answer from before does not stand for what was counted in between. */
+static void stopped_by_another_thread(void)
+{
+    for (uint32_t hidden = 0; hidden < 2; hidden++) {
+        simulated_pmu_options options = machine(48, 1);
+        options.hidden = hidden;
+        simulated_pmu_reset(&options);
+        struct bench bench;
+        picollo_error error;
+        picollo_reading readings[2];
+        CHECK_OK(try_open(&bench, PICOLLO_SESSION_DISABLED, GROUP, 2, &error));
+        for (int i = 0; i < 10; i++) {
+            elsewhere(enable_elsewhere, &bench);
+            simulated_pmu_count(100);
+            elsewhere(disable_elsewhere, &bench);
+            CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
+            CHECK_OK(picollo_session_readings(bench.session, 1, readings, 2));
+            CHECK_OK(readings[0].status);
+            CHECK_U64(100, readings[0].raw);
+            CHECK_U64(200, readings[1].raw);
+        }
+        close_bench(&bench);
+    }
 }
 
 static const int ERRORS[] = {ENOENT, EACCES, EPERM, ENOSYS, EINVAL, EOPNOTSUPP, ENODEV, ENXIO, EBUSY, EMFILE,
@@ -646,14 +776,51 @@ static void off_is_off(void)
     CHECK(strstr(machine_info.explanation, "PICOLLO_RDPMC=off") != NULL);
 }
 
+static void in_a_child(void (*test)(void))
+{
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        test();
+        _exit(test_failures != 0);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void auto_in_a_child(void) { in_a_child(auto_finds_the_fault_in_a_child); }
+static void off_in_a_child(void) { in_a_child(off_is_off); }
+
+static void the_environment_is_read_once(void)
+{
+    const simulated_pmu_options options = machine(48, 1);
+    for (int i = 0; i < 2; i++) {
+        simulated_pmu_reset(&options);
+        struct bench bench;
+        open_bench(&bench, 0, GROUP, 2);
+        picollo_event_info info;
+        CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
+        CHECK(info.flags & PICOLLO_EVENT_INFO_FAST);
+        close_bench(&bench);
+        /* Too late. */
+        setenv("PICOLLO_RDPMC", "off", 1);
+    }
+    setenv("PICOLLO_RDPMC", "force", 1);
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    RUN(auto_finds_the_fault_in_a_child);
-    RUN(off_is_off);
+    /* Each policy in a process of its own: it is read once. */
+    RUN(auto_in_a_child);
+    RUN(off_in_a_child);
     setenv("PICOLLO_RDPMC", "force", 1);
+    RUN(the_environment_is_read_once);
     RUN(pinned_without_room);
     RUN(pinned_with_room);
+    RUN(another_thread_does_not_count_itself);
+    RUN(a_failed_reopening_leaves_the_others);
+    RUN(stopped_by_another_thread);
     RUN(every_errno_at_every_open);
     RUN(a_small_pmu_makes_more_groups);
     RUN(another_thread);

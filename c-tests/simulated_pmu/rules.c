@@ -110,6 +110,14 @@ void count_all(uint64_t n)
     }
 }
 
+void count_on(int tid, uint64_t n)
+{
+    for (int i = 0; i < MAX_EVENTS; i++) {
+        struct event *event = &world->events[i];
+        if (event->used && event->state == ACTIVE && event->tid == tid) count_one(event, n);
+    }
+}
+
 /* Takes the time; with the clock, counts what has happened since the last look. */
 void catch_up(void)
 {
@@ -210,22 +218,42 @@ static void try_group(struct event *leader, uint64_t *taken, int *full)
     }
 }
 
+/* Each thread is on a CPU of its own, whose PMU only its own events are on. */
+struct cpu {
+    int tid;
+    uint64_t taken;
+    int full;
+};
+
+static struct cpu *cpu_of(struct cpu *cpus, int *count, int tid)
+{
+    for (int i = 0; i < *count; i++)
+        if (cpus[i].tid == tid) return &cpus[i];
+    cpus[*count] = (struct cpu){.tid = tid};
+    return &cpus[(*count)++];
+}
+
 /* Everything comes off, then the pinned groups go on, then the others by turns. */
 void reschedule(void)
 {
-    uint64_t taken = 0;
-    int full = 0;
+    /* Too much for a handler's stack; whoever is here holds the lock. */
+    static struct cpu cpus[MAX_EVENTS];
+    int count = 0;
     for (int i = 0; i < MAX_EVENTS; i++)
         if (world->events[i].used) take_off(&world->events[i]);
     if (world->out) return;
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct event *event = &world->events[i];
-        if (event->used && event->leader == i && event->pinned) try_group(event, &taken, &full);
+        if (!event->used || event->leader != i || !event->pinned) continue;
+        struct cpu *cpu = cpu_of(cpus, &count, event->tid);
+        try_group(event, &cpu->taken, &cpu->full);
     }
     for (int i = 0; i < MAX_EVENTS; i++) {
         const int slot = (int)((world->turn + (uint32_t)i) % MAX_EVENTS);
         struct event *event = &world->events[slot];
-        if (event->used && event->leader == slot && !event->pinned) try_group(event, &taken, &full);
+        if (!event->used || event->leader != slot || event->pinned) continue;
+        struct cpu *cpu = cpu_of(cpus, &count, event->tid);
+        try_group(event, &cpu->taken, &cpu->full);
     }
 }
 

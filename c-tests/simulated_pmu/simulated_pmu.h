@@ -30,6 +30,8 @@ void simulated_pmu_reset(const simulated_pmu_options *options);
 
 /* n units of work happen: an event of the generic config c counts n * (c % 4 + 1) while it is on the PMU. */
 void simulated_pmu_count(uint64_t n);
+/* The same on the thread with this id alone. */
+void simulated_pmu_count_on(int32_t tid, uint64_t n);
 
 /* What the k-th of the open events has counted, since it was opened or last reset. */
 uint64_t simulated_pmu_truth(uint32_t k);
@@ -54,7 +56,8 @@ void simulated_pmu_act_at(uint32_t k, int action);
 
 /* The nth perf_event_open from now fails with this errno; 1 is the next. */
 void simulated_pmu_fail_open(uint32_t nth, int error);
-/* Pinned groups find no room. */
+/* Pinned groups find no room. At the next act, opening or ioctl they come off the PMU, and stay off until they are enabled,
+ * whether there is room again or not. */
 void simulated_pmu_refuse_pinned(uint32_t refuse);
 
 typedef struct simulated_pmu_statistics {

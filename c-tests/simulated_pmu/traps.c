@@ -87,10 +87,14 @@ static long open_event(const struct perf_event_attr *attr, int pid, int cpu, lon
     if (!software && attr->type != PERF_TYPE_HARDWARE && attr->type != PERF_TYPE_HW_CACHE && attr->type != PERF_TYPE_RAW)
         return -ENOENT;
     if (pid == -1 && cpu == -1) return -EINVAL;
+    const int tid = pid == 0 ? thread_id() : pid;
+    if (tid > 0 && raw(SYS_tkill, tid, 0, 0, 0, 0, 0) == -ESRCH) return -ESRCH;
     struct event *leader = NULL;
     if (group >= 0) {
         leader = event_of(group);
         if (leader == NULL) return -EBADF;
+        /* A group is of one thread. */
+        if (leader->tid != tid) return -EINVAL;
         if (attr->pinned || world->events[leader->leader].leader != leader->leader) return -EINVAL;
         leader = &world->events[leader->leader];
         /* The trial that the kernel makes: would the group fit an empty PMU? */
@@ -106,7 +110,7 @@ static long open_event(const struct perf_event_attr *attr, int pid, int cpu, lon
     memset(event, 0, sizeof *event);
     event->used = 1;
     event->leader = leader != NULL ? leader->leader : slot;
-    event->tid = pid == 0 ? thread_id() : pid;
+    event->tid = tid;
     event->type = attr->type;
     event->config = attr->config;
     event->id = (UINT64_C(1) << 32) + ++world->next_id;
@@ -186,7 +190,7 @@ static void switch_group(struct event *leader, int on)
         if (on && (event->state == OFF || event->state == ERROR)) {
             note_times(event);
             event->state = INACTIVE;
-        } else if (!on && event->state != OFF) {
+        } else if (!on && event->state != OFF && event->state != ERROR) {
             update(event);
             note_times(event);
             const int was_active = event->state == ACTIVE;
@@ -263,7 +267,9 @@ static uint64_t read_counter(uint32_t ecx)
     struct event *found = NULL;
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct event *event = &world->events[i];
-        if (event->used && event->state == ACTIVE && !event->software && event->index == ecx + 1) found = event;
+        if (!event->used || event->state != ACTIVE || event->software || event->index != ecx + 1) continue;
+        /* What is on the PMU of the thread's own CPU. Where nothing is, somebody else's event shows who was after it. */
+        if (found == NULL || event->tid == tid) found = event;
     }
     world->statistics.rdpmcs++;
     if (world->options.drift) count_all(world->options.drift);
@@ -425,6 +431,14 @@ EXPORT void simulated_pmu_count(uint64_t n)
     lock_world();
     catch_up();
     count_all(n);
+    unlock_world();
+}
+
+EXPORT void simulated_pmu_count_on(int32_t tid, uint64_t n)
+{
+    lock_world();
+    catch_up();
+    count_on(tid, n);
     unlock_world();
 }
 

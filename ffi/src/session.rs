@@ -165,11 +165,15 @@ pub unsafe extern "C" fn picollo_session_event_info(
     })
 }
 
-/// Starts counting, and takes a new base.
+/// Starts counting, and takes a new base. A processor that turns out to count nothing is no error:
+/// PICOLLO_EVENT_INFO_SILENT says so.
 ///
 /// Requires: error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_NOT_COUNTED where the processor turned out to
-///   count nothing; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_FORKED; and where pinned events
+///   had to be opened again without pinning (PICOLLO_SESSION_PINNED), why that was refused:
+///   PICOLLO_ERR_NO_SUCH_EVENT, PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED, PICOLLO_ERR_OS. These events are
+///   closed then, which their infos say, too; with PICOLLO_SESSION_SKIP_UNAVAILABLE only the infos say it. After an
+///   error nothing counts.
 /// Threads: any thread, one at a time.
 /// Cost: some system calls.
 /// Since: 0.1
@@ -223,7 +227,8 @@ pub unsafe extern "C" fn picollo_session_calibrate(
 /// Returns: PICOLLO_OK, also when some events were not counted: their readings say so; PICOLLO_ERR_NULL_POINTER
 ///   (session); PICOLLO_ERR_INVALID_ARGUMENT (how); PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
 /// Threads: PICOLLO_READ_AUTO opening thread only; PICOLLO_READ_SYSCALL any thread, one at a time.
-/// Cost: one system call for each group; allocates nothing.
+/// Cost: one system call for each group; allocates nothing. Where pinned events were pushed off their counters, some
+///   more, and an allocation if they have to be opened again.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_read(
@@ -302,8 +307,10 @@ pub unsafe extern "C" fn picollo_session_readings(
 /// Takes a new base, and resets the histograms. The counters themselves run on.
 ///
 /// Requires: error may be NULL.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_BUSY against others that
-///   reset the same histograms; PICOLLO_ERR_FORKED.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS, which changes nothing; PICOLLO_ERR_BUSY
+///   against others that reset the same histogram; PICOLLO_ERR_FORKED. After PICOLLO_ERR_BUSY the event that error
+///   names has kept its histogram together with its not_counted_count, so that the two still add up to the records
+///   made; the base is new, and all other events are reset. To be tried again.
 /// Threads: any thread, one at a time.
 /// Cost: one system call for each group, and a copy of all counters of the histograms.
 /// Since: 0.1

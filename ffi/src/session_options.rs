@@ -5,8 +5,10 @@ use picollo_native::{ReadMode, SessionOptions};
 use crate::failure::{Failure, Outcome};
 use crate::options;
 
-/// Keep the events on the processor's counters all the time. Where that cannot be, they are opened without it, and
-/// their info says so.
+/// Keep the events of the first group on the processor's counters all the time, as far as the processor can. Where it
+/// cannot, when they are enabled or later, they are opened again without this and share counters like any others: no
+/// error, but PICOLLO_EVENT_INFO_UNPINNED and a message. An interval that was lost over it is
+/// PICOLLO_ERR_NOT_COUNTED. Events that find no room in the first group are not pinned, and flagged so.
 pub const PICOLLO_SESSION_PINNED: u32 = 1 << 0;
 /// Count in the kernel too.
 pub const PICOLLO_SESSION_KERNEL: u32 = 1 << 1;
@@ -42,7 +44,8 @@ pub const PICOLLO_READING_TIMES_STALE: u32 = 1 << 4;
 
 /// Counted in user space only, though more was asked for.
 pub const PICOLLO_EVENT_INFO_USER_ONLY: u32 = 1 << 0;
-/// Not pinned, though that was asked for.
+/// Not kept on a counter all the time, though PICOLLO_SESSION_PINNED asked for it: not pinned, or pinned and pushed off
+/// once. The message says which.
 pub const PICOLLO_EVENT_INFO_UNPINNED: u32 = 1 << 1;
 /// Counted by other means than a perf event.
 pub const PICOLLO_EVENT_INFO_SUBSTITUTED: u32 = 1 << 2;

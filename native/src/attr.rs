@@ -13,7 +13,7 @@ pub(crate) struct Wish {
     pub kernel: bool,
     /// Count the target's future children too.
     pub inherit: bool,
-    /// Always on the PMU, or not at all. Leaders only.
+    /// Always on the PMU, or not at all, as the kernel takes it; sessions do without where it is not at all. Leaders only.
     pub pinned: bool,
 }
 

@@ -1,11 +1,9 @@
 //! Starting and stopping a session, and making sure that what was started counts.
 
 use crate::error::{Error, Result, Status};
-use crate::fast::Fast;
-use crate::group::{Group, Unreadable, persist, positions};
+use crate::group::{Group, persist};
 use crate::kernel::{kind, request};
-use crate::options::SESSION_SKIP_UNAVAILABLE;
-use crate::reading::{EVENT_INFO_SILENT, EVENT_INFO_UNPINNED};
+use crate::reading::EVENT_INFO_SILENT;
 use crate::sampling::Samples;
 use crate::session::{Entry, Session};
 use crate::sys::{Errno, Sys};
@@ -13,6 +11,10 @@ use crate::work;
 
 impl<S: Sys> Session<S> {
     /// Starts counting, and takes a new base.
+    ///
+    /// Errors: `Os` where the kernel does not start the events or cannot read them; and where a pinned group had to be opened again
+    /// without pinning ([`SESSION_PINNED`](crate::SESSION_PINNED)), why that was refused, as [`Session::create`] would say it. With
+    /// [`SESSION_SKIP_UNAVAILABLE`](crate::SESSION_SKIP_UNAVAILABLE) only the infos say so. Nothing counts after an error.
     pub fn enable(&mut self) -> Result<()> {
         self.check()?;
         let result = self.start();
@@ -64,7 +66,7 @@ impl<S: Sys> Session<S> {
     }
 
     /// Starts or stops a group. Only the leader: its members run exactly when it does, so they start and stop together.
-    fn control(&self, index: usize, request: u64) -> Result<()> {
+    pub(crate) fn control(&self, index: usize, request: u64) -> Result<()> {
         let Group { leader, members, .. } = self.opened.groups[index];
         if members == 0 {
             return Ok(());
@@ -72,56 +74,19 @@ impl<S: Sys> Session<S> {
         let fd = self.opened.counters[leader].fd;
         // SAFETY: ENABLE and DISABLE take an integer.
         persist(|| unsafe { self.opened.sys.ioctl(fd, request, 0) }).map_err(|Errno(errno)| {
-            let leader = self.owner(leader);
-            let name = self.entries[leader].event.name();
+            let name = self.name_of(leader);
             let verb = if request == request::ENABLE { "started" } else { "stopped" };
             let error = std::io::Error::from_raw_os_error(errno);
             let why = format_args!("{name}: counting could not be {verb}: {error}");
-            Error::new(Status::Os, why).with_errno(errno).with_event(leader)
+            self.blame(leader, Error::new(Status::Os, why).with_errno(errno))
         })
-    }
-
-    /// A pinned group that the PMU had no room for reads as end of file. It would stay so for ever: open it again unpinned.
-    fn unpin_where_needed(&mut self) -> Result<()> {
-        for index in 0..self.opened.groups.len() {
-            let group = self.opened.groups[index];
-            if !group.pinned || self.read_group(index, &mut Samples::new()) != Err(Unreadable::PinnedOut) {
-                continue;
-            }
-            // Nobody may look at the pages of events that are about to be closed.
-            self.fast = Fast::none();
-            if let Err((position, refused)) = self.opened.reopen_unpinned(index, self.target) {
-                let position = self.owner(position);
-                let name = self.entries[position].event.name();
-                let error = self.opened.explain(name, position, self.target, refused);
-                for slot in positions(group.members) {
-                    let position = self.owner(slot);
-                    self.entries[position].info.fail(&error);
-                }
-                if self.has(SESSION_SKIP_UNAVAILABLE) {
-                    continue;
-                }
-                return Err(error);
-            }
-            for slot in positions(group.members) {
-                let position = self.owner(slot);
-                let info = &mut self.entries[position].info;
-                info.flags |= EVENT_INFO_UNPINNED;
-                info.say(format_args!(
-                    "not pinned: the PMU cannot keep the group on it all the time, so it takes turns and values are scaled"
-                ));
-            }
-            self.control(index, request::ENABLE)?;
-            self.find_fast();
-        }
-        Ok(())
     }
 
     /// Works a little and looks whether hardware events noticed; marks those that did not.
     fn look_for_silence(&mut self) -> Result<()> {
         use kind::{CACHE, HARDWARE, RAW};
         let hardware = |entry: &Entry| {
-            matches!(entry.event.r#type, HARDWARE | CACHE | RAW) && entry.info.status == 0 && entry.parts == 0
+            matches!(entry.event.r#type, HARDWARE | CACHE | RAW) && entry.info.status == 0 && entry.everywhere
         };
         if !self.entries.iter().any(hardware) {
             return Ok(());

@@ -5,7 +5,7 @@ pub(crate) use crate::options::MAX_EVENTS;
 use crate::sys::{Errno, Sys};
 
 use crate::attr::Step;
-use crate::diagnose::Target;
+use crate::whom::Whom;
 
 /// An opened event.
 #[derive(Clone, Copy, Debug)]
@@ -138,25 +138,32 @@ impl Group {
 /// A refused request: the errno, and what the request was by then.
 pub(crate) type Refused = (Errno, Attr);
 
+/// On aarch64 a counter that user code may read has to be asked for.
+const ASKS_FOR_USER_READS: bool = cfg!(target_arch = "aarch64");
+
+/// Whether to ask for it: a counter of the core that the opening thread will read about itself.
+fn may_read(wanted: &Attr, whom: Whom) -> bool {
+    let core = matches!(wanted.kind, kind::HARDWARE | kind::CACHE | kind::RAW) && wanted.config1 == 0;
+    core && whom.own && wanted.flags & flag::INHERIT == 0
+}
+
 /// Opens one event, giving up what can be given up, in order. `leader` is a descriptor or -1.
 pub(crate) fn open<S: Sys>(
     sys: &S,
     wanted: &Attr,
-    target: Target,
+    whom: impl Into<Whom>,
     leader: i32,
 ) -> Result<(i32, Attr), Refused> {
-    // A counter that user code may read has to be asked for here: bit 1, and bit 0 for one of 64 bits, which not every PMU has for
-    // every event.
-    let core = matches!(wanted.kind, kind::HARDWARE | kind::CACHE | kind::RAW) && wanted.config1 == 0;
-    let own = target == (Target { pid: 0, cpu: -1 }) && wanted.flags & flag::INHERIT == 0;
-    if cfg!(target_arch = "aarch64") && core && own {
+    let whom = whom.into();
+    if ASKS_FOR_USER_READS && may_read(wanted, whom) {
+        // Bit 1 asks for user reads, and bit 0 for 64 bits, which not every PMU has for every event.
         for config1 in [3, 2] {
-            if let Ok(opened) = attempt(sys, Attr { config1, ..*wanted }, target, leader) {
+            if let Ok(opened) = attempt(sys, Attr { config1, ..*wanted }, whom, leader) {
                 return Ok(opened);
             }
         }
     }
-    let first = match attempt(sys, *wanted, target, leader) {
+    let first = match attempt(sys, *wanted, whom, leader) {
         Ok(opened) => return Ok(opened),
         Err(refused) => refused,
     };
@@ -166,7 +173,7 @@ pub(crate) fn open<S: Sys>(
             break;
         }
         let Some(smaller) = step.apply(&attr) else { continue };
-        match attempt(sys, smaller, target, leader) {
+        match attempt(sys, smaller, whom, leader) {
             Ok(opened) => return Ok(opened),
             // Without exclusion the event could be had, but not by everybody: that is the thing to say.
             Err((Errno(errno @ (libc::EACCES | libc::EPERM)), refused)) if step == Step::Exclude => {
@@ -183,8 +190,8 @@ pub(crate) fn open<S: Sys>(
 }
 
 /// One request, repeated as the kernel asks for it: after signals, and in the size that it knows.
-fn attempt<S: Sys>(sys: &S, attr: Attr, target: Target, leader: i32) -> Result<(i32, Attr), Refused> {
-    let open = |attr: &mut Attr| persist(|| sys.open(attr, target.pid, target.cpu, leader, CLOEXEC));
+fn attempt<S: Sys>(sys: &S, attr: Attr, whom: Whom, leader: i32) -> Result<(i32, Attr), Refused> {
+    let open = |attr: &mut Attr| persist(|| sys.open(attr, whom.pid, whom.cpu, leader, CLOEXEC));
     // A copy, because the kernel may write into it.
     let mut sent = attr;
     match open(&mut sent) {
@@ -217,4 +224,23 @@ fn is_zero_from(attr: &Attr, size: usize) -> bool {
 /// Whether a request counts in the kernel.
 pub(crate) fn counts_kernel(attr: &Attr) -> bool {
     attr.flags & flag::EXCLUDE_KERNEL == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnose::Target;
+
+    #[test]
+    fn user_reads_are_asked_for_by_who_counts_itself() {
+        let cycles = Attr { kind: kind::HARDWARE, ..Attr::default() };
+        let asks = |attr: &Attr, pid, cpu| may_read(attr, Whom::of(Target { pid, cpu }, 7));
+        assert!(asks(&cycles, 0, -1));
+        // The same thread by its number.
+        assert!(asks(&cycles, 7, -1));
+        assert!(!asks(&cycles, 8, -1) && !asks(&cycles, 7, 0) && !asks(&cycles, -1, 0));
+        assert!(!asks(&Attr { flags: flag::INHERIT, ..cycles }, 7, -1));
+        assert!(!asks(&Attr { kind: kind::SOFTWARE, ..cycles }, 7, -1));
+        assert!(!asks(&Attr { config1: 1, ..cycles }, 7, -1));
+    }
 }

@@ -198,6 +198,8 @@ pub(crate) mod kind {
 pub(crate) mod software {
     pub(crate) const CONTEXT_SWITCHES: u64 = 3;
     pub(crate) const CPU_MIGRATIONS: u64 = 4;
+    /// Counts nothing, anywhere.
+    pub(crate) const DUMMY: u64 = 9;
     pub(crate) const CGROUP_SWITCHES: u64 = 11;
 }
 

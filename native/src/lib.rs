@@ -77,7 +77,11 @@ mod page;
 mod parse;
 mod perf_info;
 #[cfg(picollo_linux)]
+mod pinning;
+#[cfg(picollo_linux)]
 mod pmc;
+#[cfg(picollo_linux)]
+mod policy;
 #[cfg(picollo_linux)]
 mod probe;
 #[cfg(picollo_linux)]
@@ -104,6 +108,8 @@ mod thread;
 mod tsc;
 #[cfg_attr(not(picollo_linux), path = "elsewhere/wall.rs")]
 mod wall;
+#[cfg(picollo_linux)]
+mod whom;
 pub mod work;
 
 #[cfg(feature = "std")]

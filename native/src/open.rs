@@ -2,7 +2,7 @@
 
 use crate::attr::{Wish, request};
 use crate::diagnose::{Refusal, Target};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::Event;
 use crate::fast::{self, Mapped};
 use crate::group::{self, Counter, Group, Refused, counts_kernel};
@@ -12,6 +12,7 @@ use crate::reading::{EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USE
 use crate::substitute::Substitute;
 use crate::sys::{Errno, Sys};
 use crate::thread;
+use crate::whom::Whom;
 
 /// The opened events of a session, by position. Closes them when dropped, and nothing more: that is all that a forked child
 /// may do to its parent's counters.
@@ -58,7 +59,10 @@ impl<S: Sys> Drop for Opened<S> {
 /// For whom and how to open.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
+    /// As it was asked for, to speak of.
     pub target: Target,
+    /// As the kernel is told.
+    pub whom: Whom,
     pub wish: Wish,
     /// Take less than was asked for where that is all there is.
     pub lenient: bool,
@@ -124,7 +128,8 @@ impl<S: Sys> Opened<S> {
         Err(refusal.explain(&self.sys).with_event(position))
     }
 
-    /// Opens the event on every kind of core that has it: the first at its position, the rest in further slots, which are returned.
+    /// Opens the event on every kind of core that has it: the first at its position, the rest in further slots. Where the kernel
+    /// has it on none, it may be one that cannot name the kinds: then on the one that a plain event means.
     pub(crate) fn open_parts(
         &mut self,
         plan: &Plan,
@@ -134,32 +139,40 @@ impl<S: Sys> Opened<S> {
         info: &mut EventInfo,
         next_slot: &mut usize,
     ) -> Result<u64> {
-        let (mut parts, mut opened, mut first_error) = (0, 0, None);
+        let (mut slots, mut opened) = (0, 0);
         let wanted = pmus.parts(event);
         for index in 0..wanted {
             let part = pmus.part(event, index);
             let slot = if opened == 0 { position } else { *next_slot };
-            let mut scratch = EventInfo::new();
-            let told = if opened == 0 { &mut *info } else { &mut scratch };
-            match self.open(plan, slot, &part, told) {
-                Ok(_) if opened == 0 => opened = 1,
-                Ok(_) => {
-                    parts |= 1 << slot;
-                    *next_slot += 1;
-                    opened += 1;
-                }
-                Err(error) => first_error = first_error.or(Some(error)),
+            let mut told = EventInfo::new();
+            if self.open(plan, slot, &part, &mut told).is_err() {
+                continue;
             }
-        }
-        match first_error {
-            Some(error) if opened == 0 => Err(error.with_event(position)),
-            _ => {
-                if opened < wanted {
-                    info.say(format_args!("counted on {opened} of the {wanted} kinds of core only"));
-                }
-                Ok(parts)
+            if opened == 0 {
+                *info = told;
+            } else {
+                slots |= 1 << slot;
+                *next_slot += 1;
+                info.add_part(&told);
             }
+            opened += 1;
         }
+        if opened == 0 {
+            self.open(plan, position, event, info)?;
+            info.say(format_args!(
+                "counted on one kind of core only: this kernel does not tell them apart (Arm before Linux 6.6)"
+            ));
+        } else if opened < wanted {
+            info.say(format_args!("counted on {opened} of the {wanted} kinds of core only"));
+        }
+        Ok(slots)
+    }
+
+    /// Whether an event may share a group as far as kinds of core go: two of them have no group in common.
+    fn mixes(&self, index: usize, attr: &Attr) -> bool {
+        let other = &self.attrs[self.groups[index].leader];
+        let both_extended = hybrid::is_extended(attr.kind) && hybrid::is_extended(other.kind);
+        !both_extended || attr.config >> 32 == other.config >> 32
     }
 
     /// Opens the event into the first group that takes it, else into one of its own.
@@ -174,16 +187,11 @@ impl<S: Sys> Opened<S> {
         let mut attr = request(event, plan.wish, false);
         adjust(&mut attr);
         for index in 0..self.groups.len() {
-            // The PMUs of two kinds of core have no group in common.
-            let other = &self.attrs[self.groups[index].leader];
-            if attr.kind == other.kind
-                && attr.config >> 32 != other.config >> 32
-                && hybrid::is_extended(other.kind)
-            {
+            if !self.mixes(index, &attr) {
                 continue;
             }
             let leader = self.counters[self.groups[index].leader].fd;
-            match group::open(&self.sys, &attr, plan.target, leader) {
+            match group::open(&self.sys, &attr, plan.whom, leader) {
                 Ok((fd, attr)) => {
                     self.keep(position, fd, attr)?;
                     self.groups[index].members |= 1 << position;
@@ -199,7 +207,7 @@ impl<S: Sys> Opened<S> {
         let pinned = plan.wish.pinned && self.groups.is_empty();
         let mut attr = request(event, Wish { pinned, ..plan.wish }, true);
         adjust(&mut attr);
-        let (fd, attr) = group::open(&self.sys, &attr, plan.target, -1)?;
+        let (fd, attr) = group::open(&self.sys, &attr, plan.whom, -1)?;
         self.keep(position, fd, attr)?;
         self.groups.push(Group { leader: position, members: 1 << position, pinned });
         self.tell(plan, info, self.groups.len() - 1, &attr);
@@ -218,16 +226,19 @@ impl<S: Sys> Opened<S> {
         if unpinned {
             info.flags |= EVENT_INFO_UNPINNED;
         }
-        if index > 0 {
+        // The first group of a further kind of core is where its events belong.
+        if (0..index).any(|earlier| self.mixes(earlier, attr)) {
             let pinning = if unpinned { ", and not pinned, since only one group can be" } else { "" };
             info.say(format_args!(
                 "not in the first group{pinning}: that has no room for it, or the two do not mix"
             ));
+        } else if unpinned {
+            info.say(format_args!("not pinned, since only one group can be"));
         }
     }
 
     /// Notes a new descriptor with its id; closes it again where the kernel does not name it.
-    fn keep(&mut self, position: usize, fd: i32, attr: Attr) -> core::result::Result<(), Refused> {
+    pub(crate) fn keep(&mut self, position: usize, fd: i32, attr: Attr) -> core::result::Result<(), Refused> {
         match group::persist(|| self.sys.event_id(fd)) {
             Ok(id) => {
                 self.counters[position] = Counter { fd, id };
@@ -242,44 +253,5 @@ impl<S: Sys> Opened<S> {
                 Err((errno, attr))
             }
         }
-    }
-
-    /// Opens a pinned group again without pinning, after the PMU turned out to have no room for it. Where that is refused, the
-    /// group is left without members, and the position of the event at fault returned.
-    pub(crate) fn reopen_unpinned(
-        &mut self,
-        index: usize,
-        target: Target,
-    ) -> core::result::Result<(), (usize, Refused)> {
-        let members = self.groups[index].members;
-        self.groups[index].pinned = false;
-        // Closed first: what the old group holds, the new one may need.
-        group::positions(members).for_each(|position| self.close(position));
-        let mut leader = -1;
-        for position in group::positions(members) {
-            let attr = Attr { flags: self.attrs[position].flags & !flag::PINNED, ..self.attrs[position] };
-            let opened = group::open(&self.sys, &attr, target, leader);
-            if let Err(refused) = opened.and_then(|(fd, attr)| self.keep(position, fd, attr)) {
-                group::positions(members).for_each(|position| self.close(position));
-                self.groups[index].members = 0;
-                return Err((position, refused));
-            }
-            if leader < 0 {
-                leader = self.counters[position].fd;
-            }
-        }
-        Ok(())
-    }
-
-    /// Explains a refusal that came later than the opening.
-    pub(crate) fn explain(
-        &self,
-        name: &str,
-        position: usize,
-        target: Target,
-        (errno, attr): Refused,
-    ) -> Error {
-        let refusal = Refusal { name, attr: &attr, target, errno };
-        refusal.explain(&self.sys).with_event(position)
     }
 }

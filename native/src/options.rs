@@ -5,8 +5,10 @@ use crate::diagnose::Target;
 #[cfg(picollo_linux)]
 use crate::error::{Error, Result, Status};
 
-/// Ask the kernel to keep the events on the PMU all the time. Where it cannot, they are opened again without, and their info says
-/// so.
+/// Ask the kernel to keep the events of the first group on the PMU all the time. Where it cannot, when they are enabled or later, they
+/// are opened again without this and take turns like any others: no error, but [`EVENT_INFO_UNPINNED`](crate::EVENT_INFO_UNPINNED)
+/// and a message. An interval that was lost over it is `NotCounted`. Events that find no room in the first group are not pinned, and
+/// flagged so.
 pub const SESSION_PINNED: u32 = 1 << 0;
 /// Count in the kernel too.
 pub const SESSION_KERNEL: u32 = 1 << 1;

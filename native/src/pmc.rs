@@ -298,6 +298,10 @@ impl<P: View> Pmcs<P> {
                 continue;
             }
             let fields = capture(&member.page, |index| source.has(index));
+            // The kernel's last answer was for the lock that is about to be forgotten: another thread may have started and stopped
+            // the event since then.
+            self.standing &=
+                member.captured && fields.as_ref().is_some_and(|fields| fields.lock == member.lock);
             member.captured = fields.is_some();
             (member.doubtful, member.index) = (true, 0);
             let Some(fields) = fields else {

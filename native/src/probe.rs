@@ -11,6 +11,7 @@ use crate::group;
 use crate::kernel::{Attr, CAP_USER_READ, kind};
 use crate::machine::{self, Machine};
 use crate::perf_info::PerfInfo;
+use crate::policy::policy;
 use crate::sys::{Errno, Kernel, Sys};
 use crate::text;
 
@@ -29,7 +30,7 @@ pub fn probe() -> PerfInfo {
 
 /// What stands in the way of a user read that the kernel allows: the environment, or what a child found out. `None`: nothing.
 fn user_read_refused() -> Option<&'static str> {
-    match Policy::of_environment() {
+    match policy() {
         Policy::Off => return Some("Counters are read by system call: PICOLLO_RDPMC=off. "),
         Policy::Force => return None,
         Policy::Auto => {}

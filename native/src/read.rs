@@ -66,6 +66,9 @@ impl<S: Sys> Session<S> {
                 None => history.advance_without(),
             }
         }
+        if samples.pushed_off != 0 {
+            self.bring_back(samples.pushed_off);
+        }
         self.reads += 1;
         self.recorded = false;
         Ok(())

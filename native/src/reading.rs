@@ -51,7 +51,7 @@ impl Reading {
 
 /// Counted in user space only, though more was asked for.
 pub const EVENT_INFO_USER_ONLY: u32 = 1 << 0;
-/// Not pinned, though that was asked for.
+/// Not kept on the PMU all the time, though that was asked for: not pinned, or pinned and pushed off once. The message says which.
 pub const EVENT_INFO_UNPINNED: u32 = 1 << 1;
 /// Counted by other means than `perf_event_open`.
 pub const EVENT_INFO_SUBSTITUTED: u32 = 1 << 2;
@@ -114,6 +114,14 @@ impl EventInfo {
         match text::get(&before) {
             "" => text::set(&mut self.message, sentence),
             earlier => text::set(&mut self.message, format_args!("{earlier}; {sentence}")),
+        }
+    }
+
+    /// Adds what there is to say of a further part of the event, on another kind of core.
+    pub(crate) fn add_part(&mut self, part: &EventInfo) {
+        self.flags |= part.flags;
+        if !part.message().is_empty() && !self.message().contains(part.message()) {
+            self.say(format_args!("on another kind of core: {}", part.message()));
         }
     }
 

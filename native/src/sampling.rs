@@ -23,6 +23,8 @@ pub(crate) struct Samples {
     times_stale: u64,
     /// The last answer stood.
     standing: u64,
+    /// Groups that are pinned and off the PMU for good, by index.
+    pub pushed_off: u64,
 }
 
 /// Which of the two ways a sample is taken.
@@ -45,6 +47,7 @@ impl Samples {
             clean: 0,
             times_stale: 0,
             standing: 0,
+            pushed_off: 0,
         }
     }
 
@@ -107,7 +110,7 @@ impl<S: Sys> Session<S> {
 
     fn sample(&self, fast: &mut Fast, way: Way, samples: &mut Samples) -> Result<()> {
         (samples.taken, samples.fast, samples.clean) = (0, 0, 0);
-        (samples.times_stale, samples.standing) = (0, 0);
+        (samples.times_stale, samples.standing, samples.pushed_off) = (0, 0, 0);
         let ordered = self.has(SESSION_ORDERED);
         if ordered {
             tsc::fence();
@@ -124,7 +127,10 @@ impl<S: Sys> Session<S> {
             }
             match self.read_group(index, samples) {
                 Ok(()) => {}
-                Err(Unreadable::PinnedOut) => continue,
+                Err(Unreadable::PinnedOut) => {
+                    samples.pushed_off |= 1 << index;
+                    continue;
+                }
                 Err(unreadable) => return Err(self.unreadable(group.leader, unreadable)),
             }
             if let Some(pmcs) = pmcs {
@@ -162,11 +168,13 @@ impl<S: Sys> Session<S> {
         };
         let unmoved = pmcs.read_unmoved(&Cpu);
         if !unmoved && pmcs.read_moved(&Cpu, last).is_err() {
-            if cfg!(target_arch = "aarch64") || self.enabled && !self.is_part(group) || !pmcs.stands() {
+            // A pinned group that finds no room when the thread comes back to its kind of core leaves its page as it was.
+            let waits = self.is_part(group) && !group.pinned;
+            if cfg!(target_arch = "aarch64") || self.enabled && !waits || !pmcs.stands() {
                 return false;
             }
-            // Stopped, or waiting for the thread to come to its kind of core, and off the PMU ever since the kernel was last asked: its answer stands. (On aarch64 an index of 0 may also
-            // mean that a running counter is not to be read.)
+            // Stopped, or waiting for the thread to come to its kind of core, and off the PMU ever since the kernel was last asked:
+            // its answer stands. (On aarch64 an index of 0 may also mean that a running counter is not to be read.)
             for position in positions(group.members) {
                 samples.all[position] = self.histories[position].last();
             }
@@ -187,7 +195,7 @@ impl<S: Sys> Session<S> {
 
     #[cold]
     fn unreadable(&self, leader: usize, unreadable: Unreadable) -> Error {
-        let name = self.entries[self.owner(leader)].event.name();
+        let name = self.name_of(leader);
         let errno = match unreadable {
             Unreadable::Errno(Errno(errno)) => errno,
             Unreadable::PinnedOut | Unreadable::Malformed => libc::EIO,
@@ -204,6 +212,6 @@ impl<S: Sys> Session<S> {
                 Error::new(Status::Os, format_args!("{name}: the counters could not be read: {error}"))
             }
         };
-        error.with_errno(errno).with_event(leader)
+        self.blame(leader, error.with_errno(errno))
     }
 }

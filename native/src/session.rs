@@ -5,12 +5,12 @@ use core::fmt;
 use picollo_core::SharedHistogram;
 
 use crate::attr::Wish;
-use crate::diagnose::Target;
+use crate::diagnose::{Refusal, Target};
 use crate::error::{Error, Result, Status};
 use crate::event::Event;
 use crate::fast::Fast;
 use crate::fault::Policy;
-use crate::group::{Counter, MAX_EVENTS, positions};
+use crate::group::{Counter, MAX_EVENTS, Refused, positions};
 use crate::history::History;
 use crate::hybrid::Pmus;
 use crate::kernel::Attr;
@@ -20,11 +20,13 @@ use crate::options::{
     SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions, check_options,
 };
 use crate::overhead::Overhead;
+use crate::policy::policy;
 use crate::reading::{EVENT_INFO_FAST, EventInfo, Reading};
 use crate::sampling::Samples;
 use crate::substitute::Substitute;
 use crate::sys::{Kernel, Sys};
 use crate::thread;
+use crate::whom::Whom;
 
 /// What belongs to one event and is not needed to read it.
 pub(crate) struct Entry {
@@ -34,6 +36,8 @@ pub(crate) struct Entry {
     pub histogram: SharedHistogram,
     /// Where more of it is counted, on other kinds of core: one bit for each slot.
     pub parts: u64,
+    /// One counter sees it wherever the target runs: not one of several parts, nor the only one that could be had.
+    pub everywhere: bool,
     pub overhead_fast: Overhead,
     pub overhead_syscall: Overhead,
 }
@@ -47,7 +51,7 @@ pub(crate) struct Entry {
 /// Threads: [`ReadMode::Auto`] on the opening thread, the rest on any thread, one at a time, which `&mut` sees to. After a fork the
 /// child can only drop its copy: every call answers `Forked`, because its descriptors still are the parent's counters.
 ///
-/// Reading and recording allocate nothing.
+/// Reading and recording allocate nothing, unless a pinned group has to be opened again ([`SESSION_PINNED`]).
 pub struct Session<S: Sys = Kernel> {
     /// Before `opened`, which unmaps what this looks at: fields are dropped in order.
     pub(crate) fast: Fast,
@@ -55,7 +59,9 @@ pub struct Session<S: Sys = Kernel> {
     pub(crate) entries: Vec<Entry>,
     pub(crate) histories: Vec<History>,
     pub(crate) options: SessionOptions,
-    pub(crate) target: Target,
+    /// Whom it counts, as it was asked for and as the kernel is told.
+    target: Target,
+    pub(crate) whom: Whom,
     /// The opening thread, by its never-reused token and by its kernel id.
     opener: (u64, i32),
     pub(crate) process: u64,
@@ -94,13 +100,16 @@ impl<S: Sys> Session<S> {
             if wanted <= MAX_EVENTS { (pmus, wanted) } else { (Pmus::default(), events.len()) };
         let counters = filled(slots, Counter::CLOSED)?;
         let attrs = filled(slots, Attr::default())?;
-        let policy = Policy::of_environment();
+        let policy = policy();
         let opener = (thread::token(), thread::kernel_id());
+        if opener.1 <= 0 {
+            return Err(Error::new(Status::Os, format_args!("the system does not say which thread this is")));
+        }
+        let whom = Whom::of(target, opener.1);
         let process = thread::process();
         // The counter that a thread reads is its own, whatever the event counts: only an event of this very thread, wherever it
         // runs and without its children, can be read in user space. The kernel would let any be mapped.
-        let own = target.pid == 0 || target.pid == opener.1;
-        let maps = own && target.cpu == -1 && options.flags & SESSION_INHERIT == 0 && policy != Policy::Off;
+        let maps = whom.own && options.flags & SESSION_INHERIT == 0 && policy != Policy::Off;
         let pages = filled(slots, None)?;
         let opened = Opened { sys, counters, attrs, pages, maps, process, groups: with_room(slots)? };
         let mut session = Session {
@@ -110,6 +119,7 @@ impl<S: Sys> Session<S> {
             histories: filled(slots, History::default())?,
             options: *options,
             target,
+            whom,
             opener,
             process,
             policy,
@@ -134,13 +144,13 @@ impl<S: Sys> Session<S> {
 
     fn open_all(&mut self, events: &[Event], pmus: &Pmus) -> Result<()> {
         let inherit = self.has(SESSION_INHERIT);
-        let one_thread = self.target.pid >= 0 && self.target.cpu < 0 && !inherit;
-        let thread = if self.target.pid == 0 { self.opener.1 } else { self.target.pid };
+        let one_thread = self.whom.pid >= 0 && self.whom.cpu < 0 && !inherit;
         let plan = Plan {
             target: self.target,
+            whom: self.whom,
             wish: Wish { kernel: self.has(SESSION_KERNEL), inherit, pinned: self.has(SESSION_PINNED) },
             lenient: self.has(SESSION_SKIP_UNAVAILABLE),
-            thread: one_thread.then_some(thread),
+            thread: one_thread.then_some(self.whom.pid),
         };
         let histogram_options = picollo_core::Options {
             relative_error: self.options.relative_error,
@@ -186,6 +196,7 @@ impl<S: Sys> Session<S> {
                 substitute,
                 histogram,
                 parts,
+                everywhere: pmus.parts(event) == 1,
                 overhead_fast,
                 overhead_syscall,
             });
@@ -206,12 +217,34 @@ impl<S: Sys> Session<S> {
         }
     }
 
-    /// The event that a slot belongs to.
-    pub(crate) fn owner(&self, slot: usize) -> usize {
+    /// The event that a slot belongs to, if any.
+    pub(crate) fn owner(&self, slot: usize) -> Option<usize> {
         if slot < self.entries.len() {
-            return slot;
+            return Some(slot);
         }
-        self.entries.iter().position(|entry| entry.parts >> slot & 1 != 0).unwrap_or(0)
+        self.entries.iter().position(|entry| entry.parts >> slot & 1 != 0)
+    }
+
+    /// The name of the event that a slot belongs to.
+    pub(crate) fn name_of(&self, slot: usize) -> &str {
+        self.owner(slot).map_or("a part of an event", |position| self.entries[position].event.name())
+    }
+
+    /// The error with the event that a slot belongs to; without one where it is nobody's.
+    pub(crate) fn blame(&self, slot: usize, error: Error) -> Error {
+        match self.owner(slot) {
+            Some(position) => error.with_event(position),
+            None => error,
+        }
+    }
+
+    /// Explains a refusal that came later than the opening.
+    pub(crate) fn refused_later(&self, slot: usize, (errno, attr): Refused) -> Error {
+        // What has ended has a number, even if it was not asked for by it.
+        let pid = if errno.0 == libc::ESRCH { self.whom.pid } else { self.target.pid };
+        let target = Target { pid, ..self.target };
+        let refusal = Refusal { name: self.name_of(slot), attr: &attr, target, errno };
+        self.blame(slot, refusal.explain(&self.opened.sys))
     }
 
     /// Whether this process may touch the counters.
@@ -238,7 +271,7 @@ impl<S: Sys> Session<S> {
 
     /// Whether the session counts its own opening thread.
     pub(crate) fn counts_opener(&self) -> bool {
-        self.target.pid == 0 || self.target.pid == self.opener.1
+        self.whom.pid == self.opener.1
     }
 
     fn entry(&self, index: usize) -> Result<&Entry> {
@@ -277,6 +310,9 @@ impl<S: Sys> Session<S> {
     pub(crate) fn rebase(&mut self) -> Result<()> {
         let mut samples = Samples::new();
         self.sample_and_learn(&mut samples)?;
+        if samples.pushed_off != 0 {
+            self.bring_back(samples.pushed_off);
+        }
         for (position, history) in self.histories.iter_mut().enumerate() {
             history.rebase(samples.get(position).unwrap_or(history.last()));
         }
@@ -364,14 +400,22 @@ impl<S: Sys> Session<S> {
     }
 
     /// Takes a new base and resets the histograms. The kernel's counters go on as they are.
+    ///
+    /// Errors: `Os`, which changes nothing; `Busy`, with the event, where others keep its histogram busy with resets of their own.
+    /// That event then keeps its histogram and its tally of what was not counted, which belong together; the base is new, and all
+    /// other events are reset. To be tried again.
     pub fn reset(&mut self) -> Result<()> {
         self.check()?;
         self.rebase()?;
-        for entry in &mut self.entries {
-            entry.info.not_counted_count = 0;
-            entry.histogram.reset()?;
+        let mut result = Ok(());
+        for (position, entry) in self.entries.iter_mut().enumerate() {
+            match entry.histogram.reset() {
+                // Only together: the histogram's total and this add up to the number of records.
+                Ok(()) => entry.info.not_counted_count = 0,
+                Err(error) => result = result.and(Err(Error::from(error).with_event(position))),
+            }
         }
-        Ok(())
+        result
     }
 }
 

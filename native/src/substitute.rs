@@ -14,6 +14,8 @@ pub(crate) struct Substitute {
     what: What,
     /// The thread counted.
     thread: i32,
+    /// When it was started, as its `stat` has it: by this and its id it is known, since the id goes to another one when it ends.
+    birth: Option<u64>,
     /// Collected until the last disable.
     before: Sample,
     /// The kernel's totals when it was enabled; `None` while disabled.
@@ -34,7 +36,8 @@ impl Substitute {
             software::CPU_MIGRATIONS => What::Migrations,
             _ => return None,
         };
-        let substitute = Substitute { what, thread, before: Sample::default(), started: None };
+        let birth = birth(sys, thread);
+        let substitute = Substitute { what, thread, birth, before: Sample::default(), started: None };
         substitute.total(sys, thread).map(|_| substitute)
     }
 
@@ -60,6 +63,10 @@ impl Substitute {
             What::Migrations => fields(sys, format_args!("/proc/{thread}/sched"), &["se.nr_migrations"]),
         }?;
         let time = sys.thread_nanos(thread).ok().or_else(|| run_time(sys, thread))?;
+        // Looked at last: if it is the same thread now, it was the same thread all the time.
+        if thread != caller && birth(sys, thread) != self.birth {
+            return None;
+        }
         Some(Sample { value, enabled: time, running: time })
     }
 
@@ -85,6 +92,17 @@ impl Substitute {
         }
         Some(sample)
     }
+}
+
+/// When a thread was started, in clock ticks since boot: the 22nd field of its `stat`, the 20th after its name.
+fn birth<S: Sys>(sys: &S, thread: i32) -> Option<u64> {
+    let mut name = [0 as c_char; 64];
+    text::set(&mut name, format_args!("/proc/{thread}/stat"));
+    let mut buffer = [0u8; 1024];
+    let length = sys.read_file(text::get(&name), &mut buffer).ok()?;
+    // The name is in parentheses, and may have some of its own, and bytes that are not UTF-8.
+    let behind = buffer[..length].iter().rposition(|&byte| byte == b')')? + 1;
+    core::str::from_utf8(&buffer[behind..length]).ok()?.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 /// Nanoseconds that a thread of any process has run: the first number of its `schedstat`.

@@ -76,6 +76,9 @@ impl Sys for Kernel {
         if attr.size as usize > size_of::<Attr>() {
             return Err(Errno(libc::E2BIG));
         }
+        // One register each: as 64-bit numbers the flags would, on some 32-bit machines, go into the next pair of them.
+        let [pid, cpu, group] = [pid, cpu, group].map(libc::c_long::from);
+        let flags = flags as libc::c_ulong;
         // SAFETY: attr is live and at least attr.size bytes long, as just checked; the kernel writes only its size field. The
         // other arguments are integers.
         let fd = unsafe {
@@ -97,7 +100,7 @@ impl Sys for Kernel {
 
     unsafe fn ioctl(&self, fd: i32, request: u64, argument: u64) -> Result<(), Errno> {
         // SAFETY: the request takes an integer, says the caller.
-        let result = unsafe { libc::ioctl(fd, request as _, argument) };
+        let result = unsafe { libc::ioctl(fd, request as _, argument as libc::c_ulong) };
         if result < 0 { Err(Errno::last()) } else { Ok(()) }
     }
 

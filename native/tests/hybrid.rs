@@ -123,3 +123,71 @@ fn pinned_parts_tell_the_event_they_belong_to() {
     assert_eq!(fake.open_descriptors(), 40);
     drop(session);
 }
+
+/// Arm before Linux 6.6 refuses to have a PMU named in a generic event, and counts the plain one on one kind of core.
+#[test]
+fn a_kernel_that_does_not_tell_kinds_of_core_apart() {
+    for errno in [libc::EINVAL, libc::ENOENT, libc::EOPNOTSUPP] {
+        for flags in [0, SESSION_SKIP_UNAVAILABLE, SESSION_PINNED] {
+            let fake = machine();
+            fake.refuse(move |open| if open.attr.config >> 32 != 0 { Err(errno) } else { Ok(()) });
+            let mut session = create(&fake, flags, &["cycles", "instructions", "page-faults"]).unwrap();
+            let opened: Vec<(u64, i32)> =
+                fake.events().iter().map(|event| (event.open.attr.config, event.leader)).collect();
+            assert_eq!(opened, [(0, 100), (1, 100), (2, 100)], "{:?}", fake.opens());
+            for index in 0..3 {
+                let info = session.event_info(index).unwrap();
+                assert_eq!((info.status, info.group, info.flags), (0, 0, 0), "{info:?}");
+                assert_eq!(info.message().contains("one kind of core only"), index < 2, "{info:?}");
+            }
+            fake.pass(7, 10, 10);
+            session.read(ReadMode::Auto).unwrap();
+            let values: Vec<u64> = readings(&session, true).iter().map(|reading| reading.value).collect();
+            assert_eq!(values, [7, 14, 21]);
+            drop(session);
+            assert_eq!(fake.open_descriptors(), 0);
+        }
+    }
+    // What stands in the way of the plain event is what stands in the way.
+    let fake = machine();
+    fake.refuse(|open| Err(if open.attr.config >> 32 != 0 { libc::EINVAL } else { libc::EACCES }));
+    let error = create(&fake, 0, &["cycles"]).unwrap_err();
+    assert_eq!((error.status(), error.event_index()), (Status::Permission, 0));
+}
+
+/// What there is to say of an event's second part is said.
+#[test]
+fn flags_and_messages_of_all_parts() {
+    // As it should be: nothing to say.
+    let fake = machine();
+    let session = create(&fake, 0, &["cycles", "instructions"]).unwrap();
+    assert!((0..2).all(|index| session.event_info(index).unwrap().message().is_empty()));
+    drop(session);
+    // The kernel may be counted on one kind of core only.
+    fake.refuse(|open| {
+        let denied = open.attr.config >> 32 == 10 && open.attr.flags & EXCLUDE_KERNEL == 0;
+        if denied { Err(libc::EACCES) } else { Ok(()) }
+    });
+    let session = create(&fake, SESSION_KERNEL | SESSION_SKIP_UNAVAILABLE, &["cycles"]).unwrap();
+    let info = session.event_info(0).unwrap();
+    assert_eq!((info.status, info.flags), (0, EVENT_INFO_USER_ONLY));
+    assert!(info.message().contains("on another kind of core: counted in user space only"), "{info:?}");
+    drop(session);
+    // Only one group is pinned.
+    let fake = machine();
+    let session = create(&fake, SESSION_PINNED, &["cycles"]).unwrap();
+    let info = session.event_info(0).unwrap();
+    assert_eq!((info.status, info.flags, info.group), (0, EVENT_INFO_UNPINNED, 0));
+    assert!(info.message().contains("on another kind of core: not pinned"), "{info:?}");
+    drop(session);
+    // No room beside the first on one kind of core.
+    let fake = machine();
+    fake.refuse(|open| {
+        let full = open.attr.config >> 32 == 10 && open.group >= 0;
+        if full { Err(libc::EINVAL) } else { Ok(()) }
+    });
+    let session = create(&fake, 0, &["cycles", "instructions"]).unwrap();
+    assert_eq!(session.event_info(0).unwrap().message(), "");
+    let info = session.event_info(1).unwrap();
+    assert!(info.message().contains("on another kind of core: not in the first group"), "{info:?}");
+}

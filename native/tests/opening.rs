@@ -191,96 +191,6 @@ fn an_older_kernel_gets_what_it_knows() {
 }
 
 #[test]
-fn pinned_groups_are_verified() {
-    // The PMU has no room to keep the group: end of file, until it is opened without pinning.
-    let fake = Fake::new();
-    fake.distort(|fd, answer| Ok(if fd < 102 { 0 } else { answer.len() * 8 }));
-    let mut session = create(&fake, SESSION_PINNED, &["cycles", "instructions"]).unwrap();
-    assert_eq!(
-        fake.transcript(),
-        [
-            "open 0:0x0 dPkh group -1 = 100",
-            "open 0:0x1 kh group 100 = 101",
-            "enable 100",
-            "close 100",
-            "close 101",
-            "open 0:0x0 dkh group -1 = 102",
-            "open 0:0x1 kh group 102 = 103",
-            "enable 102",
-        ]
-    );
-    for index in 0..2 {
-        let info = session.event_info(index).unwrap();
-        assert_eq!(info.flags & EVENT_INFO_UNPINNED, EVENT_INFO_UNPINNED);
-        assert!(info.message().contains("not pinned"), "{info:?}");
-    }
-    fake.pass(5, 10, 10);
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!(readings(&session, true)[1].value, 10);
-    drop(session);
-    assert_eq!(fake.open_descriptors(), 0);
-
-    // Pinned out later: not counted, no zero, no error; and counted again once it is back.
-    let fake = Fake::new();
-    let mut session = create(&fake, SESSION_PINNED, &["cycles", "instructions"]).unwrap();
-    fake.pass(5, 10, 10);
-    fake.distort(|_, _| Ok(0));
-    session.read(ReadMode::Auto).unwrap();
-    session.record(true).unwrap();
-    assert_eq!(readings(&session, true)[0].status, Status::NotCounted.code());
-    assert_eq!(session.event_info(0).unwrap().not_counted_count, 1);
-    fake.undistorted();
-    session.read(ReadMode::Auto).unwrap();
-    assert_eq!((readings(&session, true)[0].value, readings(&session, true)[0].status), (5, 0));
-}
-
-#[test]
-fn reopening_that_fails_closes_everything() {
-    for refused in 3..5 {
-        let fake = Fake::new();
-        // The hardware group does not fit; the other group is unaffected.
-        fake.distort(|fd, answer| Ok(if fd == 100 { 0 } else { answer.len() * 8 }));
-        fake.refuse(move |open| match open.number {
-            _ if open.attr.kind == 9 && open.group >= 0 => Err(libc::EINVAL),
-            number if number == refused + 2 => Err(libc::EBUSY),
-            _ => Ok(()),
-        });
-        let mut all = events(&["cycles", "instructions"]);
-        all.push(Event::new(9, 0));
-        let create = |flags| Session::with_sys(&fake, &SessionOptions { flags, ..Default::default() }, &all);
-        let error = create(SESSION_PINNED).unwrap_err();
-        assert_eq!(
-            (error.os_errno(), error.event_index()),
-            (libc::EBUSY, refused as i32 - 3),
-            "{:?}",
-            fake.transcript()
-        );
-        assert_eq!(fake.open_descriptors(), 0);
-    }
-    let fake = Fake::new();
-    fake.distort(|fd, answer| Ok(if fd == 100 { 0 } else { answer.len() * 8 }));
-    fake.refuse(|open| match open.number {
-        _ if open.attr.kind == 9 && open.group >= 0 => Err(libc::EINVAL),
-        5.. if open.attr.kind == 0 => Err(libc::EBUSY),
-        _ => Ok(()),
-    });
-    let mut all = events(&["cycles", "instructions"]);
-    all.push(Event::new(9, 0));
-    let options = SessionOptions { flags: SESSION_PINNED | SESSION_SKIP_UNAVAILABLE, ..Default::default() };
-    let mut session = Session::with_sys(&fake, &options, &all).unwrap();
-    let infos: Vec<i32> = (0..3).map(|index| session.event_info(index).unwrap().os_errno).collect();
-    assert_eq!(infos, [libc::EBUSY, libc::EBUSY, 0]);
-    fake.pass(1, 1, 1);
-    session.read(ReadMode::Auto).unwrap();
-    let statuses: Vec<i32> = readings(&session, true).iter().map(|reading| reading.status).collect();
-    assert_eq!(statuses, [Status::Os.code(), Status::Os.code(), 0]);
-    session.disable().unwrap();
-    session.enable().unwrap();
-    drop(session);
-    assert_eq!(fake.open_descriptors(), 0);
-}
-
-#[test]
 fn kernel_counting_denied() {
     let deny =
         |open: &mut Open| if open.attr.flags & EXCLUDE_KERNEL == 0 { Err(libc::EACCES) } else { Ok(()) };
@@ -368,6 +278,37 @@ fn what_happens_in_the_kernel_is_never_read_as_zero() {
     fake.remove(&path);
     session.read(ReadMode::Auto).unwrap();
     assert_eq!(readings(&session, true)[0].status, Status::NotCounted.code());
+}
+
+/// The kernel's own files name a thread by its id, which goes to another one when it ends.
+#[test]
+fn a_substitute_counts_its_own_thread_only() {
+    let fake = Fake::new();
+    fake.refuse(|open| if open.attr.flags & EXCLUDE_KERNEL == 0 { Err(libc::EACCES) } else { Ok(()) });
+    let born = |when: u64| {
+        // The name may hold what looks like the end of it.
+        let stat = format!("4711 (x) y (z) S {} {when} 0 0\n", ["1"; 18].join(" "));
+        fake.file("/proc/4711/stat", &stat);
+    };
+    let switched = |count: u64| {
+        let status = format!("voluntary_ctxt_switches:\t{count}\nnonvoluntary_ctxt_switches:\t0\n");
+        fake.file("/proc/4711/status", &status);
+    };
+    born(1000);
+    switched(5);
+    fake.switches(1);
+    let options = SessionOptions { thread: 4711, ..Default::default() };
+    let mut session = Session::with_sys(&fake, &options, &events(&["context-switches"])).unwrap();
+    switched(8);
+    fake.switches(2);
+    session.read(ReadMode::Auto).unwrap();
+    assert_eq!((readings(&session, true)[0].status, readings(&session, true)[0].value), (0, 3));
+    born(1001);
+    switched(80);
+    fake.switches(3);
+    session.read(ReadMode::Auto).unwrap();
+    assert_eq!(readings(&session, true)[0].status, Status::NotCounted.code());
+    assert_eq!(readings(&session, false)[0].value, 3);
 }
 
 #[test]

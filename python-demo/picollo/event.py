@@ -121,7 +121,7 @@ class EventInfo(NamedTuple):
 
     @property
     def unpinned(self) -> bool:
-        """Pinning was asked for, but the event is not pinned."""
+        """Pinning was asked for, but the event was not kept on a counter all the time: the message tells how."""
         return bool(self.flags & structs.EVENT_INFO_UNPINNED)
 
     @property

@@ -42,7 +42,9 @@ class Session(Handle):
 
     :param events: names, or :class:`Event`. They keep their order; duplicates are fine.
     :param kernel: count what the kernel does on the thread's behalf as well.
-    :param pinned: keep the events on counters all the time, or report an error instead of sharing counters.
+    :param pinned: keep the events on counters all the time, as far as the machine can: those in the first group (``info.group``
+        0). Where it cannot, at once or later, they share counters like any others; that is no error, and
+        :attr:`EventInfo.unpinned` and the message tell. An interval that was lost over it is not counted.
     :param enabled: start counting at once; else :meth:`enable` does.
     :param inherit: count threads that this one starts from now on as well (they are read through the kernel).
     :param skip_unavailable: keep what cannot be opened as an entry that is never counted, with the reason in :attr:`info`,

@@ -50,7 +50,11 @@ namespace Picollo.PerfEvent
                 return SetFlag(FlagOnCpu, cpu >= 0);
             }
 
-            /// <summary>All counters at all times, or none: never shared with other sessions. Off by default.</summary>
+            /// <summary>
+            /// Keep the counters of the first group running all the time, as far as the machine can. Where it cannot, at once or later,
+            /// they take turns like any others: that is no exception, and <see cref="PerfEventCounter.Message"/> tells. An interval that
+            /// was lost over it is not counted. Off by default.
+            /// </summary>
             public PerfEventCounterSessionFactory WithPinned(bool pinned = true) => SetFlag(FlagPinned, pinned);
 
             /// <summary>Count in the kernel as well. Off by default.</summary>

@@ -36,6 +36,10 @@ pub struct Opened {
     pub enabled: u64,
     pub running: u64,
     pub counting: bool,
+    /// A pinned leader that found no room: reads are end of file until it is enabled again.
+    pub failed: bool,
+    /// The thread that it counts: its id, and the how-manyth of that id it is.
+    pub thread: (i32, u32),
 }
 
 type Refuse = dyn FnMut(&mut Open) -> Result<(), i32>;
@@ -56,6 +60,12 @@ struct State {
     failing_ioctls: BTreeSet<u64>,
     failing_ids: BTreeSet<usize>,
     page: Option<Box<[u64; 512]>>,
+    /// Pinned groups find no room.
+    full: bool,
+    /// How many threads with an id have ended.
+    ended: BTreeMap<i32, u32>,
+    /// Before this many more requests to open, the thread ends.
+    ending: Option<(u32, i32)>,
 }
 
 #[derive(Default)]
@@ -101,6 +111,26 @@ impl Fake {
 
     pub fn undistorted(&self) {
         self.0.borrow_mut().distort = None;
+    }
+
+    /// Pinned groups find no room from now on, or find it again. Those that are running are thrown off the PMU, and stay off until
+    /// they are enabled, whether there is room again or not: so Linux does it.
+    pub fn full(&self, full: bool) {
+        let mut state = self.0.borrow_mut();
+        state.full = full;
+        for event in state.events.values_mut().filter(|event| full && event.counting && is_pinned(event)) {
+            (event.counting, event.failed) = (false, true);
+        }
+    }
+
+    /// A thread ends, and its id is given to another one.
+    pub fn reuse(&self, thread: i32) {
+        *self.0.borrow_mut().ended.entry(thread).or_default() += 1;
+    }
+
+    /// The same before the n-th request to open from now.
+    pub fn reuse_at(&self, opens: u32, thread: i32) {
+        self.0.borrow_mut().ending = Some((opens, thread));
     }
 
     pub fn fail_ioctl(&self, request: u64) {
@@ -159,6 +189,16 @@ impl Fake {
     }
 }
 
+fn is_pinned(event: &Opened) -> bool {
+    event.open.attr.flags & PINNED != 0
+}
+
+/// The kernel's id of the calling thread.
+pub fn thread_id() -> i32 {
+    // SAFETY: a query without arguments.
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
 /// An id that differs from others in its upper half only.
 pub fn id_of(fd: i32) -> u64 {
     (fd as u64) << 32 | 7
@@ -185,6 +225,14 @@ impl Sys for &Fake {
         let mut state = self.0.borrow_mut();
         let number = state.opens;
         state.opens += 1;
+        if let Some((left, thread)) = &mut state.ending {
+            *left -= 1;
+            let (left, thread) = (*left, *thread);
+            if left == 0 {
+                state.ending = None;
+                *state.ended.entry(thread).or_default() += 1;
+            }
+        }
         let mut open = Open { attr: *attr, pid, cpu, group, number };
         let decision = match state.refuse.take() {
             Some(mut refuse) => {
@@ -196,16 +244,29 @@ impl Sys for &Fake {
         };
         // Dummy events are how the library looks whether anything works; they are not part of what is told.
         let line = format!("open {}:{:#x} {} group {group}", attr.kind, attr.config, letters(attr.flags));
+        // 0 is whoever asks, at this moment.
+        let thread = if pid == 0 { thread_id() } else { pid };
+        let thread = (thread, state.ended.get(&thread).copied().unwrap_or(0));
         let answer = match decision {
             Ok(()) if group >= 0 && !state.events.contains_key(&group) => Err(libc::EBADF),
+            // The events of a group count one and the same thread.
+            Ok(()) if group >= 0 && state.events[&group].thread != thread => Err(libc::EINVAL),
             Ok(()) => {
                 let fd = state.next;
                 state.next += 1;
                 let leader = if group < 0 { fd } else { group };
                 let counting = attr.flags & DISABLED == 0;
-                state
-                    .events
-                    .insert(fd, Opened { open, leader, value: 1000, enabled: 5000, running: 5000, counting });
+                let event = Opened {
+                    open,
+                    leader,
+                    value: 1000,
+                    enabled: 5000,
+                    running: 5000,
+                    counting,
+                    failed: false,
+                    thread,
+                };
+                state.events.insert(fd, event);
                 Ok(fd)
             }
             Err(errno) => {
@@ -229,6 +290,9 @@ impl Sys for &Fake {
     fn read(&self, fd: i32, buffer: &mut [u64]) -> Result<usize, Errno> {
         let mut state = self.0.borrow_mut();
         let event = state.events.get(&fd).expect("read of a closed descriptor").clone();
+        if state.events[&event.leader].failed {
+            return Ok(0);
+        }
         let mut answer = if event.open.attr.read_format & 8 == 0 {
             vec![event.value, event.enabled, event.running, id_of(fd)]
         } else {
@@ -264,7 +328,15 @@ impl Sys for &Fake {
             other => panic!("request {other:#x} must never be used"),
         };
         state.transcript.push(format!("{} {fd}", if counting { "enable" } else { "disable" }));
-        state.events.get_mut(&fd).expect("ioctl on a closed descriptor").counting = counting;
+        let full = state.full;
+        let event = state.events.get_mut(&fd).expect("ioctl on a closed descriptor");
+        if counting {
+            // Out of the error state, and back into it where there still is no room.
+            event.failed = full && is_pinned(event);
+            event.counting = !event.failed;
+        } else {
+            event.counting = false;
+        }
         Ok(())
     }
 

@@ -100,6 +100,8 @@ mod sysfs;
 mod text;
 #[cfg(picollo_linux)]
 mod thread;
+#[cfg(picollo_linux)]
+mod trial;
 #[cfg_attr(not(picollo_linux), path = "elsewhere/tsc.rs")]
 mod tsc;
 #[cfg_attr(not(picollo_linux), path = "elsewhere/wall.rs")]
@@ -121,7 +123,7 @@ pub use event::{
 pub use kernel::{Attr, Page};
 pub use options::{
     MAX_EVENTS, ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
-    SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions,
+    SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions,
 };
 #[cfg(picollo_linux)]
 pub use overhead::Overhead;

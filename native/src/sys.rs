@@ -12,7 +12,7 @@ pub struct Errno(pub i32);
 
 impl Errno {
     /// The number that the last failed call of this thread left behind.
-    fn last() -> Errno {
+    pub(crate) fn last() -> Errno {
         Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
     }
 }

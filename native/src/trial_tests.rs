@@ -188,3 +188,53 @@ fn an_event_without_a_counter_is_not_known() {
     // And one that there is not.
     assert_eq!(read_one(&Attr { kind: 4711, ..attr }), Finding::Unknown);
 }
+
+/// From now on this thread's `clone` fails where its flags have one of these bits (0: always). False where that cannot be.
+fn refuse_clone(bits: u32, errno: i32) -> bool {
+    let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
+    let jump = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
+    let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+    // Where a filter sees the lower half of the first argument.
+    let first_at = 16 + if cfg!(target_endian = "little") { 0 } else { 4 };
+    let refusal = libc::SECCOMP_RET_ERRNO | errno as u32;
+    let mut filter = [
+        statement(load, 0),
+        jump(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, libc::SYS_clone as u32, 0, 3),
+        statement(load, first_at),
+        // With no bits to look for, both ways lead to the refusal.
+        jump(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, bits, 0, u8::from(bits != 0)),
+        statement(libc::BPF_RET | libc::BPF_K, refusal),
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: the program is live; it filters this thread only.
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1u64, 0u64, 0u64, 0u64) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    }
+}
+
+/// Sandboxes that let nobody share memory get a forked child; those that let nobody have a child leave it unknown.
+#[test]
+fn a_sandbox_that_refuses_children() {
+    let sharing = libc::CLONE_VM as u32;
+    for errno in [libc::EPERM, libc::EACCES, libc::EINVAL, libc::ENOSYS, libc::EAGAIN] {
+        let outcomes = std::thread::spawn(move || {
+            refuse_clone(sharing, errno).then(|| {
+                let without_sharing = (ask(succeed), ask(give_up), ask(write_to_nowhere));
+                assert!(refuse_clone(0, errno));
+                (without_sharing, ask(succeed))
+            })
+        });
+        match outcomes.join().unwrap() {
+            None => return eprintln!("SKIPPED: this kernel takes no seccomp filter"),
+            Some((without_sharing, alone)) => {
+                use Finding::*;
+                // No room for another process is no refusal: a forked child would find none either.
+                let forks = errno != libc::EAGAIN;
+                let expected = if forks { (Safe, Unknown, Faults) } else { (Unknown, Unknown, Unknown) };
+                assert_eq!((without_sharing, alone), (expected, Unknown), "errno {errno}");
+            }
+        }
+    }
+}

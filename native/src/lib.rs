@@ -41,6 +41,7 @@
 mod attr;
 #[cfg_attr(not(feature = "std"), path = "elsewhere/benchmark.rs")]
 pub mod benchmark;
+mod cancel;
 mod clock;
 #[cfg(picollo_linux)]
 mod control;
@@ -113,6 +114,7 @@ pub use benchmark::benchmark;
 pub use benchmark::{
     BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
 };
+pub use cancel::Uncancelled;
 pub use clock::{Clock, Scope, Unit, unix_nanos};
 pub use error::{Error, Result, Status};
 pub use event::{

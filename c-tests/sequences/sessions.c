@@ -14,7 +14,7 @@ static void op_event_parse(struct world *world)
     const char *const name = names[choose(world, sizeof names / sizeof *names)];
     /* A name, with some of its characters changed. */
     snprintf(text, sizeof text, "%s", name);
-    for (uint64_t changes = choose(world, 4); changes > 0; changes--) text[choose(world, sizeof text - 1)] = (char)choose(world, 256);
+    for (uint64_t changes = choose(world, 4); changes > 0; changes--) text[choose(world, sizeof text - 1)] = (char)choose(world, 512);
     text[sizeof text - 1] = 0;
     memset(&error, 0x5a, sizeof error);
     if (picollo_event_parse(text, &event, rarely(world, 4) ? NULL : &error) == PICOLLO_OK) {

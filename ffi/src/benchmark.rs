@@ -34,7 +34,7 @@ pub use picollo_native::{
 use crate::argument::{exclusive, input, output, slice, text};
 use crate::event::{picollo_error, picollo_event};
 use crate::failure::{Failure, Outcome};
-use crate::guard::{guard, guard_explained, guard_void};
+use crate::guard::{guard, guard_uncancelled, guard_void_uncancelled};
 use crate::handles::{picollo_benchmark, picollo_histogram};
 use crate::histogram::into_handle;
 use crate::memory;
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn picollo_benchmark_create(
     out: *mut *mut picollo_benchmark,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_explained(error, || {
+    guard_uncancelled(error, || {
         // SAFETY: the caller's promises, passed on.
         let (events, out) = unsafe { (slice(events, length)?, output(out)?) };
         // SAFETY: as above.
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn picollo_benchmark_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_free(benchmark: *mut picollo_benchmark) {
     // SAFETY: from `picollo_benchmark_create`, and given up by the caller.
-    guard_void(|| unsafe { memory::destroy(benchmark.cast::<Benchmark>()) });
+    guard_void_uncancelled(|| unsafe { memory::destroy(benchmark.cast::<Benchmark>()) });
 }
 
 /// Tells what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.

@@ -10,7 +10,7 @@ pub use picollo_native::{Error as picollo_error, Event as picollo_event, PerfInf
 
 use crate::argument::{output, text};
 use crate::failure::Failure;
-use crate::guard::guard_explained;
+use crate::guard::guard_uncancelled;
 use crate::status::picollo_status;
 
 /// Count in user space. Any of user, kernel and hypervisor takes the place of the session's choice.
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn picollo_event_parse(
     out: *mut picollo_event,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_explained(error, || {
+    guard_uncancelled(error, || {
         if spec.is_null() {
             return Err(Failure::NULL_POINTER.into());
         }
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn picollo_perf_probe(
     out: *mut picollo_perf_info,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_explained(error, || {
+    guard_uncancelled(error, || {
         // SAFETY: the caller's promise, passed on.
         let out = unsafe { output(out)? };
         out.set(probe());

@@ -8,7 +8,7 @@
 #[cfg(feature = "std")]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use picollo_native::{Error, Status};
+use picollo_native::{Error, Status, Uncancelled};
 
 use crate::failure::Outcome;
 use crate::status::{PICOLLO_ERR_PANIC, PICOLLO_OK, picollo_status};
@@ -68,9 +68,22 @@ pub fn guard_explained(error: *mut Error, body: impl FnOnce() -> Result<(), Erro
     explanation.status().code()
 }
 
+/// The same, for calls that reach the system in ways that `pthread_cancel` could act on: it is held off meanwhile, since it would
+/// unwind Rust's frames. Calls for which its 25 ns would count must not come to a cancellation point instead.
+pub fn guard_uncancelled(error: *mut Error, body: impl FnOnce() -> Result<(), Error>) -> picollo_status {
+    let _uncancelled = Uncancelled::new();
+    guard_explained(error, body)
+}
+
 /// Runs the body of a call that returns a number; `otherwise` after a panic.
 pub fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     caught(body).unwrap_or(otherwise)
+}
+
+/// [`guard_void`] with cancellation held off: see [`guard_uncancelled`].
+pub fn guard_void_uncancelled(body: impl FnOnce()) {
+    let _uncancelled = Uncancelled::new();
+    guard_void(body);
 }
 
 /// Runs the body of a call that returns nothing.

@@ -32,7 +32,7 @@ use picollo_native::{ReadMode, Session};
 use crate::argument::{exclusive, flag, input, output, slice, slice_mut};
 use crate::event::{picollo_error, picollo_event};
 use crate::failure::{Failure, Outcome};
-use crate::guard::{guard, guard_explained, guard_void};
+use crate::guard::{guard, guard_explained, guard_uncancelled, guard_void_uncancelled};
 use crate::handles::{picollo_histogram, picollo_session};
 use crate::histogram::into_handle;
 use crate::memory;
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn picollo_session_create(
     out: *mut *mut picollo_session,
     error: *mut picollo_error,
 ) -> picollo_status {
-    guard_explained(error, || {
+    guard_uncancelled(error, || {
         // SAFETY: the caller's promises, passed on.
         let (out, options, events) =
             unsafe { (output(out)?, read_options(options)?, slice(events, length)?) };
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn picollo_session_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_free(session: *mut picollo_session) {
     // SAFETY: from `picollo_session_create`, and given up by the caller.
-    guard_void(|| unsafe { memory::destroy(session.cast::<Session>()) });
+    guard_void_uncancelled(|| unsafe { memory::destroy(session.cast::<Session>()) });
 }
 
 /// Tells how many events there are: as many as were given.
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn picollo_session_enable(
     error: *mut picollo_error,
 ) -> picollo_status {
     // SAFETY: the caller's promise, passed on.
-    guard_explained(error, || unsafe { change(session)? }.enable())
+    guard_uncancelled(error, || unsafe { change(session)? }.enable())
 }
 
 /// Stops counting. What was counted can still be read.
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn picollo_session_disable(
     error: *mut picollo_error,
 ) -> picollo_status {
     // SAFETY: the caller's promise, passed on.
-    guard_explained(error, || unsafe { change(session)? }.disable())
+    guard_uncancelled(error, || unsafe { change(session)? }.disable())
 }
 
 /// Measures what a pair of reads adds to each event by itself, and notes it in the infos. What was read and recorded
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn picollo_session_calibrate(
     error: *mut picollo_error,
 ) -> picollo_status {
     // SAFETY: the caller's promise, passed on.
-    guard_explained(error, || unsafe { change(session)? }.calibrate())
+    guard_uncancelled(error, || unsafe { change(session)? }.calibrate())
 }
 
 /// Takes a reading of all events: of all of them, or an error that changes nothing.
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn picollo_session_reset(
     error: *mut picollo_error,
 ) -> picollo_status {
     // SAFETY: the caller's promise, passed on.
-    guard_explained(error, || unsafe { change(session)? }.reset())
+    guard_uncancelled(error, || unsafe { change(session)? }.reset())
 }
 
 /// Gives out the histogram of an event: one writer, which is picollo_session_record.

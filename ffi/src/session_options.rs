@@ -25,6 +25,9 @@ pub const PICOLLO_SESSION_ORDERED: u32 = 1 << 5;
 pub const PICOLLO_SESSION_ON_CPU: u32 = 1 << 6;
 /// Subtract what reading itself adds, as picollo_session_calibrate measured it, from values (not from raw).
 pub const PICOLLO_SESSION_SUBTRACT: u32 = 1 << 7;
+/// Never read in user space, not even with PICOLLO_READ_AUTO: for programs that must not be ended by a fault, should
+/// somebody forbid user reads while they run; and for sessions that are to be made quickly.
+pub const PICOLLO_SESSION_SYSCALL_ONLY: u32 = 1 << 8;
 
 /// In user space where that is possible and provably right, else by system call. Opening thread only.
 pub const PICOLLO_READ_AUTO: u32 = 0;
@@ -68,6 +71,7 @@ const _: () = {
             && PICOLLO_SESSION_ORDERED == native::SESSION_ORDERED
             && PICOLLO_SESSION_ON_CPU == native::SESSION_ON_CPU
             && PICOLLO_SESSION_SUBTRACT == native::SESSION_SUBTRACT
+            && PICOLLO_SESSION_SYSCALL_ONLY == native::SESSION_SYSCALL_ONLY
     );
     assert!(
         PICOLLO_READ_AUTO == ReadMode::Auto as u32

@@ -2,12 +2,13 @@
 
 use core::ptr::NonNull;
 
-use crate::fault::{self, Policy};
+use crate::fault;
 use crate::group::{Group, positions};
 use crate::kernel::{Attr, Page, kind};
 use crate::open::Opened;
 use crate::page::{Times, View, is_readable};
 use crate::pmc::{Pmcs, Rate};
+use crate::policy::Policy;
 use crate::sys::Sys;
 use crate::tsc;
 

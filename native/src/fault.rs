@@ -2,85 +2,67 @@
 //!
 //! The page may allow what the CPU then refuses: a hypervisor without the instruction, or an administrator who switched it off
 //! after the event was opened. A fault would end the program. So once per process and kind of PMU a child opens an event, maps
-//! its page and reads the counter; if it dies of a signal, this process stays with read(2). The child is made by a bare `clone`
-//! without an exit signal: no handler of the host runs in it or because of it, and no `wait` of the host sees it.
+//! its page and reads the counter (`trial.rs`); where that faults, this process stays with read(2).
+//!
+//! It is a look ahead, not a guard: whoever forbids the instruction after it ends the process at its next reading. There is no guard
+//! that costs nothing. The page of an event that is open already does not show the change, so that no check before the
+//! instruction would notice it; a check of anything else would be out of date by the time of the instruction; restartable sequences
+//! do not restart on faults; and a handler for SIGSEGV or SIGILL belongs to the program, never to a library.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use crate::diagnose::Target;
-use crate::group;
-use crate::kernel::{Attr, format, kind, request};
-use crate::page::{View, capture};
-use crate::pmc::{Cpu, PmcSource};
-use crate::sys::{Kernel, Sys};
+use crate::kernel::{Attr, kind};
+pub(crate) use crate::trial::Finding;
+use crate::trial::read_one;
 
-/// What `PICOLLO_RDPMC` says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Policy {
-    /// Read in user space where the child survived it.
-    Auto,
-    /// Never.
-    Off,
-    /// Without asking a child: for simulators, which make the fault good.
-    Force,
-}
-
-impl Policy {
-    pub(crate) fn of_environment() -> Policy {
-        match std::env::var_os("PICOLLO_RDPMC") {
-            Some(value) if value == "off" => Policy::Off,
-            Some(value) if value == "force" => Policy::Force,
-            _ => Policy::Auto,
-        }
-    }
-}
-
-/// What the child found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Finding {
-    /// It read a counter and lived.
-    Safe,
-    /// It died of a signal.
-    Faults,
-    /// It did not get as far as reading: no event, no page, not on the PMU. Nothing is known.
-    Unknown,
-}
-
-/// Answers so far: `kind << 2 | answer`, and 0 for none. A process meets few kinds of PMU.
-static KNOWN: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
+/// Answers so far, one word for each PMU: its key in the upper 48 bits, then how often a child found out nothing, [`USED`], and
+/// [`SAFE`] or [`FAULTS`]. A process meets few kinds of PMU.
+type Answers = [AtomicU64; 16];
+static KNOWN: Answers = [const { AtomicU64::new(0) }; 16];
 const SAFE: u64 = 1;
 const FAULTS: u64 = 2;
+const USED: u64 = 4;
+const ONE_TRIAL: u64 = 8;
+const KEY_SHIFT: u32 = 16;
+/// So many children that found out nothing are enough: the counters are taken for good, or a sandbox is in the way.
+const MOST_TRIALS: u64 = 32;
 
 /// Whether counters of the PMU that this request is for can be read in user space without a fault.
 pub(crate) fn user_reads_are_safe(attr: &Attr) -> bool {
     user_reads(attr) == Finding::Safe
 }
 
-/// What reading a counter of the PMU that this request is for does. A child tells, the first time.
+/// What reading a counter of the PMU that this request is for does. A child finds out, the first time. The request is one that
+/// the kernel has taken before.
 pub(crate) fn user_reads(attr: &Attr) -> Finding {
-    let key = key_of(attr);
-    for known in &KNOWN {
-        match known.load(Ordering::Relaxed) {
-            0 => break,
-            answer if answer >> 2 == key => {
-                return if answer & 3 == SAFE { Finding::Safe } else { Finding::Faults };
-            }
-            _ => {}
-        }
+    remember(&KNOWN, key_of(attr), || read_one(attr))
+}
+
+/// What is known of a PMU, or else what `ask` finds out. That nothing is known is not for ever: it is asked again, a number of times.
+fn remember(answers: &Answers, key: u64, ask: impl FnOnce() -> Finding) -> Finding {
+    let new = key << KEY_SHIFT | USED;
+    let is_mine =
+        |answer: &&AtomicU64| match answer.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(taken) => taken >> KEY_SHIFT == key,
+        };
+    let Some(answer) = answers.iter().find(is_mine) else { return Finding::Unknown };
+    let known = answer.load(Ordering::Relaxed);
+    let trials = (known & ((1 << KEY_SHIFT) - 1)) / ONE_TRIAL;
+    match () {
+        () if known & FAULTS != 0 => return Finding::Faults,
+        () if known & SAFE != 0 => return Finding::Safe,
+        () if trials >= MOST_TRIALS => return Finding::Unknown,
+        () => {}
     }
-    let finding = ask_child(|| read_one(attr));
-    let answer = match finding {
-        Finding::Safe => SAFE,
-        Finding::Faults => FAULTS,
-        // Not kept: it may be known another time.
-        Finding::Unknown => return finding,
+    // Threads that ask at the same time do not wait for each other. Should they find different things, the fault counts.
+    let finding = ask();
+    match finding {
+        Finding::Safe => answer.fetch_or(SAFE, Ordering::Relaxed),
+        Finding::Faults => answer.fetch_or(FAULTS, Ordering::Relaxed),
+        // A process has far fewer threads than it would take for this to run into the key.
+        Finding::Unknown => answer.fetch_add(ONE_TRIAL, Ordering::Relaxed),
     };
-    for known in &KNOWN {
-        // Threads that ask at the same time all find the same; whether it is noted twice does not matter.
-        if known.compare_exchange(0, key << 2 | answer, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            break;
-        }
-    }
     finding
 }
 
@@ -93,120 +75,63 @@ fn key_of(attr: &Attr) -> u64 {
     }
 }
 
-/// In the child: opens, maps and reads. The exit code.
-fn read_one(attr: &Attr) -> i32 {
-    let attr =
-        Attr { flags: attr.flags | crate::kernel::flag::DISABLED, read_format: format::SINGLE, ..*attr };
-    let Ok((fd, _)) = group::open(&Kernel, &attr, Target { pid: 0, cpu: -1 }, -1) else { return 1 };
-    let Ok(page) = Kernel.map_page(fd) else { return 1 };
-    // SAFETY: ENABLE takes an integer.
-    if unsafe { Kernel.ioctl(fd, request::ENABLE, 0) }.is_err() {
-        return 1;
-    }
-    // SAFETY: mapped above and never unmapped: the process ends.
-    let page = unsafe { page.as_ref() };
-    for _ in 0..1000 {
-        let Some(fields) = capture(page, |index| Cpu.has(index)) else { continue };
-        let Ok(readable) = fields.counter else { continue };
-        Cpu.read(readable.index);
-        // Only a read with the page unmoved around it was one of a counter that was there.
-        if page.lock_relaxed() == fields.lock {
-            return 0;
-        }
-    }
-    1
-}
-
-/// Runs `body` in a child that nobody notices. The body may make system calls and touch its own memory, and nothing else: other
-/// threads of this process may hold any lock.
-pub(crate) fn ask_child(body: impl FnOnce() -> i32) -> Finding {
-    // SAFETY: zeroed signal sets are valid, and are overwritten or filled by the calls.
-    let (mut all, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { core::mem::zeroed() };
-    // Handlers of the host must not run in the child: signals wait until the parent is alone again. SAFETY: as above.
-    let masked = unsafe {
-        libc::sigfillset(&raw mut all);
-        // But for those that instructions raise: blocked, they would kill even where a sandbox answers them.
-        for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS] {
-            libc::sigdelset(&raw mut all, signal);
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) == 0
-    };
-    // All arguments are 0: no shared memory, no exit signal, the same stack in a copy. SAFETY: the child is a copy of this process
-    // with this one thread; it leaves by _exit and returns to no frame of the parent.
-    let child = unsafe { libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) };
-    if child == 0 {
-        quiet_death();
-        let code = body();
-        // SAFETY: ends the child without running anything of the host's.
-        unsafe { libc::syscall(libc::SYS_exit_group, code) };
-    }
-    if masked {
-        // SAFETY: the set is the one that was in force.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, core::ptr::null_mut()) };
-    }
-    let Ok(child) = i32::try_from(child) else { return Finding::Unknown };
-    if child <= 0 {
-        return Finding::Unknown;
-    }
-    let mut status = 0;
-    loop {
-        // SAFETY: waits for the child just made; __WALL because it has no exit signal.
-        let waited = unsafe { libc::waitpid(child, &raw mut status, libc::__WALL) };
-        if waited == child {
-            break;
-        }
-        if std::io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
-            return Finding::Unknown;
-        }
-    }
-    match () {
-        () if libc::WIFSIGNALED(status) => Finding::Faults,
-        () if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 => Finding::Safe,
-        () => Finding::Unknown,
-    }
-}
-
-/// In the child: a fault ends it at once, without a dump, a handler or a message.
-fn quiet_death() {
-    let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: plain system calls on this child alone, with live arguments; a zeroed sigaction is the default action.
-    unsafe {
-        libc::setrlimit(libc::RLIMIT_CORE, &raw const limit);
-        let action: libc::sigaction = core::mem::zeroed();
-        for signal in [libc::SIGSEGV, libc::SIGILL, libc::SIGBUS] {
-            libc::sigaction(signal, &raw const action, core::ptr::null_mut());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_child_tells_by_its_end() {
-        assert_eq!(ask_child(|| 0), Finding::Safe);
-        assert_eq!(ask_child(|| 1), Finding::Unknown);
-        // A fault that a handler of the host would have caught: Rust's own handler for stack overflows is installed here.
-        let faulting = || {
-            // SAFETY: none: it is meant to fault, in a child.
-            unsafe { core::ptr::without_provenance_mut::<u8>(8).write_volatile(1) };
-            0
-        };
-        assert_eq!(ask_child(faulting), Finding::Faults);
+    fn none() -> Answers {
+        [const { AtomicU64::new(0) }; 16]
     }
 
-    /// Without a PMU to allow it, the instruction itself faults: the very death that the child is for.
+    fn unasked() -> Finding {
+        panic!("this is known")
+    }
+
     #[test]
-    fn a_forbidden_counter_read_is_found_out() {
-        if cfg!(target_arch = "x86_64") || cfg!(target_arch = "aarch64") {
-            // No event is mapped in the child, so user code may read none.
-            let finding = ask_child(|| {
-                Cpu.read(1);
-                0
-            });
-            assert_eq!(finding, Finding::Faults);
+    fn answers_are_kept_for_each_pmu() {
+        let answers = none();
+        assert_eq!(remember(&answers, 4, || Finding::Safe), Finding::Safe);
+        assert_eq!(remember(&answers, 10, || Finding::Faults), Finding::Faults);
+        assert_eq!(remember(&answers, u32::MAX.into(), || Finding::Safe), Finding::Safe);
+        assert_eq!(remember(&answers, 4, unasked), Finding::Safe);
+        assert_eq!(remember(&answers, 10, unasked), Finding::Faults);
+        assert_eq!(remember(&answers, u32::MAX.into(), unasked), Finding::Safe);
+        // More kinds of PMU than any machine has: there it stays with read(2).
+        let more =
+            (100..150).filter(|&key| remember(&answers, key, || Finding::Safe) == Finding::Safe).count();
+        assert_eq!(more, 13);
+    }
+
+    /// A child that the kernel killed for want of memory says nothing about the instruction.
+    #[test]
+    fn ignorance_is_not_for_ever() {
+        let answers = none();
+        for _ in 0..5 {
+            assert_eq!(remember(&answers, 4, || Finding::Unknown), Finding::Unknown);
         }
+        assert_eq!(remember(&answers, 4, || Finding::Safe), Finding::Safe);
+        assert_eq!(remember(&answers, 4, unasked), Finding::Safe);
+        // But it is bounded: every question costs a child.
+        let mut asked = 0;
+        for _ in 0..1000 {
+            let finding = remember(&answers, 10, || {
+                asked += 1;
+                Finding::Unknown
+            });
+            assert_eq!(finding, Finding::Unknown);
+        }
+        assert_eq!(asked, MOST_TRIALS);
+    }
+
+    #[test]
+    fn a_fault_outweighs_a_success() {
+        let answers = none();
+        let inner = || {
+            assert_eq!(remember(&answers, 4, || Finding::Faults), Finding::Faults);
+            Finding::Safe
+        };
+        remember(&answers, 4, inner);
+        assert_eq!(remember(&answers, 4, unasked), Finding::Faults);
     }
 
     #[test]

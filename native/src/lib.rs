@@ -41,6 +41,7 @@
 mod attr;
 #[cfg_attr(not(feature = "std"), path = "elsewhere/benchmark.rs")]
 pub mod benchmark;
+mod cancel;
 mod clock;
 #[cfg(picollo_linux)]
 mod control;
@@ -104,6 +105,8 @@ mod sysfs;
 mod text;
 #[cfg(picollo_linux)]
 mod thread;
+#[cfg(picollo_linux)]
+mod trial;
 #[cfg_attr(not(picollo_linux), path = "elsewhere/tsc.rs")]
 mod tsc;
 #[cfg_attr(not(picollo_linux), path = "elsewhere/wall.rs")]
@@ -117,6 +120,7 @@ pub use benchmark::benchmark;
 pub use benchmark::{
     BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
 };
+pub use cancel::Uncancelled;
 pub use clock::{Clock, Scope, Unit, unix_nanos};
 pub use error::{Error, Result, Status};
 pub use event::{
@@ -127,7 +131,7 @@ pub use event::{
 pub use kernel::{Attr, Page};
 pub use options::{
     MAX_EVENTS, ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
-    SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions,
+    SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions,
 };
 #[cfg(picollo_linux)]
 pub use overhead::Overhead;

@@ -42,16 +42,16 @@ impl Machine {
         });
         let exists = |path| sys.read_file(path, &mut [0; 1]).is_ok();
         let mut buffer = [0; 4096];
-        let mut file = |path, test: fn(&str) -> bool| {
+        // Bytes, not text: a status begins with the name of a thread, which is cut at 15 bytes, inside a character or not.
+        let mut file = |path, test: fn(&[u8]) -> bool| {
             let length = sys.read_file(path, &mut buffer).unwrap_or(0);
-            core::str::from_utf8(&buffer[..length]).is_ok_and(test)
+            test(&buffer[..length])
         };
         let wsl =
-            file("/proc/sys/kernel/osrelease", |text| text.contains("icrosoft") || text.contains("WSL"));
-        let seccomp = file("/proc/self/status", |text| {
-            text.lines().any(|line| line.strip_prefix("Seccomp:").is_some_and(|mode| mode.trim() == "2"))
-        });
-        let nmi_watchdog = file("/proc/sys/kernel/nmi_watchdog", |text| text.trim() == "1");
+            file("/proc/sys/kernel/osrelease", |text| contains(text, b"icrosoft") || contains(text, b"WSL"));
+        // Filters are a thread's own.
+        let seccomp = file("/proc/thread-self/status", is_filtered);
+        let nmi_watchdog = file("/proc/sys/kernel/nmi_watchdog", |text| text.trim_ascii() == b"1");
         Machine {
             paranoid: paranoid(sys),
             hypervisor: hypervisor() || exists("/sys/hypervisor/type"),
@@ -68,6 +68,16 @@ impl Machine {
     pub(crate) fn devices(&self) -> &str {
         text::get(&self.devices)
     }
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// Whether a thread's status says that its system calls are filtered.
+fn is_filtered(status: &[u8]) -> bool {
+    let mode = |line: &[u8]| line.strip_prefix(b"Seccomp:").is_some_and(|mode| mode.trim_ascii() == b"2");
+    status.split(|&byte| byte == b'\n').any(mode)
 }
 
 fn paranoid<S: Sys>(sys: &S) -> Option<i32> {
@@ -143,6 +153,23 @@ mod tests {
         let (fixed, programmable) = counters();
         eprintln!("{fixed} fixed and {programmable} programmable counters, core PMU: {}", machine.core_pmu);
         assert!(fixed < 32 && programmable < 256);
+    }
+
+    #[test]
+    fn a_status_is_bytes() {
+        for (status, filtered) in [
+            (&b"Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n"[..], true),
+            // The kernel escapes newlines and backslashes of a name, and cuts it wherever it is too long.
+            (b"Name:\taaaaaaaaaaaaaa\xc3\nUmask:\t0022\nSeccomp:\t2\n", true),
+            (b"Name:\tSeccomp:\t2\nSeccomp:\t0\n", false),
+            (b"Seccomp:\t2", true),
+            (b"Seccomp:\t1\n", false),
+            (b"Seccomp:\t22\n", false),
+            (b"Seccomp_filters:\t2\n", false),
+            (b"", false),
+        ] {
+            assert_eq!(is_filtered(status), filtered, "{}", String::from_utf8_lossy(status));
+        }
     }
 
     #[test]

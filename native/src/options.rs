@@ -24,9 +24,12 @@ pub const SESSION_ORDERED: u32 = 1 << 5;
 pub const SESSION_ON_CPU: u32 = 1 << 6;
 /// Subtract the calibrated overhead of reading from values.
 pub const SESSION_SUBTRACT: u32 = 1 << 7;
+/// Never read in user space, in [`ReadMode::Auto`] neither: no page is mapped, no child tries the instruction, no clock is
+/// calibrated. For programs that must not fault, should user reads be forbidden while they run.
+pub const SESSION_SYSCALL_ONLY: u32 = 1 << 8;
 
 #[cfg(picollo_linux)]
-const ALL_FLAGS: u32 = (SESSION_SUBTRACT << 1) - 1;
+const ALL_FLAGS: u32 = (SESSION_SYSCALL_ONLY << 1) - 1;
 
 /// The most events a session may have, so that a whole group's answer fits on the stack.
 pub const MAX_EVENTS: usize = 64;

@@ -156,9 +156,11 @@ pub(crate) fn is_readable<P: View>(page: &P) -> bool {
     allows(page.capabilities())
 }
 
+/// What a page must show for that.
+pub(crate) const CAPABILITIES_NEEDED: u64 = CAP_USER_READ | CAP_BIT0_DEPRECATED;
+
 fn allows(capabilities: u64) -> bool {
-    let needed = CAP_USER_READ | CAP_BIT0_DEPRECATED;
-    capabilities & needed == needed
+    capabilities & CAPABILITIES_NEEDED == CAPABILITIES_NEEDED
 }
 
 /// Copies what the page says, all from one moment; `None` when it kept changing. `has` tells which indices name a counter.

@@ -9,7 +9,7 @@ use crate::event::{
 };
 use crate::kernel::kind;
 use crate::sys::{Kernel, Sys};
-use crate::{names, sysfs};
+use crate::{names, sysfs, text};
 
 impl Event {
     /// The event that a text names.
@@ -24,7 +24,7 @@ impl Event {
     /// Modifiers may follow behind a colon: `u` user, `k` kernel, `h` hypervisor, `p` to `ppp` precision, `H` host, `G` guest,
     /// `I` not while idle.
     ///
-    /// Errors: `InvalidArgument` for text that is no event name, `NoSuchEvent` for one that this machine does not know,
+    /// Errors: `InvalidArgument` for text that is no event name and for letters that are no modifiers, `NoSuchEvent` for one that this machine does not know,
     /// `Permission` where the kernel's list of tracepoints may not be read.
     pub fn parse(spec: &str) -> Result<Event> {
         Event::parse_with(&Kernel, spec)
@@ -53,18 +53,36 @@ impl Event {
         {
             return Ok(event);
         }
-        if let Some((system, rest)) = spec.split_once(':') {
-            return sysfs::tracepoint(sys, spec, system, rest);
+        let Some((system, rest)) = spec.split_once(':') else { return Err(unknown(spec)) };
+        // Whoever names a known event means it, and not a tracepoint that happens to be called so; unless there is one.
+        let meant = match known_before_colon(spec) {
+            Some(letters) => Some(bad_modifiers(spec, letters)),
+            None if type_of(spec).is_some() => Some(unknown(spec)),
+            None => None,
+        };
+        match (sysfs::tracepoint(sys, spec, system, rest), meant) {
+            (Err(_), Some(error)) => Err(error),
+            (result, _) => result,
         }
-        Err(Error::new(
-            Status::NoSuchEvent,
-            format_args!(
-                "unknown event \"{spec}\". Known are names such as cycles, instructions, branch-misses, cache-misses, \
-                 L1-dcache-load-misses, page-faults, task-clock, context-switches; raw codes such as r01c2; \
-                 mem:0xADDRESS/8:w; tracepoints such as sched:sched_switch; and pmu/term=value/"
-            ),
-        ))
     }
+}
+
+/// Neither an event's name nor anything that looks like another kind of event.
+fn unknown(spec: &str) -> Error {
+    Error::new(
+        Status::NoSuchEvent,
+        format_args!(
+            "unknown event \"{spec:.120}\". Known are names such as cycles, instructions, branch-misses, cache-misses, \
+             L1-dcache-load-misses, page-faults, task-clock, context-switches; raw codes such as r01c2; mem:0xADDRESS/8:w; \
+             tracepoints such as sched:sched_switch; and pmu/term=value/"
+        ),
+    )
+}
+
+/// What follows behind the colon after a known event's name.
+fn known_before_colon(spec: &str) -> Option<&str> {
+    let known = |&(position, _): &(usize, &str)| generic(&spec[..position], 0).is_some();
+    spec.rmatch_indices(':').find(known).map(|(position, _)| &spec[position + 1..])
 }
 
 /// Writes modifiers the way they are parsed.
@@ -109,6 +127,26 @@ pub(crate) fn parse_modifiers(letters: &str) -> Option<u32> {
     (!letters.is_empty()).then_some(modifiers)
 }
 
+/// The error for letters that are no modifiers: names the one at fault.
+pub(crate) fn bad_modifiers(spec: &str, letters: &str) -> Error {
+    const MEANING: &str = "u user, k kernel, h hypervisor, p to ppp precision, P the most of it, H host, G guest, I not while idle";
+    let is_known = |letter: char| parse_modifiers(letter.encode_utf8(&mut [0; 4])).is_some();
+    let mut why = [0; 256];
+    match letters.chars().find(|&letter| !is_known(letter)) {
+        None if letters.is_empty() => {
+            text::set(&mut why, format_args!("a modifier is missing behind the colon: {MEANING}"));
+        }
+        None => text::set(&mut why, format_args!("there is no more precision than ppp")),
+        Some(':') => {
+            text::set(&mut why, format_args!("modifiers stand together, behind one colon, as in cycles:uk"));
+        }
+        Some(letter) => {
+            text::set(&mut why, format_args!("'{letter}' is no modifier. Modifiers are {MEANING}"));
+        }
+    }
+    malformed(spec, text::get(&why))
+}
+
 /// A number as people write it: `0x` and hexadecimal, or decimal.
 pub(crate) fn parse_number(digits: &str) -> Option<u64> {
     let (digits, radix) = match strip_prefix_ignoring_case(digits, "0x") {
@@ -132,14 +170,18 @@ pub(crate) fn malformed(spec: &str, why: &str) -> Error {
     Error::new(Status::InvalidArgument, format_args!("malformed event \"{spec:.120}\": {why}"))
 }
 
-/// A named or raw event without modifiers of its own.
-fn generic(name: &str, modifiers: u32) -> Option<Event> {
-    let typed = |prefix, kind| strip_prefix_ignoring_case(name, prefix).map(|rest| (rest, Some(kind)));
-    let (plain, within) = typed("hardware:", kind::HARDWARE)
+/// The rest of a name that begins with its type, as display names do, and the type.
+fn type_of(name: &str) -> Option<(&str, u32)> {
+    let typed = |prefix, kind| strip_prefix_ignoring_case(name, prefix).map(|rest| (rest, kind));
+    typed("hardware:", kind::HARDWARE)
         .or(typed("software:", kind::SOFTWARE))
         .or(typed("cache:", kind::CACHE))
         .or(typed("raw:", kind::RAW))
-        .unwrap_or((name, None));
+}
+
+/// A named or raw event without modifiers of its own.
+fn generic(name: &str, modifiers: u32) -> Option<Event> {
+    let (plain, within) = type_of(name).map_or((name, None), |(plain, kind)| (plain, Some(kind)));
     let raw_digits = |plain: &str| {
         let digits = strip_prefix_ignoring_case(plain, "r")?;
         let digits = strip_prefix_ignoring_case(digits, "0x").unwrap_or(digits);
@@ -169,6 +211,7 @@ fn breakpoint(spec: &str, rest: &str) -> Result<Event> {
     };
     let address = parse_number(address).ok_or_else(|| malformed(spec, "the address is not a number"))?;
     let mut part = parts.next();
+    let has_access = part.and_then(parse_access).is_some();
     let access = match part.and_then(parse_access) {
         Some(access) => {
             part = parts.next();
@@ -178,8 +221,10 @@ fn breakpoint(spec: &str, rest: &str) -> Result<Event> {
     };
     let modifiers = match part {
         None => 0,
-        Some(letters) => parse_modifiers(letters).ok_or_else(|| {
-            malformed(spec, "after the address come the access (r, w, rw or x) and modifiers")
+        // Only where the access is missing might it be meant.
+        Some(letters) => parse_modifiers(letters).ok_or_else(|| match has_access {
+            true => bad_modifiers(spec, letters),
+            false => malformed(spec, "after the address come the access (r, w, rw or x) and modifiers"),
         })?,
     };
     if parts.next().is_some() {

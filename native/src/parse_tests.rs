@@ -32,7 +32,7 @@ fn modifiers() {
     assert_eq!(parse("cycles:upp").modifiers, EVENT_USER | (2 * EVENT_PRECISE));
     assert_eq!(parse("r1c2:P").modifiers, EVENT_PRECISE_MASK);
     assert_eq!(parse("cycles:hHGI").name(), "Hardware:CpuCycles:hHGI");
-    assert_eq!(status("cycles:pppp"), Status::NoSuchEvent);
+    assert_eq!(status("cycles:pppp"), Status::InvalidArgument);
     assert_eq!(status("cycles:"), Status::InvalidArgument);
 }
 

@@ -6,20 +6,24 @@ use core::sync::atomic::Ordering;
 use crate::attr::{Wish, request};
 use crate::diagnose::{Refusal, Target};
 use crate::event::Event;
-use crate::fault::{self, Finding, Policy};
+use crate::fault::{self, Finding};
 use crate::group;
 use crate::kernel::{Attr, CAP_USER_READ, kind};
 use crate::machine::{self, Machine};
 use crate::perf_info::PerfInfo;
-use crate::policy::policy;
+use crate::policy::Policy;
 use crate::sys::{Errno, Kernel, Sys};
 use crate::text;
 
 /// Looks what this machine can count: opens a counter for CPU cycles, and lets a child read it in user space.
+///
+/// Cost: about a millisecond for the kernel's files; the first time in a process also some hundred microseconds for the child (where a
+/// sandbox lets no child share memory, it is forked: some 0.1 s for 4 GB of memory).
 pub fn probe() -> PerfInfo {
-    let mut info = probe_with(&Kernel);
+    let (mut info, accepted) = inspect(&Kernel);
     if info.user_read_available == 1
-        && let Some(why) = user_read_refused()
+        && let Some(attr) = accepted
+        && let Some(why) = user_read_refused(&attr)
     {
         info.user_read_available = 0;
         let rest = info.explanation;
@@ -29,13 +33,20 @@ pub fn probe() -> PerfInfo {
 }
 
 /// What stands in the way of a user read that the kernel allows: the environment, or what a child found out. `None`: nothing.
-fn user_read_refused() -> Option<&'static str> {
-    match policy() {
-        Policy::Off => return Some("Counters are read by system call: PICOLLO_RDPMC=off. "),
-        Policy::Force => return None,
-        Policy::Auto => {}
+/// The request is the one that the kernel took.
+fn user_read_refused(attr: &Attr) -> Option<&'static str> {
+    match Policy::setting() {
+        (Policy::Off, false) => return Some("Counters are read by system call: PICOLLO_RDPMC=off. "),
+        (Policy::Off, true) => {
+            return Some(
+                "Counters are read by system call: PICOLLO_RDPMC has a value that is none of auto, on, 1, force, off and 0, and is \
+                 taken for off. ",
+            );
+        }
+        (Policy::Force, _) => return None,
+        (Policy::Auto, _) => {}
     }
-    match fault::user_reads(&cycles().1) {
+    match fault::user_reads(attr) {
         Finding::Safe => None,
         Finding::Faults => Some(
             "Counters cannot be read in user space, though the kernel allows it: the instruction faults (a hypervisor without it, \
@@ -60,6 +71,11 @@ fn cycles() -> (Event, Attr) {
 
 /// [`probe`] on a given system.
 pub fn probe_with<S: Sys>(sys: &S) -> PerfInfo {
+    inspect(sys).0
+}
+
+/// The same, and the request for CPU cycles as the kernel took it.
+fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
     let machine = Machine::inspect(sys);
     let mut info = PerfInfo {
         pmu_available: 0,
@@ -72,8 +88,10 @@ pub fn probe_with<S: Sys>(sys: &S) -> PerfInfo {
     };
     let target = Target { pid: 0, cpu: -1 };
     let (cycles, attr) = cycles();
+    let mut accepted = None;
     match group::open(sys, &attr, target, -1) {
-        Ok((fd, _)) => {
+        Ok((fd, attr)) => {
+            accepted = Some(attr);
             info.pmu_available = 1;
             (info.fixed_counters, info.programmable_counters) = machine::counters();
             let user_read = user_read(sys, fd);
@@ -87,7 +105,7 @@ pub fn probe_with<S: Sys>(sys: &S) -> PerfInfo {
             text::set(&mut info.explanation, format_args!("{}", error.message()));
         }
     }
-    info
+    (info, accepted)
 }
 
 /// Whether the kernel lets an event be read in user space; `None`: it says no.

@@ -9,7 +9,6 @@ use crate::diagnose::{Refusal, Target};
 use crate::error::{Error, Result, Status};
 use crate::event::Event;
 use crate::fast::Fast;
-use crate::fault::Policy;
 use crate::group::{Counter, MAX_EVENTS, Refused, positions};
 use crate::history::History;
 use crate::hybrid::Pmus;
@@ -17,10 +16,10 @@ use crate::kernel::Attr;
 use crate::open::{Opened, Plan};
 use crate::options::{
     SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
-    SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SessionOptions, check_options,
+    SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions, check_options,
 };
 use crate::overhead::Overhead;
-use crate::policy::policy;
+use crate::policy::Policy;
 use crate::reading::{EVENT_INFO_FAST, EventInfo, Reading};
 use crate::sampling::Samples;
 use crate::substitute::Substitute;
@@ -80,6 +79,11 @@ impl Session {
     /// Errors: `InvalidArgument` and `Unsupported` for options and events outside their ranges; else why an event cannot be
     /// counted, with its position: `NoSuchEvent`, `Permission`, `Unsupported`, `Os`. With [`SESSION_SKIP_UNAVAILABLE`] such events
     /// stay as entries without counts instead.
+    ///
+    /// Cost: some system calls for each event. The first time in a process that a counter may be read in user space also some hundred
+    /// microseconds for a child that tries it (where a sandbox lets no child share memory, it is forked: some 0.1 s for 4 GB of
+    /// memory), and 2 to 50 ms to find out how fast the CPU's clock runs, where neither the kernel nor the CPU says so. Neither with
+    /// [`SESSION_SYSCALL_ONLY`].
     pub fn create(options: &SessionOptions, events: &[Event]) -> Result<Session> {
         Session::with_sys(Kernel, options, events)
     }
@@ -100,7 +104,8 @@ impl<S: Sys> Session<S> {
             if wanted <= MAX_EVENTS { (pmus, wanted) } else { (Pmus::default(), events.len()) };
         let counters = filled(slots, Counter::CLOSED)?;
         let attrs = filled(slots, Attr::default())?;
-        let policy = policy();
+        let by_syscall = options.flags & SESSION_SYSCALL_ONLY != 0;
+        let policy = if by_syscall { Policy::Off } else { Policy::of_process() };
         let opener = (thread::token(), thread::kernel_id());
         if opener.1 <= 0 {
             return Err(Error::new(Status::Os, format_args!("the system does not say which thread this is")));

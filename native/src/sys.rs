@@ -12,7 +12,7 @@ pub struct Errno(pub i32);
 
 impl Errno {
     /// The number that the last failed call of this thread left behind.
-    fn last() -> Errno {
+    pub(crate) fn last() -> Errno {
         Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
     }
 }
@@ -93,8 +93,9 @@ impl Sys for Kernel {
     }
 
     fn read(&self, fd: i32, buffer: &mut [u64]) -> Result<usize, Errno> {
+        // By number: the C library's function is a cancellation point, and a thread that is cancelled in Rust's code ends the process.
         // SAFETY: the buffer is live and as long as said.
-        let bytes = unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), size_of_val(buffer)) };
+        let bytes = unsafe { libc::syscall(libc::SYS_read, fd, buffer.as_mut_ptr(), size_of_val(buffer)) };
         usize::try_from(bytes).map_err(|_| Errno::last())
     }
 

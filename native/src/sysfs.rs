@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use crate::error::{Error, Result, Status};
 use crate::event::Event;
 use crate::kernel::kind;
-use crate::parse::{malformed, parse_modifiers, parse_number};
+use crate::parse::{bad_modifiers, malformed, parse_modifiers, parse_number};
 use crate::sys::{Errno, Sys};
 use crate::text;
 
@@ -35,11 +35,9 @@ fn is_component(name: &str) -> bool {
 /// `system:event`.
 pub(crate) fn tracepoint<S: Sys>(sys: &S, spec: &str, system: &str, rest: &str) -> Result<Event> {
     let (name, modifiers) = match rest.split_once(':') {
-        Some((name, letters)) => (
-            name,
-            parse_modifiers(letters)
-                .ok_or_else(|| malformed(spec, "unknown modifiers behind the tracepoint"))?,
-        ),
+        Some((name, letters)) => {
+            (name, parse_modifiers(letters).ok_or_else(|| bad_modifiers(spec, letters))?)
+        }
         None => (rest, 0),
     };
     if !is_component(system) || !is_component(name) {
@@ -84,8 +82,7 @@ pub(crate) fn dynamic<S: Sys>(sys: &S, spec: &str) -> Result<Event> {
     let letters = letters.strip_prefix(':').unwrap_or(letters);
     let modifiers = match letters {
         "" => 0,
-        _ => parse_modifiers(letters)
-            .ok_or_else(|| malformed(spec, "unknown modifiers behind the last slash"))?,
+        _ => parse_modifiers(letters).ok_or_else(|| bad_modifiers(spec, letters))?,
     };
     if !is_component(pmu) || terms.contains('/') {
         return Err(malformed(spec, "that cannot be the name of a PMU"));

@@ -36,19 +36,23 @@ pub(crate) fn kernel_id() -> i32 {
     i32::try_from(id).unwrap_or(0)
 }
 
-/// One page that every child finds zeroed after fork, whichever way it was forked.
+/// One page that every child finds zeroed after fork, whichever way it was forked. Null until it is decided; [`NEVER`] where the
+/// kernel cannot do that.
 static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
+/// Stands for a page that cannot be had, and stays zero: so that the usual path has nothing more to check.
+static NEVER: AtomicU64 = AtomicU64::new(0);
 /// How many stamps were given out on the way from the first ancestor to this process.
 static STAMPS: AtomicU64 = AtomicU64::new(0);
 /// Marks stamps that are process ids, where the kernel cannot zero the page.
 const BY_PROCESS_ID: u64 = 1 << 63;
 
-/// A number that this process has and that none of its ancestors had. Costs one load once it is known.
+/// A number that this process has and that none of its ancestors had. Costs one load once it is known; one system call where the
+/// kernel (before 4.14) or a sandbox cannot zero a page for children.
 #[inline]
 pub(crate) fn process() -> u64 {
     let page = PAGE.load(Ordering::Acquire);
     if !page.is_null() {
-        // SAFETY: a published page stays mapped for the life of the process, and of its children.
+        // SAFETY: a published page stays mapped for the life of the process, and of its children; so does the static.
         let stamp = unsafe { &*page }.load(Ordering::Relaxed);
         if stamp != 0 {
             return stamp;
@@ -59,8 +63,8 @@ pub(crate) fn process() -> u64 {
 
 #[cold]
 fn first_stamp(page: *mut AtomicU64) -> u64 {
-    let page = if page.is_null() { map() } else { page };
-    if page.is_null() {
+    let page = if page.is_null() { decide() } else { page };
+    if core::ptr::eq(page, &raw const NEVER) {
         return BY_PROCESS_ID | u64::from(std::process::id());
     }
     // SAFETY: as in `process`.
@@ -73,34 +77,40 @@ fn first_stamp(page: *mut AtomicU64) -> u64 {
     }
 }
 
-/// Maps and publishes the page; null where there is none to be had.
-fn map() -> *mut AtomicU64 {
+/// Decides, once for the process and its children, between a page and none. A refusal is kept as well: to ask again would cost
+/// three system calls each time, and two kinds of stamps in one process would not compare.
+fn decide() -> *mut AtomicU64 {
+    let page = map();
+    let mine = page.unwrap_or((&raw const NEVER).cast_mut());
+    // Release: whoever finds the page must find it mapped and zero.
+    match PAGE.compare_exchange(core::ptr::null_mut(), mine, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => mine,
+        Err(theirs) => {
+            if let Some(page) = page {
+                // SAFETY: the page lost the race, so nobody else knows it.
+                unsafe { libc::munmap(page.cast(), page_size()) };
+            }
+            theirs
+        }
+    }
+}
+
+/// A new page that children find zeroed; `None` where there is none to be had.
+fn map() -> Option<*mut AtomicU64> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a new mapping at an address of the kernel's choice.
     let page = unsafe { libc::mmap(core::ptr::null_mut(), page_size(), protection, kind, -1, 0) };
     if page == libc::MAP_FAILED {
-        return core::ptr::null_mut();
+        return None;
     }
     // SAFETY: the range is the page just mapped, which nobody else knows yet.
-    let wiped = unsafe { libc::madvise(page, page_size(), libc::MADV_WIPEONFORK) } == 0;
-    if wiped {
-        // Release: whoever finds the page must find it mapped and zero.
-        let published =
-            PAGE.compare_exchange(core::ptr::null_mut(), page.cast(), Ordering::AcqRel, Ordering::Acquire);
-        match published {
-            Ok(_) => return page.cast(),
-            Err(theirs) => {
-                // SAFETY: the page lost the race, so nobody else knows it.
-                unsafe { libc::munmap(page, page_size()) };
-                return theirs;
-            }
-        }
+    if unsafe { libc::madvise(page, page_size(), libc::MADV_WIPEONFORK) } == 0 {
+        return Some(page.cast());
     }
-    // A kernel before 4.14.
     // SAFETY: as above.
     unsafe { libc::munmap(page, page_size()) };
-    core::ptr::null_mut()
+    None
 }
 
 #[cfg(test)]

@@ -60,6 +60,8 @@ pub(crate) fn hertz() -> Option<u64> {
 
 #[cold]
 fn decide() -> Option<u64> {
+    // Calibration sleeps.
+    let _uncancelled = crate::cancel::Uncancelled::new();
     let mine = find_hertz().filter(|&hertz| hertz > NOT_USED).unwrap_or(NOT_USED);
     let decided = match DECISION.compare_exchange(UNDECIDED, mine, Ordering::Relaxed, Ordering::Relaxed) {
         Ok(_) => mine,

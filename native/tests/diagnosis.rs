@@ -71,7 +71,7 @@ fn every_errno_has_cause_and_remedy() {
         fake.file("/proc/sys/kernel/osrelease", "5.15.90.1-microsoft-standard-WSL2\n");
     };
     let docker: Setting =
-        |fake| fake.file("/proc/self/status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n");
+        |fake| fake.file("/proc/thread-self/status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n");
     let debian: Setting = |fake| fake.file("/proc/sys/kernel/perf_event_paranoid", "3\n");
     let open: Setting = |fake| fake.file("/proc/sys/kernel/perf_event_paranoid", "-1\n");
     let blind: Setting = |fake| fake.remove("/proc/sys/kernel/perf_event_paranoid");

@@ -351,7 +351,7 @@ fn options_are_checked() {
     let events = [Event::parse("dummy").unwrap()];
     let status = |options: SessionOptions| Session::create(&options, &events).map(drop).unwrap_err().status();
     let default = SessionOptions::default();
-    assert_eq!(status(SessionOptions { flags: 1 << 8, ..default }), Status::Unsupported);
+    assert_eq!(status(SessionOptions { flags: 1 << 9, ..default }), Status::Unsupported);
     assert_eq!(status(SessionOptions { thread: -1, ..default }), Status::InvalidArgument);
     assert_eq!(status(SessionOptions { thread: -2, ..default }), Status::InvalidArgument);
     assert_eq!(status(SessionOptions { flags: SESSION_ON_CPU, cpu: -1, ..default }), Status::InvalidArgument);

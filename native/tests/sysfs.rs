@@ -182,3 +182,61 @@ fn malformed() {
     assert_eq!((event.config, event.scale), (2, 1.0));
     assert!(event.unit().len() < 16);
 }
+
+/// What is said of a known event with a modifier that is none. Whether tracepoints may be looked up does not matter.
+#[test]
+fn unknown_modifiers_are_named() {
+    let denied: fn(&Fake) = |fake| fake.deny("/sys/kernel/");
+    let absent: fn(&Fake) = |_| {};
+    let table: &[(&str, Status, &[&str])] = &[
+        (
+            "cycles:y",
+            Status::InvalidArgument,
+            &["\"cycles:y\"", "'y' is no modifier", "u user", "I not while idle"],
+        ),
+        ("Cycles:Y", Status::InvalidArgument, &["'Y'"]),
+        ("cycles:uy", Status::InvalidArgument, &["'y'"]),
+        ("cycles:u k", Status::InvalidArgument, &["' '"]),
+        ("cycles:us\u{e9}", Status::InvalidArgument, &["'s'"]),
+        ("cycles:\u{e9}", Status::InvalidArgument, &["'\u{e9}'"]),
+        ("cycles:user", Status::InvalidArgument, &["'s'"]),
+        ("cycles:U", Status::InvalidArgument, &["'U'"]),
+        ("cycles:", Status::InvalidArgument, &["missing", "u user"]),
+        ("cycles:pppp", Status::InvalidArgument, &["ppp"]),
+        ("cycles:Pp", Status::InvalidArgument, &["ppp"]),
+        ("cycles:u:k", Status::InvalidArgument, &["one colon"]),
+        ("Hardware:CpuCycles:y", Status::InvalidArgument, &["'y'"]),
+        ("Software:TaskClock:q", Status::InvalidArgument, &["'q'"]),
+        ("L1-dcache-load-misses:x", Status::InvalidArgument, &["'x'"]),
+        ("page-faults:0", Status::InvalidArgument, &["'0'"]),
+        ("r01c2:y", Status::InvalidArgument, &["'y'"]),
+        ("cpu/event=1/y", Status::InvalidArgument, &["'y' is no modifier"]),
+        ("cpu/event=1/:y", Status::InvalidArgument, &["'y' is no modifier"]),
+        ("mem:0x1000/8:w:y", Status::InvalidArgument, &["'y' is no modifier"]),
+        ("sched:sched_switch:y", Status::InvalidArgument, &["'y' is no modifier"]),
+        // A type is no tracepoint's system either.
+        ("Hardware:CpuCylces", Status::NoSuchEvent, &["unknown event \"Hardware:CpuCylces\"", "cycles"]),
+        ("cache:L9", Status::NoSuchEvent, &["unknown event"]),
+        ("cylces", Status::NoSuchEvent, &["unknown event \"cylces\""]),
+    ];
+    for (setting, name) in [(denied, "denied"), (absent, "absent")] {
+        let fake = machine("cpu/type: 4\ncpu/format/event: config:0-7");
+        setting(&fake);
+        for (spec, status, parts) in table {
+            let error = Event::parse_with(&&fake, spec).expect_err(spec);
+            assert_eq!(error.status(), *status, "{name}: {error}");
+            for part in *parts {
+                assert!(error.message().contains(part), "{name}: {spec}: {error}");
+            }
+            assert!(!error.message().contains("tracing"), "{name}: {spec}: {error}");
+        }
+        // What only a tracepoint can be is still looked up.
+        let error = Event::parse_with(&&fake, "cylces:y").unwrap_err();
+        assert!(error.message().contains("/sys/kernel/tracing"), "{error}");
+    }
+    // A tracepoint that does exist wins over a typo.
+    let fake = machine("cpu/type: 4");
+    fake.file("/sys/kernel/tracing/events/cycles/y/id", "77\n");
+    assert_eq!(Event::parse_with(&&fake, "cycles:y").unwrap().config, 77);
+    assert_eq!(Event::parse_with(&&fake, "cycles:u").unwrap().config, 0);
+}

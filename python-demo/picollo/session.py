@@ -10,7 +10,7 @@ from typing import Any, Iterable, Literal, Optional, Union
 from . import _structs as structs
 from ._arguments import checked_counter_bits, checked_error
 from ._handle import HAS_GIL, Handle
-from ._library import held, own
+from ._library import held, own, released
 from ._text import c_name
 from .errors import check, check_detail, from_status, status_text
 from .event import Event, EventInfo
@@ -51,6 +51,8 @@ class Session(Handle):
         instead of raising.
     :param ordered: wait for earlier instructions around each read, for the exact measurement of short pieces of code.
     :param subtract: subtract the overhead that :meth:`calibrate` found.
+    :param syscall_only: never read in user space: for programs that must not be ended by a fault, should somebody forbid such
+        reads while they run.
     :param thread: another thread's id (as of :func:`threading.get_native_id`) to count instead; 0 is this one.
     :param cpu: count on this processor only; with ``thread=-1`` everything that runs there.
     :param relative_error: of the histograms.
@@ -74,6 +76,7 @@ class Session(Handle):
         skip_unavailable: bool = False,
         ordered: bool = False,
         subtract: bool = False,
+        syscall_only: bool = False,
         thread: int = 0,
         cpu: Optional[int] = None,
         relative_error: float = 0.001,
@@ -101,6 +104,7 @@ class Session(Handle):
             structs.SESSION_ORDERED: ordered,
             structs.SESSION_ON_CPU: cpu is not None,
             structs.SESSION_SUBTRACT: subtract,
+            structs.SESSION_SYSCALL_ONLY: syscall_only,
         }
         self._options = structs.SessionOptions(
             struct_size=ctypes.sizeof(structs.SessionOptions),
@@ -112,7 +116,8 @@ class Session(Handle):
         )
         raw = (structs.Event * len(parsed))(*(event._raw for event in parsed))
         pointer = c_void_p()
-        status = held.session_create(
+        # Without the GIL: the first session of a process may try out user reads and clocks for some milliseconds.
+        status = released.session_create(
             byref(self._options), raw, len(parsed), byref(pointer), self._error_reference
         )
         check_detail(status, self._error, self._specs)
@@ -164,7 +169,7 @@ class Session(Handle):
             options.flags &= ~structs.SESSION_SKIP_UNAVAILABLE
             pointer, error = c_void_p(), structs.Error()
             event = byref(self._events[index]._raw)
-            if held.session_create(byref(options), event, 1, byref(pointer), byref(error)) == 0:
+            if released.session_create(byref(options), event, 1, byref(pointer), byref(error)) == 0:
                 held.session_free(pointer)  # it can be counted by now
             known = self._explanations[index] = c_name(error.message)
         return known

@@ -56,8 +56,17 @@ fn wait(attempt: u32) {
         super::pause(attempt);
     } else {
         // Also a holder of a lower priority than ours has to run.
-        std::thread::sleep(std::time::Duration::from_micros(50));
+        nap();
     }
+}
+
+/// Sleeps for 50 µs. Not by `sleep`, which is a cancellation point: a thread that `pthread_cancel` unwinds here would end the process.
+/// On Linux the wait for a condition that never comes is none.
+fn nap() {
+    use std::sync::{Condvar, Mutex, PoisonError};
+    let (nothing, never) = (Mutex::new(()), Condvar::new());
+    let guard = nothing.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(never.wait_timeout(guard, std::time::Duration::from_micros(50)));
 }
 
 /// The number of this process, never 0; loom's models have one.

@@ -14,6 +14,7 @@ namespace Picollo.PerfEvent
         private const uint FlagOrdered = 1 << 5;
         private const uint FlagOnCpu = 1 << 6;
         private const uint FlagSubtract = 1 << 7;
+        private const uint FlagSyscallOnly = 1 << 8;
 
         private uint _flags;
         private int _thread;
@@ -77,6 +78,12 @@ namespace Picollo.PerfEvent
 
             /// <summary>Measure the cost of reading, and take it off every delta. Off by default.</summary>
             public PerfEventCounterSessionFactory WithOverheadSubtracted(bool subtract = true) => SetFlag(FlagSubtract, subtract);
+
+            /// <summary>
+            /// Never read in user space: for programs that must not be ended by a fault, should somebody forbid such reads
+            /// while they run. Off by default.
+            /// </summary>
+            public PerfEventCounterSessionFactory WithSystemCallsOnly(bool only = true) => SetFlag(FlagSyscallOnly, only);
 
             /// <summary>The relative error of the histograms; 0.001 by default.</summary>
             public PerfEventCounterSessionFactory WithRelativeError(double value)

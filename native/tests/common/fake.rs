@@ -59,6 +59,7 @@ struct State {
     switches: u64,
     failing_ioctls: BTreeSet<u64>,
     failing_ids: BTreeSet<usize>,
+    denied: Option<String>,
     page: Option<Box<[u64; 512]>>,
     /// Pinned groups find no room.
     full: bool,
@@ -87,6 +88,11 @@ impl Fake {
 
     pub fn remove(&self, path: &str) {
         self.0.borrow_mut().files.remove(path);
+    }
+
+    /// What lies under this path may not be read.
+    pub fn deny(&self, path: &str) {
+        self.0.borrow_mut().denied = Some(path.into());
     }
 
     pub fn device(&self, name: &str) {
@@ -364,6 +370,9 @@ impl Sys for &Fake {
 
     fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {
         let state = self.0.borrow();
+        if state.denied.as_ref().is_some_and(|denied| path.starts_with(denied)) {
+            return Err(Errno(libc::EACCES));
+        }
         let text = state.files.get(path).ok_or(Errno(libc::ENOENT))?.as_bytes();
         let length = text.len().min(buffer.len());
         buffer[..length].copy_from_slice(&text[..length]);

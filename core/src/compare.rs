@@ -40,7 +40,7 @@ pub const COMPARISON_OUT_OF_RANGE: u32 = 1 << 2;
 pub const COMPARISON_APPROXIMATE: u32 = 1 << 3;
 /// Set when the buckets of the two differ: ranks are then compared by those of the coarser.
 pub const COMPARISON_LAYOUTS_DIFFER: u32 = 1 << 4;
-/// Set when the blocks depend on those before them: the interval is wider for it, or where they depend too strongly there is none.
+/// Set when the blocks depend on those before them: the interval is wider for it, up to all of their range.
 pub const COMPARISON_AUTOCORRELATED: u32 = 1 << 5;
 /// Set when the margin is what can be told apart at all, and not what matters: the option `resolution`, or the width of a bucket.
 pub const COMPARISON_MARGIN_IS_RESOLUTION: u32 = 1 << 6;

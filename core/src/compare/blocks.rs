@@ -24,7 +24,8 @@ pub struct Autocorrelation {
     pub is_significant: bool,
 }
 
-/// An interval is made at most so many times as wide, squared: what drifts all the way has no number of independent values.
+/// Up to this the number of independent values is known well enough to be used. What drifts all the way has no such number: its
+/// interval is the whole range.
 const MAX_INFLATION: f64 = 4.0;
 
 /// The fewest values whose extremes are a 95 % interval of their median.
@@ -139,7 +140,7 @@ pub struct BlockOverhead {
 /// The interval is that of the median of the differences, from their order statistics alone, as
 /// [`Snapshot::quantile_interval`](crate::Snapshot::quantile_interval) has it; for the median this inverts the sign test. Where
 /// the differences depend on those before them, the order statistics are those of as many values as are independent, down to a
-/// quarter of them; below that there is no interval. Of the options, `quantile` is not looked at. The scratch is as long as the
+/// quarter of them; below that the interval is all of their range. Of the options, `quantile` is not looked at. The scratch is as long as the
 /// series, and left in disorder.
 ///
 /// [`Error::InvalidArgument`] for series of different lengths, values that are not finite, and options out of range;
@@ -182,13 +183,11 @@ fn ends(length: usize, correlation: &Autocorrelation, confidence: f64) -> (f64, 
     if !correlation.is_significant {
         return order_statistics(length as u64, 0.5, confidence);
     }
-    if correlation.inflation > MAX_INFLATION {
-        return (0.0, n + 1.0, 1.0);
-    }
     let independent = ((n / correlation.inflation) as usize).max(length.min(FEWEST));
     let (lower, _, coverage) = order_statistics(independent as u64, 0.5, confidence);
-    // As far from either end, in shares.
-    let lower = libm::floor(lower * n / independent as f64);
+    // As far from either end, in shares; at the ends where that is not known.
+    let is_known = correlation.inflation <= MAX_INFLATION;
+    let lower = if is_known { libm::floor(lower * n / independent as f64) } else { lower.min(1.0) };
     (lower, n + 1.0 - lower, coverage)
 }
 

@@ -75,10 +75,7 @@ impl BlockComparison {
 const NOTES: [(u32, &str); 3] = [
     (COMPARISON_WITHIN_MARGIN, "The whole interval is within the margin: the same, as far as it matters."),
     (COMPARISON_TOO_FEW, "Too few blocks for an interval: give it more time."),
-    (
-        COMPARISON_AUTOCORRELATED,
-        "Blocks depend on those before them: the interval is wider for it, or there is none.",
-    ),
+    (COMPARISON_AUTOCORRELATED, "Blocks depend on those before them: the interval is wider for it."),
 ];
 
 /// What nothing takes, and how well that is known.

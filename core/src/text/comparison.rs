@@ -191,10 +191,7 @@ pub(super) const fn is_noted(flags: u32, flag: u32) -> bool {
 const NOTES: [(u32, &str); 6] = [
     (COMPARISON_WITHIN_MARGIN, "The whole interval is within the margin: the same, as far as it matters."),
     (COMPARISON_TOO_FEW, "Too few observations for an interval of this quantile."),
-    (
-        COMPARISON_AUTOCORRELATED,
-        "Measurements depend on those before them: the interval is wider for it, or there is none.",
-    ),
+    (COMPARISON_AUTOCORRELATED, "Measurements depend on those before them: the interval is wider for it."),
     (COMPARISON_OUT_OF_RANGE, "Observations out of range or lost are not compared."),
     (COMPARISON_APPROXIMATE, "Counts are approximate."),
     (COMPARISON_LAYOUTS_DIFFER, "The precisions differ: ranks are compared by the coarser."),

@@ -178,7 +178,7 @@ impl Benchmark {
         }
         match (self.schedule.phase(), step.side) {
             (Phase::WarmUp, _) => self.schedule.warmed(step.side, picos, &self.limits, self.is_spent()),
-            (Phase::Empty | Phase::Measure, Side::Empty) => self.took_nothing(step, picos)?,
+            (Phase::Empty | Phase::Measure, Side::Empty) => self.took_nothing(picos)?,
             (Phase::Measure, _) => self.took(step, picos)?,
             (Phase::Empty | Phase::End, _) => {}
         }
@@ -199,12 +199,12 @@ impl Benchmark {
     }
 
     /// An empty sample.
-    fn took_nothing(&mut self, step: Step, picos: u64) -> Result<()> {
-        self.overhead.add(self.schedule.empty_of(), picos as f64 / step.repetitions as f64)?;
+    fn took_nothing(&mut self, picos: u64) -> Result<()> {
+        self.overhead.add(self.schedule.empty_of(), picos as f64)?;
         let is_spent = self.is_spent();
         self.schedule.empty_taken(&self.limits, is_spent);
         if self.blocks[0].is_empty() {
-            self.overhead.settle(self.schedule.is_alike());
+            self.overhead.settle(self.schedule.repetitions());
         } else if is_spent {
             self.judge()?;
             self.schedule.end();
@@ -224,8 +224,8 @@ impl Benchmark {
                 // What is left of the block would be over the budget.
                 self.judge()?;
                 self.schedule.end();
-            } else {
-                self.schedule.shorten();
+            } else if self.schedule.shorten() {
+                self.overhead.shorten();
             }
         }
         Ok(())
@@ -238,7 +238,7 @@ impl Benchmark {
             // With the overhead in it: the same on both sides goes out with the difference, and without an error.
             times[side] += per_call / 2.0;
             // Half up; far below the largest.
-            let net = (per_call - self.overhead.median(side)).max(0.0);
+            let net = (per_call - self.overhead.of_call(side).0).max(0.0);
             self.histograms[side].record((net + 0.5) as u64);
         }
         for (blocks, time) in self.blocks.iter_mut().zip(times) {
@@ -270,7 +270,7 @@ impl Benchmark {
         let room = length.saturating_sub(self.scratch.len());
         self.scratch.try_reserve(room).map_err(|_| Error::from(Status::OutOfMemory))?;
         self.scratch.resize(length, 0.0);
-        self.overhead.settle(self.schedule.is_alike());
+        self.overhead.settle(self.schedule.repetitions());
         let mut scratch = core::mem::take(&mut self.scratch);
         let judged = self.compare(&mut scratch);
         self.scratch = scratch;

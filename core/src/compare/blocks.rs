@@ -103,8 +103,6 @@ pub struct BlockComparison {
     /// The true difference that would be told from none four times out of five, or as often as the options say; infinity where
     /// there are too few blocks.
     pub smallest_detectable: f64,
-    /// What can be told apart at all: the option. What is smaller, A or B or the difference, is not known.
-    pub resolution: f64,
     /// The correlation of each difference with the next.
     pub lag1: f64,
     /// How many times larger the variance of their mean is than that of as many independent ones.
@@ -113,6 +111,8 @@ pub struct BlockComparison {
     pub verdict: u32,
     /// [`COMPARISON_TOO_FEW`] and its siblings.
     pub flags: u32,
+    /// What can be told apart at all: the option. What is smaller, A or B or the difference, is not known.
+    pub resolution: f64,
 }
 
 /// Halved only once, but first where the sum is beyond the largest double.

@@ -12,27 +12,28 @@ const RESOLUTION_SHARE: f64 = 0.01;
 /// Empty samples. Where A and B have the same number of calls, there is one pool for both; else one for each.
 #[derive(Default)]
 pub(super) struct Overhead {
-    /// Picoseconds a call.
+    /// Picoseconds a sample.
     samples: [Vec<f64>; 2],
-    /// Their medians, picoseconds a call.
+    /// Calls in a sample.
+    calls: [f64; 2],
+    /// Their medians, picoseconds a sample.
     median: [f64; 2],
     /// Half the intervals of the medians.
     error: [f64; 2],
-    is_shared: bool,
 }
 
 impl Overhead {
-    /// A sample with the number of calls of this side took so many picoseconds a call.
-    pub(super) fn add(&mut self, side: usize, per_call: f64) -> Result<()> {
+    /// A sample with the number of calls of this side took so many picoseconds.
+    pub(super) fn add(&mut self, side: usize, picos: f64) -> Result<()> {
         let samples = &mut self.samples[side];
         samples.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
-        samples.push(per_call);
+        samples.push(picos);
         Ok(())
     }
 
-    /// Takes the medians anew: an interrupt in one of the samples must not count.
-    pub(super) fn settle(&mut self, is_shared: bool) {
-        self.is_shared = is_shared;
+    /// Takes the medians anew, of samples of so many calls: an interrupt in one of them must not count.
+    pub(super) fn settle(&mut self, calls: [u64; 2]) {
+        self.calls = calls.map(|calls| calls as f64);
         for side in 0..2 {
             let samples = &mut self.samples[side];
             if samples.is_empty() {
@@ -46,33 +47,46 @@ impl Overhead {
             let (lower, upper) = ((length / 2).saturating_sub(off), (length / 2 + off).min(length - 1));
             self.error[side] = (samples[upper] - samples[lower]) / 2.0;
         }
-        if is_shared {
+        if self.is_shared() {
             (self.median[1], self.error[1]) = (self.median[0], self.error[0]);
         }
+    }
+
+    /// Samples have one call each from now on: of the pools, so much is that of a call.
+    pub(super) fn shorten(&mut self) {
+        for (samples, calls) in self.samples.iter_mut().zip(self.calls) {
+            samples.iter_mut().for_each(|picos| *picos /= calls);
+        }
+        self.settle([1; 2]);
+    }
+
+    fn is_shared(&self) -> bool {
+        self.calls[0] == self.calls[1]
     }
 
     pub(super) fn count(&self) -> usize {
         self.samples[0].len() + self.samples[1].len()
     }
 
-    /// Of a call of one side.
-    pub(super) fn median(&self, side: usize) -> f64 {
-        self.median[side]
+    /// Picoseconds of a sample of one side.
+    pub(super) fn of_sample(&self, side: usize) -> (f64, f64) {
+        (self.median[side], self.error[side])
     }
 
-    /// Half the interval of that.
-    pub(super) fn error(&self, side: usize) -> f64 {
-        self.error[side]
+    /// Picoseconds a call of one side, and half the interval of that. Nothing where there are no samples.
+    pub(super) fn of_call(&self, side: usize) -> (f64, f64) {
+        let calls = self.calls[side].max(1.0);
+        (self.median[side] / calls, self.error[side] / calls)
     }
 
     /// Of a call of both. Where it is one and the same, it has no error as far as their difference goes.
     pub(super) fn of_blocks(&self) -> BlockOverhead {
-        let error = if self.is_shared { 0.0 } else { self.error[0].hypot(self.error[1]) };
-        BlockOverhead { a: self.median[0], b: self.median[1], error }
+        let [(a, error_a), (b, error_b)] = [self.of_call(0), self.of_call(1)];
+        BlockOverhead { a, b, error: if self.is_shared() { 0.0 } else { error_a.hypot(error_b) } }
     }
 
     /// What cannot be told apart, picoseconds a call.
     pub(super) fn resolution(&self) -> f64 {
-        RESOLUTION.max(self.median[0].min(self.median[1]) * RESOLUTION_SHARE)
+        RESOLUTION.max(self.of_call(0).0.min(self.of_call(1).0) * RESOLUTION_SHARE)
     }
 }

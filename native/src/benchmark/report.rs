@@ -56,12 +56,8 @@ impl Benchmark {
             judged = self.compare(&mut scratch)?;
         }
         let [repetitions_a, repetitions_b] = self.schedule.repetitions();
-        let overhead = |side: usize, calls: u64| {
-            let calls = calls as f64;
-            (self.overhead.median(side) * calls, self.overhead.error(side) * calls)
-        };
-        let (overhead_a, overhead_error_a) = overhead(0, repetitions_a);
-        let (overhead_b, overhead_error_b) = overhead(1, repetitions_b);
+        let [(overhead_a, overhead_error_a), (overhead_b, overhead_error_b)] =
+            [0, 1].map(|side| self.overhead.of_sample(side));
         let is_over = self.schedule.phase() == Phase::End && length < self.limits.min_blocks;
         let flags = [
             (is_over, BENCHMARK_BUDGET_SPENT),
@@ -129,11 +125,12 @@ impl Benchmark {
         rows.extend(events.iter().map(|(event, counter)| (event.name(), known(counter.a), known(counter.b))));
         let mut notes = super::with_room(NOTES.len())?;
         notes.extend(NOTES.iter().filter(|(flags, _)| result.flags & flags != 0).map(|(_, note)| *note));
-        let overhead = |side| if self.overhead.count() == 0 { f64::NAN } else { self.overhead.median(side) };
+        let overhead = [0, 1].map(|side| self.overhead.of_call(side));
+        let is_known = self.overhead.count() != 0;
         let conditions = Conditions {
             calls: [result.repetitions_a, result.repetitions_b],
-            overhead: [overhead(0), overhead(1)],
-            overhead_error: [self.overhead.error(0), self.overhead.error(1)],
+            overhead: overhead.map(|(call, _)| if is_known { call } else { f64::NAN }),
+            overhead_error: overhead.map(|(_, error)| error),
             counters: &rows,
             notes: &notes,
         };

@@ -48,7 +48,7 @@ static void made_up_times(void)
         taken++;
         CHECK_OK(picollo_benchmark_done_after(benchmark, 20000 + call * repetitions + (next_random(&state) >> 54)));
     }
-    CHECK(status == PICOLLO_ERR_EMPTY && taken == 2 + 62 + 4 * 30);
+    CHECK(status == PICOLLO_ERR_EMPTY && taken == 2 + 16 + 5 + 4 * 30);
     order[taken] = 0;
     CHECK(strncmp(order, "ABeeee", 6) == 0 && strstr(order, "eABBABAABABBABAAB") != NULL);
     CHECK_OK(picollo_benchmark_progress(benchmark, &progress));
@@ -57,7 +57,12 @@ static void made_up_times(void)
     CHECK(result.blocks.block_count == 30 && result.sample_count == 60 && result.repetitions_a == 10);
     CHECK(fabs(result.blocks.median_a - 100000) < 200 && fabs(result.blocks.difference - 10000) < 200);
     CHECK(fabs(result.overhead_a - 20500) < 600 && fabs(result.overhead_b - 20500) < 600);
+    CHECK(result.overhead_a == result.overhead_b && result.empty_count == 21);
+    CHECK(result.overhead_error_a > 0 && result.overhead_error_a < 600 && result.flags == 0);
     CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER && result.blocks.flags == 0);
+    /* One per cent of A is more than half a nanosecond here; rows that belong together agree. */
+    CHECK(result.blocks.resolution == 500 && fabs(result.blocks.margin - 1000) < 5);
+    CHECK(fabs(result.blocks.median_b - result.blocks.median_a - result.blocks.difference) < 1e-3);
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_get_counter(benchmark, 0, &counter));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_histogram(benchmark, 2, &histogram));
     CHECK_OK(picollo_benchmark_histogram(benchmark, PICOLLO_BENCHMARK_B, &histogram));
@@ -70,6 +75,43 @@ static void made_up_times(void)
     CHECK_OK(picollo_histogram_summary(histogram, 0, &summary));
     CHECK_U64(60, summary.total_count);
     picollo_histogram_free(histogram);
+}
+
+/* Half a nanosecond is below what can be told, unless it is asked for. */
+static void resolution(void)
+{
+    static const double asked[] = {0, 1e-11, -1};
+    char text[8192];
+    size_t length;
+    for (size_t i = 0; i < 3; i++) {
+        picollo_benchmark_options options = default_benchmark_options();
+        picollo_benchmark *benchmark;
+        picollo_benchmark_result result;
+        uint32_t which;
+        uint64_t n, state = 5;
+        options.max_blocks = 30;
+        options.warm_up_seconds = 1e-12;
+        options.resolution_seconds = asked[i];
+        benchmark = create_benchmark(&options);
+        while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+            const uint64_t call = which == PICOLLO_BENCHMARK_A ? 20100 : which == PICOLLO_BENCHMARK_B ? 20060 : 20000;
+            CHECK_OK(picollo_benchmark_done_after(benchmark, call * n + (next_random(&state) >> 54)));
+        }
+        CHECK_OK(picollo_benchmark_get_result(benchmark, &result));
+        CHECK(result.repetitions_a == result.repetitions_b);
+        CHECK(fabs(result.blocks.difference + 40) < 2 && fabs(result.blocks.median_a - 100) < 2);
+        CHECK_OK(picollo_benchmark_format_markdown(benchmark, "ps", "", "", text, sizeof text, &length));
+        if (i == 0) {
+            const uint32_t below = PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION | PICOLLO_COMPARISON_BELOW_RESOLUTION;
+            CHECK(result.blocks.verdict == PICOLLO_VERDICT_NO_EVIDENCE && (result.blocks.flags & below) == below);
+            CHECK(result.flags == (PICOLLO_BENCHMARK_NOTHING_A | PICOLLO_BENCHMARK_NOTHING_B));
+            CHECK(strstr(text, "below what this measurement can tell") != NULL && strstr(text, "<500") != NULL);
+        } else {
+            CHECK(result.blocks.verdict == PICOLLO_VERDICT_FASTER && result.flags == 0);
+            CHECK(result.blocks.resolution == (i == 1 ? 10 : 0));
+        }
+        picollo_benchmark_free(benchmark);
+    }
 }
 
 static void refused(void)
@@ -88,6 +130,14 @@ static void refused(void)
     options.struct_size = 71;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
     CHECK(benchmark == NULL);
+    /* A program of before there was a resolution. */
+    options = default_benchmark_options();
+    options.struct_size = 72;
+    options.resolution_seconds = NAN;
+    CHECK_OK(picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
+    picollo_benchmark_free(benchmark);
+    options.struct_size = sizeof options;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
 }
 
 static void known_work_with_counters(void)
@@ -130,6 +180,7 @@ static void known_work_with_counters(void)
 int main(void)
 {
     RUN(made_up_times);
+    RUN(resolution);
     RUN(refused);
     RUN(known_work_with_counters);
     return report();

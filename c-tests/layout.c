@@ -123,7 +123,7 @@ AT(picollo_picture_options, theme, 4);
 AT(picollo_picture_options, width, 8);
 AT(picollo_picture_options, height, 12);
 
-SIZE(picollo_compare_options, 48);
+SIZE(picollo_compare_options, 56);
 AT(picollo_compare_options, struct_size, 0);
 AT(picollo_compare_options, flags, 4);
 AT(picollo_compare_options, quantile, 8);
@@ -131,6 +131,7 @@ AT(picollo_compare_options, confidence, 16);
 AT(picollo_compare_options, relative_threshold, 24);
 AT(picollo_compare_options, absolute_threshold, 32);
 AT(picollo_compare_options, power, 40);
+AT(picollo_compare_options, resolution, 48);
 
 SIZE(picollo_comparison, 328);
 AT(picollo_comparison, a, 0);
@@ -152,7 +153,7 @@ AT(picollo_comparison, cohens_d, 312);
 AT(picollo_comparison, verdict, 320);
 AT(picollo_comparison, flags, 324);
 
-SIZE(picollo_block_comparison, 104);
+SIZE(picollo_block_comparison, 112);
 AT(picollo_block_comparison, block_count, 0);
 AT(picollo_block_comparison, confidence, 8);
 AT(picollo_block_comparison, coverage, 16);
@@ -167,6 +168,7 @@ AT(picollo_block_comparison, lag1, 80);
 AT(picollo_block_comparison, inflation, 88);
 AT(picollo_block_comparison, verdict, 96);
 AT(picollo_block_comparison, flags, 100);
+AT(picollo_block_comparison, resolution, 104);
 SIZE(picollo_double_options, 24);
 AT(picollo_double_options, struct_size, 0);
 AT(picollo_double_options, flags, 4);
@@ -215,7 +217,7 @@ AT(picollo_metric_options, help, 32 + P);
 AT(picollo_metric_options, unit, 32 + 2 * P);
 AT(picollo_metric_options, labels, 32 + 3 * P);
 
-SIZE(picollo_benchmark_options, 72);
+SIZE(picollo_benchmark_options, 80);
 AT(picollo_benchmark_options, struct_size, 0);
 AT(picollo_benchmark_options, flags, 4);
 AT(picollo_benchmark_options, min_blocks, 8);
@@ -227,15 +229,21 @@ AT(picollo_benchmark_options, sample_seconds, 40);
 AT(picollo_benchmark_options, precision, 48);
 AT(picollo_benchmark_options, confidence, 56);
 AT(picollo_benchmark_options, relative_threshold, 64);
+AT(picollo_benchmark_options, resolution_seconds, 72);
 
-SIZE(picollo_benchmark_result, 152);
+SIZE(picollo_benchmark_result, 192);
 AT(picollo_benchmark_result, blocks, 0);
-AT(picollo_benchmark_result, overhead_a, 104);
-AT(picollo_benchmark_result, overhead_b, 112);
-AT(picollo_benchmark_result, repetitions_a, 120);
-AT(picollo_benchmark_result, repetitions_b, 128);
-AT(picollo_benchmark_result, sample_count, 136);
-AT(picollo_benchmark_result, elapsed, 144);
+AT(picollo_benchmark_result, overhead_a, 112);
+AT(picollo_benchmark_result, overhead_b, 120);
+AT(picollo_benchmark_result, repetitions_a, 128);
+AT(picollo_benchmark_result, repetitions_b, 136);
+AT(picollo_benchmark_result, sample_count, 144);
+AT(picollo_benchmark_result, elapsed, 152);
+AT(picollo_benchmark_result, overhead_error_a, 160);
+AT(picollo_benchmark_result, overhead_error_b, 168);
+AT(picollo_benchmark_result, empty_count, 176);
+AT(picollo_benchmark_result, flags, 184);
+AT(picollo_benchmark_result, reserved, 188);
 
 SIZE(picollo_benchmark_counter, 24);
 AT(picollo_benchmark_counter, a, 0);
@@ -344,8 +352,10 @@ static_assert(PICOLLO_VERDICT_NO_EVIDENCE == 0 && PICOLLO_VERDICT_FASTER == 1 &&
                   PICOLLO_COMPARISON_TOO_FEW == 1 && PICOLLO_COMPARISON_WITHIN_MARGIN == 2 &&
                   PICOLLO_COMPARISON_OUT_OF_RANGE == 4 && PICOLLO_COMPARISON_APPROXIMATE == 8 &&
                   PICOLLO_COMPARISON_LAYOUTS_DIFFER == 16 && PICOLLO_COMPARISON_AUTOCORRELATED == 32 &&
+                  PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION == 64 && PICOLLO_COMPARISON_BELOW_RESOLUTION == 128 &&
                   PICOLLO_BENCHMARK_A == 0 && PICOLLO_BENCHMARK_B == 1 && PICOLLO_BENCHMARK_EMPTY == 2 &&
-                  PICOLLO_BENCHMARK_NO_OVERHEAD == 1,
+                  PICOLLO_BENCHMARK_NO_OVERHEAD == 1 && PICOLLO_BENCHMARK_BUDGET_SPENT == 1 &&
+                  PICOLLO_BENCHMARK_NOTHING_A == 2 && PICOLLO_BENCHMARK_NOTHING_B == 4,
               "comparisons");
 static_assert(PICOLLO_PICTURE_PERCENTILES == 0 && PICOLLO_PICTURE_DENSITY == 1 && PICOLLO_PICTURE_HEAT_MAP == 2 &&
                   PICOLLO_THEME_AUTO == 0 && PICOLLO_THEME_LIGHT == 1 && PICOLLO_THEME_DARK == 2,

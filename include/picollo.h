@@ -1725,7 +1725,7 @@ picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
  *
  * A quantile of a snapshot is known only so well; how well, its interval tells. A comparison has the interval of the
  * difference of two quantiles, and a verdict: faster or slower when all of the interval lies beyond a margin, which is the
- * larger of a threshold and of the width of a bucket, and no evidence otherwise. Beside it stand Mann and Whitney's and
+ * larger of a threshold and of what can be told apart at all, as the width of a bucket, and no evidence otherwise. Beside it stand Mann and Whitney's and
  * Kolmogorov and Smirnov's tests, and measures of how large the effect is. docs/comparing.md explains them.
  *
  *     picollo_comparison compared;
@@ -1752,8 +1752,16 @@ picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
 #define PICOLLO_COMPARISON_APPROXIMATE (1 << 3)
 /** The precisions of the two differ: ranks are then compared by the buckets of the coarser. */
 #define PICOLLO_COMPARISON_LAYOUTS_DIFFER (1 << 4)
-/** Blocks depend on those before them: the interval is narrower than it should be. */
+/** Blocks depend on those before them: the interval is wider for it, up to all of their range. */
 #define PICOLLO_COMPARISON_AUTOCORRELATED (1 << 5)
+/** The margin is what can be told apart at all, and not what matters: the option resolution, or the width of a bucket. */
+#define PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION (1 << 6)
+
+/**
+ * The whole interval of the difference lies inside such a margin: below what this measurement can tell, which is neither
+ * equal nor different.
+ */
+#define PICOLLO_COMPARISON_BELOW_RESOLUTION (1 << 7)
 
 /** What to compare and what counts. Set struct_size, zero the rest, and change what should not be the default. */
 typedef struct picollo_compare_options {
@@ -1771,6 +1779,8 @@ typedef struct picollo_compare_options {
     double absolute_threshold;
     /** How often smallest_detectable would be seen, between 0 and 1. 0: 0.8. */
     double power;
+    /** Differences up to this cannot be told apart, in units of the values. 0: any can, but for the width of buckets. */
+    double resolution;
 } picollo_compare_options;
 
 /**
@@ -1862,9 +1872,9 @@ typedef struct picollo_block_comparison {
     double confidence;
     /** The confidence that the interval has. */
     double coverage;
-    /** The median of A's blocks. */
+    /** The median of A's blocks; above an overhead, see [compare_blocks_above]. */
     double median_a;
-    /** The median of B's blocks. */
+    /** The median of B's blocks; above an overhead, see [compare_blocks_above]. */
     double median_b;
     /** The median of the differences within pairs, B less A. */
     double difference;
@@ -1887,6 +1897,8 @@ typedef struct picollo_block_comparison {
     uint32_t verdict;
     /** PICOLLO_COMPARISON_.... */
     uint32_t flags;
+    /** What can be told apart at all: the option. What is smaller, A or B or the difference, is not known. */
+    double resolution;
 } picollo_block_comparison;
 
 /**
@@ -3378,9 +3390,9 @@ picollo_status picollo_session_histogram(picollo_session *session, size_t index,
  *
  * A and B are run in turns, in blocks of four samples (A B B A, then B A A B), so that what changes slowly falls on both
  * alike, and the differences within blocks are judged. A benchmark is asked what to run next, and how often, and is told
- * when that is done. It warms up, finds the number of calls that make a sample long enough for the clock, measures empty
- * samples and subtracts what they take, and ends when the interval of the difference is narrow enough or the budget is
- * spent:
+ * when that is done. It warms up, finds the number of calls that make a sample long enough for the clock (one number for
+ * both, so that what calling costs cancels, unless they differ fourfold), measures empty samples and subtracts what they
+ * take, and ends when the interval of the difference is narrow enough or the budget is spent:
  *
  *     picollo_benchmark *benchmark;
  *     picollo_benchmark_result result;
@@ -3396,7 +3408,11 @@ picollo_status picollo_session_histogram(picollo_session *session, size_t index,
  *
  * For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here it is a loop that no time is spent in, but in
  * a language with dearer loops it is a loop of calls that do nothing. The results of a and b have to be used, or the
- * compiler may leave them out.
+ * compiler may leave them out: a call that then takes less than can be told is said to (PICOLLO_BENCHMARK_NOTHING_A).
+ *
+ * Where in memory a loop lies changes what it takes, by a third of it and more. So run a and b by one function that is
+ * not inlined and calls through a pointer, or each by a function of its own, aligned to 64 bytes. What is left of that,
+ * two cycles a call, is no property of the code: the resolution, below which no difference is told.
  *
  * Times are in picoseconds a call.
  */
@@ -3413,6 +3429,12 @@ picollo_status picollo_session_histogram(picollo_session *session, size_t index,
  * processes are.
  */
 #define PICOLLO_BENCHMARK_NO_OVERHEAD (1 << 0)
+/** In the flags of a result: the budget was spent before as many blocks were measured as there should be at least. */
+#define PICOLLO_BENCHMARK_BUDGET_SPENT (1 << 0)
+/** In the flags of a result: a call of A takes less than can be told. It does nothing, or the compiler left it out. */
+#define PICOLLO_BENCHMARK_NOTHING_A (1 << 1)
+/** In the flags of a result: a call of B takes less than can be told. It does nothing, or the compiler left it out. */
+#define PICOLLO_BENCHMARK_NOTHING_B (1 << 2)
 
 /** How to measure. Set struct_size, zero the rest, and change what should not be the default. */
 typedef struct picollo_benchmark_options {
@@ -3426,39 +3448,61 @@ typedef struct picollo_benchmark_options {
     uint32_t max_blocks;
     /** Calls in a sample. 0: as many as sample_seconds take. */
     uint64_t repetitions;
-    /** Seconds at most; a block that was begun is finished. 0: 5. */
+    /**
+     * Seconds at most; a sample that was begun is finished. 0: 5. One block, of four samples, is measured in any case: of
+     * one call each where a call takes longer than all of it.
+     */
     double budget_seconds;
     /** Seconds to warm up for, both together. 0: a tenth of the budget. */
     double warm_up_seconds;
-    /** Seconds that a sample should take. 0: 0.0002. */
+    /** Seconds that a sample should take. 0: 0.0002, or a hundredth of the budget where that is less. An eighth of it at most. */
     double sample_seconds;
     /**
-     * It ends when half the width of the interval of the difference is at most this share of A. 0: 0.002; negative: only
-     * with the budget.
+     * It ends when half the width of the interval of the difference is at most this share of A, or a tenth of the
+     * resolution. 0: 0.002; negative: only with the budget.
      */
     double precision;
     /** Of the interval, between 0 and 1. 0: 0.95. */
     double confidence;
     /** Differences up to this share of A do not matter. 0: 0.01; negative: no such threshold. */
     double relative_threshold;
+    /**
+     * Seconds a call that cannot be told apart. 0: half a nanosecond, two cycles, which where in memory a loop lies may
+     * change, or a hundredth of what a call of nothing takes where that is more; with PICOLLO_BENCHMARK_NO_OVERHEAD
+     * nothing. Negative: nothing.
+     */
+    double resolution_seconds;
 } picollo_benchmark_options;
 
 /** How a benchmark went. Times are in picoseconds. */
 typedef struct picollo_benchmark_result {
-    /** The difference and the verdict, of picoseconds a call. */
+    /**
+     * The difference and the verdict, of picoseconds a call without the overhead. The two medians differ by exactly the difference,
+     * and may be below zero where a call takes next to nothing.
+     */
     picollo_block_comparison blocks;
-    /** What an empty sample with A's number of calls took, which was subtracted. */
+    /** What an empty sample with A's number of calls took: the median, which was subtracted. */
     double overhead_a;
-    /** What an empty sample with B's number of calls took, which was subtracted. */
+    /** What an empty sample with B's number of calls took: the median, which was subtracted. */
     double overhead_b;
     /** Calls of A in each sample. */
     uint64_t repetitions_a;
-    /** Calls of B in each sample. */
+    /** Calls of B in each sample: as many as of A, unless the two differ fourfold. */
     uint64_t repetitions_b;
     /** Samples of each side: two a block. */
     uint64_t sample_count;
     /** Since the benchmark was made. */
     uint64_t elapsed;
+    /** Half the interval of overhead_a, at 95 %. */
+    double overhead_error_a;
+    /** Half the interval of overhead_b, at 95 %. */
+    double overhead_error_b;
+    /** Empty samples. */
+    uint64_t empty_count;
+    /** [BENCHMARK_BUDGET_SPENT] and its siblings. */
+    uint32_t flags;
+    /** 0. */
+    uint32_t reserved;
 } picollo_benchmark_result;
 
 /** How much of an event a call took. */

@@ -22,7 +22,9 @@ mod ranks;
 #[cfg(test)]
 mod tests;
 
-pub use blocks::{Autocorrelation, BlockComparison, autocorrelation, compare_blocks};
+pub use blocks::{
+    Autocorrelation, BlockComparison, BlockOverhead, autocorrelation, compare_blocks, compare_blocks_above,
+};
 pub use quantile::QuantileInterval;
 
 use self::quantile::{DEFAULT_CONFIDENCE, difference, share_or};
@@ -38,8 +40,13 @@ pub const COMPARISON_OUT_OF_RANGE: u32 = 1 << 2;
 pub const COMPARISON_APPROXIMATE: u32 = 1 << 3;
 /// Set when the buckets of the two differ: ranks are then compared by those of the coarser.
 pub const COMPARISON_LAYOUTS_DIFFER: u32 = 1 << 4;
-/// Set when the blocks depend on those before them: the interval is narrower than it should be.
+/// Set when the blocks depend on those before them: the interval is wider for it, up to all of their range.
 pub const COMPARISON_AUTOCORRELATED: u32 = 1 << 5;
+/// Set when the margin is what can be told apart at all, and not what matters: the option `resolution`, or the width of a bucket.
+pub const COMPARISON_MARGIN_IS_RESOLUTION: u32 = 1 << 6;
+/// Set when the whole interval of the difference lies inside a margin that is what can be told apart at all: below what this
+/// measurement can tell, neither equal nor different.
+pub const COMPARISON_BELOW_RESOLUTION: u32 = 1 << 7;
 
 const DEFAULT_QUANTILE: f64 = 0.5;
 const DEFAULT_THRESHOLD: f64 = 0.01;
@@ -58,16 +65,29 @@ pub struct CompareOptions {
     pub absolute_threshold: f64,
     /// How often [`Comparison::smallest_detectable`] would be seen, between 0 and 1; 0: 0.8.
     pub power: f64,
+    /// Differences up to this cannot be told apart, in units of the values: they get [`COMPARISON_BELOW_RESOLUTION`]. 0: any can,
+    /// but for the width of buckets.
+    pub resolution: f64,
+}
+
+/// What a difference has to exceed.
+struct Margin {
+    value: f64,
+    /// [`COMPARISON_MARGIN_IS_RESOLUTION`] or 0.
+    flags: u32,
 }
 
 impl CompareOptions {
-    /// What a difference has to exceed, next to a value and with this resolution.
-    fn margin(&self, value: f64, width: f64) -> Result<f64> {
-        if self.relative_threshold.is_nan() || self.absolute_threshold.is_nan() {
+    /// What a difference has to exceed, next to a value and with buckets of this width.
+    fn margin(&self, value: f64, width: f64) -> Result<Margin> {
+        if self.relative_threshold.is_nan() || self.absolute_threshold.is_nan() || self.resolution.is_nan() {
             return Err(Error::InvalidArgument);
         }
         let share = if self.relative_threshold == 0.0 { DEFAULT_THRESHOLD } else { self.relative_threshold };
-        Ok((libm::fabs(value) * share.max(0.0)).max(self.absolute_threshold).max(width))
+        let matters = (libm::fabs(value) * share.max(0.0)).max(self.absolute_threshold);
+        let tells = width.max(self.resolution);
+        let flags = if tells > matters { COMPARISON_MARGIN_IS_RESOLUTION } else { 0 };
+        Ok(Margin { value: matters.max(tells), flags })
     }
 }
 
@@ -82,6 +102,17 @@ pub enum Verdict {
     Faster = 1,
     /// B's values are larger, by more than the margin.
     Slower = 2,
+}
+
+/// What is said instead of *no evidence* with [`COMPARISON_BELOW_RESOLUTION`].
+pub(crate) const BELOW_RESOLUTION: &str = "below what this measurement can tell";
+
+/// The verdict in words, with these flags.
+pub(crate) const fn verdict_text(verdict: u32, flags: u32) -> &'static str {
+    match Verdict::from_code(verdict) {
+        Verdict::NoEvidence if flags & COMPARISON_BELOW_RESOLUTION != 0 => BELOW_RESOLUTION,
+        verdict => verdict.as_str(),
+    }
 }
 
 impl Verdict {
@@ -149,16 +180,18 @@ pub struct Comparison {
     pub flags: u32,
 }
 
-/// The verdict on an interval, and whether all of it is inside the margin.
-fn judge(lower: f64, upper: f64, margin: f64) -> (Verdict, u32) {
+/// The verdict on an interval, and to the flags of the margin whether all of it is inside.
+fn judge(lower: f64, upper: f64, margin: f64, flags: u32) -> (Verdict, u32) {
     if lower > margin {
-        (Verdict::Slower, 0)
+        (Verdict::Slower, flags)
     } else if upper < -margin {
-        (Verdict::Faster, 0)
+        (Verdict::Faster, flags)
     } else if -margin <= lower && upper <= margin {
-        (Verdict::NoEvidence, COMPARISON_WITHIN_MARGIN)
+        let is_resolution = flags & COMPARISON_MARGIN_IS_RESOLUTION != 0;
+        let below = if is_resolution { COMPARISON_BELOW_RESOLUTION } else { 0 };
+        (Verdict::NoEvidence, flags | COMPARISON_WITHIN_MARGIN | below)
     } else {
-        (Verdict::NoEvidence, 0)
+        (Verdict::NoEvidence, flags)
     }
 }
 
@@ -209,8 +242,8 @@ impl Snapshot {
         let b = other.quantile_interval(quantile, confidence)?;
         let (difference, difference_lower, difference_upper) = difference(&a, &b);
         let bucket_width = a.bucket_width.max(b.bucket_width) as f64;
-        let margin = options.margin(a.value as f64, bucket_width)?;
-        let (verdict, mut flags) = judge(difference_lower, difference_upper, margin);
+        let Margin { value: margin, flags } = options.margin(a.value as f64, bucket_width)?;
+        let (verdict, mut flags) = judge(difference_lower, difference_upper, margin, flags);
         if !(a.is_bounded() && b.is_bounded()) {
             flags |= COMPARISON_TOO_FEW;
         }

@@ -77,9 +77,10 @@ pub use batch::BatchPath;
 pub use bucket::{Bucket, ValueSelection};
 pub use codec::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use compare::{
-    Autocorrelation, BlockComparison, COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED,
-    COMPARISON_LAYOUTS_DIFFER, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN,
-    CompareOptions, Comparison, QuantileInterval, Verdict, autocorrelation, compare_blocks,
+    Autocorrelation, BlockComparison, BlockOverhead, COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED,
+    COMPARISON_BELOW_RESOLUTION, COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION,
+    COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Comparison,
+    QuantileInterval, Verdict, autocorrelation, compare_blocks, compare_blocks_above,
 };
 pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};
 pub use error::{Error, Result};

@@ -2,9 +2,9 @@
 //!
 //! A and B are run in turns, in blocks of four samples (A B B A, then B A A B), so that what changes slowly falls on both
 //! alike, and the differences within blocks are judged. A benchmark is asked what to run next, and how often, and is told
-//! when that is done. It warms up, finds the number of calls that make a sample long enough for the clock, measures empty
-//! samples and subtracts what they take, and ends when the interval of the difference is narrow enough or the budget is
-//! spent:
+//! when that is done. It warms up, finds the number of calls that make a sample long enough for the clock (one number for
+//! both, so that what calling costs cancels, unless they differ fourfold), measures empty samples and subtracts what they
+//! take, and ends when the interval of the difference is narrow enough or the budget is spent:
 //!
 //!     picollo_benchmark *benchmark;
 //!     picollo_benchmark_result result;
@@ -20,13 +20,20 @@
 //!
 //! For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here it is a loop that no time is spent in, but in
 //! a language with dearer loops it is a loop of calls that do nothing. The results of a and b have to be used, or the
-//! compiler may leave them out.
+//! compiler may leave them out: a call that then takes less than can be told is said to (PICOLLO_BENCHMARK_NOTHING_A).
+//!
+//! Where in memory a loop lies changes what it takes, by a third of it and more. So run a and b by one function that is
+//! not inlined and calls through a pointer, or each by a function of its own, aligned to 64 bytes. What is left of that,
+//! two cycles a call, is no property of the code: the resolution, below which no difference is told.
 //!
 //! Times are in picoseconds a call.
 
 use core::ffi::c_char;
 
-use picollo_native::{BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkOptions, Side};
+use picollo_native::{
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark,
+    BenchmarkOptions, Side,
+};
 pub use picollo_native::{
     BenchmarkCounter as picollo_benchmark_counter, BenchmarkResult as picollo_benchmark_result,
 };
@@ -53,11 +60,21 @@ pub const PICOLLO_BENCHMARK_EMPTY: u32 = 2;
 /// processes are.
 pub const PICOLLO_BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
 
+/// In the flags of a result: the budget was spent before as many blocks were measured as there should be at least.
+pub const PICOLLO_BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
+/// In the flags of a result: a call of A takes less than can be told. It does nothing, or the compiler left it out.
+pub const PICOLLO_BENCHMARK_NOTHING_A: u32 = 1 << 1;
+/// In the flags of a result: a call of B takes less than can be told. It does nothing, or the compiler left it out.
+pub const PICOLLO_BENCHMARK_NOTHING_B: u32 = 1 << 2;
+
 const _: () = assert!(
     PICOLLO_BENCHMARK_A == Side::A as u32
         && PICOLLO_BENCHMARK_B == Side::B as u32
         && PICOLLO_BENCHMARK_EMPTY == Side::Empty as u32
         && PICOLLO_BENCHMARK_NO_OVERHEAD == BENCHMARK_NO_OVERHEAD
+        && PICOLLO_BENCHMARK_BUDGET_SPENT == BENCHMARK_BUDGET_SPENT
+        && PICOLLO_BENCHMARK_NOTHING_A == BENCHMARK_NOTHING_A
+        && PICOLLO_BENCHMARK_NOTHING_B == BENCHMARK_NOTHING_B
 );
 
 /// How to measure. Set struct_size, zero the rest, and change what should not be the default.
@@ -74,19 +91,24 @@ pub struct picollo_benchmark_options {
     pub max_blocks: u32,
     /// Calls in a sample. 0: as many as sample_seconds take.
     pub repetitions: u64,
-    /// Seconds at most; a block that was begun is finished. 0: 5.
+    /// Seconds at most; a sample that was begun is finished. 0: 5. One block, of four samples, is measured in any case: of
+    /// one call each where a call takes longer than all of it.
     pub budget_seconds: f64,
     /// Seconds to warm up for, both together. 0: a tenth of the budget.
     pub warm_up_seconds: f64,
-    /// Seconds that a sample should take. 0: 0.0002.
+    /// Seconds that a sample should take. 0: 0.0002, or a hundredth of the budget where that is less. An eighth of it at most.
     pub sample_seconds: f64,
-    /// It ends when half the width of the interval of the difference is at most this share of A. 0: 0.002; negative: only
-    /// with the budget.
+    /// It ends when half the width of the interval of the difference is at most this share of A, or a tenth of the
+    /// resolution. 0: 0.002; negative: only with the budget.
     pub precision: f64,
     /// Of the interval, between 0 and 1. 0: 0.95.
     pub confidence: f64,
     /// Differences up to this share of A do not matter. 0: 0.01; negative: no such threshold.
     pub relative_threshold: f64,
+    /// Seconds a call that cannot be told apart. 0: half a nanosecond, two cycles, which where in memory a loop lies may
+    /// change, or a hundredth of what a call of nothing takes where that is more; with PICOLLO_BENCHMARK_NO_OVERHEAD
+    /// nothing. Negative: nothing.
+    pub resolution_seconds: f64,
 }
 
 // SAFETY: plain numbers in naturally aligned order (asserted in layout.rs), the size first.
@@ -110,6 +132,7 @@ unsafe fn read_options(options: *const picollo_benchmark_options) -> Outcome<Ben
         precision: asked.precision,
         confidence: asked.confidence,
         relative_threshold: asked.relative_threshold,
+        resolution_seconds: asked.resolution_seconds,
     })
 }
 

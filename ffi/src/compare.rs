@@ -2,7 +2,7 @@
 //!
 //! A quantile of a snapshot is known only so well; how well, its interval tells. A comparison has the interval of the
 //! difference of two quantiles, and a verdict: faster or slower when all of the interval lies beyond a margin, which is the
-//! larger of a threshold and of the width of a bucket, and no evidence otherwise. Beside it stand Mann and Whitney's and
+//! larger of a threshold and of what can be told apart at all, as the width of a bucket, and no evidence otherwise. Beside it stand Mann and Whitney's and
 //! Kolmogorov and Smirnov's tests, and measures of how large the effect is. docs/comparing.md explains them.
 //!
 //!     picollo_comparison compared;
@@ -19,8 +19,9 @@ pub use picollo_core::{
     QuantileInterval as picollo_quantile_interval,
 };
 use picollo_core::{
-    COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED, COMPARISON_LAYOUTS_DIFFER, COMPARISON_OUT_OF_RANGE,
-    COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Verdict, compare_blocks, text::Format,
+    COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION,
+    COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW,
+    COMPARISON_WITHIN_MARGIN, CompareOptions, Verdict, compare_blocks, text::Format,
 };
 
 use crate::argument::{input, output, slice, text};
@@ -51,8 +52,13 @@ pub const PICOLLO_COMPARISON_OUT_OF_RANGE: u32 = 1 << 2;
 pub const PICOLLO_COMPARISON_APPROXIMATE: u32 = 1 << 3;
 /// The precisions of the two differ: ranks are then compared by the buckets of the coarser.
 pub const PICOLLO_COMPARISON_LAYOUTS_DIFFER: u32 = 1 << 4;
-/// Blocks depend on those before them: the interval is narrower than it should be.
+/// Blocks depend on those before them: the interval is wider for it, up to all of their range.
 pub const PICOLLO_COMPARISON_AUTOCORRELATED: u32 = 1 << 5;
+/// The margin is what can be told apart at all, and not what matters: the option resolution, or the width of a bucket.
+pub const PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION: u32 = 1 << 6;
+/// The whole interval of the difference lies inside such a margin: below what this measurement can tell, which is neither
+/// equal nor different.
+pub const PICOLLO_COMPARISON_BELOW_RESOLUTION: u32 = 1 << 7;
 
 const _: () = assert!(
     PICOLLO_VERDICT_NO_EVIDENCE == Verdict::NoEvidence as u32
@@ -64,6 +70,8 @@ const _: () = assert!(
         && PICOLLO_COMPARISON_APPROXIMATE == COMPARISON_APPROXIMATE
         && PICOLLO_COMPARISON_LAYOUTS_DIFFER == COMPARISON_LAYOUTS_DIFFER
         && PICOLLO_COMPARISON_AUTOCORRELATED == COMPARISON_AUTOCORRELATED
+        && PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION == COMPARISON_MARGIN_IS_RESOLUTION
+        && PICOLLO_COMPARISON_BELOW_RESOLUTION == COMPARISON_BELOW_RESOLUTION
 );
 
 /// What to compare and what counts. Set struct_size, zero the rest, and change what should not be the default.
@@ -84,6 +92,8 @@ pub struct picollo_compare_options {
     pub absolute_threshold: f64,
     /// How often smallest_detectable would be seen, between 0 and 1. 0: 0.8.
     pub power: f64,
+    /// Differences up to this cannot be told apart, in units of the values. 0: any can, but for the width of buckets.
+    pub resolution: f64,
 }
 
 // SAFETY: plain numbers in naturally aligned order (asserted in layout.rs), the size first.
@@ -107,6 +117,7 @@ pub unsafe fn read_options(options: *const picollo_compare_options) -> Outcome<C
         relative_threshold: asked.relative_threshold,
         absolute_threshold: asked.absolute_threshold,
         power: asked.power,
+        resolution: asked.resolution,
     })
 }
 

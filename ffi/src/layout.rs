@@ -54,14 +54,14 @@ layout!(picollo_merged, 32, refined 0, underflow 8, overflow 16, lost 24);
 layout!(picollo_log_interval, 256, start_seconds 0, end_seconds 8, max 16, tag 24);
 layout!(picollo_quantile_interval, 104, quantile 0, confidence 8, coverage 16, total_count 24, target_count 32, value 40,
     lower 48, upper 56, lower_midpoint 64, upper_midpoint 72, lower_count 80, upper_count 88, bucket_width 96);
-layout!(picollo_compare_options, 48, struct_size 0, flags 4, quantile 8, confidence 16, relative_threshold 24,
-    absolute_threshold 32, power 40);
+layout!(picollo_compare_options, 56, struct_size 0, flags 4, quantile 8, confidence 16, relative_threshold 24,
+    absolute_threshold 32, power 40, resolution 48);
 layout!(picollo_comparison, 328, a 0, b 104, difference 208, difference_lower 216, difference_upper 224, bucket_width 232,
     margin 240, smallest_detectable 248, mann_whitney_u 256, mann_whitney_z 264, mann_whitney_p 272, common_language 280,
     cliffs_delta 288, ks_distance 296, ks_p 304, cohens_d 312, verdict 320, flags 324);
-layout!(picollo_block_comparison, 104, block_count 0, confidence 8, coverage 16, median_a 24, median_b 32, difference 40,
+layout!(picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24, median_b 32, difference 40,
     difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80, inflation 88, verdict 96,
-    flags 100);
+    flags 100, resolution 104);
 #[cfg(feature = "std")]
 layout!(picollo_double_options, 24, struct_size 0, flags 4, relative_error 8, max_bytes 16);
 #[cfg(feature = "std")]
@@ -78,10 +78,11 @@ layout!(picollo_label, 2 * P, name 0, value P);
 #[cfg(feature = "std")]
 layout!(picollo_metric_options, 32 + 4 * P, struct_size 0, flags 4, divisor 8, labels_length 16, created_unix_nanos 24,
     name 32, help 32 + P, unit 32 + 2 * P, labels 32 + 3 * P);
-layout!(picollo_benchmark_options, 72, struct_size 0, flags 4, min_blocks 8, max_blocks 12, repetitions 16,
-    budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56, relative_threshold 64);
-layout!(picollo_benchmark_result, 152, blocks 0, overhead_a 104, overhead_b 112, repetitions_a 120, repetitions_b 128,
-    sample_count 136, elapsed 144);
+layout!(picollo_benchmark_options, 80, struct_size 0, flags 4, min_blocks 8, max_blocks 12, repetitions 16,
+    budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56, relative_threshold 64,
+    resolution_seconds 72);
+layout!(picollo_benchmark_result, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128, repetitions_b 136,
+    sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176, flags 184, reserved 188);
 layout!(picollo_benchmark_counter, 24, a 0, b 8, status 16, reserved 20);
 layout!(picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40, bp_type 44, modifiers 48,

@@ -2,29 +2,42 @@
 //!
 //! A and B are run in turns, in blocks of four samples, `A B B A` and then `B A A B`, so that whatever changes slowly (the clock
 //! frequency, other processes, the temperature) falls on both alike. A block yields one pair of times, and the differences within
-//! pairs are judged: [`picollo_core::compare_blocks`]. Before that both are warmed up, the number of calls in a sample is found so
-//! that the clock's resolution does not matter, and what an empty sample takes is measured, to be subtracted. It ends when the
-//! interval of the difference is narrow enough, or the budget is spent. Looking at the interval's width as it goes does not favour
-//! either side; looking for a verdict would.
+//! pairs are judged: [`picollo_core::compare_blocks_above`]. Before that both are warmed up, and the number of calls in a sample is
+//! found so that the clock's resolution does not matter: the same for both unless they differ fourfold, so that what calling costs
+//! is the same in both and goes out with the difference, without an error. Empty samples, before the first block and between blocks,
+//! tell how much that is; it is subtracted from the times, but not from the differences.
+//!
+//! What the place of code in memory changes, about two cycles a call, is no property of the code. Differences below that are not
+//! told ([`BenchmarkOptions::resolution_seconds`]).
+//!
+//! It ends when the interval of the difference is narrow enough, or the budget is spent. Looking at the interval's width as it goes
+//! does not favour either side; looking for a verdict would.
 //!
 //! [`Benchmark`] is a stepper: it says what to run next, and is told when that is done. So it works in every language, without
 //! callbacks. [`benchmark`] runs two closures with it.
 
 mod options;
+mod overhead;
 mod report;
 mod result;
 mod schedule;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod verdict_tests;
 
 pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
-pub use result::{BenchmarkCounter, BenchmarkResult, Side, Step};
+pub use result::{
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkResult,
+    Side, Step,
+};
 
-use picollo_core::{BlockComparison, CompareOptions, SharedHistogram, Snapshot, compare_blocks};
+use picollo_core::{BlockComparison, CompareOptions, SharedHistogram, Snapshot, compare_blocks_above};
 
 use self::options::Limits;
+use self::overhead::Overhead;
 use self::report::Totals;
-use self::schedule::{Phase, Schedule};
+use self::schedule::{BLOCK, Phase, Schedule};
 use crate::{
     Clock, Error, Event, ReadMode, Reading, Result, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
     Status, Unit,
@@ -51,16 +64,21 @@ pub struct Benchmark {
     /// What was counted, for each event.
     totals: Vec<Totals>,
     histograms: [SharedHistogram; 2],
-    /// Of the samples of the block that is being taken, in picoseconds a call.
-    block: [f64; 2],
+    /// The samples of the block that is being taken: picoseconds a call, with the overhead.
+    block: [(usize, f64); BLOCK],
+    /// Picoseconds a call, with the overhead.
     blocks: [Vec<f64>; 2],
     scratch: Vec<f64>,
-    /// Of empty samples, in picoseconds.
-    overhead: [f64; 2],
-    empty: Vec<f64>,
+    overhead: Overhead,
     next_check: usize,
     judged: BlockComparison,
+    /// What the clock says, in tests that make up its time.
+    #[cfg(test)]
+    simulated: Option<u64>,
 }
+
+/// It is precise enough, too, where half the interval is so much of the resolution.
+const RESOLUTION_PRECISION: f64 = 0.1;
 
 /// Blocks for which there is room from the start.
 const ROOM: usize = 1024;
@@ -90,7 +108,7 @@ impl Benchmark {
         totals.resize(events.len(), Totals::default());
         let create = || SharedHistogram::create(&picollo_core::Options::default());
         let mut benchmark = Benchmark {
-            schedule: Schedule::new(limits.repetitions),
+            schedule: Schedule::new(limits.repetitions, limits.empty_samples != 0),
             clock: Clock::Tsc,
             began: 0,
             running: None,
@@ -98,14 +116,15 @@ impl Benchmark {
             readings,
             totals,
             histograms: [create()?, create()?],
-            block: [0.0; 2],
+            block: [(0, 0.0); BLOCK],
             blocks: [with_room(ROOM)?, with_room(ROOM)?],
             scratch: with_room(ROOM)?,
-            overhead: [0.0; 2],
-            empty: with_room(limits.empty_samples)?,
+            overhead: Overhead::default(),
             next_check: limits.min_blocks,
             judged: BlockComparison::default(),
             limits,
+            #[cfg(test)]
+            simulated: None,
         };
         benchmark.began = benchmark.clock.ticks();
         Ok(benchmark)
@@ -117,7 +136,7 @@ impl Benchmark {
     #[allow(clippy::should_implement_trait, reason = "it can fail")]
     pub fn next(&mut self) -> Result<Option<Step>> {
         self.running = None;
-        let Some(step) = self.schedule.step(self.limits.empty_samples) else { return Ok(None) };
+        let Some(step) = self.schedule.step(&self.limits) else { return Ok(None) };
         if let Some(session) = &mut self.session {
             session.read(ReadMode::Auto)?;
         }
@@ -153,54 +172,97 @@ impl Benchmark {
                 }
             }
         }
-        match self.schedule.phase() {
-            Phase::WarmUp => self.schedule.warmed(step.side, picos, &self.limits),
-            Phase::Empty => self.took_nothing(picos as f64)?,
-            Phase::Measure => self.took(step, picos as f64)?,
-            Phase::End => {}
+        #[cfg(test)]
+        if let Some(now) = &mut self.simulated {
+            *now += picos;
+        }
+        match (self.schedule.phase(), step.side) {
+            (Phase::WarmUp, _) => self.schedule.warmed(step.side, picos, &self.limits, self.is_spent()),
+            (Phase::Empty | Phase::Measure, Side::Empty) => self.took_nothing(picos)?,
+            (Phase::Measure, _) => self.took(step, picos)?,
+            (Phase::Empty | Phase::End, _) => {}
         }
         Ok(())
     }
 
+    /// Picoseconds since it began.
+    fn elapsed(&self) -> u64 {
+        #[cfg(test)]
+        if let Some(now) = self.simulated {
+            return now;
+        }
+        self.clock.convert(self.clock.ticks().saturating_sub(self.began), Unit::Picos)
+    }
+
+    fn is_spent(&self) -> bool {
+        self.elapsed() >= self.limits.budget
+    }
+
     /// An empty sample.
-    fn took_nothing(&mut self, picos: f64) -> Result<()> {
-        self.empty.push(picos);
-        if let Some(side) = self.schedule.empty_taken(self.limits.empty_samples) {
-            // The median: an interrupt in one of them must not count.
-            self.empty.sort_unstable_by(f64::total_cmp);
-            self.overhead[side as usize] = self.empty[self.empty.len() / 2];
-            self.empty.clear();
+    fn took_nothing(&mut self, picos: u64) -> Result<()> {
+        self.overhead.add(self.schedule.empty_of(), picos as f64)?;
+        let is_spent = self.is_spent();
+        self.schedule.empty_taken(&self.limits, is_spent);
+        if self.blocks[0].is_empty() {
+            self.overhead.settle(self.schedule.repetitions());
+        } else if is_spent {
+            self.judge()?;
+            self.schedule.end();
         }
         Ok(())
     }
 
     /// A sample that counts.
-    fn took(&mut self, step: Step, picos: f64) -> Result<()> {
-        let side = step.side as usize % 2;
-        let per_call = (picos - self.overhead[side]).max(0.0) / step.repetitions as f64;
-        // Half up; far below the largest.
-        self.histograms[side].record((per_call + 0.5) as u64);
-        self.block[side] += per_call / 2.0;
-        if !self.schedule.taken() {
-            return Ok(());
+    fn took(&mut self, step: Step, picos: u64) -> Result<()> {
+        let at = self.schedule.taken();
+        self.block[at] = (step.side as usize % 2, picos as f64 / step.repetitions as f64);
+        if at + 1 == BLOCK {
+            return self.took_block();
         }
-        for (blocks, time) in self.blocks.iter_mut().zip(&mut self.block) {
+        if self.is_spent() {
+            if !self.blocks[0].is_empty() {
+                // What is left of the block would be over the budget.
+                self.judge()?;
+                self.schedule.end();
+            } else if self.schedule.shorten() {
+                self.overhead.shorten();
+            }
+        }
+        Ok(())
+    }
+
+    /// The last sample of a block.
+    fn took_block(&mut self) -> Result<()> {
+        let mut times = [0.0; 2];
+        for (side, per_call) in self.block {
+            // With the overhead in it: the same on both sides goes out with the difference, and without an error.
+            times[side] += per_call / 2.0;
+            // Half up; far below the largest.
+            let net = (per_call - self.overhead.of_call(side).0).max(0.0);
+            self.histograms[side].record((net + 0.5) as u64);
+        }
+        for (blocks, time) in self.blocks.iter_mut().zip(times) {
             blocks.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
-            blocks.push(core::mem::take(time));
+            blocks.push(time);
         }
         let length = self.blocks[0].len();
-        let spent = self.clock.convert(self.clock.ticks().saturating_sub(self.began), Unit::Picos);
-        let must_end = spent >= self.limits.budget || length >= self.limits.max_blocks;
+        let must_end = self.is_spent() || length >= self.limits.max_blocks;
         if must_end || length >= self.next_check {
             self.judge()?;
             // Not after each: sorting would take as long as measuring.
             self.next_check = length + (length / 8).max(1);
-            let half_width = (self.judged.difference_upper - self.judged.difference_lower) / 2.0;
-            if must_end || half_width <= self.limits.precision * self.judged.median_a {
+            if must_end || self.is_precise() {
                 self.schedule.end();
             }
         }
         Ok(())
+    }
+
+    /// Whether the difference is known well enough.
+    fn is_precise(&self) -> bool {
+        let BlockComparison { difference_lower, difference_upper, median_a, resolution, .. } = self.judged;
+        let enough = (self.limits.precision * median_a.max(0.0)).max(resolution * RESOLUTION_PRECISION);
+        self.limits.precision >= 0.0 && (difference_upper - difference_lower) / 2.0 <= enough
     }
 
     fn judge(&mut self) -> Result<()> {
@@ -208,13 +270,24 @@ impl Benchmark {
         let room = length.saturating_sub(self.scratch.len());
         self.scratch.try_reserve(room).map_err(|_| Error::from(Status::OutOfMemory))?;
         self.scratch.resize(length, 0.0);
+        self.overhead.settle(self.schedule.repetitions());
+        let mut scratch = core::mem::take(&mut self.scratch);
+        let judged = self.compare(&mut scratch);
+        self.scratch = scratch;
+        self.judged = judged?;
+        Ok(())
+    }
+
+    /// Judges the blocks so far. The scratch has room for as many.
+    fn compare(&self, scratch: &mut [f64]) -> Result<BlockComparison> {
         let options = CompareOptions {
             confidence: self.limits.confidence,
             relative_threshold: self.limits.relative_threshold,
+            resolution: self.limits.resolution.unwrap_or_else(|| self.overhead.resolution()),
             ..CompareOptions::default()
         };
-        self.judged = compare_blocks(&self.blocks[0], &self.blocks[1], &mut self.scratch, &options)?;
-        Ok(())
+        let overhead = self.overhead.of_blocks();
+        Ok(compare_blocks_above(&self.blocks[0], &self.blocks[1], &overhead, scratch, &options)?)
     }
 
     /// How far it is, 0 to 1: the part of the budget that is spent, or 1 at the end.
@@ -222,8 +295,7 @@ impl Benchmark {
         if self.schedule.phase() == Phase::End {
             return 1.0;
         }
-        let spent = self.clock.convert(self.clock.ticks().saturating_sub(self.began), Unit::Picos);
-        let of_time = spent as f64 / self.limits.budget as f64;
+        let of_time = self.elapsed() as f64 / self.limits.budget as f64;
         let of_blocks = self.blocks[0].len() as f64 / self.limits.max_blocks as f64;
         of_time.max(of_blocks).min(1.0)
     }
@@ -233,7 +305,8 @@ impl Benchmark {
         self.histograms.get(side as usize).cloned()
     }
 
-    /// The times of the blocks, in the order in which they were measured: picoseconds a call, of A and of B.
+    /// The times of the blocks, in the order in which they were measured: picoseconds a call, of A and of B, with what calling
+    /// costs in them.
     pub fn blocks(&self) -> (&[f64], &[f64]) {
         (&self.blocks[0], &self.blocks[1])
     }
@@ -246,8 +319,10 @@ impl Benchmark {
     }
 }
 
-/// Runs `a` and `b` until the difference is known well enough, or the time is up. The result of a call should go through
-/// [`core::hint::black_box`], or the compiler may leave it out.
+/// Runs `a` and `b` until the difference is known well enough, or the time is up. What they return is kept from the optimiser, so
+/// that a call whose result is returned is not left out; what else the compiler may leave out, such as a loop whose result nobody
+/// sees, should go through [`core::hint::black_box`]. A closure that returns nothing and does nothing is told to take nothing
+/// ([`BENCHMARK_NOTHING_A`]).
 ///
 /// ```
 /// use picollo_native::{BenchmarkOptions, benchmark, work};
@@ -260,20 +335,39 @@ impl Benchmark {
 /// assert!(done.result()?.blocks.median_b > done.result()?.blocks.median_a);
 /// # Ok::<(), picollo_native::Error>(())
 /// ```
-pub fn benchmark(
+pub fn benchmark<A, B>(
     options: &BenchmarkOptions,
     events: &[Event],
-    mut a: impl FnMut(),
-    mut b: impl FnMut(),
+    mut a: impl FnMut() -> A,
+    mut b: impl FnMut() -> B,
 ) -> Result<Benchmark> {
     let mut benchmark = Benchmark::create(options, events)?;
     while let Some(Step { side, repetitions }) = benchmark.next()? {
         match side {
-            Side::A => (0..repetitions).for_each(|_| a()),
-            Side::B => (0..repetitions).for_each(|_| b()),
-            Side::Empty => (0..repetitions).for_each(|_| core::hint::black_box(())),
+            Side::A => repeat(repetitions, &mut a),
+            Side::B => repeat(repetitions, &mut b),
+            Side::Empty => repeat(repetitions, &mut || ()),
         }
         benchmark.done()?;
     }
     Ok(benchmark)
+}
+
+/// A function of its own for each closure, and aligned: the same loop elsewhere in memory may take a third longer.
+#[inline(never)]
+fn repeat<R>(repetitions: u64, call: &mut impl FnMut() -> R) {
+    align();
+    for _ in 0..repetitions {
+        core::hint::black_box(call());
+    }
+}
+
+/// What follows begins at a multiple of 64 bytes.
+#[inline(always)]
+fn align() {
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+    // SAFETY: a directive that fills the gap before what follows with instructions that do nothing.
+    unsafe {
+        core::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags));
+    }
 }

@@ -118,7 +118,8 @@ pub mod work;
 #[cfg(feature = "std")]
 pub use benchmark::benchmark;
 pub use benchmark::{
-    BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark,
+    BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
 };
 pub use cancel::Uncancelled;
 pub use clock::{Clock, Scope, Unit, unix_nanos};

@@ -29,10 +29,15 @@ COMPARISON_OUT_OF_RANGE = 1 << 2
 COMPARISON_APPROXIMATE = 1 << 3
 COMPARISON_LAYOUTS_DIFFER = 1 << 4
 COMPARISON_AUTOCORRELATED = 1 << 5
+COMPARISON_MARGIN_IS_RESOLUTION = 1 << 6
+COMPARISON_BELOW_RESOLUTION = 1 << 7
 ENCODING_HDR_V2, ENCODING_HDR_V2_COMPRESSED, ENCODING_NATIVE = 0, 1, 2
 
 BENCHMARK_A, BENCHMARK_B, BENCHMARK_EMPTY = range(3)
 BENCHMARK_NO_OVERHEAD = 1 << 0
+BENCHMARK_BUDGET_SPENT = 1 << 0
+BENCHMARK_NOTHING_A = 1 << 1
+BENCHMARK_NOTHING_B = 1 << 2
 
 TEXT_MARKDOWN, TEXT_LINE, TEXT_JSON, TEXT_CSV = 0, 1, 2, 3
 
@@ -176,6 +181,7 @@ class CompareOptions(ctypes.Structure):
         ("relative_threshold", c_double),
         ("absolute_threshold", c_double),
         ("power", c_double),
+        ("resolution", c_double),
     ]
 
 
@@ -233,6 +239,7 @@ class BlockComparison(ctypes.Structure):
         ("inflation", c_double),
         ("verdict", c_uint32),
         ("flags", c_uint32),
+        ("resolution", c_double),
     ]
 
 
@@ -287,6 +294,7 @@ class BenchmarkOptions(ctypes.Structure):
         ("precision", c_double),
         ("confidence", c_double),
         ("relative_threshold", c_double),
+        ("resolution_seconds", c_double),
     ]
 
 
@@ -301,6 +309,11 @@ class BenchmarkResult(ctypes.Structure):
         ("repetitions_b", c_uint64),
         ("sample_count", c_uint64),
         ("elapsed", c_uint64),
+        ("overhead_error_a", c_double),
+        ("overhead_error_b", c_double),
+        ("empty_count", c_uint64),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import json
+import math
 from contextlib import contextmanager
 from ctypes import byref, c_double, c_uint32, c_uint64, c_void_p
 from itertools import repeat
+from types import FunctionType, MethodType
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
 
 from . import _structs as structs
@@ -77,6 +80,26 @@ class BenchmarkResult:
         return float(self._raw.overhead_a), float(self._raw.overhead_b)
 
     @property
+    def overhead_error(self) -> tuple[float, float]:
+        """Half the intervals of :attr:`overhead`, at 95 %."""
+        return float(self._raw.overhead_error_a), float(self._raw.overhead_error_b)
+
+    @property
+    def empty_count(self) -> int:
+        """Samples without anything in them."""
+        return int(self._raw.empty_count)
+
+    @property
+    def is_budget_spent(self) -> bool:
+        """The budget was spent before as many blocks were measured as there should be at least."""
+        return bool(self._raw.flags & structs.BENCHMARK_BUDGET_SPENT)
+
+    @property
+    def is_nothing(self) -> tuple[bool, bool]:
+        """Whether a call of A, and of B, takes less than can be told."""
+        return tuple(bool(self._raw.flags & flag) for flag in (structs.BENCHMARK_NOTHING_A, structs.BENCHMARK_NOTHING_B))  # type: ignore[return-value]
+
+    @property
     def repetitions(self) -> tuple[int, int]:
         """Calls in a sample of A and of B."""
         return int(self._raw.repetitions_a), int(self._raw.repetitions_b)
@@ -90,6 +113,44 @@ class BenchmarkResult:
         """Markdown tables."""
         return self._text
 
+    def as_dict(self) -> dict[str, Any]:
+        """All of it but the samples, as what ``json`` takes: times in picoseconds a call; ``None`` for what does not exist."""
+
+        def number(value: float) -> Optional[float]:
+            return value if math.isfinite(value) else None
+
+        blocks, calls = self.blocks, self.repetitions
+        lower, upper = blocks.interval
+        return {
+            "verdict": str(self.verdict),
+            "below_resolution": blocks.is_below_resolution,
+            "a": blocks.median_a,
+            "b": blocks.median_b,
+            "difference": blocks.difference,
+            "difference_lower": number(lower),
+            "difference_upper": number(upper),
+            "margin": blocks.margin,
+            "margin_by": "resolution" if blocks.is_margin_resolution else "threshold",
+            "resolution": blocks.resolution,
+            "smallest_detectable": number(blocks.smallest_detectable),
+            "lag1": blocks.lag1,
+            "inflation": blocks.inflation,
+            "autocorrelated": blocks.is_autocorrelated,
+            "blocks": blocks.block_count,
+            "calls": list(calls),
+            "overhead": [total / count for total, count in zip(self.overhead, calls)],
+            "overhead_error": [total / count for total, count in zip(self.overhead_error, calls)],
+            "empty_samples": self.empty_count,
+            "nothing": list(self.is_nothing),
+            "budget_spent": self.is_budget_spent,
+            "seconds": self.seconds,
+            "counters": {name: {"a": of_a, "b": of_b} for name, of_a, of_b in self.counters},
+        }
+
+    def json(self) -> str:
+        """:meth:`as_dict` as JSON."""
+        return json.dumps(self.as_dict())
+
     def __str__(self) -> str:
         return self._text
 
@@ -97,7 +158,12 @@ class BenchmarkResult:
         return self._text
 
     def __repr__(self) -> str:
-        return f"<picollo.BenchmarkResult {self.blocks}>"
+        calls = "/".join(f"{count:,}" for count in dict.fromkeys(self.repetitions))
+        overhead = ""
+        if self.empty_count:
+            call, error = (of[0] / self.repetitions[0] for of in (self.overhead, self.overhead_error))
+            overhead = f", overhead {call:,.0f} \u00b1 {error:,.0f} ps a call"
+        return f"<picollo.BenchmarkResult {self.blocks}; {calls} calls a sample{overhead}>"
 
 
 class Benchmark(Handle):
@@ -110,13 +176,16 @@ class Benchmark(Handle):
             print(bench.result())
 
     :param budget: seconds at most.
-    :param precision: it ends when half the width of the interval of the difference is at most this share of A; 0: only with the budget.
+    :param precision: it ends when half the width of the interval of the difference is at most this share of A, or a tenth of the
+        resolution; 0: only with the budget.
     :param events: what to count beside the time. All calls are then to be made by one thread.
     :param warm_up: seconds for both together (default: a tenth of the budget).
     :param sample: seconds that a sample should take.
     :param repetitions: calls in a sample (default: as many as ``sample`` takes).
     :param overhead: measure empty samples, and subtract what they take.
     :param relative_threshold: differences up to this share of A do not matter; 0 for no such threshold.
+    :param resolution: seconds a call that cannot be told apart (default: half a nanosecond, or a hundredth of what a call of nothing
+        takes where that is more); 0 for none.
     """
 
     _KIND = "benchmark"
@@ -133,6 +202,7 @@ class Benchmark(Handle):
         overhead: bool = True,
         confidence: float = 0.95,
         relative_threshold: float = 0.01,
+        resolution: Optional[float] = None,
         min_blocks: int = 20,
         max_blocks: int = 100_000,
     ) -> None:
@@ -157,6 +227,9 @@ class Benchmark(Handle):
         options.precision = precision if precision > 0 else -1
         options.confidence = confidence
         options.relative_threshold = relative_threshold if relative_threshold > 0 else -1
+        if resolution is not None and not 0 <= resolution <= 1e6:
+            raise ValueError(f"resolution must be 0 seconds or more, not {resolution!r}")
+        options.resolution_seconds = 0 if resolution is None else resolution or -1
         parsed = [event if isinstance(event, Event) else Event.parse(event) for event in events]
         self._names = [event.name for event in parsed]
         raw_events = (structs.Event * len(parsed))(*(event._raw for event in parsed))
@@ -242,6 +315,7 @@ def benchmark(
     other_name: Optional[str] = None,
     title: str = "Picoseconds a call",
     collect_garbage: bool = False,
+    clone: bool = False,
     **options: Any,
 ) -> BenchmarkResult:
     """Runs A and B in turns until the difference is known well enough, or the budget is spent::
@@ -253,6 +327,8 @@ def benchmark(
     :param name: of A (default: its ``__name__``).
     :param other_name: of B (default: its ``__name__``).
     :param collect_garbage: leave the garbage collector on.
+    :param clone: measure each block with fresh copies of A and of B, where they are Python functions. Two functions that are equal
+        may differ by 3 % for where in memory their code lies, as long as they live; with copies that is noise, and seen as such.
     :param options: see :class:`Benchmark`.
     """
     names = [
@@ -260,24 +336,56 @@ def benchmark(
         for given, function, default in ((name, a, "A"), (other_name, b, "B"))
     ]
     with Benchmark(**options) as bench:
-        run, done = (a, b, _nothing), bench.done
+        run = _Runner(bench, a, b, clone)
         if collect_garbage:
-            _run(bench, run, done)
+            run()
         else:
             with _without_collection():
-                _run(bench, run, done)
+                run()
         return bench.result(title, *names)
 
 
-def _run(bench: Benchmark, run: Sequence[Callable[[], object]], done: Callable[[], None]) -> None:
-    while True:
-        step = bench.next()
-        if step is None:
-            return
-        call = run[step.which]
-        for _ in repeat(None, step.repetitions):
-            call()
-        done()
+#: Calls after which the interpreter has made its own of a function.
+_SPECIALISED = 32
+
+
+def _copy(function: Callable[[], object]) -> Callable[[], object]:
+    """A Python function again, with code of its own; another callable as it is."""
+    if type(function) is MethodType:
+        return MethodType(_copy(function.__func__), function.__self__)
+    if type(function) is not FunctionType:
+        return function
+    code = function.__code__.replace()
+    copy = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+class _Runner:
+    """Runs what a benchmark asks for."""
+
+    def __init__(self, bench: Benchmark, a: Callable[[], object], b: Callable[[], object], clone: bool) -> None:
+        self._bench, self._run, self._clone = bench, [a, b, _nothing], clone
+
+    def __call__(self) -> None:
+        bench, run, done, samples = self._bench, self._run, self._bench.done, 0
+        originals, repetitions = tuple(run[:2]), 0
+        while True:
+            if self._clone and samples % 4 == 0:
+                # Between blocks, and before the clock is read. Not more often than a sample calls what is slow.
+                for side, original in enumerate(originals):
+                    copy = run[side] = _copy(original)
+                    if copy is not original:
+                        for _ in repeat(None, min(_SPECIALISED, repetitions)):
+                            copy()
+            step = bench.next()
+            if step is None:
+                return
+            call, repetitions = run[step.which], step.repetitions
+            samples += step.which != EMPTY
+            for _ in repeat(None, repetitions):
+                call()
+            done()
 
 
 def _name(function: Callable[[], object], default: str) -> str:

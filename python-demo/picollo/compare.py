@@ -50,6 +50,9 @@ _VERDICTS = {
 }
 
 
+#: What is said instead of "no evidence" where a difference is smaller than what can be told apart.
+BELOW_RESOLUTION = "below what this measurement can tell"
+
 _COMPARED = "histograms and snapshots are compared"
 
 
@@ -127,6 +130,21 @@ class _Judged:
     def verdict(self) -> Verdict:
         """What it amounts to."""
         return _VERDICTS[self._raw.verdict]
+
+    @property
+    def is_margin_resolution(self) -> bool:
+        """The margin is what can be told apart at all, and not what matters."""
+        return bool(self._raw.flags & structs.COMPARISON_MARGIN_IS_RESOLUTION)
+
+    @property
+    def is_below_resolution(self) -> bool:
+        """The whole interval lies inside such a margin: below what this measurement can tell, neither equal nor different."""
+        return bool(self._raw.flags & structs.COMPARISON_BELOW_RESOLUTION)
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict in words: also that the difference is below what this measurement can tell."""
+        return BELOW_RESOLUTION if self.is_below_resolution else str(self.verdict)
 
     @property
     def is_within_margin(self) -> bool:
@@ -242,7 +260,7 @@ class Comparison(_Judged, SideBySide):
 
     def __repr__(self) -> str:
         lower, upper = self.interval
-        return f"<picollo.Comparison P{self._raw.a.quantile * 100:g} {self.difference:+g} [{lower:+g}, {upper:+g}] {self.verdict}>"
+        return f"<picollo.Comparison P{self._raw.a.quantile * 100:g} {self.difference:+g} [{lower:+g}, {upper:+g}] {self.verdict_text}>"
 
 
 def _notes(notes: str) -> str:
@@ -291,21 +309,30 @@ class BlockComparison(_Judged):
         return float(self._raw.inflation)
 
     @property
+    def resolution(self) -> float:
+        """What can be told apart at all: of what is smaller only that is known."""
+        return float(self._raw.resolution)
+
+    @property
     def is_autocorrelated(self) -> bool:
-        """The differences depend on those before them: the interval is too narrow."""
+        """The differences depend on those before them: the interval is wider for it."""
         return bool(self._raw.flags & structs.COMPARISON_AUTOCORRELATED)
 
     def __str__(self) -> str:
-        base = self.median_a
+        # In proportion to what is hardly there, or nothing, a difference says nothing: then it is told as it is.
+        base = abs(self.median_a) if self.median_a >= self.resolution else 0.0
 
-        def share(value: float) -> str:
-            return f"{value / base:+.1%}" if base and math.isfinite(value) else "n/a"
+        def share(value: float, sign: str = "+") -> str:
+            if not math.isfinite(value):
+                return "n/a"
+            return f"{value / base:{sign}.1%}" if base else f"{value:{sign},.6g}"
 
         lower, upper = self.interval
+        margin = f"{self.margin:,.6g} (resolution)" if self.is_margin_resolution else share(self.margin, "")
         warning = ", measurements depend on those before them" if self.is_autocorrelated else ""
         return (
-            f"{self.verdict}: {share(self.difference)} [{share(lower)}, {share(upper)}] by {self.block_count} pairs of blocks, "
-            f"margin {share(self.margin)[1:]}{warning}"
+            f"{self.verdict_text}: {share(self.difference)} [{share(lower)}, {share(upper)}] by {self.block_count} pairs of "
+            f"blocks, margin {margin}{warning}"
         )
 
     def __repr__(self) -> str:
@@ -318,12 +345,13 @@ def options_from(
     relative_threshold: float,
     absolute_threshold: float,
     power: float,
+    resolution: float = 0.0,
 ) -> structs.CompareOptions:
     """The options for the library, for which zero is the default and not zero."""
     for name, value in (("quantile", quantile), ("confidence", confidence), ("power", power)):
         if not 0 < value < 1:
             raise ValueError(f"{name} must be between 0 and 1, not {value!r}")
-    if math.isnan(relative_threshold) or math.isnan(absolute_threshold):
+    if math.isnan(relative_threshold) or math.isnan(absolute_threshold) or math.isnan(resolution):
         raise ValueError("a threshold must be a number")
     raw = structs.CompareOptions()
     raw.struct_size = ctypes.sizeof(raw)
@@ -332,6 +360,7 @@ def options_from(
     raw.relative_threshold = relative_threshold if relative_threshold > 0 else -1
     raw.absolute_threshold = absolute_threshold
     raw.power = power
+    raw.resolution = resolution
     return raw
 
 
@@ -363,6 +392,7 @@ def compare(
     relative_threshold: float = 0.01,
     absolute_threshold: float = 0.0,
     power: float = 0.8,
+    resolution: float = 0.0,
     title: str = "",
     name: Optional[str] = None,
     other_name: Optional[str] = None,
@@ -374,11 +404,12 @@ def compare(
     :param relative_threshold: differences up to this share of A's quantile do not matter; 0 for no such threshold.
     :param absolute_threshold: nor do differences up to this, in units of the values.
     :param power: how often :attr:`Comparison.smallest_detectable` would be seen.
+    :param resolution: differences up to this cannot be told apart, in units of the values; those of a bucket never can.
     :param name: heading of A's column (default: its name, then ``Before``).
     :param other_name: heading of B's (default: its name, then ``After``).
     :raises EmptyError: when one of them has no observations.
     """
-    options = options_from(quantile, confidence, relative_threshold, absolute_threshold, power)
+    options = options_from(quantile, confidence, relative_threshold, absolute_threshold, power, resolution)
     a, b = snapshot_of(a, _COMPARED), snapshot_of(b, _COMPARED)
     raw = structs.Comparison()
     with locked(a, b):
@@ -397,16 +428,18 @@ def compare_blocks(
     relative_threshold: float = 0.01,
     absolute_threshold: float = 0.0,
     power: float = 0.8,
+    resolution: float = 0.0,
 ) -> BlockComparison:
     """Compares two series of blocks, ``a[i]`` measured next to ``b[i]``, by the differences within pairs.
 
     What changes slowly, as the clock frequency does, changes both. The median of the differences is compared, with the interval
     that its order statistics give. Tells also whether the differences depend on each other.
 
+    :param resolution: differences up to this cannot be told apart, in units of the values.
     :raises ValueError: for series of different lengths, and values that are not finite.
     :raises EmptyError: for no blocks.
     """
-    options = options_from(0.5, confidence, relative_threshold, absolute_threshold, power)
+    options = options_from(0.5, confidence, relative_threshold, absolute_threshold, power, resolution)
     listed = [[float(value) for value in side] for side in (a, b)]
     length = len(listed[0])
     if length != len(listed[1]):

@@ -8,7 +8,8 @@
 use super::normal;
 use super::quantile::{DEFAULT_CONFIDENCE, order_statistics, share_or};
 use super::{
-    COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, CompareOptions, DEFAULT_POWER, judge, smallest_detectable,
+    COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, CompareOptions, DEFAULT_POWER, Margin, judge,
+    smallest_detectable,
 };
 use crate::{Error, Result};
 
@@ -22,6 +23,13 @@ pub struct Autocorrelation {
     /// Whether the series is to be warned of: `lag1` is too large for chance (1 %), and the inflation above a tenth.
     pub is_significant: bool,
 }
+
+/// Up to this the number of independent values is known well enough to be used. What drifts all the way has no such number: its
+/// interval is the whole range.
+const MAX_INFLATION: f64 = 4.0;
+
+/// The fewest values whose extremes are a 95 % interval of their median.
+const FEWEST: usize = 6;
 
 /// Lags that are looked at.
 const MAX_LAG: usize = 1000;
@@ -80,9 +88,9 @@ pub struct BlockComparison {
     pub confidence: f64,
     /// The confidence that the interval has.
     pub coverage: f64,
-    /// The median of A's blocks.
+    /// The median of A's blocks; above an overhead, see [`compare_blocks_above`].
     pub median_a: f64,
-    /// The median of B's blocks.
+    /// The median of B's blocks; above an overhead, see [`compare_blocks_above`].
     pub median_b: f64,
     /// The median of the differences within pairs, B less A.
     pub difference: f64,
@@ -103,6 +111,8 @@ pub struct BlockComparison {
     pub verdict: u32,
     /// [`COMPARISON_TOO_FEW`] and its siblings.
     pub flags: u32,
+    /// What can be told apart at all: the option. What is smaller, A or B or the difference, is not known.
+    pub resolution: f64,
 }
 
 /// Halved only once, but first where the sum is beyond the largest double.
@@ -111,18 +121,80 @@ fn middle_of(lower: f64, upper: f64) -> f64 {
     if sum.is_finite() { sum / 2.0 } else { lower / 2.0 + upper / 2.0 }
 }
 
+/// What is in all blocks and belongs to neither side, such as what calling costs.
+///
+/// It is the same in all of them, and so is its error: no number of blocks makes that smaller.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct BlockOverhead {
+    /// In each of A's blocks.
+    pub a: f64,
+    /// In each of B's blocks.
+    pub b: f64,
+    /// How far `b - a` may be off, either way; 0 where the two are one and the same, which cancels.
+    pub error: f64,
+}
+
 /// Compares two series of blocks, `a[i]` measured next to `b[i]`, by the differences within pairs: whatever changes slowly
 /// changes both.
 ///
 /// The interval is that of the median of the differences, from their order statistics alone, as
-/// [`Snapshot::quantile_interval`](crate::Snapshot::quantile_interval) has it; for the median this inverts the sign test. Of the
-/// options, `quantile` is not looked at. The scratch is as long as the series, and left in disorder.
+/// [`Snapshot::quantile_interval`](crate::Snapshot::quantile_interval) has it; for the median this inverts the sign test. Where
+/// the differences depend on those before them, the order statistics are those of as many values as are independent, down to a
+/// quarter of them; below that the interval is all of their range. Of the options, `quantile` is not looked at. The scratch is as long as the
+/// series, and left in disorder.
 ///
 /// [`Error::InvalidArgument`] for series of different lengths, values that are not finite, and options out of range;
 /// [`Error::BufferTooSmall`] for a scratch that is too short; [`Error::Empty`] for no blocks.
 pub fn compare_blocks(
     a: &[f64],
     b: &[f64],
+    scratch: &mut [f64],
+    options: &CompareOptions,
+) -> Result<BlockComparison> {
+    compare(a, b, None, scratch, options)
+}
+
+/// As [`compare_blocks`], of blocks that contain an overhead.
+///
+/// The differences are of the blocks as they are, so that an overhead that both have goes out without an error. One that they do
+/// not share is subtracted, and its error widens the interval, as Zou and Donner have it for independent ones. `median_a` and
+/// `median_b` are without the overhead, may be below zero where there is hardly anything else, and differ by exactly
+/// `difference`: each is moved by half of what the difference of two medians is not the median of the differences.
+///
+/// Errors as [`compare_blocks`], and [`Error::InvalidArgument`] for an overhead that is not finite or an error below zero.
+pub fn compare_blocks_above(
+    a: &[f64],
+    b: &[f64],
+    overhead: &BlockOverhead,
+    scratch: &mut [f64],
+    options: &CompareOptions,
+) -> Result<BlockComparison> {
+    let BlockOverhead { a: of_a, b: of_b, error } = *overhead;
+    if !(of_a.is_finite() && of_b.is_finite() && error.is_finite() && error >= 0.0) {
+        return Err(Error::InvalidArgument);
+    }
+    compare(a, b, Some(overhead), scratch, options)
+}
+
+/// The numbers, from 1, of the values between which the median of `length` lies, and with which probability it does, where the
+/// values depend on each other like this.
+fn ends(length: usize, correlation: &Autocorrelation, confidence: f64) -> (f64, f64, f64) {
+    let n = length as f64;
+    if !correlation.is_significant {
+        return order_statistics(length as u64, 0.5, confidence);
+    }
+    let independent = ((n / correlation.inflation) as usize).max(length.min(FEWEST));
+    let (lower, _, coverage) = order_statistics(independent as u64, 0.5, confidence);
+    // As far from either end, in shares; at the ends where that is not known.
+    let is_known = correlation.inflation <= MAX_INFLATION;
+    let lower = if is_known { libm::floor(lower * n / independent as f64) } else { lower.min(1.0) };
+    (lower, n + 1.0 - lower, coverage)
+}
+
+fn compare(
+    a: &[f64],
+    b: &[f64],
+    overhead: Option<&BlockOverhead>,
     scratch: &mut [f64],
     options: &CompareOptions,
 ) -> Result<BlockComparison> {
@@ -136,23 +208,32 @@ pub fn compare_blocks(
     if length == 0 {
         return Err(Error::Empty);
     }
-    let mut sorted = |value: &dyn Fn(usize) -> f64| {
+    let mut sort = |value: &dyn Fn(usize) -> f64| {
         for (at, slot) in scratch.iter_mut().enumerate() {
             *slot = value(at);
         }
         scratch.sort_unstable_by(f64::total_cmp);
-        let middle = middle_of(scratch[(length - 1) / 2], scratch[length / 2]);
-        let (lower, upper, coverage) = order_statistics(length as u64, 0.5, confidence);
-        let lower = if lower >= 1.0 { scratch[lower as usize - 1] } else { f64::NEG_INFINITY };
-        let upper = scratch.get(upper as usize - 1).copied().unwrap_or(f64::INFINITY);
-        (middle, lower, upper, coverage)
+        middle_of(scratch[(length - 1) / 2], scratch[length / 2])
     };
-    let median_a = sorted(&|at| a[at]).0;
-    let median_b = sorted(&|at| b[at]).0;
-    let (difference, lower, upper, coverage) = sorted(&|at| b[at] - a[at]);
-    let margin = options.margin(median_a, 0.0)?;
+    let (mut median_a, mut median_b) = (sort(&|at| a[at]), sort(&|at| b[at]));
+    // Sorted last: the ends of the interval are looked up below.
+    let mut difference = sort(&|at| b[at] - a[at]);
     let correlation = correlate(length, |at| b[at] - a[at]);
-    let (verdict, mut flags) = judge(lower, upper, margin);
+    let (lower, upper, coverage) = ends(length, &correlation, confidence);
+    let mut lower = if lower >= 1.0 { scratch[lower as usize - 1] } else { f64::NEG_INFINITY };
+    let mut upper = scratch.get(upper as usize - 1).copied().unwrap_or(f64::INFINITY);
+    if let Some(overhead) = overhead {
+        let shift = overhead.b - overhead.a;
+        lower = difference - libm::hypot(difference - lower, overhead.error) - shift;
+        upper = difference + libm::hypot(upper - difference, overhead.error) - shift;
+        difference -= shift;
+        median_a -= overhead.a;
+        median_b -= overhead.b;
+        let (middle, half) = (middle_of(median_a, median_b), difference / 2.0);
+        (median_a, median_b) = (middle - half, middle + half);
+    }
+    let Margin { value: margin, flags } = options.margin(median_a, 0.0)?;
+    let (verdict, mut flags) = judge(lower, upper, margin, flags);
     if correlation.is_significant {
         flags |= COMPARISON_AUTOCORRELATED;
     }
@@ -170,6 +251,7 @@ pub fn compare_blocks(
         difference_upper: upper,
         margin,
         smallest_detectable: smallest_detectable(lower, upper, margin, confidence, power),
+        resolution: options.resolution.max(0.0),
         lag1: correlation.lag1,
         inflation: correlation.inflation,
         verdict: verdict as u32,

@@ -73,7 +73,11 @@ fn of_the_same_there_is_nothing_to_see() {
     let compared = one.compare(&one, &CompareOptions::default()).unwrap();
     assert_eq!((compared.mann_whitney_p, compared.mann_whitney_z, compared.ks_p), (1.0, 0.0, 1.0));
     assert!(compared.cohens_d.is_nan());
-    assert_eq!(compared.flags, COMPARISON_WITHIN_MARGIN);
+    assert_eq!(
+        compared.flags,
+        COMPARISON_WITHIN_MARGIN | COMPARISON_MARGIN_IS_RESOLUTION | COMPARISON_BELOW_RESOLUTION,
+        "a bucket is more than 1 % of 7"
+    );
 }
 
 #[test]
@@ -125,7 +129,7 @@ fn too_few_for_an_interval() {
     let compared = five.compare(&six, &CompareOptions::default()).unwrap();
     assert_eq!(compared.difference_lower, f64::NEG_INFINITY);
     assert_eq!(compared.smallest_detectable, f64::INFINITY);
-    assert_eq!((compared.verdict, compared.flags), (0, COMPARISON_TOO_FEW));
+    assert_eq!((compared.verdict, compared.flags), (0, COMPARISON_TOO_FEW | COMPARISON_MARGIN_IS_RESOLUTION));
 }
 
 /// A million million observations: sums of pairs and of ties do not overflow, nor lose what matters.
@@ -387,4 +391,125 @@ fn few_pairs_of_very_many() {
     let compared = a.compare(&b, &CompareOptions::default()).unwrap();
     assert_eq!(compared.mann_whitney_u, 3.0 * 5_804_893_137.0);
     near(compared.common_language, 3.0 / 1_942_049.0, 1e-21);
+}
+
+/// The same distribution twice, its median between two buckets: they are a bucket apart as often as not, and that is not a
+/// difference. Also between buckets of different widths, and recorded with two precisions.
+#[test]
+fn medians_a_bucket_apart_are_not_different() {
+    const ROUNDS: u32 = 500;
+    let mut random = Random(21);
+    let (mut apart, mut all) = (0, 0);
+    for (error_a, error_b) in [(0.1, 0.1), (0.02, 0.02), (0.005, 0.005), (0.1, 0.005), (0.005, 0.1)] {
+        let layouts = [error_a, error_b].map(|error| Layout::new(error, 1, 1_000_000));
+        let [mut a, mut b] = layouts.map(|layout| snapshot(layout, &[]));
+        // In the middle of an octave, and where the buckets get wider.
+        for near in [10_000, 8_191] {
+            let bucket = layouts[0].bucket_of(near).unwrap();
+            let center = bucket.upper as f64 + 0.5;
+            for (length, spread) in [(30, 0.3), (100, 1.0), (100, 3.0), (1000, 0.3), (1000, 1.0)] {
+                let mut told_apart = 0;
+                for _ in 0..ROUNDS {
+                    for side in [&mut a, &mut b] {
+                        refill(
+                            side,
+                            &sample(length, || center + spread * bucket.step as f64 * random.normal()),
+                        );
+                    }
+                    let compared = a.compare(
+                        &b,
+                        &CompareOptions { relative_threshold: -1.0, ..CompareOptions::default() },
+                    );
+                    let compared = compared.unwrap();
+                    apart += u32::from(compared.difference != 0.0);
+                    told_apart += u32::from(compared.verdict != 0);
+                }
+                all += ROUNDS;
+                // 5 % is what the interval says; in fact it is far less.
+                assert!(
+                    told_apart <= ROUNDS / 20,
+                    "{told_apart} of {ROUNDS}: {error_a} {error_b} {near} {length} {spread}"
+                );
+            }
+        }
+    }
+    std::println!("medians apart in {apart} of {all}");
+    assert!(apart > all / 4, "the question was asked: {apart} of {all}");
+}
+
+/// An overhead that both have goes out without an error; one that they do not share widens the interval.
+#[test]
+fn blocks_above_an_overhead() {
+    let mut random = Random(31);
+    let a: Vec<f64> = (0..60).map(|_| 20_000.0 + 40.0 * random.normal()).collect();
+    let b: Vec<f64> = (0..60).map(|_| 20_000.0 + 40.0 * random.normal()).collect();
+    let mut scratch = [0.0; 60];
+    let options = CompareOptions { resolution: 500.0, ..CompareOptions::default() };
+    let plain = compare_blocks(&a, &b, &mut scratch, &options).unwrap();
+    let mut above = |a_overhead, b_overhead, error| {
+        let overhead = BlockOverhead { a: a_overhead, b: b_overhead, error };
+        compare_blocks_above(&a, &b, &overhead, &mut scratch, &options).unwrap()
+    };
+    let shared = above(19_900.0, 19_900.0, 0.0);
+    assert_eq!(shared.difference, plain.difference);
+    near(shared.difference_lower, plain.difference_lower, 1e-9);
+    near(shared.difference_upper, plain.difference_upper, 1e-9);
+    near(shared.median_b - shared.median_a, shared.difference, 1e-9);
+    near((shared.median_a + shared.median_b) / 2.0, (plain.median_a + plain.median_b) / 2.0 - 19_900.0, 1e-6);
+    assert_eq!((shared.margin, shared.resolution, shared.verdict), (500.0, 500.0, 0));
+    let below = COMPARISON_WITHIN_MARGIN | COMPARISON_MARGIN_IS_RESOLUTION | COMPARISON_BELOW_RESOLUTION;
+    assert_eq!(shared.flags, below);
+    // Two overheads, 3.5 ns apart and each known to some: what was "faster" with them is no evidence.
+    let certain = above(19_639.0, 23_137.0, 0.0);
+    assert_eq!(certain.verdict, Verdict::Faster as u32, "as if the overheads were known exactly");
+    let unsure = above(19_639.0, 23_137.0, 4_000.0);
+    assert_eq!((unsure.verdict, unsure.flags), (0, COMPARISON_MARGIN_IS_RESOLUTION));
+    near(unsure.difference - unsure.difference_lower, 4_000.0, 1.0);
+    for wrong in [f64::NAN, f64::INFINITY, -1.0] {
+        let overhead = BlockOverhead { a: 0.0, b: 0.0, error: wrong };
+        assert_eq!(
+            compare_blocks_above(&a, &b, &overhead, &mut scratch, &options),
+            Err(Error::InvalidArgument)
+        );
+    }
+}
+
+/// Differences that drift: as many ranks as there are independent values, and the whole range where hardly any are.
+#[test]
+fn dependent_differences_widen_the_interval() {
+    let mut random = Random(37);
+    let (mut wider, mut whole) = (0, 0);
+    for (persistence, expected) in [(0.4, 0.05), (0.95, 0.6)] {
+        let (mut wrong, mut blind) = (0, 0);
+        const ROUNDS: u32 = 1000;
+        for _ in 0..ROUNDS {
+            let mut last = 0.0;
+            let b: Vec<f64> = (0..100)
+                .map(|_| {
+                    last = persistence * last + random.normal();
+                    1000.0 + last
+                })
+                .collect();
+            let a = [1000.0; 100];
+            let options = CompareOptions { relative_threshold: -1.0, ..CompareOptions::default() };
+            let compared = compare_blocks(&a, &b, &mut [0.0; 100], &options).unwrap();
+            wrong += u32::from(compared.verdict != 0);
+            // Of independent ones it is between the 40th and the 61st.
+            let mut sorted = b.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            blind += u32::from(sorted[39] > 1000.0 || sorted[60] < 1000.0);
+            if compared.flags & COMPARISON_AUTOCORRELATED != 0 {
+                let ends = (compared.difference_lower + 1000.0, compared.difference_upper + 1000.0);
+                let is_whole = (ends.0 - sorted[0]).abs() < 1e-9 && (ends.1 - sorted[99]).abs() < 1e-9;
+                assert_eq!(is_whole, compared.inflation > 4.0, "{compared:?}");
+                assert!(ends.0 < sorted[38] && ends.1 > sorted[61], "{compared:?}");
+                whole += u32::from(is_whole);
+                wider += u32::from(!is_whole);
+            }
+        }
+        let share = |count: u32| f64::from(count) / f64::from(ROUNDS);
+        std::println!("{persistence}: wrong {} of {ROUNDS}, taken for independent {blind}", wrong);
+        assert!(share(wrong) <= 0.1 && share(blind) > expected, "{wrong} {blind}");
+    }
+    assert!(wider > 100 && whole > 100, "{wider} {whole}");
 }

@@ -3,11 +3,13 @@
 use core::fmt::{self, Display, Write};
 
 use super::change::Change;
-use super::comparison::{Confidence, Difference, Magnitude};
+use super::comparison::{Confidence, Difference, Magnitude, MarginOf, is_noted};
 use super::escape::Markdown;
+use super::markdown::Level;
 use super::number::{Fixed, Grouped, NOT_AVAILABLE};
 use super::table::{self, Align, Rows};
 use super::{markdown, names};
+use crate::compare::verdict_text;
 use crate::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, Summary,
     Verdict,
@@ -16,6 +18,21 @@ use crate::{
 /// A counter of a benchmark: its name, and how much of it a call of A and of B took, where that is known.
 pub type CounterRow<'a> = (&'a str, Option<f64>, Option<f64>);
 
+/// How blocks were measured, to be told with what they say.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Conditions<'a> {
+    /// Calls in a sample of A and of B; 0 where that is not to be told.
+    pub calls: [u64; 2],
+    /// What a call of nothing took, among so many; NaN where that was not measured.
+    pub overhead: [f64; 2],
+    /// Half the interval of each.
+    pub overhead_error: [f64; 2],
+    /// What was counted beside.
+    pub counters: &'a [CounterRow<'a>],
+    /// What else there is to say, a paragraph each.
+    pub notes: &'a [&'a str],
+}
+
 impl BlockComparison {
     /// The verdict.
     pub const fn verdict(&self) -> Verdict {
@@ -23,55 +40,81 @@ impl BlockComparison {
     }
 
     /// Writes as Markdown what changed from summary `a` to summary `b`, those of single measurements, and below it this
-    /// comparison of blocks of them, and the counters. Empty names read `Before` and `After`. Fails only where `out` does.
+    /// comparison of blocks of them, and the counters. Empty names read `Before` and `After`. Values below the resolution read
+    /// `<500`, and there are no percentages of them. Fails only where `out` does.
     #[allow(clippy::too_many_arguments, reason = "the same as of a diff, and the two summaries")]
     pub fn write_markdown(
         &self,
         a: &Summary,
         b: &Summary,
-        counters: &[CounterRow<'_>],
+        conditions: &Conditions<'_>,
         mut out: &mut (impl Write + ?Sized),
         title: &str,
         name_a: &str,
         name_b: &str,
     ) -> fmt::Result {
         let out: &mut dyn Write = &mut out;
-        markdown::write_diff(out, a, b, title, name_a, name_b)?;
-        out.write_char('\n')?;
         let names = names(name_a, name_b);
+        markdown::write_diff_above(out, a, b, self.resolution, title, names)?;
+        out.write_char('\n')?;
         let align = [Align::Left, Align::Right, Align::Right, Align::Right];
-        table::write(out, align, &|row| rows(self, names, row))?;
-        if !counters.is_empty() {
+        table::write(out, align, &|row| rows(self, conditions, names, row))?;
+        if !conditions.counters.is_empty() {
             out.write_char('\n')?;
-            table::write(out, align, &|row| counter_rows(counters, names, row))?;
+            table::write(out, align, &|row| counter_rows(conditions.counters, names, row))?;
         }
         for (flag, note) in NOTES {
-            if self.flags & flag != 0 {
+            if is_noted(self.flags, flag) {
                 write!(out, "\n{note}\n")?;
             }
         }
-        Ok(())
+        conditions.notes.iter().try_for_each(|note| write!(out, "\n{note}\n"))
     }
 }
 
 const NOTES: [(u32, &str); 3] = [
     (COMPARISON_WITHIN_MARGIN, "The whole interval is within the margin: the same, as far as it matters."),
     (COMPARISON_TOO_FEW, "Too few blocks for an interval: give it more time."),
-    (COMPARISON_AUTOCORRELATED, "Blocks depend on those before them: the interval is too narrow."),
+    (COMPARISON_AUTOCORRELATED, "Blocks depend on those before them: the interval is wider for it."),
 ];
 
-fn rows(blocks: &BlockComparison, (name_a, name_b): (&str, &str), row: Rows<'_>) -> fmt::Result {
-    let of = |value: f64| Difference { value, base: blocks.median_a };
-    let median = |value: f64| Fixed::trimmed(value, 1);
+/// What nothing takes, and how well that is known.
+struct Overhead(f64, f64);
+
+impl Display for Overhead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ± {}", Fixed::trimmed(self.0, 1), Fixed::trimmed(self.1, 1))
+    }
+}
+
+fn rows(
+    blocks: &BlockComparison,
+    conditions: &Conditions<'_>,
+    (name_a, name_b): (&str, &str),
+    row: Rows<'_>,
+) -> fmt::Result {
+    let resolution = blocks.resolution;
+    // In proportion to what is hardly there a difference says nothing.
+    let base = if blocks.median_a < resolution { f64::NAN } else { blocks.median_a };
+    let of = |value: f64| Difference { value, base };
+    let median = |value: f64| Level { shown: Fixed::trimmed(value, 1), value, resolution };
     row([&"Blocks", &Markdown(name_a), &Markdown(name_b), &"Difference"])?;
     row([&"Median", &median(blocks.median_a), &median(blocks.median_b), &of(blocks.difference)])?;
     row([&Confidence(blocks.confidence, "from"), &"", &"", &of(blocks.difference_lower)])?;
     row([&Confidence(blocks.confidence, "to"), &"", &"", &of(blocks.difference_upper)])?;
-    row([&"Margin", &"", &"", &Magnitude(of(blocks.margin))])?;
+    row([&"Margin", &"", &"", &MarginOf { difference: of(blocks.margin), flags: blocks.flags }])?;
     row([&"Detectable", &"", &"", &Magnitude(of(blocks.smallest_detectable))])?;
     row([&"Correlation", &"", &"", &Fixed::new(blocks.lag1, 2)])?;
     row([&"Blocks", &"", &"", &Grouped::from(blocks.block_count)])?;
-    row([&"Verdict", &"", &"", &blocks.verdict().as_str()])
+    let [calls_a, calls_b] = conditions.calls;
+    if calls_a != 0 && calls_b != 0 {
+        row([&"Calls", &Grouped::from(calls_a), &Grouped::from(calls_b), &""])?;
+        let overhead = |side: usize| Overhead(conditions.overhead[side], conditions.overhead_error[side]);
+        if !conditions.overhead[0].is_nan() && !conditions.overhead[1].is_nan() {
+            row([&"Overhead", &overhead(0), &overhead(1), &""])?;
+        }
+    }
+    row([&"Verdict", &"", &"", &verdict_text(blocks.verdict, blocks.flags)])
 }
 
 /// How much of a counter a call took.
@@ -98,7 +141,7 @@ fn counter_rows(counters: &[CounterRow<'_>], (name_a, name_b): (&str, &str), row
 mod tests {
     use super::*;
     use crate::text::example;
-    use crate::{CompareOptions, compare_blocks};
+    use crate::{BlockOverhead, CompareOptions, compare_blocks, compare_blocks_above};
     use std::string::String;
 
     fn table(length: usize, counters: &[CounterRow<'_>]) -> String {
@@ -107,8 +150,9 @@ mod tests {
         let compared =
             compare_blocks(&a[..length], &b[..length], &mut [0.0; 40], &CompareOptions::default()).unwrap();
         let mut text = String::new();
+        let conditions = Conditions { counters, ..Conditions::default() };
         compared
-            .write_markdown(&example::first(), &example::second(), counters, &mut text, "T", "", "x|y")
+            .write_markdown(&example::first(), &example::second(), &conditions, &mut text, "T", "", "x|y")
             .unwrap();
         text.split_once("\n\n").unwrap().1.into()
     }
@@ -136,5 +180,46 @@ mod tests {
 "
         );
         assert!(table(3, &[]).ends_with("\n\nToo few blocks for an interval: give it more time.\n"));
+    }
+
+    /// Less than can be told: no percentages, nothing below zero, and no rows that contradict each other.
+    #[test]
+    fn below_the_resolution() {
+        let a: [f64; 40] = core::array::from_fn(|at| 20_103.0 + (at * 7 % 10) as f64);
+        let b: [f64; 40] = core::array::from_fn(|at| 20_060.0 + (at * 3 % 10) as f64);
+        let options = CompareOptions { resolution: 500.0, ..CompareOptions::default() };
+        let overhead = BlockOverhead { a: 20_100.0, b: 20_100.0, error: 0.0 };
+        let compared = compare_blocks_above(&a, &b, &overhead, &mut [0.0; 40], &options).unwrap();
+        assert_eq!(compared.median_b - compared.median_a, compared.difference);
+        let conditions = Conditions {
+            calls: [9_750; 2],
+            overhead: [20_100.0; 2],
+            overhead_error: [13.25; 2],
+            notes: &["So it is."],
+            ..Conditions::default()
+        };
+        let mut text = String::new();
+        let low = Summary { percentiles: example::empty().percentiles, ..example::first() };
+        compared.write_markdown(&low, &example::first(), &conditions, &mut text, "T", "A", "B").unwrap();
+        let (_, table) = text.split_once("\n\n").unwrap();
+        assert_eq!(
+            table,
+            "\
+| Blocks      |             A |             B |                           Difference |
+| :---------- | ------------: | ------------: | -----------------------------------: |
+| Median      |          <500 |          <500 |                                  -43 |
+| 95% from    |               |               |                                  -45 |
+| 95% to      |               |               |                                  -41 |
+| Margin      |               |               |                    ±500 (resolution) |
+| Detectable  |               |               |                               ±502.9 |
+| Correlation |               |               |                                -0.33 |
+| Blocks      |               |               |                                   40 |
+| Calls       |         9,750 |         9,750 |                                      |
+| Overhead    | 20,100 ± 13.3 | 20,100 ± 13.3 |                                      |
+| Verdict     |               |               | below what this measurement can tell |
+
+So it is.
+"
+        );
     }
 }

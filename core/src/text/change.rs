@@ -5,7 +5,7 @@ use core::fmt;
 use super::number::{Grouped, NOT_AVAILABLE, parts};
 use crate::{Moments, Summary};
 
-/// The relative change `(b - a) / a` in per cent with a sign and one decimal, rounded half away from zero.
+/// The relative change `(b - a) / |a|` in per cent with a sign and one decimal, rounded half away from zero.
 ///
 /// `0.0%` when it rounds to zero, `n/a` when `a` is zero and `b` is not, or when either is missing.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -94,14 +94,15 @@ fn exact_tenths(a: f64, b: f64) -> Option<Option<Tenths>> {
         }
     };
     let (a, b) = (scale(a, exponent_a)?, scale(b, exponent_b)?);
-    let (grows, difference) = if negative_a == negative_b { (b > a, a.abs_diff(b)) } else { (false, a + b) };
-    // (b - a) / a is positive where b lies beyond a on a's side of zero.
-    Some(tenths(!grows, difference, a))
+    // Positive where b is the larger of the two, whatever the sign of a.
+    let (falls, difference) =
+        if negative_a == negative_b { ((b < a) != negative_a, a.abs_diff(b)) } else { (negative_b, a + b) };
+    Some(tenths(falls, difference, a))
 }
 
-/// `(b - a) / a * 100`, for programs; `None` where it does not exist.
+/// `(b - a) / |a| * 100`, for programs; `None` where it does not exist.
 pub(super) fn percent_of_floats(a: f64, b: f64) -> Option<f64> {
-    let percent = if a == b { 0.0 } else { (b - a) / a * 100.0 };
+    let percent = if a == b { 0.0 } else { (b - a) / libm::fabs(a) * 100.0 };
     if a.is_finite() && b.is_finite() && percent.is_finite() { Some(percent) } else { None }
 }
 
@@ -161,9 +162,14 @@ mod tests {
             (0.0, 5e-324, "n/a"),
             (f64::NAN, 1.0, "n/a"),
             (1.0, f64::INFINITY, "n/a"),
-            (-2.0, -1.0, "-50.0%"),
-            (-2.0, -3.0, "+50.0%"),
-            (-2.0, 1.0, "-150.0%"),
+            // More is more, and less is less, also of less than nothing.
+            (-2.0, -1.0, "+50.0%"),
+            (-2.0, -3.0, "-50.0%"),
+            (-2.0, 1.0, "+150.0%"),
+            (-2.0, 0.0, "+100.0%"),
+            (-2.0, -2.0, "0.0%"),
+            (-1e-300, 1e10, "n/a"),
+            (-1e10, 1e-300, "+100.0%"),
             (2.0, -1.0, "-150.0%"),
             (5e-324, f64::MAX, "n/a"),
             (f64::MAX, 5e-324, "-100.0%"),
@@ -208,10 +214,11 @@ mod tests {
             let (a, b) = (a >> bits, b >> bits);
             let scale = libm::ldexp(1.0, exponent);
             prop_assert_eq!(Change::of_floats(a as f64 * scale, b as f64 * scale), Change::of_integers(Some(a), Some(b)));
-            prop_assert_eq!(
-                Change::of_floats(-(a as f64) * scale, -(b as f64) * scale),
-                Change::of_integers(Some(a), Some(b))
-            );
+            // Below zero the larger is the smaller.
+            let Change(below) = Change::of_floats(-(a as f64) * scale, -(b as f64) * scale);
+            let Change(above) = Change::of_integers(Some(a), Some(b));
+            let mirrored = above.map(|Tenths { negative, tenths }| Tenths { negative: !negative && tenths != 0, tenths });
+            prop_assert_eq!(below, mirrored);
         }
 
         #[test]

@@ -8,9 +8,11 @@ use super::json::Number;
 use super::number::{Fixed, Grouped, NOT_AVAILABLE};
 use super::table::{self, Align, Rows};
 use super::{Format, csv, json, line, markdown, names};
+use crate::compare::verdict_text;
 use crate::{
-    COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED, COMPARISON_LAYOUTS_DIFFER, COMPARISON_OUT_OF_RANGE,
-    COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, Comparison, QuantileInterval, Summary, Verdict,
+    COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION,
+    COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW,
+    COMPARISON_WITHIN_MARGIN, Comparison, QuantileInterval, Summary, Verdict,
 };
 
 impl Comparison {
@@ -70,7 +72,8 @@ impl Display for Comparison {
     }
 }
 
-/// A difference with its sign, and in proportion to what it is a difference from.
+/// A difference with its sign, and in proportion to what it is a difference from; NaN where that is not known.
+#[derive(Clone, Copy)]
 pub(super) struct Difference {
     pub value: f64,
     pub base: f64,
@@ -83,7 +86,8 @@ impl Display for Difference {
             return f.write_str(NOT_AVAILABLE);
         }
         let sign = if value > 0.0 { "+" } else { "" };
-        write!(f, "{sign}{} ({})", Fixed::trimmed(value, 1), Change::of_floats(base, base + value))
+        write!(f, "{sign}{}", Fixed::trimmed(value, 1))?;
+        if base.is_nan() { Ok(()) } else { write!(f, " ({})", Change::of_floats(base, base + value)) }
     }
 }
 
@@ -97,7 +101,25 @@ impl Display for Magnitude {
             return f.write_str(NOT_AVAILABLE);
         }
         write!(f, "±{}", Fixed::trimmed(value, 1))?;
-        if base == 0.0 { Ok(()) } else { write!(f, " ({}%)", Fixed::new(value / base * 100.0, 1)) }
+        if base == 0.0 || base.is_nan() {
+            return Ok(());
+        }
+        write!(f, " ({}%)", Fixed::new((value / base).abs() * 100.0, 1))
+    }
+}
+
+/// The margin, and what made it.
+pub(super) struct MarginOf {
+    pub difference: Difference,
+    pub flags: u32,
+}
+
+impl Display for MarginOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.flags & COMPARISON_MARGIN_IS_RESOLUTION == 0 {
+            return write!(f, "{}", Magnitude(self.difference));
+        }
+        write!(f, "±{} (resolution)", Fixed::trimmed(self.difference.value, 1))
     }
 }
 
@@ -153,7 +175,7 @@ fn write_markdown(out: &mut dyn Write, compared: &Comparison, names: (&str, &str
     })?;
     let mut first = true;
     for (flag, note) in NOTES {
-        if compared.flags & flag != 0 {
+        if is_noted(compared.flags, flag) {
             out.write_str(if core::mem::replace(&mut first, false) { "\n" } else { "" })?;
             writeln!(out, "- {note}")?;
         }
@@ -161,10 +183,15 @@ fn write_markdown(out: &mut dyn Write, compared: &Comparison, names: (&str, &str
     Ok(())
 }
 
+/// Whether a note on a flag is due: of what is below the resolution nothing is said of what matters.
+pub(super) const fn is_noted(flags: u32, flag: u32) -> bool {
+    flags & flag != 0 && !(flag == COMPARISON_WITHIN_MARGIN && flags & COMPARISON_BELOW_RESOLUTION != 0)
+}
+
 const NOTES: [(u32, &str); 6] = [
     (COMPARISON_WITHIN_MARGIN, "The whole interval is within the margin: the same, as far as it matters."),
     (COMPARISON_TOO_FEW, "Too few observations for an interval of this quantile."),
-    (COMPARISON_AUTOCORRELATED, "Measurements depend on those before them: the interval is too narrow."),
+    (COMPARISON_AUTOCORRELATED, "Measurements depend on those before them: the interval is wider for it."),
     (COMPARISON_OUT_OF_RANGE, "Observations out of range or lost are not compared."),
     (COMPARISON_APPROXIMATE, "Counts are approximate."),
     (COMPARISON_LAYOUTS_DIFFER, "The precisions differ: ranks are compared by the coarser."),
@@ -181,7 +208,7 @@ fn rows(compared: &Comparison, (name_a, name_b): (&str, &str), row: Rows<'_>) ->
     );
     row([&Confidence(a.confidence, "from"), &lower(a), &lower(b), &of(compared.difference_lower)])?;
     row([&Confidence(a.confidence, "to"), &upper(a), &upper(b), &of(compared.difference_upper)])?;
-    row([&"Margin", &"", &"", &Magnitude(of(compared.margin))])?;
+    row([&"Margin", &"", &"", &MarginOf { difference: of(compared.margin), flags: compared.flags }])?;
     row([&"Detectable", &"", &"", &Magnitude(of(compared.smallest_detectable))])?;
     row([&"P(larger)", &"", &"", &Fixed::new(compared.common_language, 4)])?;
     row([&"Cliff's delta", &"", &"", &Fixed::new(compared.cliffs_delta, 4)])?;
@@ -192,7 +219,7 @@ fn rows(compared: &Comparison, (name_a, name_b): (&str, &str), row: Rows<'_>) ->
         &Probability(compared.mann_whitney_p),
     ])?;
     row([&"Kolmogorov-Sm.", &"D, p", &Fixed::new(compared.ks_distance, 4), &Probability(compared.ks_p)])?;
-    row([&"Verdict", &"", &"", &compared.verdict().as_str()])
+    row([&"Verdict", &"", &"", &verdict_text(compared.verdict, compared.flags)])
 }
 
 fn write_line(out: &mut dyn Write, compared: &Comparison) -> fmt::Result {
@@ -208,7 +235,7 @@ fn write_line(out: &mut dyn Write, compared: &Comparison) -> fmt::Result {
         Fixed::trimmed(compared.margin, 1),
         Probability(compared.mann_whitney_p),
         Probability(compared.ks_p),
-        compared.verdict().as_str(),
+        verdict_text(compared.verdict, compared.flags),
     )
 }
 

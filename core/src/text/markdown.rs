@@ -83,25 +83,67 @@ pub(super) fn write_diff(
     name_a: &str,
     name_b: &str,
 ) -> fmt::Result {
+    write_diff_above(out, a, b, 0.0, title, names(name_a, name_b))
+}
+
+/// As [`write_diff`], of values that are not known where they are below the resolution: no change is shown from or to those.
+pub(super) fn write_diff_above(
+    out: &mut dyn Write,
+    a: &Summary,
+    b: &Summary,
+    resolution: f64,
+    title: &str,
+    names: (&str, &str),
+) -> fmt::Result {
     write_heading(out, title)?;
-    let names = names(name_a, name_b);
     table::write(out, [Align::Left, Align::Right, Align::Right, Align::Right], &|row| {
-        diff_rows(a, b, names, row)
+        diff_rows(a, b, resolution, names, row)
     })
 }
 
-fn diff_rows(a: &Summary, b: &Summary, (name_a, name_b): (&str, &str), row: Rows<'_>) -> fmt::Result {
+/// A value, or that it is below what can be told.
+pub(super) struct Level<T> {
+    pub shown: T,
+    pub value: f64,
+    pub resolution: f64,
+}
+
+impl<T: Display> Display for Level<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.value < self.resolution {
+            write!(f, "<{}", Fixed::trimmed(self.resolution, 1))
+        } else {
+            self.shown.fmt(f)
+        }
+    }
+}
+
+fn diff_rows(
+    a: &Summary,
+    b: &Summary,
+    resolution: f64,
+    (name_a, name_b): (&str, &str),
+    row: Rows<'_>,
+) -> fmt::Result {
+    let known = |change: Change, a: f64, b: f64| {
+        if a < resolution || b < resolution { Change::of_floats(f64::NAN, 0.0) } else { change }
+    };
     row([&"Percentile", &Markdown(name_a), &Markdown(name_b), &"Δ%"])?;
     for (of_a, of_b) in a.percentiles.iter().zip(&b.percentiles) {
         let (value_a, value_b) = (value(a, of_a), value(b, of_b));
-        let change = Change::of_integers(value_a, value_b);
-        row([&Ranks(of_a, of_b), &Maybe(value_a), &Maybe(value_b), &change])?;
+        let number = |value: Option<u64>| value.map_or(f64::NAN, |value| value as f64);
+        let level = |value| Level { shown: Maybe(value), value: number(value), resolution };
+        let change = known(Change::of_integers(value_a, value_b), number(value_a), number(value_b));
+        row([&Ranks(of_a, of_b), &level(value_a), &level(value_b), &change])?;
     }
     row([&"", &"", &"", &""])?;
-    for (label, of) in [("Mean:", mean as fn(&Summary) -> f64), ("StDev:", stddev)] {
-        let (of_a, of_b) = (of(a), of(b));
-        row([&label, &Fixed::new(of_a, 2), &Fixed::new(of_b, 2), &Change::of_floats(of_a, of_b)])?;
-    }
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let level = |value| Level { shown: Fixed::new(value, 2), value, resolution };
+    let change = known(Change::of_floats(mean_a, mean_b), mean_a, mean_b);
+    row([&"Mean:", &level(mean_a), &level(mean_b), &change])?;
+    let (stddev_a, stddev_b) = (stddev(a), stddev(b));
+    let change = known(Change::of_floats(stddev_a, stddev_b), mean_a, mean_b);
+    row([&"StDev:", &Fixed::new(stddev_a, 2), &Fixed::new(stddev_b, 2), &change])?;
     let (error_a, error_b) = (a.relative_error, b.relative_error);
     row([&"Precision:", &Precision(error_a), &Precision(error_b), &Change::of_floats(error_a, error_b)])?;
     let change = Change::of_integers(Some(a.total_count), Some(b.total_count));

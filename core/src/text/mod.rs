@@ -37,7 +37,7 @@ mod table;
 
 use core::fmt::{self, Write};
 
-pub use blocks::CounterRow;
+pub use blocks::{Conditions, CounterRow};
 pub use bucket::ListedBucket;
 pub use buffer::{BufferWriter, Written, write_c_string};
 pub use hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};

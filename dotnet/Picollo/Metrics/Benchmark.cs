@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Runtime.CompilerServices;
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -7,7 +8,7 @@ namespace Picollo.Metrics
     /// <summary>How a benchmark measures. Zero stands for the default.</summary>
     public sealed class BenchmarkOptions
     {
-        /// <summary>Seconds at most; a block that was begun is finished. 0: 5.</summary>
+        /// <summary>Seconds at most; a sample that was begun is finished, and one block of four measured in any case. 0: 5.</summary>
         public double BudgetSeconds { get; set; }
 
         /// <summary>Seconds to warm up for, both together; the JIT needs some. 0: a tenth of the budget.</summary>
@@ -26,8 +27,8 @@ namespace Picollo.Metrics
         public int MaxBlocks { get; set; }
 
         /// <summary>
-        /// It ends when half the width of the interval of the difference is at most this share of the older way's time. 0: 0.002;
-        /// negative: only with the budget.
+        /// It ends when half the width of the interval of the difference is at most this share of the older way's time, or a tenth of
+        /// the resolution. 0: 0.002; negative: only with the budget.
         /// </summary>
         public double Precision { get; set; }
 
@@ -36,6 +37,12 @@ namespace Picollo.Metrics
 
         /// <summary>Differences up to this share do not matter. 0: 0.01; negative: no such threshold.</summary>
         public double RelativeThreshold { get; set; }
+
+        /// <summary>
+        /// Seconds a call that cannot be told apart. 0: half a nanosecond, or a hundredth of what calling nothing takes where that is
+        /// more; negative: nothing.
+        /// </summary>
+        public double ResolutionSeconds { get; set; }
 
         /// <summary>Subtract nothing: of samples so long that calling them does not matter.</summary>
         public bool KeepsOverhead { get; set; }
@@ -61,7 +68,8 @@ namespace Picollo.Metrics
                 SampleSeconds = SampleSeconds,
                 Precision = Precision,
                 Confidence = Confidence,
-                RelativeThreshold = RelativeThreshold
+                RelativeThreshold = RelativeThreshold,
+                ResolutionSeconds = ResolutionSeconds
             };
         }
     }
@@ -146,8 +154,7 @@ namespace Picollo.Metrics
                         return new Benchmark(handle, counters);
                     Outcome.Check(status);
                     Action action = which == 0 ? before : which == 1 ? after : s_nothing;
-                    for (ulong i = 0; i < repetitions; i++)
-                        action();
+                    Repeat(action, repetitions);
                     Outcome.Check(NativeMethods.picollo_benchmark_done(handle));
                 }
             }
@@ -176,6 +183,24 @@ namespace Picollo.Metrics
 
         /// <summary>Picoseconds of an empty sample with as many calls as one of the newer way, which were subtracted.</summary>
         public double OverheadAfter => _result.OverheadB;
+
+        /// <summary>Half the interval of <see cref="OverheadBefore"/>, at 95 %.</summary>
+        public double OverheadErrorBefore => _result.OverheadErrorA;
+
+        /// <summary>Half the interval of <see cref="OverheadAfter"/>, at 95 %.</summary>
+        public double OverheadErrorAfter => _result.OverheadErrorB;
+
+        /// <summary>Empty samples.</summary>
+        public ulong EmptyCount => _result.EmptyCount;
+
+        /// <summary>The budget was spent before as many blocks were measured as there should be at least.</summary>
+        public bool IsBudgetSpent => (_result.Flags & 1) != 0;
+
+        /// <summary>A call of the older way takes less than can be told: it does nothing, or was left out.</summary>
+        public bool IsNothingBefore => (_result.Flags & 2) != 0;
+
+        /// <summary>A call of the newer way takes less than can be told: it does nothing, or was left out.</summary>
+        public bool IsNothingAfter => (_result.Flags & 4) != 0;
 
         /// <summary>Samples of each: two a block.</summary>
         public ulong SampleCount => _result.SampleCount;
@@ -236,6 +261,14 @@ namespace Picollo.Metrics
 
         private static void Nothing()
         {
+        }
+
+        // One loop for all three: the same loop elsewhere in memory may take a third longer.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Repeat(Action action, ulong repetitions)
+        {
+            for (ulong i = 0; i < repetitions; i++)
+                action();
         }
 
         private HdrHistogram Histogram(uint which)

@@ -39,8 +39,14 @@ namespace Picollo.Metrics
         /// <summary>The precisions differ.</summary>
         LayoutsDiffer = 16,
 
-        /// <summary>Blocks depend on those before them: the interval is narrower than it should be.</summary>
-        Autocorrelated = 32
+        /// <summary>Blocks depend on those before them: the interval is wider for it, up to all of their range.</summary>
+        Autocorrelated = 32,
+
+        /// <summary>The margin is what can be told apart at all, and not what matters.</summary>
+        MarginIsResolution = 64,
+
+        /// <summary>The whole interval lies inside such a margin: below what this measurement can tell, neither equal nor different.</summary>
+        BelowResolution = 128
     }
 
     /// <summary>What to compare and what counts.</summary>
@@ -61,6 +67,9 @@ namespace Picollo.Metrics
         /// <summary>How often <see cref="HdrComparison.SmallestDetectable"/> would be seen, between 0 and 1.</summary>
         public double Power { get; set; } = 0.8;
 
+        /// <summary>Differences up to this cannot be told apart, in units of the values.</summary>
+        public double Resolution { get; set; }
+
         internal static unsafe PicolloCompareOptions ToNative(CompareOptions options)
         {
             CompareOptions chosen = options ?? new CompareOptions();
@@ -72,7 +81,8 @@ namespace Picollo.Metrics
                 Confidence = NotDefault(chosen.Confidence, nameof(Confidence)),
                 RelativeThreshold = chosen.RelativeThreshold == 0 ? -1 : chosen.RelativeThreshold,
                 AbsoluteThreshold = chosen.AbsoluteThreshold,
-                Power = NotDefault(chosen.Power, nameof(Power))
+                Power = NotDefault(chosen.Power, nameof(Power)),
+                Resolution = chosen.Resolution
             };
         }
 
@@ -293,6 +303,9 @@ namespace Picollo.Metrics
 
         /// <summary>The true difference that would be told from none as often as the power says.</summary>
         public double SmallestDetectable => _native.SmallestDetectable;
+
+        /// <summary>What can be told apart at all: of what is smaller only that is known.</summary>
+        public double Resolution => _native.Resolution;
 
         /// <summary>The correlation of each difference with the next.</summary>
         public double Lag1 => _native.Lag1;

@@ -67,6 +67,7 @@ namespace Picollo.Native
         public double RelativeThreshold;
         public double AbsoluteThreshold;
         public double Power;
+        public double Resolution;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -127,6 +128,7 @@ namespace Picollo.Native
         public double Inflation;
         public uint Verdict;
         public uint Flags;
+        public double Resolution;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -143,6 +145,7 @@ namespace Picollo.Native
         public double Precision;
         public double Confidence;
         public double RelativeThreshold;
+        public double ResolutionSeconds;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -155,6 +158,11 @@ namespace Picollo.Native
         public ulong RepetitionsB;
         public ulong SampleCount;
         public ulong Elapsed;
+        public double OverheadErrorA;
+        public double OverheadErrorB;
+        public ulong EmptyCount;
+        public uint Flags;
+        public uint Reserved;
     }
 
     [StructLayout(LayoutKind.Sequential)]

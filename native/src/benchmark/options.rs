@@ -16,19 +16,23 @@ pub struct BenchmarkOptions {
     pub max_blocks: u32,
     /// Calls in a sample; 0: as many as `sample_seconds` take.
     pub repetitions: u64,
-    /// Seconds at most, with what is begun being finished; 0: 5.
+    /// Seconds at most, a sample that was begun being finished; 0: 5. One block, of four samples, is measured in any case: of one
+    /// call each where a call takes longer than all of it.
     pub budget_seconds: f64,
     /// Seconds to warm up for, both together; 0: a tenth of the budget.
     pub warm_up_seconds: f64,
-    /// Seconds that a sample should take; 0: 0.0002.
+    /// Seconds that a sample should take; 0: 0.0002, or a hundredth of the budget where that is less. An eighth of it at most.
     pub sample_seconds: f64,
-    /// It ends when half the width of the interval of the difference is at most this share of A; 0: 0.002; negative: only with the
-    /// budget.
+    /// It ends when half the width of the interval of the difference is at most this share of A, or a tenth of the resolution; 0:
+    /// 0.002; negative: only with the budget.
     pub precision: f64,
     /// Of the interval, between 0 and 1; 0: 0.95.
     pub confidence: f64,
     /// Differences up to this share of A do not matter; 0: 0.01; negative: no such threshold.
     pub relative_threshold: f64,
+    /// Seconds a call that cannot be told apart; 0: half a nanosecond, two cycles, which where in memory a loop lies may change, or
+    /// a hundredth of what a call of nothing takes where that is more; with [`BENCHMARK_NO_OVERHEAD`] nothing. Negative: nothing.
+    pub resolution_seconds: f64,
 }
 
 /// The options, checked, with the defaults in.
@@ -43,7 +47,9 @@ pub(super) struct Limits {
     pub precision: f64,
     pub confidence: f64,
     pub relative_threshold: f64,
-    /// Of each side.
+    /// Of a call, where it is given.
+    pub resolution: Option<f64>,
+    /// Before the first block; 0: none at all.
     pub empty_samples: usize,
 }
 
@@ -68,6 +74,14 @@ impl Limits {
         if options.precision.is_nan() || options.relative_threshold.is_nan() {
             return Err(invalid("precision and threshold are numbers"));
         }
+        if options.resolution_seconds.is_nan() || options.resolution_seconds > 1e6 {
+            return Err(invalid("the resolution is seconds, up to a million"));
+        }
+        let has_overhead = options.flags & BENCHMARK_NO_OVERHEAD == 0;
+        let resolution = match options.resolution_seconds {
+            0.0 if has_overhead => None,
+            asked => Some(asked.max(0.0) * 1e12),
+        };
         let budget = seconds(options.budget_seconds, 5.0)?;
         let or = |asked: u32, default: usize| if asked == 0 { default } else { asked as usize };
         let max_blocks = or(options.max_blocks, 100_000);
@@ -77,11 +91,14 @@ impl Limits {
             repetitions: options.repetitions,
             budget,
             warm_up: seconds(options.warm_up_seconds, budget as f64 / 1e13)?,
-            sample: seconds(options.sample_seconds, 2e-4)?,
+            sample: seconds(options.sample_seconds, 2e-4f64.min(budget as f64 / 1e14))?
+                .min(budget / 8)
+                .max(1),
             precision: if options.precision == 0.0 { 0.002 } else { options.precision },
             confidence: options.confidence,
             relative_threshold: options.relative_threshold,
-            empty_samples: if options.flags & BENCHMARK_NO_OVERHEAD != 0 { 0 } else { 31 },
+            resolution,
+            empty_samples: if has_overhead { 16 } else { 0 },
         })
     }
 }

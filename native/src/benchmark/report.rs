@@ -2,10 +2,15 @@
 
 use core::fmt;
 
-use picollo_core::{ValueSelection, text::CounterRow};
+use picollo_core::ValueSelection;
+use picollo_core::text::{Conditions, CounterRow};
 
-use super::{Benchmark, BenchmarkCounter, BenchmarkResult, Side};
-use crate::{Error, Event, Reading, Result, Status, Unit};
+use super::schedule::Phase;
+use super::{
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark, BenchmarkCounter,
+    BenchmarkResult, Side,
+};
+use crate::{Error, Event, Reading, Result, Status};
 
 /// What was counted in the samples of each side.
 #[derive(Clone, Copy, Default)]
@@ -48,16 +53,17 @@ impl Benchmark {
         if judged.block_count != length as u64 {
             let mut scratch = super::with_room(length)?;
             scratch.resize(length, 0.0);
-            let options = picollo_core::CompareOptions {
-                confidence: self.limits.confidence,
-                relative_threshold: self.limits.relative_threshold,
-                ..Default::default()
-            };
-            judged = picollo_core::compare_blocks(&self.blocks[0], &self.blocks[1], &mut scratch, &options)?;
+            judged = self.compare(&mut scratch)?;
         }
         let [repetitions_a, repetitions_b] = self.schedule.repetitions();
-        let [overhead_a, overhead_b] = self.overhead;
-        let elapsed = self.clock.convert(self.clock.ticks().saturating_sub(self.began), Unit::Picos);
+        let [(overhead_a, overhead_error_a), (overhead_b, overhead_error_b)] =
+            [0, 1].map(|side| self.overhead.of_sample(side));
+        let is_over = self.schedule.phase() == Phase::End && length < self.limits.min_blocks;
+        let flags = [
+            (is_over, BENCHMARK_BUDGET_SPENT),
+            (judged.median_a < judged.resolution, BENCHMARK_NOTHING_A),
+            (judged.median_b < judged.resolution, BENCHMARK_NOTHING_B),
+        ];
         Ok(BenchmarkResult {
             blocks: judged,
             overhead_a,
@@ -65,7 +71,12 @@ impl Benchmark {
             repetitions_a,
             repetitions_b,
             sample_count: 2 * length as u64,
-            elapsed,
+            elapsed: self.elapsed(),
+            overhead_error_a,
+            overhead_error_b,
+            empty_count: self.overhead.count() as u64,
+            flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
+            reserved: 0,
         })
     }
 
@@ -112,6 +123,25 @@ impl Benchmark {
         let known = |amount: f64| Some(amount).filter(|amount| !amount.is_nan());
         let mut rows: Vec<CounterRow<'_>> = super::with_room(events.len())?;
         rows.extend(events.iter().map(|(event, counter)| (event.name(), known(counter.a), known(counter.b))));
-        Ok(result.blocks.write_markdown(&a, &b, &rows, out, title, name_a, name_b))
+        let mut notes = super::with_room(NOTES.len())?;
+        notes.extend(NOTES.iter().filter(|(flags, _)| result.flags & flags != 0).map(|(_, note)| *note));
+        let overhead = [0, 1].map(|side| self.overhead.of_call(side));
+        let is_known = self.overhead.count() != 0;
+        let conditions = Conditions {
+            calls: [result.repetitions_a, result.repetitions_b],
+            overhead: overhead.map(|(call, _)| if is_known { call } else { f64::NAN }),
+            overhead_error: overhead.map(|(_, error)| error),
+            counters: &rows,
+            notes: &notes,
+        };
+        Ok(result.blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b))
     }
 }
+
+const NOTES: [(u32, &str); 2] = [
+    (
+        BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B,
+        "What takes less than the resolution does nothing, or was left out by the compiler: is its result used?",
+    ),
+    (BENCHMARK_BUDGET_SPENT, "The budget was spent before there were enough blocks: give it more."),
+];

@@ -34,12 +34,18 @@ fn what_is_run_when() {
     };
     let (benchmark, steps) = simulate(&options, |_| 3_000_000);
     let told: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
-    assert_eq!(told, format!("AB{}ABBABAABABBABAAB", "e".repeat(62)));
+    assert_eq!(told, format!("AB{}ABBABAABABBABAAB", "e".repeat(16)));
     assert!(steps.iter().all(|step| step.repetitions == 3));
     let result = benchmark.result().unwrap();
     assert_eq!((result.blocks.block_count, result.sample_count), (4, 8));
     assert_eq!((result.overhead_a, result.overhead_b), (3_000_000.0, 3_000_000.0));
     assert_eq!((result.blocks.median_a, result.blocks.verdict), (0.0, 0), "all of it was overhead");
+    assert_eq!(result.flags, BENCHMARK_NOTHING_A | BENCHMARK_NOTHING_B);
+    assert_eq!((result.overhead_error_a, result.empty_count), (0.0, 16));
+    // An empty sample between blocks, after every fifth.
+    let (_, steps) = simulate(&BenchmarkOptions { max_blocks: 11, ..options }, |_| 3_000_000);
+    let told: String = steps.iter().map(|step| ['A', 'B', 'e'][step.side as usize]).collect();
+    assert!(told.ends_with("eABBABAABABBABAABABBAeBAABABBABAABABBABAABeABBA"), "{told}");
     let without = BenchmarkOptions { flags: BENCHMARK_NO_OVERHEAD, ..options };
     let (benchmark, steps) = simulate(&without, |_| 3_000_000);
     assert_eq!(steps.len(), 2 + 16);
@@ -48,7 +54,7 @@ fn what_is_run_when() {
 
 #[test]
 fn overhead_is_subtracted_and_drift_does_not_matter() {
-    // A call of A takes 2 ns and one of B 2.06; a sample 30 ns more and half a nanosecond a call, and all gets slower and slower.
+    // A call of A takes 100 ns and one of B 103; a sample 30 ns more and half a nanosecond a call, and all gets slower and slower.
     let mut state = 1;
     let mut samples = 0.0;
     let options = BenchmarkOptions { max_blocks: 500, min_blocks: 200, ..BenchmarkOptions::default() };
@@ -56,18 +62,19 @@ fn overhead_is_subtracted_and_drift_does_not_matter() {
         if side != Side::Empty {
             samples += 1.0;
         }
-        let call = [2000.0, 2060.0, 0.0][side as usize] * (1.0 + samples / 2000.0);
+        let call = [100_000.0, 103_000.0, 0.0][side as usize] * (1.0 + samples / 10_000.0);
         30_000 + ((call + 500.0) * repetitions as f64) as u64 + noise(&mut state)
     });
     let result = benchmark.result().unwrap();
     let repetitions = result.repetitions_a;
-    assert!((20_000..200_000).contains(&repetitions), "{result:?}");
+    assert!((1_000..2_000).contains(&repetitions), "{result:?}");
+    assert_eq!(result.repetitions_b, repetitions);
     assert!((result.overhead_a - (30_000.0 + 500.0 * repetitions as f64)).abs() < 2_000.0, "{result:?}");
     let blocks = result.blocks;
     assert!((blocks.median_b / blocks.median_a - 1.03).abs() < 0.003, "{blocks:?}");
     assert_eq!(blocks.verdict, picollo_core::Verdict::Slower as u32, "{blocks:?}");
     assert!(blocks.block_count < 500, "precise enough before");
-    assert!(steps.iter().filter(|step| step.side == Side::Empty).count() == 62);
+    assert!(steps.iter().filter(|step| step.side == Side::Empty).count() > 16 + 200 / 5);
     assert_eq!(benchmark.blocks().0.len() as u64, blocks.block_count);
     let mut text = String::new();
     benchmark.write_markdown(&mut text, "ps a call", "", "").unwrap().unwrap();
@@ -115,6 +122,8 @@ fn misuse() {
         BenchmarkOptions { precision: f64::NAN, ..default },
         BenchmarkOptions { relative_threshold: f64::NAN, ..default },
         BenchmarkOptions { confidence: 1.0, ..default },
+        BenchmarkOptions { resolution_seconds: f64::NAN, ..default },
+        BenchmarkOptions { resolution_seconds: f64::INFINITY, ..default },
     ] {
         assert_eq!(
             Benchmark::create(&options, &[]).err().map(|error| error.status()),

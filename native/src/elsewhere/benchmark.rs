@@ -11,7 +11,10 @@ use core::fmt;
 use picollo_core::SharedHistogram;
 
 pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
-pub use result::{BenchmarkCounter, BenchmarkResult, Side, Step};
+pub use result::{
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkResult,
+    Side, Step,
+};
 
 use crate::{Error, Event, Result, Status};
 

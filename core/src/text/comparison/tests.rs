@@ -107,7 +107,11 @@ fn what_does_not_exist() {
     };
     let table = std::format!("{strange:#}");
     assert!(table.contains(" <1e-300 |") && table.contains(" 2e-7 |"), "{table}");
-    assert_eq!(table.lines().filter(|line| line.starts_with("- ")).count(), NOTES.len());
+    assert_eq!(
+        table.lines().filter(|line| line.starts_with("- ")).count(),
+        NOTES.len() - 1,
+        "all but that it is within the margin"
+    );
     let mut json = String::new();
     write_json(&mut json, &strange).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -168,11 +168,17 @@ def kill(process, mark):
         process.wait(5)
     except (ProcessLookupError, subprocess.TimeoutExpired):
         pass
-    for number in [*strays(mark)]:
-        try:
-            os.kill(number, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+    # Until nobody is left: they may have started others meanwhile, and take a moment to go.
+    for _ in range(100):
+        left = [*strays(mark)]
+        for number in left:
+            try:
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        if not left:
+            break
+        time.sleep(0.1)
     process.wait()
 
 

@@ -18,6 +18,10 @@ import run  # noqa: E402
 from run import Job  # noqa: E402
 
 
+# Limits as they are written here, whatever those of the run are that these tests are part of.
+run.FACTOR = 1
+
+
 def job(name, command, limit=30, **options):
     return Job(name, limit, command, **{"needs": (), **options})
 
@@ -82,11 +86,11 @@ class Run(unittest.TestCase):
                 wait
             """
             began = time.monotonic()
-            results, printed = self.run_jobs(job("hangs", command, limit=2), job("next", "true"))
-            self.assertLess(time.monotonic() - began, 25)
+            results, printed = self.run_jobs(job("hangs", command, limit=8), job("next", "true"))
+            self.assertLess(time.monotonic() - began, 120)
             self.assertEqual([result.verdict for result in results.values()], ["TOO LONG", "passed"])
             self.assertIn("begun", printed)
-            self.assertIn("hangs: killed at its limit of 2 s", printed)
+            self.assertIn("hangs: killed at its limit of 8 s", printed)
             self.assertEqual(printed.splitlines()[-1], "1 passed, 1 failed, 0 skipped")
             self.assertFalse(self.good)
             for name in ("child", "strayed", "deaf"):
@@ -104,12 +108,12 @@ class Run(unittest.TestCase):
         began = time.monotonic()
         results, _ = self.run_jobs(job("leaves", "sleep 300 & echo left"))
         self.assertEqual(results["leaves"].verdict, "passed")
-        self.assertLess(time.monotonic() - began, 20)
+        self.assertLess(time.monotonic() - began, 120)
 
     def test_two_at_a_time_where_allowed_and_only_there(self):
         with tempfile.TemporaryDirectory() as folder:
             # Each waits for the other, and says how many there are.
-            meet = "touch {0}/{1}; for _ in $(seq 100); do [ -e {0}/{2} ] && exit 0; sleep 0.1; done; exit 1"
+            meet = "touch {0}/{1}; for _ in $(seq 250); do [ -e {0}/{2} ] && exit 0; sleep 0.1; done; exit 1"
             count = 'mkdir {0}/alone && sleep 0.3 && rmdir {0}/alone'
             self.run_jobs(
                 job("a", meet.format(folder, "a", "b"), beside=True),
@@ -142,8 +146,8 @@ class Run(unittest.TestCase):
             import sys
             sys.path.insert(0, sys.argv[1])
             import run
-            bad = [run.Job("x", 9, "exit 1", needs=()), run.Job("y", 9, "exit 2", needs=())]
-            sys.exit(run.main(sys.argv[3:], {"good": [run.Job("g", 9, "true", needs=())], "bad": bad}, sys.argv[2]))
+            bad = [run.Job("x", 99, "exit 1", needs=()), run.Job("y", 99, "exit 2", needs=())]
+            sys.exit(run.main(sys.argv[3:], {"good": [run.Job("g", 99, "true", needs=())], "bad": bad}, sys.argv[2]))
         """)
         with tempfile.TemporaryDirectory() as logs:
             for names, status, last in (["good"], 0, "1 passed, 0 failed, 0 skipped"), (["bad", "good"], 1, "1 passed, 2 failed, 0 skipped"):
@@ -155,7 +159,7 @@ class Run(unittest.TestCase):
             import sys
             sys.path.insert(0, sys.argv[1])
             import run
-            jobs = [run.Job("long", 99, f"sleep 300 & echo $! >{sys.argv[2]}/child; wait", needs=()), run.Job("after", 9, "true", needs=())]
+            jobs = [run.Job("long", 99, f"sleep 300 & echo $! >{sys.argv[2]}/child; wait", needs=()), run.Job("after", 99, "true", needs=())]
             sys.exit(run.main(["tier"], {"tier": jobs}, sys.argv[2]))
         """)
         with tempfile.TemporaryDirectory() as logs:
@@ -164,7 +168,7 @@ class Run(unittest.TestCase):
             while not (child.exists() and child.read_text()):
                 time.sleep(0.05)
             os.kill(process.pid, signal.SIGTERM)
-            printed = process.communicate(timeout=30)[0]
+            printed = process.communicate(timeout=120)[0]
             self.assertNotEqual(process.returncode, 0)
             self.assertFalse(self.lives(int(child.read_text())))
             self.assertNotIn("==== after", printed)

@@ -30,8 +30,8 @@ if ! "$programs/panic" >"$programs/panic.log" 2>&1; then
 fi
 echo "panics planted at the boundary became a status"
 
-# allocation and starved have a malloc of their own, which the sanitizer would take for its.
-mapfile -t tests < <(c_tests allocation starved)
+# allocation, starved and recording have a malloc of their own, which the sanitizer would take for its.
+mapfile -t tests < <(c_tests allocation starved recording)
 run_c_tests "${tests[@]}" | tee "$programs/summary"
 c_summary=$(tail -n 1 "$programs/summary")
 

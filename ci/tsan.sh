@@ -25,8 +25,8 @@ build_program planted c-tests/planted.c "$built/libpicollo.a"
 "$programs/planted" none >/dev/null
 plant race "data race"
 
-# allocation and starved have a malloc of their own, which the sanitizer would take for its; their threads take turns.
-mapfile -t tests < <(c_tests allocation starved)
+# allocation, starved and recording have a malloc of their own, which the sanitizer would take for its; their threads take turns.
+mapfile -t tests < <(c_tests allocation starved recording)
 run_c_tests "${tests[@]}" | tee "$programs/summary"
 c_summary=$(tail -n 1 "$programs/summary")
 

@@ -53,14 +53,13 @@ impl Shards {
     /// Takes a free shard, if there is one, whose counts stay what they are. The lock orders the adds of the last owner before
     /// ours. [`Error::Unsupported`] where nobody can take one, nor give one back, any more: see [`Lock::with`].
     fn take_free(&self) -> Result<Option<NonNull<ShardHead>>> {
-        self.free
-            .with(|FreeList(free)| {
-                let shard = NonNull::new(*free)?;
-                // SAFETY: a shard on the list is alive, and ours under the lock.
-                *free = unsafe { shard.as_ref() }.next_free;
-                Some(shard)
-            })
-            .ok_or(Error::Unsupported)
+        let take = |FreeList(free): &mut FreeList| {
+            let shard = NonNull::new(*free)?;
+            // SAFETY: a shard on the list is alive, and ours under the lock.
+            *free = unsafe { shard.as_ref() }.next_free;
+            Some(shard)
+        };
+        thread::undisturbed(|| self.free.with(take)).ok_or(Error::Unsupported)
     }
 
     /// Makes a shard free for the next owner.
@@ -68,10 +67,12 @@ impl Shards {
     /// # Safety
     /// The shard must be one of this histogram, and its owner must not use it any more.
     pub(crate) unsafe fn give_back(&self, mut shard: NonNull<ShardHead>) {
-        self.free.with(|FreeList(free)| {
-            // SAFETY: alive as long as the histogram, and ours by the caller's promise.
-            unsafe { shard.as_mut() }.next_free = *free;
-            *free = shard.as_ptr();
+        thread::undisturbed(|| {
+            self.free.with(|FreeList(free)| {
+                // SAFETY: alive as long as the histogram, and ours by the caller's promise.
+                unsafe { shard.as_mut() }.next_free = *free;
+                *free = shard.as_ptr();
+            })
         });
     }
 

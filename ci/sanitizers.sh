@@ -39,11 +39,11 @@ wants() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 export PICOLLO_STRESS_RECORDS="${PICOLLO_STRESS_RECORDS:-300000}" PROPTEST_CASES="${PROPTEST_CASES:-32}"
 planted=0 said=""
 
-# The C and C++ tests. allocation and starved have a malloc of their own, which the sanitizer would take for its; for TSan their
+# The C and C++ tests. allocation, starved and recording have a malloc of their own, which the sanitizer would take for its; for TSan their
 # threads take turns.
 c_part() {
     local tests
-    mapfile -t tests < <(c_tests allocation starved)
+    mapfile -t tests < <(c_tests allocation starved recording)
     run_c_tests "${tests[@]}" | tee "$programs/summary"
     said+="C $(tail -n 1 "$programs/summary"); "
 }

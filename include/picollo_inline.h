@@ -37,9 +37,9 @@ static inline void picollo_recorder_record(const picollo_recorder *recorder, uin
     if (__builtin_expect(index < recorder->length, 1)) {
         if (__builtin_expect(recorder->counter_bits == 64, 1)) {
             uint64_t *cell = (uint64_t *)recorder->counters + index;
-#if defined(__x86_64__) && !defined(__clang__)
-            /* One instruction, where gcc would make three of a relaxed load and store. Readers beside it see the old or
-             * the new count, since aligned words are written whole. */
+#if defined(__x86_64__) && !(defined(__clang__) && defined(__OPTIMIZE__))
+            /* One instruction, which no signal handler comes into, where gcc would make three of a relaxed load and store.
+             * Readers beside it see the old or the new count, since aligned words are written whole. */
             __asm__("incq %0" : "+m"(*cell) : : "cc");
 #else
             __atomic_store_n(cell, __atomic_load_n(cell, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
@@ -47,12 +47,21 @@ static inline void picollo_recorder_record(const picollo_recorder *recorder, uin
             return;
         }
         uint32_t *cell = (uint32_t *)recorder->counters + index;
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+        /* As above. Here a wrap has to be told of: 2^32 more of this value leave the cell as it is, and are just that. */
+        int has_wrapped;
+        __asm__("incl %0" : "+m"(*cell), "=@ccz"(has_wrapped));
+        if (__builtin_expect(has_wrapped, 0))
+            picollo_histogram_record_n(recorder->histogram, value, UINT64_C(1) << 32);
+        return;
+#else
         const uint32_t count = __atomic_load_n(cell, __ATOMIC_RELAXED);
-        /* A wrap has to be told of: the library does that. */
+        /* The library counts the wrap, too. */
         if (__builtin_expect(count != UINT32_MAX, 1)) {
             __atomic_store_n(cell, count + 1, __ATOMIC_RELAXED);
             return;
         }
+#endif
     }
 #endif
     picollo_histogram_record(recorder->histogram, value);

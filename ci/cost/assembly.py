@@ -95,6 +95,8 @@ def problems(steps):
     stores = [text for text in steps if re.match(r"(inc|add|mov)[lq]? .*\)$", re.sub(r"\s+", " ", text))]
     if len(stores) != 1:
         found.append(f"{len(stores)} writes to memory instead of one: {stores}")
+    elif stores[0].startswith("mov"):
+        found.append(f"not one instruction, so that a signal handler may come between: {stores[0]}")
     return found
 
 

@@ -16,8 +16,8 @@
 //! `2^-((t + 1) / 2) * sqrt(4/3)` of the count, 0.9 % for the default threshold of `2^13`; each more bit of `t` divides it by
 //! `sqrt(2)`.
 //!
-//! Random numbers come from a generator of each thread's own. Counters of 32 bits count modulo `2^32`: each call tells how
-//! often they wrapped.
+//! Random numbers come from a generator of each thread's own. Counters of 32 and 64 bits count modulo `2^32` and
+//! `2^64`: each call tells how often they wrapped.
 
 use crate::Counter;
 use crate::random;
@@ -90,7 +90,11 @@ pub(crate) fn add_in_steps<C: Counter>(cell: &C, count: u64, level: u32, random:
     let mut sum = count - rest;
     // The high bits of the generator are its best.
     if random >> (64 - level) < rest {
-        sum = sum.wrapping_add(step);
+        match sum.checked_add(step) {
+            Some(more) => sum = more,
+            // 2^64, which leaves the cell as it is.
+            None => return crate::counter::wraps_of_64_bits(1, C::BITS),
+        }
     }
     if sum == 0 { 0 } else { cell.add_shared(sum) }
 }

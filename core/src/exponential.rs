@@ -67,10 +67,11 @@ pub struct DoubleHistogram {
     collections: Version,
 }
 
-// SAFETY: all shared access is through atomics, and the blocks behind the pointers live as long as the histogram.
-unsafe impl Send for DoubleHistogram {}
-// SAFETY: as above.
-unsafe impl Sync for DoubleHistogram {}
+// All shared access is through atomics.
+const _: () = {
+    const fn is_for_all_threads<T: Send + Sync>() {}
+    is_for_all_threads::<DoubleHistogram>();
+};
 
 impl DoubleHistogram {
     /// A new histogram. [`Error::InvalidArgument`] when it does not fit into `max_bytes` while it is empty,
@@ -149,7 +150,7 @@ impl DoubleHistogram {
     fn add_beside(&self, interval: Interval, value: f64, count: u64) {
         let tallies = self.rows.tallies(interval);
         let tally = if value == 0.0 { &tallies.zero } else { &tallies.not_finite };
-        tally.fetch_add(count, Relaxed);
+        tallies.add(tally, count);
     }
 
     #[inline(never)]
@@ -267,8 +268,8 @@ impl DoubleHistogram {
             _ => other.buckets().for_each(|bucket| self.record_n(bucket.midpoint, bucket.count)),
         }
         let tallies = self.rows.tallies(Interval(self.active.load(Relaxed)));
-        tallies.not_finite.fetch_add(other.not_finite(), Relaxed);
-        tallies.lost.fetch_add(other.lost(), Relaxed);
+        tallies.add(&tallies.not_finite, other.not_finite());
+        tallies.lose(other.lost());
     }
 
     /// Bytes of memory in use now.

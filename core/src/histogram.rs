@@ -10,6 +10,7 @@ use crate::block::size_with;
 use crate::counter::{Counter, SingleWriter, TallyCounts, WriteMode, wraps_between};
 use crate::identity::IdentityCell;
 use crate::image::{Header, kind};
+use crate::one_step::Place;
 use crate::record::Record;
 use crate::source::Source;
 use crate::sync::{AtomicU64, HAS_ATOMIC_64};
@@ -240,19 +241,24 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// Counts one value.
     #[inline(always)]
     pub fn record(&self, value: u64) {
-        self.add(value, 1);
+        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
     }
 
     /// Counts one value `count` times. A count of zero does nothing.
     #[inline]
     pub fn record_n(&self, value: u64, count: u64) {
-        self.add(value, count);
+        self.add_at(
+            self.header.layout.storage_index(value),
+            value,
+            |place| M::add(place.cell(), count),
+            count,
+        );
     }
 
     /// Counts every value of a slice.
     pub fn record_batch(&self, values: &[u64]) {
         crate::batch::for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_at(index, value, count);
+            self.add_few_at(index, value, count);
         });
     }
 
@@ -260,22 +266,22 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     #[doc(hidden)]
     pub fn record_batch_by(&self, path: crate::BatchPath, values: &[u64]) {
         path.for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_at(index, value, count);
+            self.add_few_at(index, value, count);
         });
     }
 
+    /// Adds at the storage index of a value what was recorded value by value.
     #[inline(always)]
-    fn add(&self, value: u64, count: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, count);
+    fn add_few_at(&self, index: u64, value: u64, count: u64) {
+        self.add_at(index, value, |place| M::add_few(place.cell(), count), count);
     }
 
     /// Adds at the storage index of a value.
     #[inline(always)]
-    fn add_at(&self, index: u64, value: u64, count: u64) {
+    fn add_at(&self, index: u64, value: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
         if self.header.layout.contains(index) {
             // SAFETY: every constructor makes at least `layout.length()` cells, and the layout never changes.
-            let cell = unsafe { self.cells.get_unchecked(index as usize) };
-            let wraps = M::add(cell, count);
+            let wraps = add(unsafe { Place::new(self.cells.as_ptr(), index as usize) });
             if wraps != 0 {
                 self.header.tallies.add_wraps(wraps);
             }
@@ -387,7 +393,8 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
 #[inline(never)]
 pub(crate) fn add_out_of_range<M: WriteMode>(header: &Header, value: u64, count: u64) {
     let tallies = &header.tallies;
-    M::add(if header.layout.is_below(value) { &tallies.underflow } else { &tallies.overflow }, count);
+    let tally = if header.layout.is_below(value) { &tallies.underflow } else { &tallies.overflow };
+    tallies.add_wraps_beside(M::add(tally, count), header.counter_bits());
 }
 
 impl<C: Counter, M: WriteMode> Record for Histogram<[C], M> {
@@ -399,8 +406,8 @@ impl<C: Counter, M: WriteMode> Record for Histogram<[C], M> {
         self.record_n(value, count);
     }
 
-    fn tallies(&self) -> &crate::counter::Tallies {
-        &self.header.tallies
+    fn tallies(&self) -> (&crate::counter::Tallies, u32) {
+        (&self.header.tallies, C::BITS)
     }
 }
 
@@ -419,9 +426,10 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
         self.header.tallies.load()
     }
 
-    fn copy_counts(&self, start: usize, out: &mut [u64]) {
+    fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
         let counters = &self.counters()[start..];
         C::load_many(&counters[..counters.len().min(out.len())], out);
+        0
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {

@@ -131,6 +131,11 @@ impl Header {
         self.flags & IN_ARRAY != 0
     }
 
+    /// Width of the cells.
+    pub(crate) const fn counter_bits(&self) -> u32 {
+        self.kind >> 16
+    }
+
     pub(crate) const fn has_baseline(&self) -> bool {
         self.flags & LIVE_RESET != 0
     }

@@ -41,6 +41,7 @@ mod merge;
 mod metrics;
 #[cfg(all(test, loom))]
 mod models;
+mod one_step;
 mod options;
 mod percentile;
 mod random;

@@ -164,19 +164,27 @@ impl Snapshot {
         Ok(((before + bucket.count as f64 * share) / total as f64 * 100.0).min(100.0))
     }
 
-    /// The rank at the middle of a bucket of this snapshot: `(before + count / 2) / total * 100`. NaN when nothing was
-    /// recorded. One pass over the counts below it; to list many buckets use [`Snapshot::bucket_percentiles`].
-    pub fn bucket_percentile(&self, bucket: &Bucket) -> f64 {
-        middle_rank(self.count_before(bucket.storage_index as usize), bucket.count, self.counts().total)
+    /// The percentile of the observation in the middle of a bucket of this snapshot: of `count` observations the one with number
+    /// `ceil(count / 2)`. The target count is its number among all, `before + ceil(count / 2)`, and the rank that number over
+    /// the total, NaN when nothing was recorded; an only observation is at rank 100. For an empty bucket it is the last
+    /// observation before the bucket. One pass over the counts below it; to list many buckets use
+    /// [`Snapshot::bucket_percentiles`].
+    pub fn bucket_percentile(&self, bucket: &Bucket, selection: ValueSelection) -> Percentile {
+        let before = self.count_before(bucket.storage_index as usize);
+        percentile_of_middle(before, *bucket, self.counts().total, selection)
     }
 
-    /// The buckets that have counts (or all), in ascending order, each with the rank at its middle.
-    pub fn bucket_percentiles(&self, recorded_only: bool) -> impl Iterator<Item = (f64, Bucket)> + '_ {
+    /// The buckets that have counts (or all), in ascending order, each as [`Snapshot::bucket_percentile`] has it.
+    pub fn bucket_percentiles(
+        &self,
+        recorded_only: bool,
+        selection: ValueSelection,
+    ) -> impl Iterator<Item = Percentile> + '_ {
         let mut before = 0u64;
         self.buckets().filter(move |bucket| !recorded_only || bucket.count != 0).map(move |bucket| {
-            let rank = middle_rank(before, bucket.count, self.counts().total);
+            let percentile = percentile_of_middle(before, bucket, self.counts().total, selection);
             before = before.saturating_add(bucket.count);
-            (rank, bucket)
+            percentile
         })
     }
 
@@ -185,8 +193,11 @@ impl Snapshot {
     }
 }
 
-fn middle_rank(before: u64, count: u64, total: u64) -> f64 {
-    (before as f64 + count as f64 / 2.0) / total as f64 * 100.0
+fn percentile_of_middle(before: u64, bucket: Bucket, total: u64, selection: ValueSelection) -> Percentile {
+    let target_count = before.saturating_add(bucket.count.div_ceil(2));
+    // Rounded once where 53 bits hold a hundred times the target.
+    let rank = target_count as f64 * 100.0 / total as f64;
+    Percentile { rank, value: bucket.equivalent_value(selection), target_count, bucket }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What everything that counts values can do, whatever its mode and storage.
 
-use crate::counter::Tallies;
+use crate::counter::{Counter, Tallies};
 use crate::sync::Ordering::Relaxed;
 use crate::{Error, Layout, Merged, Result, Snapshot, ValueSelection};
 
@@ -9,20 +9,20 @@ pub trait Record {
     /// The rule that maps values to counters.
     fn layout(&self) -> &Layout;
 
-    /// Counts one value `count` times.
+    /// Counts one value `count` times. What its cell cannot hold is counted as lost: see [`crate::Counts::lost`].
     fn record_n(&self, value: u64, count: u64);
 
-    /// Where events go that have no bucket.
+    /// Where events go that have no bucket, and the width of the cells.
     #[doc(hidden)]
-    fn tallies(&self) -> &Tallies;
+    fn tallies(&self) -> (&Tallies, u32);
 
     /// Counts a value only when it lies between exact bounds, which may be tighter than the buckets at the ends of the
     /// range. Outside it is counted as underflow or overflow, with [`Error::InvalidArgument`].
     fn record_in_range(&self, value: u64, min: u64, max: u64) -> Result<()> {
         let tally = if value < min {
-            &self.tallies().underflow
+            &self.tallies().0.underflow
         } else if value > max {
-            &self.tallies().overflow
+            &self.tallies().0.overflow
         } else {
             self.record_n(value, 1);
             return if self.layout().bucket_of(value).is_some() {
@@ -38,7 +38,7 @@ pub trait Record {
     /// Adds all counts of a snapshot, of any layout. Each bucket's count goes to the bucket of its midpoint: exact for
     /// the same buckets and for coarser ones here; a finer layout here gets each count in one of its buckets, within the
     /// error of the coarser. What lies outside the range here is counted as underflow or overflow. What is returned tells
-    /// how much of it there was; counts that wrapped around 32 bits show in a snapshot only.
+    /// how much of it there was; what cells had no room for shows in a snapshot only, as lost.
     fn add_snapshot(&self, other: &Snapshot) -> Merged {
         let layout = *self.layout();
         let mut merged = Merged::default();
@@ -90,7 +90,7 @@ pub trait Record {
 }
 
 /// Adds what a snapshot has beside its buckets.
-fn add_tallies(tallies: &Tallies, other: &Snapshot) {
+fn add_tallies((tallies, bits): (&Tallies, u32), other: &Snapshot) {
     let counts = other.counts();
     for (tally, count) in [
         (&tallies.underflow, counts.underflow),
@@ -98,7 +98,7 @@ fn add_tallies(tallies: &Tallies, other: &Snapshot) {
         (&tallies.lost, counts.lost),
     ] {
         if count != 0 {
-            tally.fetch_add(count, Relaxed);
+            tallies.add_wraps_beside(tally.add_shared(count), bits);
         }
     }
 }

@@ -6,6 +6,7 @@ use core::ptr::NonNull;
 use crate::SharedHistogram;
 use crate::counter::Counter;
 use crate::image::Header;
+use crate::one_step::Place;
 use crate::sync::{AtomicU32, AtomicU64};
 
 /// A direct handle for recording into a single-writer or thread-local histogram, by one thread at a time. It keeps the
@@ -46,20 +47,21 @@ impl Recorder {
         let layout = self.histogram.layout();
         let index = layout.storage_index(value);
         if layout.contains(index) {
-            // SAFETY: there are as many cells, of this width, and we are their one writer.
-            unsafe {
-                if self.histogram.counter_bits() == 64 {
-                    self.counters.cast::<AtomicU64>().add(index as usize).as_ref().add_alone(1);
-                    return;
-                }
-                let cell = self.counters.cast::<AtomicU32>().add(index as usize).as_ref();
-                if Counter::load(cell) != u32::MAX as u64 {
-                    cell.add_alone(1);
-                    return;
-                }
+            if self.histogram.counter_bits() == 64 {
+                self.count::<AtomicU64>(index as usize);
+            } else if self.count::<AtomicU32>(index as usize) != 0 {
+                self.histogram.add_wrap();
             }
+            return;
         }
         self.histogram.record(value);
+    }
+
+    /// Adds to a cell of this type, at an index that there is.
+    #[inline(always)]
+    fn count<C: Counter>(&self, index: usize) -> u64 {
+        // SAFETY: the cells live as long as the histogram, and `record` has looked.
+        C::count_alone(unsafe { Place::new(self.counters.cast::<C>().as_ptr(), index) })
     }
 
     /// The parts that stand for this recorder, which is given up to them: the histogram and the owner.

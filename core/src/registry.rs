@@ -1,12 +1,14 @@
 //! The thread-local histograms and the threads that live now: a thread that ends asks here which of its shards still have a
 //! histogram, and a new thread whether one ended in its place without a word.
+//!
+//! Nothing is allocated or freed under the lock: the allocator may be one that records, and then comes back here.
 
 use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use crate::sharded::{ShardHead, Shards};
 use crate::sync::Lock;
-use crate::thread::{Entry, Table};
+use crate::thread::{self, Entry, Table};
 use crate::{Error, Result};
 
 struct Registry {
@@ -32,11 +34,49 @@ loom::lazy_static! {
     static ref REGISTRY: Lock<Registry> = Lock::new(NONE);
 }
 
-/// Enters a histogram. Returns its table index. [`Error::Unsupported`] in a process that can no longer enter any: see
-/// [`Lock::with`].
+/// Works on the registry under its lock. A record that interrupts this goes to the counters that all share, so that it does
+/// not wait for the lock. `None` in a process that can no longer have it: see [`Lock::with`].
+fn with<R>(work: impl FnOnce(&mut Registry) -> R) -> Option<R> {
+    thread::undisturbed(|| REGISTRY.with(work))
+}
+
+/// Works on one of the registry's lists, in which there is room for one more. [`Error::OutOfMemory`], and
+/// [`Error::Unsupported`] in a process that can no longer have the registry.
+fn with_room<T: Copy, R>(
+    list: fn(&mut Registry) -> &mut Vec<T>,
+    mut work: impl FnMut(&mut Registry) -> Result<R>,
+) -> Result<R> {
+    let mut spare = Vec::new();
+    loop {
+        let worked = with(|registry| {
+            let list = list(registry);
+            if list.len() == list.capacity() {
+                if spare.capacity() <= list.len() {
+                    return Err(list.len());
+                }
+                // The elements move, and what had them is freed after the lock.
+                spare.extend_from_slice(list);
+                core::mem::swap(list, &mut spare);
+            }
+            Ok(work(registry))
+        });
+        match worked {
+            None => return Err(Error::Unsupported),
+            Some(Ok(result)) => return result,
+            // Others may be faster and take the room, or make more: so again.
+            Some(Err(length)) => {
+                spare = Vec::new();
+                spare.try_reserve_exact((2 * length).max(4)).map_err(|_| Error::OutOfMemory)?;
+            }
+        }
+    }
+}
+
+/// Enters a histogram. Returns its table index. Fails as [`with_room`] does.
 pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
-    REGISTRY
-        .with(|registry| {
+    with_room(
+        |registry| &mut registry.living,
+        |registry| {
             let living = &mut registry.living;
             let mut index = registry.lowest_free;
             while living.get(index).is_some_and(Option::is_some) {
@@ -45,21 +85,20 @@ pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
             // The offset in tables is to fit into 32 bits, too.
             let code = u32::try_from(index).ok().filter(|&code| code < 1 << 28).ok_or(Error::OutOfMemory)?;
             if index == living.len() {
-                living.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
                 living.push(None);
             }
             living[index] = Some((epoch, shards));
             registry.lowest_free = index + 1;
             Ok(code)
-        })
-        .unwrap_or(Err(Error::Unsupported))
+        },
+    )
 }
 
 /// Takes a histogram out: from now on, threads that end leave its shards alone. (Where the registry is refused, it is so to
 /// them, too.)
 pub(crate) fn leave(index: u32) {
     // Freed after the lock. A library that is unloaded must leave nothing behind, so the last one takes the list with it.
-    let _last = REGISTRY.with(|registry| {
+    let _last = with(|registry| {
         if let Some(entry) = registry.living.get_mut(index as usize) {
             *entry = None;
             registry.lowest_free = registry.lowest_free.min(index as usize);
@@ -74,25 +113,25 @@ pub(crate) fn leave(index: u32) {
 /// Notes the newest table of the thread that lives at `place`. Returns the one noted before, if any: its own, or that of a
 /// thread that ended there.
 pub(crate) fn note_table(place: usize, table: NonNull<Table>) -> Result<Option<NonNull<Table>>> {
-    REGISTRY
-        .with(|registry| {
+    with_room(
+        |registry| &mut registry.threads,
+        |registry| {
             let threads = &mut registry.threads;
-            match threads.binary_search_by_key(&place, |&(place, _)| place) {
-                Ok(index) => Ok(Some(core::mem::replace(&mut threads[index].1, table))),
+            Ok(match threads.binary_search_by_key(&place, |&(place, _)| place) {
+                Ok(index) => Some(core::mem::replace(&mut threads[index].1, table)),
                 Err(index) => {
-                    threads.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
                     threads.insert(index, (place, table));
-                    Ok(None)
+                    None
                 }
-            }
-        })
-        .unwrap_or(Err(Error::Unsupported))
+            })
+        },
+    )
 }
 
 /// Forgets the thread that lives at `place`, and takes its shards back.
 pub(crate) fn end_thread(place: usize, entries: &[Entry]) {
     // As in `leave`.
-    let _last = REGISTRY.with(|registry| {
+    let _last = with(|registry| {
         if let Ok(index) = registry.threads.binary_search_by_key(&place, |&(place, _)| place) {
             registry.threads.remove(index);
         }
@@ -103,7 +142,7 @@ pub(crate) fn end_thread(place: usize, entries: &[Entry]) {
 
 /// Takes back the shards of a thread that ended, for the histograms that still live.
 pub(crate) fn take_back(entries: &[Entry]) {
-    REGISTRY.with(|registry| {
+    with(|registry| {
         for (entry, living) in entries.iter().zip(&registry.living) {
             if let Some((epoch, shards)) = living
                 && *epoch == entry.epoch

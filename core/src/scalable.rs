@@ -164,7 +164,7 @@ impl<C: Counter> Scalable<C> {
         }
     }
 
-    /// What a 32-bit cell cannot hold goes to what was drained, so that nothing is lost.
+    /// What a 32-bit cell cannot hold goes to what was drained, so that nothing is lost. What 64 bits cannot hold is.
     ///
     /// # Safety
     /// As for [`Scalable::add_cold`].
@@ -173,7 +173,13 @@ impl<C: Counter> Scalable<C> {
     unsafe extern "C" fn add_wraps(header: *const Header, index: u64, wraps: u64) {
         // SAFETY: the caller's promise.
         let this = unsafe { &*Self::from_header(header) };
-        this.drained()[index as usize].fetch_add(wraps << 32, Relaxed);
+        let wraps = if C::BITS == 64 {
+            wraps
+        } else {
+            let (drained, more) = (wraps << 32, wraps >> 32);
+            this.drained()[index as usize].add_shared(drained) + more
+        };
+        this.header.tallies.add_wraps_beside(wraps, 64);
     }
 
     /// Brings all that cells hold into the 64-bit counts. One reader at a time, so that a reader finds everything there
@@ -182,7 +188,7 @@ impl<C: Counter> Scalable<C> {
         self.drains.version.change(|| {
             for (cell, drained) in self.counters().iter().zip(self.drained()) {
                 if Counter::load(cell) != 0 {
-                    drained.fetch_add(cell.take(), Relaxed);
+                    self.header.tallies.add_wraps_beside(drained.add_shared(cell.take()), 64);
                 }
             }
         })
@@ -226,8 +232,8 @@ impl<C: Counter> Record for Scalable<C> {
         self.record_n(value, count);
     }
 
-    fn tallies(&self) -> &Tallies {
-        &self.header.tallies
+    fn tallies(&self) -> (&Tallies, u32) {
+        (&self.header.tallies, 64)
     }
 }
 
@@ -252,10 +258,11 @@ impl<C: Counter> Source for Scalable<C> {
         self.header.tallies.load()
     }
 
-    fn copy_counts(&self, start: usize, out: &mut [u64]) {
+    fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
         for (out, drained) in out.iter_mut().zip(&self.drained()[start..]) {
             *out = drained.load(Relaxed);
         }
+        0
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {

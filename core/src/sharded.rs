@@ -13,8 +13,11 @@ use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use crate::block::size_with;
-use crate::counter::{Counter, SingleWriter, Tallies, TallyCounts, WriteMode, wraps_between};
+use crate::counter::{
+    Counter, SingleWriter, Tallies, TallyCounts, WriteMode, wraps_between, wraps_of_64_bits,
+};
 use crate::image::Header;
+use crate::one_step::Place;
 use crate::record::Record;
 use crate::source::Source;
 use crate::sync::{AtomicPtr, AtomicU64, HAS_ATOMIC_64, Lock, Ordering::*};
@@ -53,14 +56,13 @@ impl Shards {
     /// Takes a free shard, if there is one, whose counts stay what they are. The lock orders the adds of the last owner before
     /// ours. [`Error::Unsupported`] where nobody can take one, nor give one back, any more: see [`Lock::with`].
     fn take_free(&self) -> Result<Option<NonNull<ShardHead>>> {
-        self.free
-            .with(|FreeList(free)| {
-                let shard = NonNull::new(*free)?;
-                // SAFETY: a shard on the list is alive, and ours under the lock.
-                *free = unsafe { shard.as_ref() }.next_free;
-                Some(shard)
-            })
-            .ok_or(Error::Unsupported)
+        let take = |FreeList(free): &mut FreeList| {
+            let shard = NonNull::new(*free)?;
+            // SAFETY: a shard on the list is alive, and ours under the lock.
+            *free = unsafe { shard.as_ref() }.next_free;
+            Some(shard)
+        };
+        thread::undisturbed(|| self.free.with(take)).ok_or(Error::Unsupported)
     }
 
     /// Makes a shard free for the next owner.
@@ -68,10 +70,12 @@ impl Shards {
     /// # Safety
     /// The shard must be one of this histogram, and its owner must not use it any more.
     pub(crate) unsafe fn give_back(&self, mut shard: NonNull<ShardHead>) {
-        self.free.with(|FreeList(free)| {
-            // SAFETY: alive as long as the histogram, and ours by the caller's promise.
-            unsafe { shard.as_mut() }.next_free = *free;
-            *free = shard.as_ptr();
+        thread::undisturbed(|| {
+            self.free.with(|FreeList(free)| {
+                // SAFETY: alive as long as the histogram, and ours by the caller's promise.
+                unsafe { shard.as_mut() }.next_free = *free;
+                *free = shard.as_ptr();
+            })
         });
     }
 
@@ -264,14 +268,23 @@ impl<C: Counter> Sharded<C> {
     /// Counts one value `count` times.
     #[inline(always)]
     pub(crate) fn record_n(&self, value: u64, count: u64) {
+        self.add(value, |place| place.cell().add_alone(count), count);
+    }
+
+    #[inline(always)]
+    pub(crate) fn record(&self, value: u64) {
+        self.add(value, C::count_alone, 1);
+    }
+
+    #[inline(always)]
+    fn add(&self, value: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
         let layout = &self.header.layout;
         let index = layout.storage_index(value);
         if layout.contains(index)
             && let Some(shard) = self.present_shard()
         {
             // SAFETY: shards have `layout.length()` cells behind their head.
-            let cell = unsafe { shard.add(1).cast::<C>().add(index as usize).as_ref() };
-            let wraps = cell.add_alone(count);
+            let wraps = add(unsafe { Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize) });
             if wraps != 0 {
                 // SAFETY: alive as long as the histogram.
                 unsafe { shard.as_ref() }.tallies.add_wraps(wraps);
@@ -280,11 +293,6 @@ impl<C: Counter> Sharded<C> {
             // SAFETY: our own header, with all that is behind it.
             unsafe { Self::record_cold(ptr::from_ref(self).cast(), value, count) };
         }
-    }
-
-    #[inline(always)]
-    pub(crate) fn record(&self, value: u64) {
-        self.record_n(value, 1);
     }
 
     /// The first record of a thread, values out of range, and threads that cannot have a shard.
@@ -320,10 +328,11 @@ impl<C: Counter> Sharded<C> {
         } else {
             &tallies.overflow
         };
-        match shard {
+        let wraps = match shard {
             Some(_) => SingleWriter::add(tally, count),
             None => Interlocked::add(tally, count),
         };
+        tallies.add_wraps_beside(wraps, C::BITS);
     }
 
     /// Counts every value of a slice.
@@ -334,7 +343,7 @@ impl<C: Counter> Sharded<C> {
         let cells = self.cells_of(shard);
         crate::batch::for_each_index(&self.header.layout, values, |index, value, count| {
             if let Some(cell) = cells.get(index as usize) {
-                let wraps = cell.add_alone(count);
+                let wraps = cell.add_few_alone(count);
                 if wraps != 0 {
                     // SAFETY: alive as long as the histogram.
                     unsafe { shard.as_ref() }.tallies.add_wraps(wraps);
@@ -357,10 +366,10 @@ impl<C: Counter> Sharded<C> {
         self.header.version.change(|| {
             let mut tallies = self.tally_counts();
             let mut wraps = self.header.baseline.load().wraps;
-            let mut sums = [0; RUN];
+            let (mut sums, mut sum_wraps) = ([0; RUN], 0);
             for (run, baseline) in baseline.chunks(RUN).enumerate() {
                 let sums = &mut sums[..baseline.len()];
-                self.copy_counts(run * RUN, sums);
+                sum_wraps += self.copy_counts(run * RUN, sums);
                 for (base, sum) in baseline.iter().zip(sums) {
                     if C::BITS < 64 {
                         wraps += wraps_between(Counter::load(base), *sum);
@@ -368,6 +377,7 @@ impl<C: Counter> Sharded<C> {
                     base.store(*sum, Relaxed);
                 }
             }
+            tallies.wraps = tallies.wraps.wrapping_add(wraps_of_64_bits(sum_wraps, C::BITS));
             tallies.know_wraps(wraps);
             self.header.baseline.store(tallies);
         })
@@ -398,8 +408,8 @@ impl<C: Counter> Record for Sharded<C> {
         self.record_n(value, count);
     }
 
-    fn tallies(&self) -> &Tallies {
-        &self.header.tallies
+    fn tallies(&self) -> (&Tallies, u32) {
+        (&self.header.tallies, C::BITS)
     }
 }
 
@@ -418,15 +428,19 @@ impl<C: Counter> Source for Sharded<C> {
         self.tally_counts()
     }
 
-    fn copy_counts(&self, start: usize, out: &mut [u64]) {
+    fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
         for (out, word) in out.iter_mut().zip(&self.words[start..]) {
             *out = word.load(Relaxed);
         }
+        let mut wraps = 0;
         for shard in self.shards.iter() {
             for (out, cell) in out.iter_mut().zip(&self.cells_of(shard)[start..]) {
-                *out = out.wrapping_add(cell.load());
+                let (sum, wrapped) = out.overflowing_add(cell.load());
+                *out = sum;
+                wraps += wrapped as u64;
             }
         }
+        wraps
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {

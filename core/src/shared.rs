@@ -172,7 +172,7 @@ impl SharedHistogram {
     /// Width of the cells, 32 or 64.
     pub fn counter_bits(&self) -> u32 {
         // SAFETY: as for `layout`.
-        unsafe { (*self.0.as_ptr()).kind >> 16 }
+        unsafe { (*self.0.as_ptr()).counter_bits() }
     }
 
     /// A direct handle for recording. [`Error::Unsupported`] for modes that have none, and for cells that the target
@@ -180,11 +180,6 @@ impl SharedHistogram {
     pub fn recorder(&self) -> Result<Recorder> {
         let (counters, owner) = as_what_it_is!(self, histogram => histogram.lend_cells()?);
         Ok(Recorder::new(self.clone(), counters, owner))
-    }
-
-    /// The cells of a single-writer histogram; each is of [`SharedHistogram::counter_bits`].
-    pub fn counters(&self) -> *const u8 {
-        self.counters_of(core::ptr::null_mut()).as_ptr()
     }
 
     /// The cells that [`Recorder`] records into.
@@ -197,6 +192,12 @@ impl SharedHistogram {
     pub(crate) unsafe fn give_back(&self, owner: *mut c_void) {
         // SAFETY: the caller's promise.
         as_what_it_is!(self, histogram => unsafe { histogram.give_back(owner) });
+    }
+
+    /// Counts the wrap of a cell.
+    pub(crate) fn add_wrap(&self) {
+        // SAFETY: a reference keeps the histogram alive.
+        unsafe { self.0.as_ref() }.tallies.add_wraps(1);
     }
 
     /// The pointer that stands for this reference, which stays the caller's.

@@ -13,7 +13,7 @@ use core::ptr;
 use crate::block::size_with;
 use crate::bulk::{self, RUN};
 use crate::cells::{Cells, Recorded};
-use crate::counter::{TallyCounts, wraps_between};
+use crate::counter::{TallyCounts, wraps_between, wraps_of_64_between, wraps_of_64_bits};
 use crate::source::Source;
 use crate::{Bucket, Error, Identity, Layout, Result};
 
@@ -36,7 +36,9 @@ pub struct Counts {
     pub underflow: u64,
     /// Observations above the range.
     pub overflow: u64,
-    /// Observations missing from the buckets: wrapped 32-bit cells, or no memory for a cell.
+    /// Observations missing from the buckets, or from the two above: cells that wrapped around, or no memory for a cell. A wrap
+    /// leaves 2^32 behind for cells of 32 bits, and 2^64 for wider ones and for the counts above, which is told as `u64::MAX`:
+    /// so that then means as many, or more.
     pub lost: u64,
 }
 
@@ -238,12 +240,13 @@ impl Snapshot {
         } else if !self.head.baseline_version.is_some_and(|version| source.baseline_is(version)) {
             self.take_baseline(source)?;
         }
-        let raw_tallies = source.tallies();
+        let mut raw_tallies = source.tallies();
         let head = &mut self.head;
         let (raw, base) = split(&mut self.words, head);
         let (mut total, mut wraps) = (0u128, 0u64);
         for (run, (raw, base)) in raw.chunks_mut(RUN).zip(base.chunks_mut(RUN)).enumerate() {
-            source.copy_counts(run * RUN, raw);
+            let sum_wraps = source.copy_counts(run * RUN, raw);
+            raw_tallies.wraps = raw_tallies.wraps.wrapping_add(wraps_of_64_bits(sum_wraps, T::COUNTER_BITS));
             if head.base_is_zero {
                 total += bulk::total_since_zero(raw);
                 continue;
@@ -253,15 +256,24 @@ impl Snapshot {
             }
             total += bulk::total(raw, base);
         }
+        // Before `wraps` counts what is not in the base.
+        let base_was_changed = wraps > 0;
+        if raw_tallies.wraps != head.base_tallies.wraps {
+            let mut wide = raw_tallies.wraps_beside_since(&head.base_tallies);
+            if T::COUNTER_BITS == 64 {
+                wide += wraps_of_64_between(&*base, raw);
+            }
+            wraps = wraps.wrapping_add(wraps_of_64_bits(wide, T::COUNTER_BITS));
+        }
         head.source = Some(identity);
         head.layout = *source.layout();
         head.approximate = T::APPROXIMATE;
         head.raw_tallies = raw_tallies;
-        if wraps > 0 {
+        if base_was_changed {
             // The base was adjusted to these counts.
             head.baseline_version = None;
         }
-        head.count_totals(total, wraps);
+        head.count_totals(total, wraps, T::COUNTER_BITS);
         Ok(())
     }
 
@@ -410,7 +422,7 @@ impl Snapshot {
 
 impl Head {
     /// Totals from the sum of the buckets, the tallies, and the wraps that the differences show.
-    fn count_totals(&mut self, total: u128, wraps_seen: u64) {
+    fn count_totals(&mut self, total: u128, wraps_seen: u64, counter_bits: u32) {
         let (raw, base) = (&mut self.raw_tallies, &self.base_tallies);
         let known = base.wraps.wrapping_add(wraps_seen);
         raw.know_wraps(known);
@@ -419,7 +431,10 @@ impl Head {
             total: total.try_into().unwrap_or(u64::MAX),
             underflow: raw.underflow.wrapping_sub(base.underflow),
             overflow: raw.overflow.wrapping_sub(base.overflow),
-            lost: raw.lost.wrapping_sub(base.lost).saturating_add(unseen.saturating_mul(1 << 32)),
+            lost: (raw.lost.wrapping_sub(base.lost) as u128)
+                .saturating_add((unseen as u128) << counter_bits)
+                .try_into()
+                .unwrap_or(u64::MAX),
         };
     }
 }

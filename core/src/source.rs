@@ -5,8 +5,8 @@ use crate::{Identity, Layout, Result};
 
 /// Something whose counts a [`crate::Snapshot`] can take.
 ///
-/// Counts are cumulative and never cleared. With cells of 32 bits they may fall behind by multiples of `2^32`, each told
-/// in [`TallyCounts::wraps`].
+/// Counts are cumulative and never cleared. They may fall behind by multiples of `2^COUNTER_BITS`, each told in
+/// [`TallyCounts::wraps`].
 pub trait Source {
     /// Width of the cells.
     const COUNTER_BITS: u32;
@@ -27,8 +27,8 @@ pub trait Source {
     /// Counts beside the buckets. Read before the buckets, so that no wrap is told of before its cell shows it.
     fn tallies(&self) -> TallyCounts;
 
-    /// Copies the counts from index `start` on.
-    fn copy_counts(&self, start: usize, out: &mut [u64]);
+    /// Copies the counts from index `start` on. Where they are sums of cells, returns how often those wrapped around 64 bits.
+    fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64;
 
     /// Copies the baseline of the last reset, whole, and tells its version; [`crate::Error::Busy`] when resets keep
     /// coming, with `out` in disorder.

@@ -15,6 +15,7 @@ use crate::counter::{Counter, Tallies, TallyCounts, WriteMode, wraps_between};
 use crate::first_touch::{Blank, Budget, FirstTouch};
 use crate::histogram::add_out_of_range;
 use crate::image::Header;
+use crate::one_step::Place;
 use crate::record::Record;
 use crate::source::Source;
 use crate::{Error, Identity, Layout, Result};
@@ -130,39 +131,51 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
     /// Counts one value.
     #[inline(always)]
     pub(crate) fn record(&self, value: u64) {
-        self.record_n(value, 1);
+        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
     }
 
     /// Counts one value `count` times.
     #[inline(always)]
     pub(crate) fn record_n(&self, value: u64, count: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, count);
+        self.add_at(
+            self.header.layout.storage_index(value),
+            value,
+            |place| M::add(place.cell(), count),
+            count,
+        );
     }
 
     /// Counts every value of a slice.
     pub(crate) fn record_batch(&self, values: &[u64]) {
         crate::batch::for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_at(index, value, count);
+            self.add_few_at(index, value, count);
         });
     }
 
+    /// Adds at the storage index of a value what was recorded value by value.
     #[inline(always)]
-    fn add_at(&self, index: u64, value: u64, count: u64) {
+    fn add_few_at(&self, index: u64, value: u64, count: u64) {
+        self.add_at(index, value, |place| M::add_few(place.cell(), count), count);
+    }
+
+    #[inline(always)]
+    fn add_at(&self, index: u64, value: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
         if !self.header.layout.contains(index) {
             return add_out_of_range::<M>(&self.header, value, count);
         }
         let index = index as usize;
         // SAFETY: the directory has an entry for every index of the layout.
         match unsafe { self.directory.get_unchecked(index / CHUNK) }.get() {
-            // SAFETY: chunks live as long as the histogram.
-            Some(chunk) => self.add_to(unsafe { chunk.as_ref() }, index, count),
+            Some(chunk) => {
+                // SAFETY: chunks live as long as the histogram, and have `CHUNK` cells.
+                self.tell(add(unsafe { Place::new(chunk.as_ref().cells.as_ptr(), index % CHUNK) }))
+            }
             None => self.add_first(index, count),
         }
     }
 
     #[inline(always)]
-    fn add_to(&self, chunk: &Chunk<C>, index: usize, count: u64) {
-        let wraps = M::add(&chunk.cells[index % CHUNK], count);
+    fn tell(&self, wraps: u64) {
         if wraps != 0 {
             self.header.tallies.add_wraps(wraps);
         }
@@ -176,9 +189,10 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
         }
         match self.directory[index / CHUNK].create(1, &self.budget) {
             // SAFETY: chunks live as long as the histogram.
-            Some(chunk) => self.add_to(unsafe { chunk.as_ref() }, index, count),
+            Some(chunk) => self.tell(M::add(&unsafe { chunk.as_ref() }.cells[index % CHUNK], count)),
             None => {
-                M::add(&self.header.tallies.lost, count);
+                let tallies = &self.header.tallies;
+                tallies.add_wraps_beside(M::add(&tallies.lost, count), C::BITS);
             }
         }
     }
@@ -247,8 +261,8 @@ impl<C: Counter, M: WriteMode> Record for Sparse<C, M> {
         self.record_n(value, count);
     }
 
-    fn tallies(&self) -> &Tallies {
-        &self.header.tallies
+    fn tallies(&self) -> (&Tallies, u32) {
+        (&self.header.tallies, C::BITS)
     }
 }
 
@@ -276,7 +290,7 @@ impl<C: Counter, M: WriteMode> Source for Sparse<C, M> {
         self.header.tallies.load()
     }
 
-    fn copy_counts(&self, start: usize, out: &mut [u64]) {
+    fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
         out.fill(0);
         let touched = start / CHUNK..(start + out.len()).div_ceil(CHUNK);
         for (at, entry) in self.directory[touched.clone()].iter().enumerate() {
@@ -286,6 +300,7 @@ impl<C: Counter, M: WriteMode> Source for Sparse<C, M> {
                 copy_cells(unsafe { &chunk.as_ref().cells }, first, start, out);
             }
         }
+        0
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {

@@ -137,6 +137,21 @@ pub(crate) fn with_tables<R>(work: impl FnOnce(&Tables) -> R) -> Option<R> {
     result.ok()
 }
 
+/// Runs what holds a lock of the cold paths. A record of the calling thread that comes in between, from a signal handler or the
+/// allocator, finds no table and goes to the counters that all share.
+pub(crate) fn undisturbed<R>(work: impl FnOnce() -> R) -> R {
+    let current = slot::get();
+    if ptr::eq(current, &BUSY) || ptr::eq(current, &ENDED) {
+        return work();
+    }
+    slot::set(&BUSY);
+    let result = work();
+    // A signal handler that came before the thread was busy may have left a newer table in `TABLES`. The one here is good
+    // until the thread ends, though, and the next cold path turns to the newer.
+    slot::set(current);
+    result
+}
+
 impl Tables {
     /// The entry at an offset, in a table that has it. `None` when memory is out.
     pub(crate) fn entry(&self, offset: usize) -> Option<&Cell<Entry>> {

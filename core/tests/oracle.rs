@@ -174,10 +174,17 @@ proptest! {
         let listed: Vec<_> = snapshot.recorded_buckets().map(|b| (b.lower, b.upper)).collect();
         prop_assert_eq!(&listed, &distinct);
         prop_assert_eq!(snapshot.buckets().count(), layout.length());
-        for (rank, bucket) in snapshot.bucket_percentiles(true) {
-            let before = oracle.sorted.iter().filter(|b| b.1 < bucket.lower).count() as f64;
-            prop_assert_eq!(rank, (before + bucket.count as f64 / 2.0) / number * 100.0);
-            prop_assert_eq!(snapshot.bucket_percentile(&bucket), rank);
+        for listed in snapshot.bucket_percentiles(true, ValueSelection::Lower) {
+            // Of an even number the lower of the two in the middle, as a number from 1 on.
+            let bucket = listed.bucket;
+            let numbers: Vec<usize> =
+                (0..oracle.sorted.len()).filter(|&at| oracle.sorted[at] == (bucket.lower, bucket.upper)).collect();
+            let target = numbers[(numbers.len() - 1) / 2] + 1;
+            prop_assert_eq!((listed.target_count, listed.value), (target as u64, bucket.lower));
+            prop_assert_eq!(listed.rank, 100.0 * target as f64 / number);
+            prop_assert_eq!(snapshot.bucket_percentile(&bucket, ValueSelection::Lower), listed);
+            // Which observation that is, the rank finds again.
+            prop_assert_eq!(snapshot.percentile(listed.rank, ValueSelection::Lower).unwrap().bucket, bucket);
         }
     }
 

@@ -292,7 +292,8 @@ namespace Picollo.Tests
             {
                 ulong count = percentile.Bucket.Count;
                 Check.True(count > 0, "only those with values");
-                Check.Equal((before + count / 2.0) / histogram.TotalCount * 100, percentile.Rank);
+                Check.Equal(before + (count + 1) / 2, percentile.TargetCount);
+                Check.Equal(percentile.TargetCount * 100.0 / histogram.TotalCount, percentile.Rank);
                 Check.Equal(percentile.Bucket.MidPoint, percentile.Value);
                 before += count;
                 nonEmpty++;

@@ -156,7 +156,7 @@ namespace Picollo.Tests
                     histogram.Record(1, (uint)before);
                     histogram.Record(2);
                     histogram.Record(3, (uint)((1ul << shift) - before - 1));
-                    decimal rank = (before + 0.5m) / (1ul << shift) * 100;
+                    decimal rank = (before + 1m) / (1ul << shift) * 100;
                     string expected = decimal.Round(rank, 4, MidpointRounding.AwayFromZero)
                         .ToString("0.####", System.Globalization.CultureInfo.InvariantCulture);
                     Percentile listed = histogram.BucketPercentiles.ElementAt(2);

@@ -212,7 +212,8 @@ pub unsafe extern "C" fn picollo_percentile_format(
 }
 
 /// Writes the buckets as text, each on a line of its own: P0.073=2,008 [0 / 381]: [2,000, 2,016) 146. As
-/// picollo_percentile_format, with the rank at the middle of the bucket, (before + count / 2) / total * 100.
+/// picollo_percentile_format, for the observation in the middle of the bucket: its number among all is before +
+/// ceil(count / 2), and its rank that number / total * 100. So an only observation is at rank 100.
 ///
 /// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...;
 ///   buffer has capacity bytes.
@@ -246,8 +247,8 @@ fn write_buckets(
     non_empty_only: bool,
     selection: ValueSelection,
 ) -> fmt::Result {
-    for (percentile, bucket) in snapshot.bucket_percentiles(non_empty_only) {
-        writeln!(out, "{}", ListedBucket { bucket, percentile, selection })?;
+    for listed in snapshot.bucket_percentiles(non_empty_only, selection) {
+        writeln!(out, "{}", ListedBucket(listed))?;
     }
     Ok(())
 }

@@ -75,15 +75,17 @@ class Percentile(NamedTuple):
 
 
 class BucketPercentile(NamedTuple):
-    """A bucket in a list of buckets, with the percentile rank at its middle.
+    """A bucket in a list of buckets, with the percentile rank of the observation in its middle.
 
     ``str()`` gives ``P0.073=2,008 [0 / 381]: [2,000, 2,016) 146``.
     """
 
-    #: ``(before + count / 2) / total * 100``, 0 to 100.
+    #: ``target_count / total * 100``, 0 to 100.
     rank: float
     #: What the bucket reports: its midpoint unless asked otherwise.
     value: int
+    #: The number of that observation among all: ``before + ceil(count / 2)``.
+    target_count: int
     #: The bucket, with its count.
     bucket: Bucket
 

@@ -205,7 +205,9 @@ class Snapshot(Handle):
     def bucket_percentiles(
         self, non_empty: bool = True, values: ValueSelection = "midpoint"
     ) -> list[BucketPercentile]:
-        """The buckets in ascending order, each with the rank at its middle; none when nothing was recorded."""
+        """The buckets in ascending order, each with the rank of the observation in its middle; none when nothing was
+        recorded.
+        """
         selection_code(values)
         buckets = self.buckets(non_empty)
         total = self.counts.total
@@ -214,8 +216,8 @@ class Snapshot(Handle):
         listed = []
         before = 0
         for bucket in buckets:
-            rank = (before + bucket.count / 2) / total * 100
-            listed.append(BucketPercentile(rank, bucket.value(values), bucket))
+            target = before + (bucket.count + 1) // 2
+            listed.append(BucketPercentile(100 * target / total, bucket.value(values), target, bucket))
             before += bucket.count
         return listed
 

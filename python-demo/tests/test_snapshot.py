@@ -72,8 +72,8 @@ def test_like_the_naive_histogram(
         assert snapshot.rank_of_value(value, interpolate=True) <= snapshot.rank_of_value(value) + 1e-9
     before = 0
     for listed in snapshot.bucket_percentiles(values=selection):
-        middle = (before + listed.bucket.count / 2) / len(naive.values) * 100
-        assert listed.rank == pytest.approx(middle)
+        assert listed.target_count == before + math.ceil(listed.bucket.count / 2)
+        assert listed.rank == 100 * listed.target_count / len(naive.values)
         assert listed.value == listed.bucket.value(selection)
         before += listed.bucket.count
 
@@ -131,6 +131,19 @@ def test_all_buckets() -> None:
     assert sum(b.count for b in buckets) == 4
     listed = histogram.snapshot().bucket_percentiles(non_empty=False)
     assert [p.bucket for p in listed] == buckets
+
+
+def test_the_rank_of_a_bucket_is_that_of_an_observation() -> None:
+    histogram = Histogram(max=1000)
+    histogram.record(1)
+    only = histogram.snapshot().bucket_percentiles()[0]
+    assert (only.rank, only.target_count, str(only)) == (100.0, 1, "P100=1 [1 / 1]: [1, 2) 1")
+    histogram.record(1, count=91_899)
+    histogram.record(2, count=27)
+    histogram.record(3, count=1_000_000 - 91_927)
+    middle = histogram.snapshot().bucket_percentiles()[1]
+    assert (middle.rank, middle.target_count) == (9.1914, 91_914)
+    assert str(middle) == "P9.1914=2 [2 / 2]: [2, 3) 27"
 
 
 def test_empty() -> None:

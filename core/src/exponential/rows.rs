@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::layout::{DoubleLayout, Place, ROWS};
 use super::snapshot::Entry;
+use crate::counter::Counter;
 use crate::first_touch::{Budget, FirstTouch};
 use crate::sync::{AtomicU64, Ordering::Relaxed};
 
@@ -49,6 +50,27 @@ pub(super) struct Tallies {
     pub(super) zero: AtomicU64,
     pub(super) not_finite: AtomicU64,
     pub(super) lost: AtomicU64,
+}
+
+impl Tallies {
+    /// Adds to one of the interval's counts. Where that wraps around, 2^64 are lost.
+    pub(super) fn add(&self, cell: &AtomicU64, count: u64) {
+        if cell.add_shared(count) != 0 {
+            self.lose(u64::MAX);
+        }
+    }
+
+    /// Adds to what is lost, up to `u64::MAX`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn lose(&self, count: u64) {
+        let mut lost = self.lost.load(Relaxed);
+        while let Err(current) =
+            self.lost.compare_exchange(lost, lost.saturating_add(count), Relaxed, Relaxed)
+        {
+            lost = current;
+        }
+    }
 }
 
 /// Whether reading leaves the counts where they are.
@@ -103,7 +125,12 @@ impl Rows {
         };
         // SAFETY: a row has `columns()` cells for each interval, and the place's column is below that.
         let cell = unsafe { row.add(interval.index() * layout.columns() + place.column).as_ref() };
-        cell.fetch_add(count, Relaxed);
+        if count == 1 {
+            // 2^64 records one by one take centuries.
+            cell.fetch_add(1, Relaxed);
+        } else {
+            self.tallies(interval).add(cell, count);
+        }
         true
     }
 
@@ -125,7 +152,7 @@ impl Rows {
         match row {
             Some(_) => self.add(layout, interval, place, count, budget),
             None => {
-                self.tallies(interval).lost.fetch_add(count, Relaxed);
+                self.tallies(interval).lose(count);
                 false
             }
         }

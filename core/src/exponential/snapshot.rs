@@ -96,14 +96,18 @@ impl DoubleSnapshot {
     /// Puts entries that were appended in several ascending runs into one order, and counts them.
     pub(super) fn finish(&mut self) {
         if !self.entries.is_sorted_by(|a, b| a.key < b.key) {
+            let mut lost = self.lost;
             self.entries.sort_unstable_by_key(|entry| entry.key);
             self.entries.dedup_by(|later, first| {
                 let same = later.key == first.key;
                 if same {
-                    first.count = first.count.saturating_add(later.count);
+                    let fits = later.count.min(u64::MAX - first.count);
+                    first.count += fits;
+                    lost = lost.saturating_add(later.count - fits);
                 }
                 same
             });
+            self.lost = lost;
         }
         self.count = self.entries.iter().fold(0, |sum: u64, entry| sum.saturating_add(entry.count));
     }
@@ -123,7 +127,8 @@ impl DoubleSnapshot {
         self.not_finite
     }
 
-    /// Observations that found no memory for their bucket.
+    /// Observations that found no memory for their bucket, or no room in its count; saturates at `u64::MAX`, as it does when a
+    /// count wraps around 64 bits.
     pub fn lost(&self) -> u64 {
         self.lost
     }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::number::{Fixed, Grouped, NOT_AVAILABLE};
-use crate::{Bucket, Percentile, ValueSelection};
+use crate::{Bucket, Percentile};
 
 /// `P99=9,152 [138 / 519]: [9,088, 9,216) 386`: rank and value, storage and logical index of the bucket, its half-open
 /// range and its count. The last bucket of all prints its open end as 18,446,744,073,709,551,616. Ranks have up to 6
@@ -20,25 +20,17 @@ impl fmt::Display for Percentile {
 
 /// A bucket in a list of buckets: `P0.073=2,008 [0 / 381]: [2,000, 2,016) 146`.
 ///
-/// Like a [`Percentile`], but with the percentile rank at the middle of the bucket, and up to 4 decimals in it.
+/// Like a [`Percentile`], but of the observation in the middle of the bucket, with up to 4 decimals in the rank, and shown also
+/// where the bucket is empty.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ListedBucket {
-    /// The bucket, with its count.
-    pub bucket: Bucket,
-    /// `(before + count / 2) / total * 100`, 0 to 100; shown as `n/a` where it is not finite.
-    pub percentile: f64,
-    /// Which value of the bucket is shown.
-    pub selection: ValueSelection,
-}
+pub struct ListedBucket(
+    /// What [`crate::Snapshot::bucket_percentiles`] lists. A rank that is not finite is shown as `n/a`.
+    pub Percentile,
+);
 
 impl fmt::Display for ListedBucket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = match self.selection {
-            // The fields can hold anything, so the sum may not fit.
-            ValueSelection::Midpoint => self.bucket.lower.saturating_add(self.bucket.step / 2),
-            ValueSelection::Lower | ValueSelection::Upper => self.bucket.equivalent_value(self.selection),
-        };
-        write(f, Fixed::trimmed(self.percentile, 4), value, &self.bucket)
+        write(f, Fixed::trimmed(self.0.rank, 4), self.0.value, &self.0.bucket)
     }
 }
 
@@ -66,13 +58,12 @@ mod tests {
     fn worked_examples() {
         assert_eq!(example::first().percentiles[11].to_string(), "P99=9,152 [138 / 519]: [9,088, 9,216) 386");
         let (buckets, total) = example::first_buckets();
-        let percentile = (buckets[0].count as f64 / 2.0) / total as f64 * 100.0;
-        let mut listed = ListedBucket { bucket: buckets[0], percentile, selection: ValueSelection::Midpoint };
+        let target_count = buckets[0].count / 2;
+        let rank = 100.0 * target_count as f64 / total as f64;
+        let mut listed = ListedBucket(Percentile { rank, value: 2008, target_count, bucket: buckets[0] });
         assert_eq!(listed.to_string(), "P0.073=2,008 [0 / 381]: [2,000, 2,016) 146");
-        listed.selection = ValueSelection::Lower;
+        listed.0.value = 2000;
         assert_eq!(listed.to_string(), "P0.073=2,000 [0 / 381]: [2,000, 2,016) 146");
-        listed.selection = ValueSelection::Upper;
-        assert_eq!(listed.to_string(), "P0.073=2,015 [0 / 381]: [2,000, 2,016) 146");
     }
 
     #[test]
@@ -98,7 +89,7 @@ mod tests {
             storage_index: u64::MAX,
             logical_index: u64::MAX,
         };
-        let listed = ListedBucket { bucket, percentile: f64::NAN, selection: ValueSelection::Midpoint };
-        assert!(listed.to_string().starts_with("Pn/a=18,446,744,073,709,551,615 ["));
+        let listed = Percentile { rank: f64::NAN, value: u64::MAX, target_count: 0, bucket };
+        assert!(ListedBucket(listed).to_string().starts_with("Pn/a=18,446,744,073,709,551,615 ["));
     }
 }

@@ -59,7 +59,7 @@ namespace Picollo.Metrics
         }
     }
 
-    /// <summary>The buckets of a histogram or snapshot, each with the percentile rank at its middle.</summary>
+    /// <summary>The buckets of a histogram or snapshot, each with the percentile rank of the observation in its middle.</summary>
     public readonly struct BucketPercentiles : IEnumerable<Percentile>
     {
         private readonly ReadOnlyHdrHistogram _source;
@@ -105,11 +105,13 @@ namespace Picollo.Metrics
                     if (_next == 0)
                         return default;
                     PicolloBucket bucket = _buckets[_next - 1];
+                    // The number of the observation in the middle, among all.
+                    ulong target = _before + bucket.Count - bucket.Count / 2;
                     var percentile = new PicolloPercentile
                     {
-                        Rank = (_before + bucket.Count / 2.0) / _total * 100.0,
+                        Rank = target * 100.0 / _total,
                         Value = new Bucket(in bucket).GetValue(),
-                        TargetCount = _before + bucket.Count - bucket.Count / 2,
+                        TargetCount = target,
                         Bucket = bucket
                     };
                     return new Percentile(in percentile, true);

@@ -605,7 +605,7 @@ static void auto_finds_the_fault_in_a_child(void)
     unsetenv("PICOLLO_RDPMC");
     struct bench bench;
     open_bench(&bench, 0, GROUP, 2);
-    /* Here the instruction faults, and only the simulation's handler would make it good: the child has none, and dies. */
+    /* Here the instruction faults, and only the simulation's handler would make it good: the child has its own, which ends it. */
     picollo_event_info info;
     CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
     CHECK(!(info.flags & PICOLLO_EVENT_INFO_FAST));
@@ -646,12 +646,32 @@ static void off_is_off(void)
     CHECK(strstr(machine_info.explanation, "PICOLLO_RDPMC=off") != NULL);
 }
 
+static void by_system_call_only(void)
+{
+    const simulated_pmu_options options = machine(48, 1);
+    simulated_pmu_reset(&options);
+    struct bench bench;
+    open_bench(&bench, PICOLLO_SESSION_SYSCALL_ONLY, GROUP, 2);
+    picollo_event_info info;
+    CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
+    CHECK(!(info.flags & PICOLLO_EVENT_INFO_FAST));
+    for (int i = 0; i < 1000; i++) {
+        simulated_pmu_count(3);
+        CHECK(read_and_check(&bench, PICOLLO_READ_AUTO));
+    }
+    CHECK_U64(0, bench.fast);
+    CHECK_U64(0, statistics().rdpmcs);
+    CHECK_U64(0, statistics().maps);
+    close_bench(&bench);
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     RUN(auto_finds_the_fault_in_a_child);
     RUN(off_is_off);
     setenv("PICOLLO_RDPMC", "force", 1);
+    RUN(by_system_call_only);
     RUN(pinned_without_room);
     RUN(pinned_with_room);
     RUN(every_errno_at_every_open);

@@ -735,7 +735,7 @@ static void auto_finds_the_fault_in_a_child(void)
     unsetenv("PICOLLO_RDPMC");
     struct bench bench;
     open_bench(&bench, 0, GROUP, 2);
-    /* Here the instruction faults, and only the simulation's handler would make it good: the child has none, and dies. */
+    /* Here the instruction faults, and only the simulation's handler would make it good: the child has its own, which ends it. */
     picollo_event_info info;
     CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
     CHECK(!(info.flags & PICOLLO_EVENT_INFO_FAST));
@@ -808,6 +808,25 @@ static void the_environment_is_read_once(void)
     setenv("PICOLLO_RDPMC", "force", 1);
 }
 
+static void by_system_call_only(void)
+{
+    const simulated_pmu_options options = machine(48, 1);
+    simulated_pmu_reset(&options);
+    struct bench bench;
+    open_bench(&bench, PICOLLO_SESSION_SYSCALL_ONLY, GROUP, 2);
+    picollo_event_info info;
+    CHECK_OK(picollo_session_event_info(bench.session, 0, &info));
+    CHECK(!(info.flags & PICOLLO_EVENT_INFO_FAST));
+    for (int i = 0; i < 1000; i++) {
+        simulated_pmu_count(3);
+        CHECK(read_and_check(&bench, PICOLLO_READ_AUTO));
+    }
+    CHECK_U64(0, bench.fast);
+    CHECK_U64(0, statistics().rdpmcs);
+    CHECK_U64(0, statistics().maps);
+    close_bench(&bench);
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -816,6 +835,7 @@ int main(void)
     RUN(off_in_a_child);
     setenv("PICOLLO_RDPMC", "force", 1);
     RUN(the_environment_is_read_once);
+    RUN(by_system_call_only);
     RUN(pinned_without_room);
     RUN(pinned_with_room);
     RUN(another_thread_does_not_count_itself);

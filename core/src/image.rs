@@ -1,8 +1,12 @@
-//! The header that every histogram begins with.
+//! The header that every histogram of integers begins with, whatever its mode, storage and width of counters.
 //!
-//! A dense histogram is one block of memory, the same on the heap, in a static and in memory shared by processes: this
-//! header, the counters, and the baseline of a live reset. It holds no pointers. Its first cache line is all that a record
-//! reads besides the counter; what writers and readers change lies on lines of their own.
+//! A dense histogram with one writer or interlocked ones is one block of memory, the same on the heap, in a static and in memory
+//! shared by processes: this header, the counters, and the baseline of a live reset. It holds no pointers. The other kinds
+//! (thread-local, scalable, sparse) have more behind their headers, pointers among it: they live on the heap of one process, and
+//! only the header is as here.
+//!
+//! Its first cache line is all that a record reads besides the counter; what writers and readers change lies on lines of
+//! their own.
 //!
 //! In the caller's memory, which processes may share, the baseline has two banks: see [`crate::banks`]. Elsewhere nobody can
 //! die and leave the others behind, and one bank does.

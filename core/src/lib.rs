@@ -1,5 +1,8 @@
-//! Histograms with a bounded relative error, and everything that reads them: pure computation, without an operating
-//! system, an allocator or a platform `libm`.
+//! Histograms with a bounded relative error, and everything that reads them.
+//!
+//! Without features it is computation alone, with neither an operating system nor an allocator nor a platform `libm`. `alloc` adds
+//! what lies on the heap; `std` adds what belongs to threads and processes: thread-local histograms, registries, locks that know
+//! their process, and numbers that tell processes apart.
 
 #![no_std]
 

@@ -56,7 +56,7 @@ const _: () = assert!(
 ///
 /// Requires: spec is NUL-terminated UTF-8; error may be NULL.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (spec, out); PICOLLO_ERR_INVALID_ARGUMENT for text that is no event
-///   name; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know; PICOLLO_ERR_PERMISSION where the
+///   name, and for letters that are no modifiers; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know; PICOLLO_ERR_PERMISSION where the
 ///   kernel's list of tracepoints may not be read; PICOLLO_ERR_OS.
 /// Threads: any thread.
 /// Cost: microseconds for generic events; others read files of the kernel.
@@ -83,7 +83,8 @@ pub unsafe extern "C" fn picollo_event_parse(
 /// Requires: error may be NULL.
 /// Returns: PICOLLO_OK, also where nothing can be counted: out says so; PICOLLO_ERR_NULL_POINTER (out).
 /// Threads: any thread.
-/// Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond.
+/// Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond. Where counters may be
+///   read in user space, the first time also what the first picollo_session_create takes for a child process.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_perf_probe(

@@ -43,6 +43,8 @@
 //!   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or
 //!   freeing a thread-local histogram at that moment, new threads of the child record through counters that all share:
 //!   exactly, but more slowly. The child can then make no thread-local histogram: PICOLLO_ERR_UNSUPPORTED.
+//! - Cancellation: no call acts on pthread_cancel, which would unwind through the library. It stays pending, and acts at
+//!   the next such point of the caller's own. (On Linux, with the deferred type, which is the default.)
 //! - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
 //!   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch is
 //!   not for handlers: sparse storage, histograms of doubles, and the first record of a thread in thread-local mode

@@ -22,6 +22,19 @@
 //! event that was not counted records nothing and is tallied in its info. A running counter is never reset: it gets a
 //! new base.
 //!
+//! Reading in user space: PICOLLO_READ_AUTO does it where the kernel allows it and where a child process has tried the
+//! instruction and lived, once in a process for each kind of counter. Should somebody forbid it later, while the session
+//! is in use (0 written to /sys/devices/cpu/rdpmc, kernel.perf_user_access set to 0, a move to another hypervisor), the
+//! next reading raises SIGSEGV (on aarch64 SIGILL), which ends the process. Nothing tells beforehand, so that no check
+//! can prevent it. A program that must not risk that asks for PICOLLO_SESSION_SYSCALL_ONLY, or its user sets the
+//! environment variable PICOLLO_RDPMC:
+//!
+//!     auto, on, 1   as above; also without the variable
+//!     off, 0        never read in user space; so does every value that is not listed here
+//!     force         read in user space without trying it in a child: for simulators, which make the fault good
+//!
+//! picollo_perf_probe tells whether counters are read in user space, and why not.
+//!
 //! Threads: PICOLLO_READ_AUTO and picollo_session_calibrate on the opening thread only; everything else on any
 //!   thread, one at a time. After a fork the child can only free its copy: all else is PICOLLO_ERR_FORKED, because
 //!   the counters are the parent's.
@@ -71,7 +84,11 @@ unsafe fn change<'a>(session: *mut picollo_session) -> Outcome<&'a mut Session> 
 ///   events stay as entries without counts instead. error tells which event, and what to do about it.
 /// Ownership: *out is the caller's, for picollo_session_free.
 /// Threads: any thread, which becomes the opening thread.
-/// Cost: some system calls and the allocation of a histogram for each event.
+/// Cost: some system calls and the allocation of a histogram for each event. The first session of a process whose
+///   counters may be read in user space takes some hundred microseconds more, for a child process that tries it, whatever
+///   memory the process has (the child shares it; where a sandbox refuses that, it is forked, which takes some 0.1 s for
+///   each GB in small pages), and 2 to 50 ms where neither the kernel nor the processor says how fast its clock runs.
+///   Neither with PICOLLO_SESSION_SYSCALL_ONLY.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_create(

@@ -35,8 +35,9 @@
 // An error carries its explanation by value: the paths that build one must not allocate, and none of them is hot.
 #![allow(clippy::result_large_err)]
 
-// Counting is done by Linux. Elsewhere, and without `std`, the types and the calls are the same, and the answer is
-// `Unsupported`; `elsewhere/` holds what answers so.
+// Counting is done by Linux. Elsewhere, and without `std`, the calls that the C interface makes are there as well, and the answer
+// is `Unsupported`; `elsewhere/` holds what answers so. What shows Linux itself is there on Linux only: [`Sys`] and what takes one
+// (`with_sys`, `parse_with`, `probe_with`), the kernel's structures, events by the kernel's numbers, overheads and slopes.
 #[cfg(picollo_linux)]
 mod attr;
 #[cfg_attr(not(feature = "std"), path = "elsewhere/benchmark.rs")]

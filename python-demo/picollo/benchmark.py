@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Unio
 
 from . import _structs as structs
 from ._handle import Handle
-from ._library import held, own
+from ._library import held, own, released
 from ._text import c_text, read_text
 from .compare import BlockComparison, Verdict
 from .errors import EmptyError, check, check_detail
@@ -234,7 +234,7 @@ class Benchmark(Handle):
         self._names = [event.name for event in parsed]
         raw_events = (structs.Event * len(parsed))(*(event._raw for event in parsed))
         pointer, error = c_void_p(), structs.Error()
-        status = held.benchmark_create(
+        status = released.benchmark_create(
             byref(options), raw_events, len(parsed), byref(pointer), byref(error)
         )
         check_detail(status, error, tuple(str(event) for event in parsed))

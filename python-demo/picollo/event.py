@@ -160,7 +160,7 @@ class PerfInfo(NamedTuple):
 
 
 def perf_probe() -> PerfInfo:
-    """Finds out what this machine offers. Takes about a millisecond."""
+    """Finds out what this machine offers. Takes about a millisecond; other threads of Python run meanwhile."""
     raw = structs.PerfInfo()
     error = structs.Error()
     check_detail(released.perf_probe(byref(raw), byref(error)), error)

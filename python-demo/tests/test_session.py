@@ -436,3 +436,27 @@ def test_hardware_counters(pmu: picollo.PerfInfo) -> None:
         instructions = session.histogram("instructions").summary()
         assert instructions.min >= 2_560_000
         assert instructions.p50 < 2_560_000 * 1.5
+
+
+def test_creating_lets_other_threads_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first session of a process may take milliseconds: not under the GIL."""
+    from picollo import _library
+
+    def refuse(*_: Any) -> int:
+        raise AssertionError("called under the GIL")
+
+    monkeypatch.setattr(_library.held, "session_create", refuse)
+    monkeypatch.setattr(_library.held, "benchmark_create", refuse)
+    monkeypatch.setattr(_library.held, "perf_probe", refuse)
+    with Session(["page-faults"]) as session:
+        session.read()
+    picollo.perf_probe()
+    picollo.benchmark(lambda: None, lambda: None, budget=0.01)
+
+
+def test_by_system_call_only() -> None:
+    with Session(["page-faults", *HARDWARE], syscall_only=True, skip_unavailable=True) as session:
+        for _ in range(3):
+            session.read()
+            assert not any(reading.fast for reading in session.readings())
+        assert not any(info.fast for info in session.info)

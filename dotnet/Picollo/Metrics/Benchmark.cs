@@ -145,7 +145,7 @@ namespace Picollo.Metrics
                     if (status == (int)PicolloStatus.Empty)
                         return new Benchmark(handle, counters);
                     Outcome.Check(status);
-                    Action action = which == 0 ? before : which == 1 ? after : s_nothing;
+                    Action action = which == Constants.BenchmarkA ? before : which == Constants.BenchmarkB ? after : s_nothing;
                     for (ulong i = 0; i < repetitions; i++)
                         action();
                     Outcome.Check(NativeMethods.picollo_benchmark_done(handle));

@@ -14,6 +14,8 @@ mod layout;
 mod manual;
 #[path = "header/rust.rs"]
 mod rust;
+#[path = "header/witness.rs"]
+mod witness;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,8 @@
-/* Sizes, offsets and numbers that programs are compiled with, as the first version has them. */
+/*
+ * Sizes, offsets and numbers that programs are compiled with, as the first version has them. By hand: what is generated for other
+ * languages comes from one description (ffi/picollo.abi.json), and this is what judges it. A test of picollo-ffi sees to it that
+ * nothing is missing here.
+ */
 #include "test.h"
 
 #ifndef __cplusplus
@@ -347,6 +351,10 @@ static_assert(PICOLLO_SESSION_PINNED == 1 && PICOLLO_SESSION_KERNEL == 2 && PICO
                   PICOLLO_EVENT_INFO_UNPINNED == 2 && PICOLLO_EVENT_INFO_SUBSTITUTED == 4 &&
                   PICOLLO_EVENT_INFO_FAST == 8 && PICOLLO_EVENT_INFO_SILENT == 16 && PICOLLO_SESSION_MAX_EVENTS == 64,
               "flags");
+static_assert(PICOLLO_EVENT_USER == 1 && PICOLLO_EVENT_KERNEL == 2 && PICOLLO_EVENT_HYPERVISOR == 4 &&
+                  PICOLLO_EVENT_PRECISE == 8 && PICOLLO_EVENT_PRECISE_MASK == 24 && PICOLLO_EVENT_HOST == 32 &&
+                  PICOLLO_EVENT_GUEST == 64 && PICOLLO_EVENT_EXCLUDE_IDLE == 128,
+              "modifiers of events");
 
 static_assert(PICOLLO_VERDICT_NO_EVIDENCE == 0 && PICOLLO_VERDICT_FASTER == 1 && PICOLLO_VERDICT_SLOWER == 2 &&
                   PICOLLO_COMPARISON_TOO_FEW == 1 && PICOLLO_COMPARISON_WITHIN_MARGIN == 2 &&

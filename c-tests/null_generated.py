@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Writes a C program that calls every exported function with NULL for each of its pointers in turn, and for all of them.
 
-    null_generated.py HEADER [EXPORTS] > null_generated.c
+    null_generated.py > null_generated.c
 
-What a call has to answer is read from the manual, which is the header's comments: a pointer that is named behind
-PICOLLO_ERR_NULL_POINTER gets that status, and nothing is written; another one gets anything but that and PICOLLO_ERR_PANIC;
-functions that return nothing do nothing. Only functions that say "this is not checked" are left out. A function that is
-exported and not in the header fails here.
+What a call has to answer is what the manual says, by the description that is made of it (ffi/picollo.abi.json): a pointer that is
+named behind PICOLLO_ERR_NULL_POINTER gets that status, and nothing is written; another one gets anything but that and
+PICOLLO_ERR_PANIC; functions that return nothing do nothing. Only functions that say "this is not checked" are left out.
 """
 
-import re
 import sys
+from pathlib import Path
 
-header = open(sys.argv[1], encoding="utf-8").read()
-FUNCTION = re.compile(r"/\*\*((?:(?!\*/).)*)\*/\s*\n([a-z][a-z0-9_ ]*?[ *]+)(picollo_[a-z0-9_]+)\(([^)]*)\);", re.S)
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "ci" / "describe"))
+sys.dont_write_bytecode = True
+from description import Description  # noqa: E402
+
+description = Description()
 # How to make what a _create with all its defaults does not make.
 MAKERS = {
     "picollo_histogram_array": "picollo_histogram_array_create(NULL, 1, &the_picollo_histogram_array)",
@@ -25,58 +27,31 @@ MAKERS = {
 SCALARS = {"size": "sizeof room[0]", "capacity": "64", "inline_version": "PICOLLO_INLINE_VERSION", "length": "1"}
 
 
-class Parameter:
-    def __init__(self, text):
-        words = re.match(r"(.*?[\s*]+)(\w+)$", " ".join(text.split()))
-        self.type, self.name = words[1].strip(), words[2]
-        self.is_pointer = "*" in self.type
-        self.base = self.type.replace("const", "").replace("*", "").replace("struct", "").strip()
-        self.depth = self.type.count("*")
-        # Of pointers that the callee only reads.
-        self.is_array = self.depth == 2 and "const" in self.type
-        self.is_output = self.is_pointer and "const" not in self.type and (self.name.startswith("out") or self.name == "buffer")
-
-
-class Function:
-    def __init__(self, comment, result, name, parameters):
-        self.name, self.result = name, " ".join(result.split())
-        self.text = " ".join(line.strip().lstrip("*").strip() for line in comment.splitlines())
-        self.parameters = [] if parameters.strip() == "void" else [Parameter(one) for one in parameters.split(",")]
-        self.is_hot = re.search(r"\b(this|which) is not checked", self.text) is not None
-        named = " ".join(re.findall(r"PICOLLO_ERR_NULL_POINTER \(([^)]*)\)", self.text))
-        self.checked = {one.name for one in self.parameters if re.search(rf"\b{one.name}\b", named)}
-        # "Returns: as picollo_...": the other page names them.
-        self.refers = re.search(r"Returns: (?:PICOLLO_OK; )?(?:otherwise )?as (picollo_\w+)", self.text)
-
-
-functions = [Function(*match.groups()) for match in FUNCTION.finditer(header)]
+functions = description.functions
 names = {one.name: one for one in functions}
-if len(sys.argv) > 2:
-    exports = open(sys.argv[2], encoding="utf-8").read().split()
-    missing = [name for name in exports if name not in names]
-    if missing:
-        sys.exit(f"exported, and without a NULL test, since the header does not show them: {' '.join(missing)}")
-for one in functions:
-    if one.refers and one.refers[1] in names:
-        one.checked |= {name for name in names[one.refers[1]].checked if name in {p.name for p in one.parameters}}
+opaque = description.handles
 
-for one in functions:
-    requires = re.search(r"Requires: as (picollo_\w+)", one.text)
-    if requires and requires[1] in names and names[requires[1]].is_hot:
-        one.is_hot = True
 
-opaque = re.findall(r"typedef struct (picollo_\w+) \1;", header)
-structs = set(re.findall(r"\} (picollo_\w+);", header))
-out = []
+def is_output(one):
+    return one.pointers > 0 and not one.is_const and (one.name.startswith("out") or one.name == "buffer")
+
+
+def is_array(one):
+    """Of pointers that the callee only reads."""
+    return one.pointers == 2 and one.is_const
+
+
+def is_checked(one):
+    return one.null == "refused"
 
 
 def valid(one, index):
     """A good argument."""
-    if not one.is_pointer:
+    if not one.pointers:
         return SCALARS.get(one.name, "0")
-    if one.base in opaque and one.depth == 1:
+    if one.base in opaque and one.pointers == 1:
         return f"the_{one.base}"
-    if one.base == "char" and "const" in one.type and one.depth == 1:
+    if one.base == "char" and one.is_const and one.pointers == 1:
         return '"x"'
     return f"({one.type})room[{index}]"
 
@@ -85,47 +60,47 @@ def call(function, null):
     """The C code of one call; null: indices of the parameters that are NULL."""
     lines = ["memset(room, 0, sizeof room);"]
     for index, one in enumerate(function.parameters):
-        if one.is_output and not (one.depth == 2):
+        if is_output(one) and not (one.pointers == 2):
             lines.append(f"memset(room[{index}], 0x5a, sizeof room[{index}]);")
-        if one.is_array:
+        if is_array(one):
             element = f"the_{one.base}" if one.base in opaque else '"x"'
             lines.append(f"*(const {one.base} **)(void *)room[{index}] = {element};")
-        if one.base.endswith("_options") and one.depth == 1:
+        if one.base.endswith("_options") and one.pointers == 1:
             lines.append(f"*(uint32_t *)(void *)room[{index}] = (uint32_t)sizeof({one.base});")
-        if one.base == "picollo_layout" and "const" in one.type:
+        if one.base == "picollo_layout" and one.is_const:
             lines.append(f"(void)picollo_layout_of_options(NULL, (picollo_layout *)(void *)room[{index}]);")
     arguments = ", ".join("NULL" if index in null else valid(one, index) for index, one in enumerate(function.parameters))
     which = ", ".join(function.parameters[index].name for index in null) or "nothing"
     lines.append(f'now = "{function.name} without {which}";')
     lines.append("calls++;")
-    is_status = function.result == "picollo_status"
-    lines.append(("status = " if is_status else "(void)" if function.result != "void" else "") + f"{function.name}({arguments});")
+    is_status = function.returns == "picollo_status"
+    lines.append(("status = " if is_status else "(void)" if function.returns != "void" else "") + f"{function.name}({arguments});")
     if is_status and null:
         if len(null) == 1:
             pointer = function.parameters[null[0]]
-            if pointer.name in function.checked:
+            if is_checked(pointer):
                 # Or there is nothing to tell anyway.
                 lines.append("expect(status == PICOLLO_ERR_NULL_POINTER || status == PICOLLO_ERR_EMPTY, status);")
             else:
                 lines.append("expect(status != PICOLLO_ERR_NULL_POINTER, status);")
         lines.append("expect(status != PICOLLO_ERR_PANIC, status);")
-        if len(null) > 1 or function.parameters[null[0]].name in function.checked:
+        if len(null) > 1 or is_checked(function.parameters[null[0]]):
             for index, one in enumerate(function.parameters):
-                if one.is_output and one.depth == 1 and index not in null:
+                if is_output(one) and one.pointers == 1 and index not in null:
                     lines.append(f'if (status == PICOLLO_ERR_NULL_POINTER) expect(untouched(room[{index}]), status);')
     elif is_status:
         lines.append("if (status == PICOLLO_OK) succeeded++;")
         lines.append("expect(status != PICOLLO_ERR_NULL_POINTER && status != PICOLLO_ERR_PANIC, status);")
     for index, one in enumerate(function.parameters):
-        if one.depth == 2 and not one.is_array and one.base in opaque:
+        if one.pointers == 2 and not is_array(one) and one.base in opaque:
             lines.append(f"if (*(void **)(void *)room[{index}] != NULL) {one.base}_free(*({one.base} **)(void *)room[{index}]);")
         # What a call may have filled in with a reference.
-        if one.base == "picollo_recorder" and one.is_output:
+        if one.base == "picollo_recorder" and is_output(one):
             lines.append(f"if (status == PICOLLO_OK) picollo_recorder_release((picollo_recorder *)(void *)room[{index}]);")
     return "    " + "\n    ".join(lines)
 
 
-print(f"/* Generated from picollo.h by {sys.argv[0].split('/')[-1]}. */")
+print(f"/* Generated from ffi/picollo.abi.json by {sys.argv[0].split('/')[-1]}. */")
 print('''#include "test.h"
 
 #include <signal.h>
@@ -175,19 +150,19 @@ for handle in opaque:
     if handle not in MAKERS and f"{handle}_create" in names:
         create = names[f"{handle}_create"]
         arguments = ", ".join(
-            f"&the_{handle}" if one.depth == 2 else "NULL" if one.is_pointer else "0" for one in create.parameters
+            f"&the_{handle}" if one.pointers == 2 else "NULL" if one.pointers else "0" for one in create.parameters
         )
         MAKERS[handle] = f"{handle}_create({arguments})"
 tests = []
 for function in functions:
-    if function.is_hot or not any(one.is_pointer for one in function.parameters):
+    if function.is_hot or not any(one.pointers for one in function.parameters):
         continue
     print(f"\nstatic void {function.name[8:]}_(void)\n{{")
     print("    picollo_status status = PICOLLO_OK;")
-    for handle in sorted({one.base for one in function.parameters if one.base in opaque and one.depth == 1}):
+    for handle in sorted({one.base for one in function.parameters if one.base in opaque and one.pointers == 1}):
         # Said aloud where it was to be made.
         print(f"    if (the_{handle} == NULL) return;")
-    pointers = [index for index, one in enumerate(function.parameters) if one.is_pointer]
+    pointers = [index for index, one in enumerate(function.parameters) if one.pointers]
     for index in pointers:
         print(call(function, [index]))
     if len(pointers) > 1:

@@ -4,8 +4,8 @@
 # 1. Of the file itself: it exports what the header declares and nothing else; the SONAME; no text relocations, full RELRO, no
 #    executable stack, no run path, no segment that is both writable and executable, no foreign dependencies.
 # 2. Of the interface, against ci/abi/baseline.abi (functions, types, sizes, by abidiff) and ci/abi/constants.txt: additions pass,
-#    changes fail. What is compared is what a C compiler makes of picollo.h; that the header is what the Rust code exports is
-#    a test of picollo-ffi.
+#    changes fail. What is compared is what a C compiler makes of picollo.h and of its description, ffi/picollo.abi.json, which
+#    have to agree; that both are what the Rust code exports is a test of picollo-ffi.
 # 3. That the comparison can fail: planted changes must be found.
 #
 #   ci/abi.sh [LIBRARY]     default: the library that ci/stage.sh stages (PICOLLO_STAGED=1: that is there already)
@@ -76,18 +76,18 @@ if ! command -v abidiff >/dev/null; then
     abidw() { LD_LIBRARY_PATH=$tools/usr/lib/x86_64-linux-gnu "$tools/usr/bin/abidw" "$@"; }
 fi
 
-# interface HEADER OUTPUT: what a compiler makes of a header. No places on this machine, no lines: only the interface.
+# interface OUTPUT [WITNESS'S ARGUMENTS]: what a compiler makes of the interface. No places on this machine, no lines.
 interface() {
-    python3 ci/abi/witness.py "$1" >"$work/witness.c"
-    gcc -std=c11 -g -shared -fPIC -I "$(dirname "$1")" -fdebug-prefix-map="$work"=. -Wl,-soname,libpicollo.so.0 \
-        "$work/witness.c" -o "$work/witness.so"
+    python3 ci/abi/witness.py "${@:2}" >"$work/witness.c" || return 1
+    gcc -std=c11 -g -shared -fPIC -I include -fdebug-prefix-map="$work"=. -Wl,-soname,libpicollo.so.0 \
+        "$work/witness.c" -o "$work/witness.so" || return 1
     abidw --no-show-locs --no-corpus-path --no-comp-dir-path --no-elf-needed --type-id-style hash \
-        "$work/witness.so" | sed "s| path='[^']*'| path='picollo.h'|" >"$2"
+        "$work/witness.so" | sed "s| path='[^']*'| path='picollo.h'|" >"$1"
 }
 
 if [ "${1:-}" = --write ]; then
-    interface include/picollo.h "$baseline"
-    python3 ci/abi/witness.py --constants include/picollo.h >"$constants"
+    interface "$baseline"
+    python3 ci/abi/witness.py --constants >"$constants"
     echo "written: $baseline, $constants"
     exit 0
 fi
@@ -108,10 +108,7 @@ check() {
 
 dynamic=$(readelf -dW "$library")
 segments=$(readelf -lW "$library")
-exports() {
-    diff <(python3 ci/abi/witness.py --functions include/picollo.h) <(nm -D --defined-only "$library" | awk '{ print $3 }' | sort) &&
-        diff <(python3 ci/abi/witness.py --functions include/picollo.h) c-tests/exports.txt
-}
+exports() { diff c-tests/exports.txt <(nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort); }
 soname() { grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$dynamic" || { echo "$dynamic"; return 1; }; }
 no_text_relocations() { ! grep 'TEXTREL' <<<"$dynamic"; }
 full_relro() { grep -q 'GNU_RELRO' <<<"$segments" && grep -qE 'BIND_NOW|FLAGS_1.*NOW' <<<"$dynamic" || { echo "$segments"; return 1; }; }
@@ -121,6 +118,7 @@ write_or_execute() { ! grep -E '^ *LOAD' <<<"$segments" | grep ' RWE '; }
 # Anything else that it needs is somebody's burden at installation.
 dependencies() { ! sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" | grep -vE '^(libc|libgcc_s|libm|ld-linux-x86-64)\.so\.[0-9]+$'; }
 
+check "what is generated from the description is fresh" python3 ci/describe/generate.py --check
 check "exports what the header declares, and only picollo_*" exports
 check "SONAME" soname
 check "no text relocations" no_text_relocations
@@ -139,8 +137,8 @@ compare_constants() {
     [ -z "$lost" ] || { printf 'changed or gone:\n%s\n' "$lost"; return 1; }
 }
 
-interface include/picollo.h "$work/now.abi"
-python3 ci/abi/witness.py --constants include/picollo.h >"$work/now.txt"
+interface "$work/now.abi"
+python3 ci/abi/witness.py --constants >"$work/now.txt"
 before=$failed
 check "functions and types are compatible with the baseline" compare "$baseline" "$work/now.abi"
 check "constants are compatible with the baseline" compare_constants "$constants" "$work/now.txt"
@@ -159,32 +157,36 @@ elif ! cmp -s "$baseline" "$work/now.abi" || ! cmp -s "$constants" "$work/now.tx
     echo "note: something was added since the baseline; ci/abi.sh --write takes it in"
 fi
 
-# planted NAME SED: with the header changed so, the comparison must fail.
+# Without the header, so that changes can be planted in the description.
+alone() {
+    interface "$work/alone.abi" --alone || return 1
+    compare "$work/now.abi" "$work/alone.abi" && compare "$work/alone.abi" "$work/now.abi"
+}
+check "the description says what the header says" alone
+
+# planted SED: with the description changed so, the comparison must fail.
 planted() {
-    mkdir -p "$work/planted"
-    cp include/picollo.h "$work/planted/picollo.h"
-    sed -i "$2" "$work/planted/picollo.h"
-    if cmp -s include/picollo.h "$work/planted/picollo.h"; then
-        echo "the planted change is none any more: $2"
+    sed "$1" ffi/picollo.abi.json >"$work/planted.json"
+    if cmp -s ffi/picollo.abi.json "$work/planted.json"; then
+        echo "the planted change is none any more: $1"
         return 1
     fi
-    interface "$work/planted/picollo.h" "$work/planted.abi"
-    python3 ci/abi/witness.py --constants "$work/planted/picollo.h" >"$work/planted.txt"
-    # The other way round, the header of now is the old one.
+    interface "$work/planted.abi" --alone "$work/planted.json" || return 1
+    python3 ci/abi/witness.py --constants "$work/planted.json" >"$work/planted.txt"
+    # The other way round, the interface of now is the old one.
     ! { compare "$work/now.abi" "$work/planted.abi" && compare_constants "$work/now.txt" "$work/planted.txt"; }
 }
-find_planted() { check "a planted change is found: $1" planted "$1" "$2"; }
-find_planted "a parameter wider" 's/^picollo_status picollo_clock_frequency(uint32_t/picollo_status picollo_clock_frequency(uint64_t/'
-find_planted "another type returned" 's/^uint64_t picollo_clock_ticks(/uint32_t picollo_clock_ticks(/'
-find_planted "a function gone" '/^uint32_t picollo_abi_version(void);/d'
-find_planted "a field narrower" '/typedef struct picollo_counts/,/}/s/uint64_t lost/uint32_t lost/'
-find_planted "a constant renumbered" 's/^#define PICOLLO_ERR_BUSY .*/#define PICOLLO_ERR_BUSY (-16)/'
+find_planted() { check "a planted change is found: $1" planted "$2"; }
+find_planted "a parameter wider" '/"picollo_clock_frequency"/,/\]}/s/"clock", "type": "uint32_t"/"clock", "type": "uint64_t"/'
+find_planted "another type returned" '/"name": "picollo_clock_ticks"/s/"returns": "uint64_t"/"returns": "uint32_t"/'
+find_planted "a function gone" '/"name": "picollo_abi_version"/d'
+find_planted "a field narrower" '/"name": "picollo_counts"/,/\]}/s/"lost", "type": "uint64_t"/"lost", "type": "uint32_t"/'
+find_planted "a constant renumbered" '/"PICOLLO_ERR_BUSY"/s/"expression": "(-14)"/"expression": "(-16)"/'
 # And what is allowed passes.
 added() {
-    mkdir -p "$work/planted"
-    sed 's/^uint32_t picollo_abi_version(void);/&\nuint32_t picollo_added(uint32_t number);/' include/picollo.h >"$work/planted/picollo.h"
-    interface "$work/planted/picollo.h" "$work/planted.abi"
-    compare "$work/now.abi" "$work/planted.abi"
+    sed '/"name": "picollo_abi_version"/{p;s/picollo_abi_version/picollo_added/}' ffi/picollo.abi.json >"$work/planted.json"
+    interface "$work/planted.abi" --alone "$work/planted.json" || return 1
+    grep -q picollo_added "$work/planted.abi" && compare "$work/now.abi" "$work/planted.abi"
 }
 check "an added function passes" added
 

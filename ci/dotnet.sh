@@ -69,7 +69,8 @@ compile() {
     local core=$out/core mono=$out/mono
     rm -rf "$core" "$mono"
     mkdir -p "$core" "$mono"
-    python3 dotnet/tests/layout_probe.py "$stage/include/picollo.h" >"$out/layout_probe.c" \
+    python3 ci/describe/generate.py --check \
+        && python3 dotnet/tests/layout_probe.py >"$out/layout_probe.c" \
         && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
         && "$out/layout_probe" >"$out/layout.txt" \
         && python3 dotnet/doc_snippets.py docs/dotnet.md >"$out/DocSnippets.cs" || return 1
@@ -128,7 +129,7 @@ run_tests() {
 
 # What compiling depends on; nothing is compiled again while it stays the same.
 inputs() {
-    find dotnet docs/dotnet.md "$stage/include/picollo.h" ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    find dotnet docs/dotnet.md "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
     mcs --version
 }
 

@@ -1,4 +1,4 @@
-/* Generated from ffi/src by PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi; change it there. */
+/* Generated from ffi/src by ci/describe.sh; change it there. */
 /*
  * Picollo: histograms and performance counters.
  *

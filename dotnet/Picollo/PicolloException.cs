@@ -1,4 +1,5 @@
 using System;
+using Picollo.Native;
 
 namespace Picollo
 {
@@ -6,55 +7,55 @@ namespace Picollo
     public enum PicolloStatus
     {
         /// <summary>Done.</summary>
-        Ok = 0,
+        Ok = Constants.Ok,
 
         /// <summary>A pointer is null that must not be; a defect of this binding.</summary>
-        NullPointer = -1,
+        NullPointer = Constants.ErrNullPointer,
 
         /// <summary>An argument is outside its range.</summary>
-        InvalidArgument = -2,
+        InvalidArgument = Constants.ErrInvalidArgument,
 
         /// <summary>The allocator had no memory; nothing was changed.</summary>
-        OutOfMemory = -3,
+        OutOfMemory = Constants.ErrOutOfMemory,
 
         /// <summary>The buffer is too small.</summary>
-        BufferTooSmall = -4,
+        BufferTooSmall = Constants.ErrBufferTooSmall,
 
         /// <summary>This build, platform, mode or option does not offer it.</summary>
-        Unsupported = -5,
+        Unsupported = Constants.ErrUnsupported,
 
         /// <summary>The layouts cannot be combined without loss, or the data were made by another version.</summary>
-        Incompatible = -6,
+        Incompatible = Constants.ErrIncompatible,
 
         /// <summary>Encoded data are malformed.</summary>
-        Corrupt = -7,
+        Corrupt = Constants.ErrCorrupt,
 
         /// <summary>Nothing was recorded, so there is nothing to tell.</summary>
-        Empty = -8,
+        Empty = Constants.ErrEmpty,
 
         /// <summary>Only the thread that opened the session may do this.</summary>
-        WrongThread = -9,
+        WrongThread = Constants.ErrWrongThread,
 
         /// <summary>The operating system refused; see <see cref="PicolloException.OsErrno"/>.</summary>
-        Os = -10,
+        Os = Constants.ErrOs,
 
         /// <summary>The operating system denied it for lack of rights.</summary>
-        Permission = -11,
+        Permission = Constants.ErrPermission,
 
         /// <summary>The event is unknown to this machine, or the machine offers no performance counters.</summary>
-        NoSuchEvent = -12,
+        NoSuchEvent = Constants.ErrNoSuchEvent,
 
         /// <summary>The event was never scheduled in the interval, so its count is unknown rather than zero.</summary>
-        NotCounted = -13,
+        NotCounted = Constants.ErrNotCounted,
 
         /// <summary>Retries ran out against competing calls; try again.</summary>
-        Busy = -14,
+        Busy = Constants.ErrBusy,
 
         /// <summary>A session of the process that forked this one, or a registry that it was at work on.</summary>
-        Forked = -15,
+        Forked = Constants.ErrForked,
 
         /// <summary>A defect of the library, stopped at its boundary.</summary>
-        Panic = -127
+        Panic = Constants.ErrPanic
     }
 
     /// <summary>The library could not do what was asked; the message is the library's, with the remedy where there is one.</summary>

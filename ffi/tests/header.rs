@@ -1,12 +1,28 @@
-//! `include/picollo.h` is generated from the documentation and the signatures in `src`.
+//! `include/picollo.h` is generated from the documentation and the signatures in `src`; from the header follows its
+//! description, `ffi/picollo.abi.json`, and from that what other languages are told (`ci/describe`).
 //!
-//! The test fails when the committed header differs from what would be generated. To write it anew:
-//! `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi --test header`.
+//! The tests fail when a committed file differs from what would be generated. To write all of them anew: `ci/describe.sh`, which
+//! is `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi --test header`.
+
+#[path = "header/c.rs"]
+mod c;
+#[path = "header/description.rs"]
+mod description;
+#[path = "header/layout.rs"]
+mod layout;
+#[path = "header/manual.rs"]
+mod manual;
+#[path = "header/rust.rs"]
+mod rust;
+#[path = "header/witness.rs"]
+mod witness;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
 
+use c::{Item, Kind};
 use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemType, Language, Style};
 
 /// One section of the header per concept: the module whose documentation introduces it and whose items it holds, other
@@ -271,7 +287,7 @@ fn generate() -> String {
     let opening = introduction(&read(&source("ffi", "lib")), "");
     let sections: Vec<String> = SECTIONS.iter().map(section).collect();
     let mut header = format!(
-        "/* Generated from ffi/src by `PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi`; change it there. */\n\
+        "/* Generated from ffi/src by ci/describe.sh; change it there. */\n\
          {opening}\
          #ifndef PICOLLO_H\n#define PICOLLO_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n\
          #ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n\
@@ -295,50 +311,126 @@ fn the_header_speaks_c() {
     }
 }
 
+/// What the header declares.
+fn items() -> &'static [Item] {
+    static ITEMS: OnceLock<Vec<Item>> = OnceLock::new();
+    ITEMS.get_or_init(|| c::parse(generated()))
+}
+
+/// The definition in Rust of a struct, by its name in C.
+fn definition_of(name: &str) -> String {
+    let rust = NAMES.iter().find(|(_, c)| *c == name).map(|(rust, _)| *rust);
+    let mut structs = SECTIONS.iter().flat_map(|section| section.structs);
+    if let Some((package, file, rust)) = structs.find(|(_, _, own)| Some(*own) == rust) {
+        return definition(&read(&source(package, file)), rust);
+    }
+    let modules =
+        SECTIONS.iter().flat_map(|section| [section.module.into(), format!("{}_options", section.module)]);
+    let mut files =
+        modules.map(|module| source("ffi", &module)).filter(|path| path.exists()).map(|path| read(&path));
+    let file = files.find(|file| file.contains(&format!("pub struct {name} {{")));
+    definition(&file.unwrap_or_else(|| panic!("no section defines {name}")), name)
+}
+
+fn sections() -> Vec<&'static str> {
+    SECTIONS.iter().map(|section| section.module).collect()
+}
+
 #[test]
 fn every_function_is_a_page_of_the_manual() {
-    let header = generated();
     let mut functions = 0;
-    let mut comment = String::new();
-    for line in header.lines() {
-        if line.starts_with("/**") {
-            comment.clear();
-        }
-        if line.starts_with("/**") || line.starts_with(" *") {
-            comment += line;
-            continue;
-        }
-        let Some((before, _)) = line.split_once('(').filter(|_| !line.starts_with(['#', ' ', '/'])) else {
-            continue;
-        };
-        let name = before.split([' ', '*']).next_back().unwrap();
-        assert!(name.starts_with("picollo_"), "{line}");
+    for item in items() {
+        let Kind::Function(result, _) = &item.kind else { continue };
+        assert!(item.name.starts_with("picollo_"), "{}", item.name);
         functions += 1;
-        let mut labels = vec!["Threads:", "Cost:", "Since:"];
-        if !line.starts_with("void ") {
-            labels.push("Returns:");
+        for label in manual::LABELS {
+            let wanted = match label {
+                "Returns" => result.base != "void" || !result.pointers.is_empty(),
+                "Requires" | "Ownership" => false,
+                _ => true,
+            };
+            let says = manual::labelled(&item.comment, label).is_some();
+            assert!(says || !wanted, "{} does not say {label}", item.name);
         }
-        for label in labels {
-            assert!(comment.contains(&format!(" * {label} ")), "{name} does not say {label}");
-        }
-        comment.clear();
     }
     assert!(functions > 50, "{functions}");
 }
 
 #[test]
-fn the_header_is_fresh() {
-    let path = root().join("include/picollo.h");
-    let generated = generated();
-    if std::env::var_os("PICOLLO_WRITE_HEADER").is_some_and(|value| value == "1") {
-        std::fs::write(&path, generated).unwrap();
-        return;
+fn the_parser_leaves_nothing_out() {
+    let names: Vec<&str> = items().iter().map(|item| item.name.as_str()).collect();
+    for line in generated().lines().filter(|line| !line.starts_with([' ', '/', '}'])) {
+        let declares =
+            |name: &str| name.starts_with("picollo_") || name.starts_with("PICOLLO_") && name != "PICOLLO_H";
+        let words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| declares(word));
+        for word in words {
+            assert!(names.contains(&word), "{word} is missing from the description: {line}");
+        }
     }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    let differs = committed.lines().zip(generated.lines()).position(|(old, new)| old != new);
-    assert!(
-        committed == generated,
-        "include/picollo.h is stale from line {} on: run PICOLLO_WRITE_HEADER=1 cargo test -p picollo-ffi",
-        differs.map_or(committed.lines().count(), |line| line) + 1
-    );
+    // One declaration a line, but for the parameters of functions, which are indented.
+    let begins = |start: &str| generated().lines().filter(|line| line.starts_with(start)).count();
+    let count = |of: fn(&Kind) -> bool| items().iter().filter(|item| of(&item.kind)).count();
+    assert_eq!(count(|kind| matches!(kind, Kind::Constant(_))), begins("#define PICOLLO_") - 1);
+    assert_eq!(count(|kind| matches!(kind, Kind::Struct(_))), begins("} picollo_"));
+    let functions =
+        generated().lines().filter(|line| !line.starts_with([' ', '/', '#']) && line.contains('('));
+    assert_eq!(count(|kind| matches!(kind, Kind::Function(..))), functions.count());
+}
+
+/// What is generated here, and where it is committed.
+fn files() -> [(&'static str, String); 3] {
+    let layouts = rust::layouts(items(), &root().join("ffi/src"), definition_of);
+    [
+        ("include/picollo.h", generated().to_string()),
+        ("ffi/picollo.abi.json", description::describe(items(), &sections())),
+        ("ffi/src/layout.rs", layouts),
+    ]
+}
+
+fn is_to_write() -> bool {
+    std::env::var_os("PICOLLO_WRITE_HEADER").is_some_and(|value| value == "1")
+}
+
+#[test]
+fn the_header_and_its_description_are_fresh() {
+    for (file, generated) in files() {
+        let path = root().join(file);
+        if is_to_write() {
+            std::fs::write(&path, generated).unwrap();
+            continue;
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        let differs = committed.lines().zip(generated.lines()).position(|(old, new)| old != new);
+        assert!(
+            committed == generated,
+            "{file} is stale from line {} on: run ci/describe.sh",
+            differs.map_or(committed.lines().count(), |line| line) + 1
+        );
+    }
+    // Only now is the description what the generators of the other languages should read.
+    other_languages();
+}
+
+/// Writes, or compares, what Python and C# are told, and the list of exports.
+fn other_languages() {
+    let mut generate = Command::new("python3");
+    generate.arg(root().join("ci/describe/generate.py"));
+    if !is_to_write() {
+        generate.arg("--check");
+    }
+    match generate.output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{said}");
+        }
+        Err(error) if is_to_write() => panic!("ci/describe/generate.py needs Python: {error}"),
+        // Not through println!, which tests that pass keep to themselves.
+        Err(error) => {
+            let _ = std::io::Write::write_all(
+                &mut std::io::stderr(),
+                format!("SKIPPED: whether the files of other languages are fresh, without Python: {error}\n")
+                    .as_bytes(),
+            );
+        }
+    }
 }

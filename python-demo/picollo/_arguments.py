@@ -9,8 +9,13 @@ from typing import Any, Mapping, Optional, Sequence, TypeVar
 
 from . import _structs as structs
 
-_MODES = {"single_writer": 0, "interlocked": 1, "thread_local": 2, "scalable": 3}
-_STORAGES = {"dense": 0, "sparse": 1}
+_MODES = {
+    "single_writer": structs.MODE_SINGLE_WRITER,
+    "interlocked": structs.MODE_INTERLOCKED,
+    "thread_local": structs.MODE_THREAD_LOCAL,
+    "scalable": structs.MODE_SCALABLE,
+}
+_STORAGES = {"dense": structs.STORAGE_DENSE, "sparse": structs.STORAGE_SPARSE}
 
 _MAX = 0xFFFF_FFFF_FFFF_FFFF
 

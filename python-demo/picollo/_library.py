@@ -1,4 +1,4 @@
-"""Finds and loads ``libpicollo``, and declares the functions that the package calls.
+"""Finds and loads ``libpicollo``, and declares its functions.
 
 Two views of one library. ``held`` calls keep the GIL (:class:`ctypes.PyDLL`): cheaper, and under the GIL no two threads can
 be in them at once, so single-writer histograms stay single-writer. ``released`` calls let other threads run meanwhile
@@ -10,11 +10,12 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import c_uint32, c_void_p
 from pathlib import Path
 from typing import Any, Optional
 
 from . import _structs as structs
+from ._prototypes import PROTOTYPES
 
 #: Overrides every other place that is searched.
 ENVIRONMENT_VARIABLE = "PICOLLO_LIBRARY"
@@ -26,173 +27,11 @@ class LibraryError(ImportError):
     """``libpicollo`` was not found, could not be loaded, or does not fit this package."""
 
 
-# A value of 64 bits on the hot path. Where pointers have 64 bits too, c_void_p passes the same bits in the same register, and
-# ctypes converts an int to it in half the time of c_uint64 (no isinstance check). Callers check the range first.
-HOT_U64: Any = c_void_p if ctypes.sizeof(c_void_p) == 8 else c_uint64
-
-_HANDLE = c_void_p
-_OUT = c_void_p
-_ERROR = POINTER(structs.Error)
-_SIZE_OUT = POINTER(c_size_t)
-#: Room for a text, and its length: the last arguments of what writes.
-_BUFFER = [c_void_p, c_size_t, _SIZE_OUT]
-
-# name without "picollo_": (result, arguments). Handles, arrays and out parameters are c_void_p: byref() objects pass through
-# unchecked, which is cheaper than a typed pointer; the modules that call are few and tested.
-_PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
-    "abi_version": (c_uint32, []),
-    "version": (c_char_p, []),
-    "status_str": (c_char_p, [c_int32]),
-    # histogram
-    "histogram_create": (c_int32, [_OUT, _OUT]),
-    "histogram_free": (None, [_HANDLE]),
-    "histogram_record": (None, [_HANDLE, HOT_U64]),
-    "histogram_record_n": (None, [_HANDLE, HOT_U64, HOT_U64]),
-    "histogram_record_batch": (None, [_HANDLE, c_void_p, c_size_t]),
-    "histogram_record_corrected": (None, [_HANDLE, HOT_U64, HOT_U64]),
-    "histogram_record_in_range": (c_int32, [_HANDLE, HOT_U64, HOT_U64, HOT_U64]),
-    "histogram_reset": (c_int32, [_HANDLE]),
-    "histogram_footprint": (c_int32, [_HANDLE, _SIZE_OUT]),
-    "histogram_add_reported": (c_int32, [_HANDLE, _HANDLE, c_uint32, _OUT]),
-    "histogram_summary": (c_int32, [_HANDLE, c_uint32, _OUT]),
-    # snapshot
-    "snapshot_create": (c_int32, [_HANDLE, _OUT]),
-    "snapshot_update": (c_int32, [_HANDLE, c_uint32]),
-    "snapshot_free": (None, [_HANDLE]),
-    "snapshot_counts": (c_int32, [_HANDLE, _OUT]),
-    "snapshot_percentiles": (c_int32, [_HANDLE, c_void_p, c_size_t, c_uint32, _OUT]),
-    "snapshot_percentile_values": (c_int32, [_HANDLE, c_void_p, c_size_t, c_uint32, _OUT]),
-    "snapshot_interpolated_percentiles": (c_int32, [_HANDLE, c_void_p, c_size_t, _OUT]),
-    "snapshot_rank_of_value": (c_int32, [_HANDLE, c_uint64, c_uint32, POINTER(c_double)]),
-    "snapshot_bucket_of": (c_int32, [_HANDLE, c_uint64, _OUT]),
-    "snapshot_buckets": (c_int32, [_HANDLE, c_uint32, _OUT, c_size_t, _SIZE_OUT]),
-    "snapshot_summary": (c_int32, [_HANDLE, c_uint32, _OUT]),
-    "snapshot_layout": (c_int32, [_HANDLE, _OUT]),
-    "snapshot_copy": (c_int32, [_HANDLE, _OUT]),
-    "snapshot_merge_reported": (c_int32, [_HANDLE, _HANDLE, c_uint32, _OUT]),
-    "snapshot_subtract": (c_int32, [_HANDLE, _HANDLE, _OUT]),
-    # interchange
-    "snapshot_encode": (c_int32, [_HANDLE, c_uint32, *_BUFFER]),
-    "snapshot_encode_base64": (c_int32, [_HANDLE, c_uint32, *_BUFFER]),
-    "snapshot_decode": (c_int32, [c_void_p, c_size_t, c_uint64, _OUT]),
-    "snapshot_format_hgrm": (c_int32, [_HANDLE, c_uint32, c_double, c_uint32, *_BUFFER]),
-    "snapshot_corrected": (c_int32, [_HANDLE, c_uint64, _OUT]),
-    "log_reader_create": (c_int32, [c_void_p, c_size_t, _OUT]),
-    "log_reader_set_max_counters": (c_int32, [_HANDLE, c_uint64]),
-    "log_reader_next_interval": (c_int32, [_HANDLE, _OUT]),
-    "log_reader_decode": (c_int32, [_HANDLE, _OUT]),
-    "log_reader_tag": (c_int32, [_HANDLE, *_BUFFER]),
-    "log_reader_position": (c_int32, [_HANDLE, _OUT, _OUT]),
-    "log_reader_times": (c_int32, [_HANDLE, _OUT, _OUT]),
-    "log_reader_free": (None, [_HANDLE]),
-    "log_format_header": (c_int32, [c_double, c_char_p, *_BUFFER]),
-    "log_format_interval": (c_int32, [_HANDLE, c_double, c_double, c_char_p, *_BUFFER]),
-    # text
-    "summary_format": (c_int32, [_OUT, c_char_p, c_uint32, *_BUFFER]),
-    "summary_format_diff": (c_int32, [_OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, *_BUFFER]),
-    "percentile_format": (c_int32, [_OUT, *_BUFFER]),
-    # comparing
-    "snapshot_quantile_interval": (c_int32, [_HANDLE, c_double, c_double, _OUT]),
-    "compare": (c_int32, [_HANDLE, _HANDLE, _OUT, _OUT]),
-    "compare_blocks": (c_int32, [c_void_p, c_void_p, c_size_t, _OUT, _OUT]),
-    "comparison_format": (c_int32, [_OUT, _OUT, _OUT, c_char_p, c_char_p, c_char_p, c_uint32, *_BUFFER]),
-    # doubles
-    "double_histogram_create": (c_int32, [_OUT, _OUT]),
-    "double_histogram_free": (None, [_HANDLE]),
-    "double_histogram_record": (None, [_HANDLE, c_double]),
-    "double_histogram_record_n": (None, [_HANDLE, c_double, HOT_U64]),
-    "double_histogram_record_batch": (None, [_HANDLE, c_void_p, c_size_t]),
-    "double_histogram_add": (c_int32, [_HANDLE, _HANDLE]),
-    "double_histogram_footprint": (c_int32, [_HANDLE, _SIZE_OUT]),
-    "double_snapshot_create": (c_int32, [_OUT]),
-    "double_snapshot_free": (None, [_HANDLE]),
-    "double_snapshot_update": (c_int32, [_HANDLE, _HANDLE, c_uint32]),
-    "double_snapshot_statistics": (c_int32, [_HANDLE, _OUT]),
-    "double_snapshot_quantiles": (c_int32, [_HANDLE, c_void_p, c_size_t, _OUT]),
-    "double_snapshot_summary": (c_int32, [_HANDLE, _OUT]),
-    "double_snapshot_buckets": (c_int32, [_HANDLE, _OUT, c_size_t, _SIZE_OUT]),
-    "double_snapshot_merge": (c_int32, [_HANDLE, _HANDLE]),
-    "double_summary_format": (c_int32, [_OUT, c_char_p, c_uint32, *_BUFFER]),
-    # arrays
-    "histogram_array_create": (c_int32, [_OUT, c_size_t, _OUT]),
-    "histogram_array_free": (None, [_HANDLE]),
-    "histogram_array_at": (c_int32, [_HANDLE, c_size_t, _OUT]),
-    "histogram_array_record": (None, [_HANDLE, c_size_t, HOT_U64]),
-    "histogram_array_footprint": (c_int32, [_HANDLE, _SIZE_OUT]),
-    # registries
-    "registry_create": (c_int32, [_OUT]),
-    "registry_free": (None, [_HANDLE]),
-    "registry_add": (c_int32, [_HANDLE, _HANDLE, _OUT, c_void_p, c_size_t, POINTER(c_uint64)]),
-    "registry_add_double": (c_int32, [_HANDLE, _HANDLE, _OUT, c_void_p, c_size_t, POINTER(c_uint64)]),
-    "registry_remove": (c_int32, [_HANDLE, c_uint64]),
-    "registry_update": (c_int32, [_HANDLE]),
-    "registry_write_openmetrics": (c_int32, [_HANDLE, *_BUFFER]),
-    # counters: on the caller's memory
-    **{
-        f"{kind}_counter_add{suffix}{bits}": (None, [_OUT, *arguments])
-        for bits in (32, 64)
-        for kind, suffix, arguments in (
-            ("scalable", "_n", [HOT_U64, c_uint32]),
-            ("capped", "", [HOT_U64, c_uint32, c_uint32]),
-            ("sensing", "", [HOT_U64, c_uint32]),
-            ("interlocked", "", [HOT_U64]),
-            ("racing", "", [HOT_U64]),
-        )
-    },
-    "counter_read32": (c_uint32, [_OUT]),
-    "counter_read64": (c_uint64, [_OUT]),
-    "striped_counter_create": (c_int32, [_OUT]),
-    "striped_counter_free": (None, [_HANDLE]),
-    "striped_counter_add": (None, [_HANDLE, HOT_U64]),
-    "striped_counter_read": (c_int32, [_HANDLE, POINTER(c_uint64)]),
-    # benchmarks
-    "benchmark_create": (c_int32, [_OUT, c_void_p, c_size_t, _OUT, _ERROR]),
-    "benchmark_free": (None, [_HANDLE]),
-    "benchmark_next": (c_int32, [_HANDLE, _OUT, _OUT]),
-    "benchmark_done": (c_int32, [_HANDLE]),
-    "benchmark_done_after": (c_int32, [_HANDLE, c_uint64]),
-    "benchmark_progress": (c_int32, [_HANDLE, POINTER(c_double)]),
-    "benchmark_get_result": (c_int32, [_HANDLE, _OUT]),
-    "benchmark_get_counter": (c_int32, [_HANDLE, c_size_t, _OUT]),
-    "benchmark_histogram": (c_int32, [_HANDLE, c_uint32, _OUT]),
-    "benchmark_format_markdown": (c_int32, [_HANDLE, c_char_p, c_char_p, c_char_p, *_BUFFER]),
-    # pictures
-    "snapshot_format_sparkline": (c_int32, [_HANDLE, c_uint32, c_uint32, *_BUFFER]),
-    "snapshot_format_chart": (c_int32, [_HANDLE, c_uint32, c_char_p, c_char_p, c_uint32, c_uint32, c_uint32, *_BUFFER]),
-    "pictures_format_svg": (c_int32, [c_void_p, c_void_p, c_size_t, c_uint32, c_char_p, c_char_p, _OUT, *_BUFFER]),
-    "report_format_html": (c_int32, [c_void_p, c_void_p, c_size_t, c_char_p, c_char_p, *_BUFFER]),
-    # time
-    "clock_init": (c_int32, []),
-    "clock_ticks": (c_uint64, [c_uint32]),
-    "clock_frequency": (c_int32, [c_uint32, POINTER(c_uint64)]),
-    "clock_convert": (c_uint64, [c_uint32, c_uint64, c_uint32]),
-    "scope_begin": (None, [_HANDLE, c_uint32, c_uint32, _OUT]),
-    "scope_end": (c_uint64, [_OUT]),
-    # performance counters
-    "event_parse": (c_int32, [c_char_p, _OUT, _ERROR]),
-    "perf_probe": (c_int32, [_OUT, _ERROR]),
-    "session_create": (c_int32, [_OUT, c_void_p, c_size_t, _OUT, _ERROR]),
-    "session_free": (None, [_HANDLE]),
-    "session_length": (c_int32, [_HANDLE, _SIZE_OUT]),
-    "session_event": (c_int32, [_HANDLE, c_size_t, _OUT]),
-    "session_event_info": (c_int32, [_HANDLE, c_size_t, _OUT]),
-    "session_enable": (c_int32, [_HANDLE, _ERROR]),
-    "session_disable": (c_int32, [_HANDLE, _ERROR]),
-    "session_calibrate": (c_int32, [_HANDLE, _ERROR]),
-    "session_read": (c_int32, [_HANDLE, c_uint32, _ERROR]),
-    "session_record": (c_int32, [_HANDLE, c_uint32]),
-    "session_readings": (c_int32, [_HANDLE, c_uint32, _OUT, c_size_t]),
-    "session_reset": (c_int32, [_HANDLE, _ERROR]),
-    "session_histogram": (c_int32, [_HANDLE, c_size_t, _OUT]),
-    "work_add_chain_256": (None, [c_uint64]),
-}
-
-
 class Functions:
     """The functions of the library, without their prefix: ``functions.histogram_record``."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        for name, (result, arguments) in _PROTOTYPES.items():
+        for name, (result, arguments) in PROTOTYPES.items():
             function = getattr(library, "picollo_" + name)
             function.restype = result
             function.argtypes = arguments
@@ -240,7 +79,7 @@ def _reason_against(library: ctypes.CDLL) -> Optional[str]:
     version.argtypes = []
     if version() != structs.ABI_VERSION:
         return f"its ABI version is {version()}, this package needs {structs.ABI_VERSION}"
-    missing = [f"picollo_{name}" for name in _PROTOTYPES if not hasattr(library, f"picollo_{name}")]
+    missing = [f"picollo_{name}" for name in PROTOTYPES if not hasattr(library, f"picollo_{name}")]
     if missing:
         return f"older than this package, it lacks {', '.join(missing)}"
     return None

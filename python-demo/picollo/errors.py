@@ -70,97 +70,97 @@ class PicolloError(Exception):
 class NullPointerError(PicolloError):
     """A pointer was NULL. The package never passes one: please report it."""
 
-    STATUS = -1
+    STATUS = structs.ERR_NULL_POINTER
 
 
 class InvalidArgumentError(PicolloError, ValueError):
     """An argument is outside its documented range."""
 
-    STATUS = -2
+    STATUS = structs.ERR_INVALID_ARGUMENT
 
 
 class OutOfMemoryError(PicolloError, MemoryError):
     """There was no memory; nothing was changed."""
 
-    STATUS = -3
+    STATUS = structs.ERR_OUT_OF_MEMORY
 
 
 class BufferTooSmallError(PicolloError):
     """A buffer was too small. The package sizes its own: please report it."""
 
-    STATUS = -4
+    STATUS = structs.ERR_BUFFER_TOO_SMALL
 
 
 class UnsupportedError(PicolloError):
     """This build, platform, mode or option does not offer the call."""
 
-    STATUS = -5
+    STATUS = structs.ERR_UNSUPPORTED
 
 
 class IncompatibleError(PicolloError, ValueError):
     """Layouts that cannot be combined without loss."""
 
-    STATUS = -6
+    STATUS = structs.ERR_INCOMPATIBLE
 
 
 class CorruptError(PicolloError, ValueError):
     """Encoded data is malformed."""
 
-    STATUS = -7
+    STATUS = structs.ERR_CORRUPT
 
 
 class EmptyError(PicolloError, ValueError):
     """Nothing was recorded, so there is no percentile; or nothing new was read, so there is nothing to record."""
 
-    STATUS = -8
+    STATUS = structs.ERR_EMPTY
 
 
 class WrongThreadError(PicolloError, RuntimeError):
     """The call belongs on the thread that opened the session."""
 
-    STATUS = -9
+    STATUS = structs.ERR_WRONG_THREAD
 
 
 class SystemCallError(PicolloError, OSError):
     """The operating system refused; ``errno`` says how."""
 
-    STATUS = -10
+    STATUS = structs.ERR_OS
 
 
 class PermissionDeniedError(PicolloError, PermissionError):
     """The operating system does not permit it; the message says which setting to change."""
 
-    STATUS = -11
+    STATUS = structs.ERR_PERMISSION
 
 
 class NoSuchEventError(PicolloError, LookupError):
     """The event is unknown to this machine, or the machine has no performance counters."""
 
-    STATUS = -12
+    STATUS = structs.ERR_NO_SUCH_EVENT
 
 
 class NotCountedError(PicolloError):
     """The event was never scheduled in the interval, so it has no value (which is not zero)."""
 
-    STATUS = -13
+    STATUS = structs.ERR_NOT_COUNTED
 
 
 class BusyError(PicolloError):
     """Competing resets kept the call from finishing; try again."""
 
-    STATUS = -14
+    STATUS = structs.ERR_BUSY
 
 
 class ForkedError(PicolloError, RuntimeError):
     """What belongs to the parent process does not survive ``fork``: open a new session, make a new registry."""
 
-    STATUS = -15
+    STATUS = structs.ERR_FORKED
 
 
 class InternalError(PicolloError):
     """A defect of the library: please report it."""
 
-    STATUS = -127
+    STATUS = structs.ERR_PANIC
 
 
 class ClosedError(ValueError):

@@ -14,7 +14,11 @@ from ._text import read_text
 #: Which value of its bucket a percentile reports.
 ValueSelection = Literal["midpoint", "lower", "upper"]
 
-_SELECTIONS: dict[str, int] = {"midpoint": 0, "lower": 1, "upper": 2}
+_SELECTIONS: dict[str, int] = {
+    "midpoint": structs.VALUE_MIDPOINT,
+    "lower": structs.VALUE_LOWER,
+    "upper": structs.VALUE_UPPER,
+}
 _SELECTION_NAMES: tuple[ValueSelection, ...] = ("midpoint", "lower", "upper")
 
 

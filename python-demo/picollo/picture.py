@@ -32,8 +32,12 @@ if TYPE_CHECKING:
 Kind = Literal["percentiles", "density", "heat map"]
 Theme = Literal["auto", "light", "dark"]
 
-_KINDS = {"percentiles": 0, "density": 1, "heat map": 2}
-_THEMES = {"auto": 0, "light": 1, "dark": 2}
+_KINDS = {
+    "percentiles": structs.PICTURE_PERCENTILES,
+    "density": structs.PICTURE_DENSITY,
+    "heat map": structs.PICTURE_HEAT_MAP,
+}
+_THEMES = {"auto": structs.THEME_AUTO, "light": structs.THEME_LIGHT, "dark": structs.THEME_DARK}
 
 
 class Document(str):

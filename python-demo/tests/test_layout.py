@@ -3,60 +3,29 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 import pytest
 from conftest import REPOSITORY
 
 from picollo import _structs as structs
+from picollo._prototypes import PROTOTYPES
 
-#: On 64-bit targets.
-SIZES = {
-    "picollo_error": 512,
-    "picollo_histogram_options": 56,
-    "picollo_bucket": 48,
-    "picollo_percentile": 72,
-    "picollo_counts": 32,
-    "picollo_summary": 88 + 16 * 72,
-    "picollo_quantile_interval": 104,
-    "picollo_compare_options": 48,
-    "picollo_picture_options": 16,
-    "picollo_comparison": 328,
-    "picollo_block_comparison": 104,
-    "picollo_layout": 48,
-    "picollo_merged": 32,
-    "picollo_log_interval": 256,
-    "picollo_benchmark_options": 72,
-    "picollo_benchmark_result": 152,
-    "picollo_benchmark_counter": 24,
-    "picollo_scope": 32,
-    "picollo_event": 200,
-    "picollo_perf_info": 504,
-    "picollo_session_options": 32,
-    "picollo_reading": 40,
-    "picollo_event_info": 288,
-    "picollo_double_options": 24,
-    "picollo_double_statistics": 72,
-    "picollo_double_bucket": 32,
-    "picollo_double_percentile": 56,
-    "picollo_double_summary": 72 + 16 * 56,
-    "picollo_label": 16,
-    "picollo_metric_options": 64,
-}
+DESCRIPTION = REPOSITORY / "ffi" / "picollo.abi.json"
 
 CONSTANTS = {
-    "PICOLLO_ABI_VERSION": structs.ABI_VERSION,
-    "PICOLLO_SUMMARY_PERCENTILES": structs.SUMMARY_PERCENTILES,
-    **{
-        f"PICOLLO_{name}": value
-        for name, value in vars(structs).items()
-        if name.startswith(("CLOCK_", "UNIT_", "HISTOGRAM_", "SUMMARY_A", "TEXT_", "ENCODING_", "VERDICT_", "COMPARISON_", "BENCHMARK_", "SESSION_", "READ", "EVENT_INFO_", "DOUBLE_", "METRIC_", "SCALABLE_"))
-    },
+    f"PICOLLO_{name}": value for name, value in vars(structs).items() if name.isupper() and isinstance(value, int)
 }
+
+
+def described() -> dict[str, Any]:
+    description: dict[str, Any] = json.loads(DESCRIPTION.read_text(encoding="utf-8"))
+    return description
 
 
 def test_every_struct_is_listed() -> None:
@@ -66,13 +35,40 @@ def test_every_struct_is_listed() -> None:
         if isinstance(struct, type) and issubclass(struct, ctypes.Structure)
     }
     assert declared - {ctypes.Structure} == set(structs.BY_C_NAME.values())
-    assert set(SIZES) == set(structs.BY_C_NAME)
+    assert {struct["name"] for struct in described()["structs"]} == set(structs.BY_C_NAME)
 
 
-@pytest.mark.skipif(ctypes.sizeof(ctypes.c_void_p) != 8, reason="the sizes listed are those of 64-bit targets")
-@pytest.mark.parametrize("name", SIZES)
+def test_every_constant_is_listed() -> None:
+    assert {constant["name"]: constant["value"] for constant in described()["constants"]} == CONSTANTS
+
+
+def test_every_function_is_declared() -> None:
+    """For ctypes as C passes it: how many arguments, and of which size."""
+    description = described()
+    functions = {function["name"]: function for function in description["functions"]}
+    assert functions.keys() == {f"picollo_{name}" for name in PROTOTYPES}
+    assert len(functions) > 100
+    sizes = {"int32_t": 4, "uint32_t": 4, "uint64_t": 8, "double": 8, "size_t": ctypes.sizeof(ctypes.c_size_t)}
+    sizes.update({alias["name"]: sizes[alias["base"]] for alias in description["aliases"]})
+    for name, function in functions.items():
+        result, arguments = PROTOTYPES[name[len("picollo_") :]]
+        assert len(arguments) == len(function["parameters"]), name
+        for argument, parameter in zip(arguments, function["parameters"]):
+            is_pointer = parameter["pointers"] > 0
+            expected = ctypes.sizeof(ctypes.c_void_p) if is_pointer else sizes[parameter["base"]]
+            assert ctypes.sizeof(argument) == expected, (name, parameter["name"])
+            assert (argument is ctypes.c_double) == (parameter["base"] == "double" and not is_pointer), (name, parameter["name"])
+        assert (result is None) == (function["returns"] == "void"), name
+
+
+@pytest.mark.skipif(ctypes.sizeof(ctypes.c_void_p) != 8, reason="the first sizes described are those of 64-bit targets")
+@pytest.mark.parametrize("name", structs.BY_C_NAME)
 def test_sizes(name: str) -> None:
-    assert ctypes.sizeof(structs.BY_C_NAME[name]) == SIZES[name]
+    own = structs.BY_C_NAME[name]
+    struct = next(struct for struct in described()["structs"] if struct["name"] == name)
+    assert ctypes.sizeof(own) == struct["size"]
+    fields = [(field["name"], field["offset"], field["size"]) for field in struct["fields"]]
+    assert [(field, getattr(own, field).offset, getattr(own, field).size) for field, *_ in own._fields_] == fields
 
 
 def test_no_padding() -> None:

@@ -153,7 +153,7 @@ namespace Picollo.Metrics
                     if (status == (int)PicolloStatus.Empty)
                         return new Benchmark(handle, counters);
                     Outcome.Check(status);
-                    Action action = which == 0 ? before : which == 1 ? after : s_nothing;
+                    Action action = which == Constants.BenchmarkA ? before : which == Constants.BenchmarkB ? after : s_nothing;
                     Repeat(action, repetitions);
                     Outcome.Check(NativeMethods.picollo_benchmark_done(handle));
                 }

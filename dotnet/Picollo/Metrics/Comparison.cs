@@ -8,13 +8,13 @@ namespace Picollo.Metrics
     public enum Verdict
     {
         /// <summary>Neither faster nor slower, as far as can be seen. Not the same as equal.</summary>
-        NoEvidence = 0,
+        NoEvidence = Constants.VerdictNoEvidence,
 
         /// <summary>The newer values are smaller, by more than the margin.</summary>
-        Faster = 1,
+        Faster = Constants.VerdictFaster,
 
         /// <summary>The newer values are larger, by more than the margin.</summary>
-        Slower = 2
+        Slower = Constants.VerdictSlower
     }
 
     /// <summary>What to know about a comparison.</summary>
@@ -25,28 +25,28 @@ namespace Picollo.Metrics
         None = 0,
 
         /// <summary>There are too few observations for an end of an interval.</summary>
-        TooFew = 1,
+        TooFew = Constants.ComparisonTooFew,
 
         /// <summary>All of the interval lies inside the margin: the two are the same, as far as it matters.</summary>
-        WithinMargin = 2,
+        WithinMargin = Constants.ComparisonWithinMargin,
 
         /// <summary>Observations were out of range or lost: they are in none of the numbers.</summary>
-        OutOfRange = 4,
+        OutOfRange = Constants.ComparisonOutOfRange,
 
         /// <summary>Counts are estimates.</summary>
-        Approximate = 8,
+        Approximate = Constants.ComparisonApproximate,
 
         /// <summary>The precisions differ.</summary>
-        LayoutsDiffer = 16,
+        LayoutsDiffer = Constants.ComparisonLayoutsDiffer,
 
         /// <summary>Blocks depend on those before them: the interval is wider for it, up to all of their range.</summary>
-        Autocorrelated = 32,
+        Autocorrelated = Constants.ComparisonAutocorrelated,
 
         /// <summary>The margin is what can be told apart at all, and not what matters.</summary>
-        MarginIsResolution = 64,
+        MarginIsResolution = Constants.ComparisonMarginIsResolution,
 
         /// <summary>The whole interval lies inside such a margin: below what this measurement can tell, neither equal nor different.</summary>
-        BelowResolution = 128
+        BelowResolution = Constants.ComparisonBelowResolution
     }
 
     /// <summary>What to compare and what counts.</summary>

@@ -135,8 +135,8 @@ namespace Picollo.Metrics
         /// <summary>What a histogram of doubles is made from. Each step returns a changed copy.</summary>
         public readonly ref struct DoubleHistogramFactory
         {
-            private const uint DotNetRanks = 1;
-            private const uint ExactSum = 2;
+            private const uint DotNetRanks = Constants.DoubleDotnetRanks;
+            private const uint ExactSum = Constants.DoubleExactSum;
 
             private readonly PicolloDoubleOptions _options;
 

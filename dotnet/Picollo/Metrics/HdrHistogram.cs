@@ -6,10 +6,10 @@ namespace Picollo.Metrics
     /// <summary>How a histogram records; numbers as in the library.</summary>
     internal enum RecordMode : uint
     {
-        SingleWriter = 0,
-        Interlocked = 1,
-        ThreadLocal = 2,
-        Scalable = 3
+        SingleWriter = Constants.ModeSingleWriter,
+        Interlocked = Constants.ModeInterlocked,
+        ThreadLocal = Constants.ModeThreadLocal,
+        Scalable = Constants.ModeScalable
     }
 
     /// <summary>

@@ -89,7 +89,7 @@ namespace Picollo.Metrics
             public HdrHistogramFactory WithSparseStorage(ulong maxBytes = 0)
             {
                 PicolloHistogramOptions options = _options;
-                options.Storage = 1;
+                options.Storage = Constants.StorageSparse;
                 options.MaxBytes = maxBytes;
                 return new HdrHistogramFactory(options);
             }

@@ -9,16 +9,16 @@ namespace Picollo.Metrics
     public enum TextFormat
     {
         /// <summary>A heading and a table, for reports and terminals.</summary>
-        Markdown = 0,
+        Markdown = Constants.TextMarkdown,
 
         /// <summary>One line without a line break, for logs.</summary>
-        Line = 1,
+        Line = Constants.TextLine,
 
         /// <summary>One JSON object with exact numbers.</summary>
-        Json = 2,
+        Json = Constants.TextJson,
 
         /// <summary>A header and a row per percentile.</summary>
-        Csv = 3
+        Csv = Constants.TextCsv
     }
 
     /// <summary>Totals, mean, deviation and the usual percentiles of one moment.</summary>
@@ -65,7 +65,7 @@ namespace Picollo.Metrics
         public ulong MaxTrackableValue => _native.MaxTrackable;
 
         /// <summary>Whether the counts are estimates, as those of scalable histograms are.</summary>
-        public bool IsApproximate => (_native.Flags & 1) != 0;
+        public bool IsApproximate => (_native.Flags & Constants.SummaryApproximate) != 0;
 
         /// <summary>When the counts were taken.</summary>
         public DateTime TimestampUtc =>

@@ -96,7 +96,7 @@ namespace Picollo.Metrics
             var recorder = new InlineRecorder();
             int status;
             fixed (PicolloRecorder* native = &recorder._native)
-                status = NativeMethods.picollo_histogram_recorder(histogram, NativeMethods.InlineVersion, native);
+                status = NativeMethods.picollo_histogram_recorder(histogram, Constants.InlineVersion, native);
             if (status == (int)PicolloStatus.Unsupported)
             {
                 GC.SuppressFinalize(recorder);

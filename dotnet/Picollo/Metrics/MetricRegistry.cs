@@ -159,7 +159,7 @@ namespace Picollo.Metrics
         /// <summary>The options in native memory, for the time of a call: the library copies them.</summary>
         private sealed class NativeMetric : IDisposable
         {
-            private const uint NoCreated = 1;
+            private const uint NoCreated = Constants.MetricNoCreated;
 
             private readonly NativeBlocks _blocks = new NativeBlocks();
 

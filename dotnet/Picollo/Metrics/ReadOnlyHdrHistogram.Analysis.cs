@@ -8,13 +8,13 @@ namespace Picollo.Metrics
     public enum SnapshotEncoding
     {
         /// <summary>HdrHistogram's V2.</summary>
-        HdrV2 = 0,
+        HdrV2 = Constants.EncodingHdrV2,
 
         /// <summary>HdrHistogram's V2, compressed: what its logs hold.</summary>
-        HdrV2Compressed = 1,
+        HdrV2Compressed = Constants.EncodingHdrV2Compressed,
 
         /// <summary>Picollo's own: any layout, everything that a snapshot holds, and a checksum.</summary>
-        Native = 2
+        Native = Constants.EncodingNative
     }
 
     public abstract unsafe partial class ReadOnlyHdrHistogram

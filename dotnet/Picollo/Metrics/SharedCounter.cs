@@ -13,7 +13,7 @@ namespace Picollo.Metrics
     public static unsafe class SharedCounter
     {
         /// <summary>Where scalable counters stop being exact, unless asked otherwise: 2¹³ = 8192.</summary>
-        public const int DefaultThresholdBits = 13;
+        public const int DefaultThresholdBits = Constants.ScalableThresholdBits;
 
         /// <summary>
         /// Counts events exactly up to 2^thresholdBits, from there in steps of 2^k with probability 2^-k: the busier the counter, the

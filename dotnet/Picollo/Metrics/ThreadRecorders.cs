@@ -119,7 +119,7 @@ namespace Picollo.Metrics
             Release(slot);
             PicolloRecorder native;
             // Without memory for a shard, the library still counts what the exported function is given.
-            if (NativeMethods.picollo_histogram_recorder(histogram, NativeMethods.InlineVersion, &native) != 0)
+            if (NativeMethods.picollo_histogram_recorder(histogram, Constants.InlineVersion, &native) != 0)
                 return;
             _natives[slot] = native;
             _entries[slot] = new Entry { Id = id, Cells = new InlineCells(in native) };

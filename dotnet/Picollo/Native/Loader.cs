@@ -50,9 +50,9 @@ namespace Picollo.Native
                     "libpicollo.so was not found. Install it, put its directory on LD_LIBRARY_PATH, or (.NET 5 and later) set "
                     + "PICOLLO_LIBRARY to the file.", inner);
             }
-            if (abi != NativeMethods.AbiVersion)
+            if (abi != Constants.AbiVersion)
                 throw new DllNotFoundException(
-                    $"The libpicollo that was found has ABI version {abi}; this assembly needs {NativeMethods.AbiVersion}.");
+                    $"The libpicollo that was found has ABI version {abi}; this assembly needs {Constants.AbiVersion}.");
             Volatile.Write(ref s_version, Utf8.FromNative(NativeMethods.picollo_version()));
         }
 

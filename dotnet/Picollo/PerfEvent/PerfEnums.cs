@@ -1,4 +1,5 @@
 using System;
+using Picollo.Native;
 
 namespace Picollo.PerfEvent
 {
@@ -236,18 +237,18 @@ namespace Picollo.PerfEvent
         None = 0,
 
         /// <summary>Read in user space, without a system call.</summary>
-        Fast = 1,
+        Fast = Constants.ReadingFast,
 
         /// <summary>The thread was provably not interrupted since the previous reading.</summary>
-        Clean = 2,
+        Clean = Constants.ReadingClean,
 
         /// <summary>The counter had to share; the value is extrapolated.</summary>
-        Scaled = 4,
+        Scaled = Constants.ReadingScaled,
 
         /// <summary>Someone reset the counter: the delta starts anew.</summary>
-        Resync = 8,
+        Resync = Constants.ReadingResync,
 
         /// <summary>The times are those of the last time the thread was scheduled.</summary>
-        TimesStale = 16
+        TimesStale = Constants.ReadingTimesStale
     }
 }

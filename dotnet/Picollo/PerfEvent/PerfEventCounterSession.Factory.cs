@@ -6,16 +6,6 @@ namespace Picollo.PerfEvent
 {
     public sealed unsafe partial class PerfEventCounterSession
     {
-        private const uint FlagPinned = 1 << 0;
-        private const uint FlagKernel = 1 << 1;
-        private const uint FlagDisabled = 1 << 2;
-        private const uint FlagInherit = 1 << 3;
-        private const uint FlagSkipUnavailable = 1 << 4;
-        private const uint FlagOrdered = 1 << 5;
-        private const uint FlagOnCpu = 1 << 6;
-        private const uint FlagSubtract = 1 << 7;
-        private const uint FlagSyscallOnly = 1 << 8;
-
         private uint _flags;
         private int _thread;
         private int _cpu = -1;
@@ -48,7 +38,7 @@ namespace Picollo.PerfEvent
                     throw new ArgumentException("Every thread on every processor cannot be counted: name one of the two.");
                 Session._thread = threadId < 0 ? -1 : threadId;
                 Session._cpu = cpu < 0 ? -1 : cpu;
-                return SetFlag(FlagOnCpu, cpu >= 0);
+                return SetFlag(Constants.SessionOnCpu, cpu >= 0);
             }
 
             /// <summary>
@@ -56,34 +46,36 @@ namespace Picollo.PerfEvent
             /// they take turns like any others: that is no exception, and <see cref="PerfEventCounter.Message"/> tells. An interval that
             /// was lost over it is not counted. Off by default.
             /// </summary>
-            public PerfEventCounterSessionFactory WithPinned(bool pinned = true) => SetFlag(FlagPinned, pinned);
+            public PerfEventCounterSessionFactory WithPinned(bool pinned = true) => SetFlag(Constants.SessionPinned, pinned);
 
             /// <summary>Count in the kernel as well. Off by default.</summary>
-            public PerfEventCounterSessionFactory WithKernel(bool withKernel = true) => SetFlag(FlagKernel, withKernel);
+            public PerfEventCounterSessionFactory WithKernel(bool withKernel = true) => SetFlag(Constants.SessionKernel, withKernel);
 
             /// <summary>Count from the beginning, rather than from <see cref="Enable"/> on. On by default.</summary>
-            public PerfEventCounterSessionFactory WithEnabled(bool enabled = true) => SetFlag(FlagDisabled, !enabled);
+            public PerfEventCounterSessionFactory WithEnabled(bool enabled = true) => SetFlag(Constants.SessionDisabled, !enabled);
 
             /// <summary>Count threads and processes that the target starts as well. Off by default.</summary>
-            public PerfEventCounterSessionFactory WithInherit(bool inherit = true) => SetFlag(FlagInherit, inherit);
+            public PerfEventCounterSessionFactory WithInherit(bool inherit = true) => SetFlag(Constants.SessionInherit, inherit);
 
             /// <summary>
             /// Open the session without the counters that this machine lacks; their <see cref="PerfEventCounter.Status"/> and
             /// <see cref="PerfEventCounter.Message"/> tell why. Off by default: a missing counter is an exception.
             /// </summary>
-            public PerfEventCounterSessionFactory WithSkipUnavailable(bool skip = true) => SetFlag(FlagSkipUnavailable, skip);
+            public PerfEventCounterSessionFactory WithSkipUnavailable(bool skip = true) =>
+                SetFlag(Constants.SessionSkipUnavailable, skip);
 
             /// <summary>Let the processor finish earlier instructions before each fast reading. Off by default.</summary>
-            public PerfEventCounterSessionFactory WithOrderedReads(bool ordered = true) => SetFlag(FlagOrdered, ordered);
+            public PerfEventCounterSessionFactory WithOrderedReads(bool ordered = true) => SetFlag(Constants.SessionOrdered, ordered);
 
             /// <summary>Measure the cost of reading, and take it off every delta. Off by default.</summary>
-            public PerfEventCounterSessionFactory WithOverheadSubtracted(bool subtract = true) => SetFlag(FlagSubtract, subtract);
+            public PerfEventCounterSessionFactory WithOverheadSubtracted(bool subtract = true) =>
+                SetFlag(Constants.SessionSubtract, subtract);
 
             /// <summary>
             /// Never read in user space: for programs that must not be ended by a fault, should somebody forbid such reads
             /// while they run. Off by default.
             /// </summary>
-            public PerfEventCounterSessionFactory WithSystemCallsOnly(bool only = true) => SetFlag(FlagSyscallOnly, only);
+            public PerfEventCounterSessionFactory WithSystemCallsOnly(bool only = true) => SetFlag(Constants.SessionSyscallOnly, only);
 
             /// <summary>The relative error of the histograms; 0.001 by default.</summary>
             public PerfEventCounterSessionFactory WithRelativeError(double value)
@@ -160,7 +152,8 @@ namespace Picollo.PerfEvent
             {
                 PerfEventCounterSession session = Session;
                 session.Open(
-                    session._flags, session._thread, session._cpu, session._relativeError, (session._flags & FlagSubtract) != 0);
+                    session._flags, session._thread, session._cpu, session._relativeError,
+                    (session._flags & Constants.SessionSubtract) != 0);
                 return session;
             }
 

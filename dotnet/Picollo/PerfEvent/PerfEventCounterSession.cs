@@ -35,7 +35,7 @@ namespace Picollo.PerfEvent
             Enter();
             int status;
             fixed (PicolloError* error = &_error)
-                status = NativeMethods.picollo_session_read(_pointer, forceSyscallRead ? 1u : 0u, error);
+                status = NativeMethods.picollo_session_read(_pointer, (uint)(forceSyscallRead ? Constants.ReadSyscall : Constants.ReadAuto), error);
             Leave(status, true);
         }
 

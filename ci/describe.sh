@@ -1,0 +1,12 @@
+#!/bin/sh
+# Writes all that follows from the functions, structs and constants in ffi/src: include/picollo.h, its description in
+# ffi/picollo.abi.json, ffi/src/layout.rs, and what Python and C# are told (ci/describe/generate.py lists the files).
+#
+#   ci/describe.sh            writes the files
+#   ci/describe.sh --check    fails where one is stale, as the tests do
+set -eu
+cd "$(dirname "$0")/.."
+if [ "${1:-}" = --check ]; then
+    exec cargo test --quiet -p picollo-ffi --test header
+fi
+PICOLLO_WRITE_HEADER=1 cargo test --quiet -p picollo-ffi --test header

@@ -45,6 +45,8 @@
  *   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or
  *   freeing a thread-local histogram at that moment, new threads of the child record through counters that all share:
  *   exactly, but more slowly. The child can then make no thread-local histogram: PICOLLO_ERR_UNSUPPORTED.
+ * - Cancellation: no call acts on pthread_cancel, which would unwind through the library. It stays pending, and acts at
+ *   the next such point of the caller's own. (On Linux, with the deferred type, which is the default.)
  * - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
  *   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch is
  *   not for handlers: sparse storage, histograms of doubles, and the first record of a thread in thread-local mode
@@ -721,7 +723,11 @@ typedef struct picollo_counts {
     uint64_t underflow;
     /** Observations above the range. */
     uint64_t overflow;
-    /** Observations missing from the buckets: wrapped 32-bit cells, or no memory for a cell. */
+    /**
+     * Observations missing from the buckets, or from the two above: cells that wrapped around, or no memory for a cell. A wrap
+     * leaves 2^32 behind for cells of 32 bits, and 2^64 for wider ones and for the counts above, which is told as UINT64_MAX:
+     * so that then means as many, or more.
+     */
     uint64_t lost;
 } picollo_counts;
 
@@ -1368,7 +1374,8 @@ picollo_status picollo_percentile_format(const picollo_percentile *percentile,
 
 /**
  * Writes the buckets as text, each on a line of its own: P0.073=2,008 [0 / 381]: [2,000, 2,016) 146. As
- * picollo_percentile_format, with the rank at the middle of the bucket, (before + count / 2) / total * 100.
+ * picollo_percentile_format, for the observation in the middle of the bucket: its number among all is before +
+ * ceil(count / 2), and its rank that number / total * 100. So an only observation is at rank 100.
  *
  * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...;
  *   buffer has capacity bytes.
@@ -3047,7 +3054,7 @@ typedef struct picollo_perf_info {
  *
  * Requires: spec is NUL-terminated UTF-8; error may be NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (spec, out); PICOLLO_ERR_INVALID_ARGUMENT for text that is no event
- *   name; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know; PICOLLO_ERR_PERMISSION where the
+ *   name, and for letters that are no modifiers; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know; PICOLLO_ERR_PERMISSION where the
  *   kernel's list of tracepoints may not be read; PICOLLO_ERR_OS.
  * Threads: any thread.
  * Cost: microseconds for generic events; others read files of the kernel.
@@ -3063,10 +3070,12 @@ picollo_status picollo_event_parse(const char *spec,
  * Requires: error may be NULL.
  * Returns: PICOLLO_OK, also where nothing can be counted: out says so; PICOLLO_ERR_NULL_POINTER (out).
  * Threads: any thread.
- * Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond.
+ * Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond. Where counters may be
+ *   read in user space, the first time also what the first picollo_session_create takes for a child process.
  * Since: 0.1
  */
-picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
+picollo_status picollo_perf_probe(picollo_perf_info *out,
+                                  picollo_error *error);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Sessions: performance counters.
@@ -3093,14 +3102,29 @@ picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
  * event that was not counted records nothing and is tallied in its info. A running counter is never reset: it gets a
  * new base.
  *
+ * Reading in user space: PICOLLO_READ_AUTO does it where the kernel allows it and where a child process has tried the
+ * instruction and lived, once in a process for each kind of counter. Should somebody forbid it later, while the session
+ * is in use (0 written to /sys/devices/cpu/rdpmc, kernel.perf_user_access set to 0, a move to another hypervisor), the
+ * next reading raises SIGSEGV (on aarch64 SIGILL), which ends the process. Nothing tells beforehand, so that no check
+ * can prevent it. A program that must not risk that asks for PICOLLO_SESSION_SYSCALL_ONLY, or its user sets the
+ * environment variable PICOLLO_RDPMC:
+ *
+ *     auto, on, 1   as above; also without the variable
+ *     off, 0        never read in user space; so does every value that is not listed here
+ *     force         read in user space without trying it in a child: for simulators, which make the fault good
+ *
+ * picollo_perf_probe tells whether counters are read in user space, and why not.
+ *
  * Threads: PICOLLO_READ_AUTO and picollo_session_calibrate on the opening thread only; everything else on any
  *   thread, one at a time. After a fork the child can only free its copy: all else is PICOLLO_ERR_FORKED, because
  *   the counters are the parent's.
  */
 
 /**
- * Keep the events on the processor's counters all the time. Where that cannot be, they are opened without it, and
- * their info says so.
+ * Keep the events of the first group on the processor's counters all the time, as far as the processor can. Where it
+ * cannot, when they are enabled or later, they are opened again without this and share counters like any others: no
+ * error, but PICOLLO_EVENT_INFO_UNPINNED and a message. An interval that was lost over it is
+ * PICOLLO_ERR_NOT_COUNTED. Events that find no room in the first group are not pinned, and flagged so.
  */
 #define PICOLLO_SESSION_PINNED (1 << 0)
 /** Count in the kernel too. */
@@ -3121,6 +3145,12 @@ picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
 #define PICOLLO_SESSION_ON_CPU (1 << 6)
 /** Subtract what reading itself adds, as picollo_session_calibrate measured it, from values (not from raw). */
 #define PICOLLO_SESSION_SUBTRACT (1 << 7)
+
+/**
+ * Never read in user space, not even with PICOLLO_READ_AUTO: for programs that must not be ended by a fault, should
+ * somebody forbid user reads while they run; and for sessions that are to be made quickly.
+ */
+#define PICOLLO_SESSION_SYSCALL_ONLY (1 << 8)
 /** In user space where that is possible and provably right, else by system call. Opening thread only. */
 #define PICOLLO_READ_AUTO 0
 /** By system call, on any thread. */
@@ -3137,7 +3167,11 @@ picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
 #define PICOLLO_READING_TIMES_STALE (1 << 4)
 /** Counted in user space only, though more was asked for. */
 #define PICOLLO_EVENT_INFO_USER_ONLY (1 << 0)
-/** Not pinned, though that was asked for. */
+
+/**
+ * Not kept on a counter all the time, though PICOLLO_SESSION_PINNED asked for it: not pinned, or pinned and pushed off
+ * once. The message says which.
+ */
 #define PICOLLO_EVENT_INFO_UNPINNED (1 << 1)
 /** Counted by other means than a perf event. */
 #define PICOLLO_EVENT_INFO_SUBSTITUTED (1 << 2)
@@ -3223,7 +3257,11 @@ typedef struct picollo_event_info {
  *   events stay as entries without counts instead. error tells which event, and what to do about it.
  * Ownership: *out is the caller's, for picollo_session_free.
  * Threads: any thread, which becomes the opening thread.
- * Cost: some system calls and the allocation of a histogram for each event.
+ * Cost: some system calls and the allocation of a histogram for each event. The first session of a process whose
+ *   counters may be read in user space takes some hundred microseconds more, for a child process that tries it, whatever
+ *   memory the process has (the child shares it; where a sandbox refuses that, it is forked, which takes some 0.1 s for
+ *   each GB in small pages), and 2 to 50 ms where neither the kernel nor the processor says how fast its clock runs.
+ *   Neither with PICOLLO_SESSION_SYSCALL_ONLY.
  * Since: 0.1
  */
 picollo_status picollo_session_create(const picollo_session_options *options,
@@ -3278,11 +3316,15 @@ picollo_status picollo_session_event_info(const picollo_session *session,
                                           picollo_event_info *out);
 
 /**
- * Starts counting, and takes a new base.
+ * Starts counting, and takes a new base. A processor that turns out to count nothing is no error:
+ * PICOLLO_EVENT_INFO_SILENT says so.
  *
  * Requires: error may be NULL.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_NOT_COUNTED where the processor turned out to
- *   count nothing; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_FORKED; and where pinned events
+ *   had to be opened again without pinning (PICOLLO_SESSION_PINNED), why that was refused:
+ *   PICOLLO_ERR_NO_SUCH_EVENT, PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED, PICOLLO_ERR_OS. These events are
+ *   closed then, which their infos say, too; with PICOLLO_SESSION_SKIP_UNAVAILABLE only the infos say it. After an
+ *   error nothing counts.
  * Threads: any thread, one at a time.
  * Cost: some system calls.
  * Since: 0.1
@@ -3323,7 +3365,8 @@ picollo_status picollo_session_calibrate(picollo_session *session,
  * Returns: PICOLLO_OK, also when some events were not counted: their readings say so; PICOLLO_ERR_NULL_POINTER
  *   (session); PICOLLO_ERR_INVALID_ARGUMENT (how); PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
  * Threads: PICOLLO_READ_AUTO opening thread only; PICOLLO_READ_SYSCALL any thread, one at a time.
- * Cost: one system call for each group; allocates nothing.
+ * Cost: one system call for each group; allocates nothing. Where pinned events were pushed off their counters, some
+ *   more, and an allocation if they have to be opened again.
  * Since: 0.1
  */
 picollo_status picollo_session_read(picollo_session *session,
@@ -3364,8 +3407,10 @@ picollo_status picollo_session_readings(const picollo_session *session,
  * Takes a new base, and resets the histograms. The counters themselves run on.
  *
  * Requires: error may be NULL.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_BUSY against others that
- *   reset the same histograms; PICOLLO_ERR_FORKED.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS, which changes nothing; PICOLLO_ERR_BUSY
+ *   against others that reset the same histogram; PICOLLO_ERR_FORKED. After PICOLLO_ERR_BUSY the event that error
+ *   names has kept its histogram together with its not_counted_count, so that the two still add up to the records
+ *   made; the base is new, and all other events are reset. To be tried again.
  * Threads: any thread, one at a time.
  * Cost: one system call for each group, and a copy of all counters of the histograms.
  * Since: 0.1

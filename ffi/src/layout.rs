@@ -33,8 +33,8 @@ layout!(crate::summary::picollo_summary, 1240, total_count 0, underflow_count 8,
     mean 32, stddev 40, relative_error 48, min_trackable 56, max_trackable 64, timestamp_unix_nanos 72,
     value_selection 80, flags 84, percentiles 88);
 layout!(crate::log::picollo_log_interval, 256, start_seconds 0, end_seconds 8, max 16, tag 24);
-layout!(crate::compare::picollo_compare_options, 48, struct_size 0, flags 4, quantile 8, confidence 16,
-    relative_threshold 24, absolute_threshold 32, power 40);
+layout!(crate::compare::picollo_compare_options, 56, struct_size 0, flags 4, quantile 8, confidence 16,
+    relative_threshold 24, absolute_threshold 32, power 40, resolution 48);
 layout!(crate::compare::picollo_quantile_interval, 104, quantile 0, confidence 8, coverage 16, total_count 24,
     target_count 32, value 40, lower 48, upper 56, lower_midpoint 64, upper_midpoint 72, lower_count 80,
     upper_count 88, bucket_width 96);
@@ -42,9 +42,9 @@ layout!(crate::compare::picollo_comparison, 328, a 0, b 104, difference 208, dif
     difference_upper 224, bucket_width 232, margin 240, smallest_detectable 248, mann_whitney_u 256,
     mann_whitney_z 264, mann_whitney_p 272, common_language 280, cliffs_delta 288, ks_distance 296, ks_p 304,
     cohens_d 312, verdict 320, flags 324);
-layout!(crate::compare::picollo_block_comparison, 104, block_count 0, confidence 8, coverage 16, median_a 24,
+layout!(crate::compare::picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24,
     median_b 32, difference 40, difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80,
-    inflation 88, verdict 96, flags 100);
+    inflation 88, verdict 96, flags 100, resolution 104);
 layout!(crate::picture::picollo_picture_options, 16, struct_size 0, theme 4, width 8, height 12);
 #[cfg(feature = "std")]
 layout!(crate::double_histogram::picollo_double_options, 24, struct_size 0, flags 4, relative_error 8, max_bytes 16);
@@ -72,9 +72,10 @@ layout!(crate::session_options::picollo_session_options, 32, struct_size 0, flag
 layout!(crate::session::picollo_reading, 40, value 0, raw 8, time_enabled 16, time_running 24, flags 32, status 36);
 layout!(crate::session::picollo_event_info, 288, not_counted_count 0, overhead_fast 8, overhead_syscall 16, status 24,
     os_errno 28, group 32, flags 36, message 40);
-layout!(crate::benchmark::picollo_benchmark_options, 72, struct_size 0, flags 4, min_blocks 8, max_blocks 12,
+layout!(crate::benchmark::picollo_benchmark_options, 80, struct_size 0, flags 4, min_blocks 8, max_blocks 12,
     repetitions 16, budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56,
-    relative_threshold 64);
-layout!(crate::benchmark::picollo_benchmark_result, 152, blocks 0, overhead_a 104, overhead_b 112, repetitions_a 120,
-    repetitions_b 128, sample_count 136, elapsed 144);
+    relative_threshold 64, resolution_seconds 72);
+layout!(crate::benchmark::picollo_benchmark_result, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
+    repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
+    flags 184, reserved 188);
 layout!(crate::benchmark::picollo_benchmark_counter, 24, a 0, b 8, status 16, reserved 20);

@@ -74,6 +74,8 @@ COMPARISON_OUT_OF_RANGE = 1 << 2
 COMPARISON_APPROXIMATE = 1 << 3
 COMPARISON_LAYOUTS_DIFFER = 1 << 4
 COMPARISON_AUTOCORRELATED = 1 << 5
+COMPARISON_MARGIN_IS_RESOLUTION = 1 << 6
+COMPARISON_BELOW_RESOLUTION = 1 << 7
 
 PICTURE_PERCENTILES = 0
 PICTURE_DENSITY = 1
@@ -116,6 +118,7 @@ SESSION_SKIP_UNAVAILABLE = 1 << 4
 SESSION_ORDERED = 1 << 5
 SESSION_ON_CPU = 1 << 6
 SESSION_SUBTRACT = 1 << 7
+SESSION_SYSCALL_ONLY = 1 << 8
 
 READ_AUTO = 0
 READ_SYSCALL = 1
@@ -138,6 +141,9 @@ BENCHMARK_A = 0
 BENCHMARK_B = 1
 BENCHMARK_EMPTY = 2
 BENCHMARK_NO_OVERHEAD = 1 << 0
+BENCHMARK_BUDGET_SPENT = 1 << 0
+BENCHMARK_NOTHING_A = 1 << 1
+BENCHMARK_NOTHING_B = 1 << 2
 
 
 class Error(ctypes.Structure):
@@ -311,6 +317,7 @@ class CompareOptions(ctypes.Structure):
         ("relative_threshold", c_double),
         ("absolute_threshold", c_double),
         ("power", c_double),
+        ("resolution", c_double),
     ]
 
 
@@ -377,6 +384,7 @@ class BlockComparison(ctypes.Structure):
         ("inflation", c_double),
         ("verdict", c_uint32),
         ("flags", c_uint32),
+        ("resolution", c_double),
     ]
 
 
@@ -575,6 +583,7 @@ class BenchmarkOptions(ctypes.Structure):
         ("precision", c_double),
         ("confidence", c_double),
         ("relative_threshold", c_double),
+        ("resolution_seconds", c_double),
     ]
 
 
@@ -589,6 +598,11 @@ class BenchmarkResult(ctypes.Structure):
         ("repetitions_b", c_uint64),
         ("sample_count", c_uint64),
         ("elapsed", c_uint64),
+        ("overhead_error_a", c_double),
+        ("overhead_error_b", c_double),
+        ("empty_count", c_uint64),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

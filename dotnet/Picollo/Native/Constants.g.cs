@@ -69,6 +69,8 @@ namespace Picollo.Native
         internal const int ComparisonApproximate = 1 << 3;
         internal const int ComparisonLayoutsDiffer = 1 << 4;
         internal const int ComparisonAutocorrelated = 1 << 5;
+        internal const int ComparisonMarginIsResolution = 1 << 6;
+        internal const int ComparisonBelowResolution = 1 << 7;
 
         internal const int PicturePercentiles = 0;
         internal const int PictureDensity = 1;
@@ -111,6 +113,7 @@ namespace Picollo.Native
         internal const int SessionOrdered = 1 << 5;
         internal const int SessionOnCpu = 1 << 6;
         internal const int SessionSubtract = 1 << 7;
+        internal const int SessionSyscallOnly = 1 << 8;
 
         internal const int ReadAuto = 0;
         internal const int ReadSyscall = 1;
@@ -133,5 +136,8 @@ namespace Picollo.Native
         internal const int BenchmarkB = 1;
         internal const int BenchmarkEmpty = 2;
         internal const int BenchmarkNoOverhead = 1 << 0;
+        internal const int BenchmarkBudgetSpent = 1 << 0;
+        internal const int BenchmarkNothingA = 1 << 1;
+        internal const int BenchmarkNothingB = 1 << 2;
     }
 }

@@ -180,6 +180,7 @@ namespace Picollo.Native
         public double RelativeThreshold;
         public double AbsoluteThreshold;
         public double Power;
+        public double Resolution;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -240,6 +241,7 @@ namespace Picollo.Native
         public double Inflation;
         public uint Verdict;
         public uint Flags;
+        public double Resolution;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -439,6 +441,7 @@ namespace Picollo.Native
         public double Precision;
         public double Confidence;
         public double RelativeThreshold;
+        public double ResolutionSeconds;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -451,6 +454,11 @@ namespace Picollo.Native
         public ulong RepetitionsB;
         public ulong SampleCount;
         public ulong Elapsed;
+        public double OverheadErrorA;
+        public double OverheadErrorB;
+        public ulong EmptyCount;
+        public uint Flags;
+        public uint Reserved;
     }
 
     [StructLayout(LayoutKind.Sequential)]

@@ -1,5 +1,5 @@
-//! The one witness that is written by hand: C's own assertions, in `c-tests/layout.c`. A description that was wrong would be wrong
-//! for everything that is generated from it, but not for them; so they have to name all that there is.
+//! The one witness that is written by hand: C's own assertions, in `c-tests/layout.c`. A description that was wrong would be
+//! wrong for everything that is generated from it, but not for them; so they have to name all that there is.
 
 use super::c::Kind;
 

@@ -170,7 +170,8 @@ def methods(description: Description) -> str:
         declared = _declaration(description, function, safe, function.name)
         if function.name in QUICK:
             code.append(
-                "        /// <summary>For dense histograms: neither allocates nor waits.</summary>\n        [DllImport(Library)]\n"
+                "        /// <summary>For dense histograms: neither allocates nor waits.</summary>\n"
+                "        [DllImport(Library)]\n"
                 f"#if NET5_0_OR_GREATER\n        [SuppressGCTransition]\n#endif\n{declared}\n"
                 f"        /// <summary>{QUICK[function.name]}</summary>\n"
                 f'        [DllImport(Library, EntryPoint = "{function.name}")]\n'

@@ -114,7 +114,8 @@ namespace Picollo.Tests
             foreach (string name in exported)
             {
                 bool excused = s_notCalled.Keys.Any(pattern => Regex.IsMatch(name, "^(" + pattern + ")$"));
-                Check.True(called.Contains(name) != excused, excused ? $"{name} is called after all" : $"{name} is not called");
+                string fault = excused ? $"{name} is called after all" : $"{name} is not called";
+                Check.True(called.Contains(name) != excused, fault);
                 Check.True(declared.Contains(name), $"{name} is not declared");
             }
             foreach (string pattern in s_notCalled.Keys)

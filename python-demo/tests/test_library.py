@@ -14,7 +14,7 @@ import pytest
 from conftest import PACKAGE_ROOT
 
 import picollo
-from picollo import _library
+from picollo import _library, _prototypes
 
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -120,4 +120,4 @@ def test_the_library_inside_the_package_comes_first(tmp_path: Path) -> None:
 
 
 def test_hot_values_have_64_bits() -> None:
-    assert ctypes.sizeof(_library.HOT_U64) == 8
+    assert ctypes.sizeof(_prototypes.HOT_U64) == 8

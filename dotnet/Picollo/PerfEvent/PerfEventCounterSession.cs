@@ -35,7 +35,8 @@ namespace Picollo.PerfEvent
             Enter();
             int status;
             fixed (PicolloError* error = &_error)
-                status = NativeMethods.picollo_session_read(_pointer, (uint)(forceSyscallRead ? Constants.ReadSyscall : Constants.ReadAuto), error);
+                status = NativeMethods.picollo_session_read(
+                    _pointer, (uint)(forceSyscallRead ? Constants.ReadSyscall : Constants.ReadAuto), error);
             Leave(status, true);
         }
 

@@ -168,18 +168,29 @@ def kill(process, mark):
         process.wait(5)
     except (ProcessLookupError, subprocess.TimeoutExpired):
         pass
-    # Until nobody is left: they may have started others meanwhile, and take a moment to go.
-    for _ in range(100):
+    # Until nobody is left, twice: they may have started others meanwhile, take a moment to go, and show no mark while they do so.
+    quiet = 0
+    for _ in range(200):
+        end_group(process)
         left = [*strays(mark)]
         for number in left:
             try:
                 os.kill(number, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-        if not left:
+        quiet = 0 if left else quiet + 1
+        if quiet == 2:
             break
         time.sleep(0.1)
     process.wait()
+
+
+def end_group(process):
+    """What is left of a job's process group."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
 
 
 class Runner:
@@ -187,7 +198,9 @@ class Runner:
         self.logs, self.out = pathlib.Path(logs), out
         self.logs.mkdir(parents=True, exist_ok=True)
         self.lock = threading.Lock()
-        self.results, self.processes, self.stopped = [], {}, False
+        self.results, self.processes = [], {}
+        # Jobs that are just being started, and are not in the list of processes yet; whether somebody wants an end.
+        self.starting, self.stopped = 0, False
 
     def say(self, text):
         with self.lock:
@@ -205,12 +218,18 @@ class Runner:
         mark = f"PICOLLO_CI_JOB={os.getpid()}-{job.name}"
         environment = {**os.environ, **ENVIRONMENT, **dict([mark.split("=", 1)])}
         began, limit = time.monotonic(), job.limit * FACTOR
+        with self.lock:
+            self.starting += 1
         process = subprocess.Popen(
             ["bash", "-euo", "pipefail", "-c", job.command],
             cwd=ROOT, env=environment, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )
-        self.processes[process] = mark.encode()
+        with self.lock:
+            self.processes[process] = mark.encode()
+            self.starting -= 1
+        if self.stopped:
+            return
         log = self.logs / f"{job.name}.log"
 
         def copy():
@@ -229,7 +248,7 @@ class Runner:
         except subprocess.TimeoutExpired:
             verdict = "TOO LONG"
         # What it has left behind, too; or else what holds the pipe open would keep us here.
-        kill(process, mark.encode()) if verdict == "TOO LONG" else self.end_group(process)
+        kill(process, mark.encode()) if verdict == "TOO LONG" else end_group(process)
         reader.join(5)
         if not reader.is_alive():
             process.stdout.close()
@@ -245,18 +264,17 @@ class Runner:
         self.say(f"==== {job.name}: {more.get(verdict, verdict)}, {seconds:.0f} s\n")
         self.results.append(Result(job, verdict, seconds, sum_up(lines), skipped))
 
-    @staticmethod
-    def end_group(process):
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
+    def stop(self, *_):
+        """For signals: ends the run, but not between a job's start and the note of it."""
+        self.stopped = True
+        if not self.starting:
+            sys.exit(143)
 
     def run_all(self, jobs):
         """In their order; where jobs that may run beside others follow each other, two at a time."""
         jobs = list(jobs)
         try:
-            while jobs:
+            while jobs and not self.stopped:
                 together = [jobs.pop(0)]
                 if together[0].beside:
                     while jobs and jobs[0].beside:
@@ -265,9 +283,11 @@ class Runner:
                     self.run(together[0], alone=True)
                 else:
                     self.run_two_at_a_time(together)
+        except BaseException:
+            self.stopped = True
+            raise
         finally:
             # Interrupted: nothing goes on without us.
-            self.stopped = True
             for process, mark in list(self.processes.items()):
                 kill(process, mark)
         return self.results
@@ -322,16 +342,17 @@ def main(arguments, tiers=None, logs=None):
         print(__doc__)
         return 2
     jobs = pick(arguments, tiers)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     began = time.monotonic()
     runner = Runner(logs or ROOT / "target" / "ci")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, runner.stop)
     try:
         runner.run_all(jobs)
     finally:
         done = {result.job.name for result in runner.results}
         runner.results += [Result(job, "not run", 0) for job in jobs if job.name not in done]
         good = runner.table(time.monotonic() - began)
-    return 0 if good else 1
+    return 143 if runner.stopped else 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -3087,8 +3087,10 @@ picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
  */
 
 /**
- * Keep the events on the processor's counters all the time. Where that cannot be, they are opened without it, and
- * their info says so.
+ * Keep the events of the first group on the processor's counters all the time, as far as the processor can. Where it
+ * cannot, when they are enabled or later, they are opened again without this and share counters like any others: no
+ * error, but PICOLLO_EVENT_INFO_UNPINNED and a message. An interval that was lost over it is
+ * PICOLLO_ERR_NOT_COUNTED. Events that find no room in the first group are not pinned, and flagged so.
  */
 #define PICOLLO_SESSION_PINNED (1 << 0)
 /** Count in the kernel too. */
@@ -3125,7 +3127,11 @@ picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
 #define PICOLLO_READING_TIMES_STALE (1 << 4)
 /** Counted in user space only, though more was asked for. */
 #define PICOLLO_EVENT_INFO_USER_ONLY (1 << 0)
-/** Not pinned, though that was asked for. */
+
+/**
+ * Not kept on a counter all the time, though PICOLLO_SESSION_PINNED asked for it: not pinned, or pinned and pushed off
+ * once. The message says which.
+ */
 #define PICOLLO_EVENT_INFO_UNPINNED (1 << 1)
 /** Counted by other means than a perf event. */
 #define PICOLLO_EVENT_INFO_SUBSTITUTED (1 << 2)
@@ -3266,11 +3272,15 @@ picollo_status picollo_session_event_info(const picollo_session *session,
                                           picollo_event_info *out);
 
 /**
- * Starts counting, and takes a new base.
+ * Starts counting, and takes a new base. A processor that turns out to count nothing is no error:
+ * PICOLLO_EVENT_INFO_SILENT says so.
  *
  * Requires: error may be NULL.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_NOT_COUNTED where the processor turned out to
- *   count nothing; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_FORKED; and where pinned events
+ *   had to be opened again without pinning (PICOLLO_SESSION_PINNED), why that was refused:
+ *   PICOLLO_ERR_NO_SUCH_EVENT, PICOLLO_ERR_PERMISSION, PICOLLO_ERR_UNSUPPORTED, PICOLLO_ERR_OS. These events are
+ *   closed then, which their infos say, too; with PICOLLO_SESSION_SKIP_UNAVAILABLE only the infos say it. After an
+ *   error nothing counts.
  * Threads: any thread, one at a time.
  * Cost: some system calls.
  * Since: 0.1
@@ -3311,7 +3321,8 @@ picollo_status picollo_session_calibrate(picollo_session *session,
  * Returns: PICOLLO_OK, also when some events were not counted: their readings say so; PICOLLO_ERR_NULL_POINTER
  *   (session); PICOLLO_ERR_INVALID_ARGUMENT (how); PICOLLO_ERR_WRONG_THREAD; PICOLLO_ERR_OS; PICOLLO_ERR_FORKED.
  * Threads: PICOLLO_READ_AUTO opening thread only; PICOLLO_READ_SYSCALL any thread, one at a time.
- * Cost: one system call for each group; allocates nothing.
+ * Cost: one system call for each group; allocates nothing. Where pinned events were pushed off their counters, some
+ *   more, and an allocation if they have to be opened again.
  * Since: 0.1
  */
 picollo_status picollo_session_read(picollo_session *session,
@@ -3352,8 +3363,10 @@ picollo_status picollo_session_readings(const picollo_session *session,
  * Takes a new base, and resets the histograms. The counters themselves run on.
  *
  * Requires: error may be NULL.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS; PICOLLO_ERR_BUSY against others that
- *   reset the same histograms; PICOLLO_ERR_FORKED.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_OS, which changes nothing; PICOLLO_ERR_BUSY
+ *   against others that reset the same histogram; PICOLLO_ERR_FORKED. After PICOLLO_ERR_BUSY the event that error
+ *   names has kept its histogram together with its not_counted_count, so that the two still add up to the records
+ *   made; the base is new, and all other events are reset. To be tried again.
  * Threads: any thread, one at a time.
  * Cost: one system call for each group, and a copy of all counters of the histograms.
  * Since: 0.1

@@ -42,6 +42,8 @@
 mod attr;
 #[cfg_attr(not(feature = "std"), path = "elsewhere/benchmark.rs")]
 pub mod benchmark;
+#[cfg(picollo_linux)]
+mod blame;
 mod cancel;
 mod clock;
 #[cfg(picollo_linux)]

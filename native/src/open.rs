@@ -170,9 +170,12 @@ impl<S: Sys> Opened<S> {
 
     /// Whether an event may share a group as far as kinds of core go: two of them have no group in common.
     fn mixes(&self, index: usize, attr: &Attr) -> bool {
-        let other = &self.attrs[self.groups[index].leader];
-        let both_extended = hybrid::is_extended(attr.kind) && hybrid::is_extended(other.kind);
-        !both_extended || attr.config >> 32 == other.config >> 32
+        // Any member may be the one that does not: the leader may be a software event.
+        group::positions(self.groups[index].members).all(|member| {
+            let other = &self.attrs[member];
+            let both_extended = hybrid::is_extended(attr.kind) && hybrid::is_extended(other.kind);
+            !both_extended || attr.config >> 32 == other.config >> 32
+        })
     }
 
     /// Opens the event into the first group that takes it, else into one of its own.

@@ -5,11 +5,11 @@ use core::fmt;
 use picollo_core::SharedHistogram;
 
 use crate::attr::Wish;
-use crate::diagnose::{Refusal, Target};
+use crate::diagnose::Target;
 use crate::error::{Error, Result, Status};
 use crate::event::Event;
 use crate::fast::Fast;
-use crate::group::{Counter, MAX_EVENTS, Refused, positions};
+use crate::group::{Counter, MAX_EVENTS, positions};
 use crate::history::History;
 use crate::hybrid::Pmus;
 use crate::kernel::Attr;
@@ -59,7 +59,7 @@ pub struct Session<S: Sys = Kernel> {
     pub(crate) histories: Vec<History>,
     pub(crate) options: SessionOptions,
     /// Whom it counts, as it was asked for and as the kernel is told.
-    target: Target,
+    pub(crate) target: Target,
     pub(crate) whom: Whom,
     /// The opening thread, by its never-reused token and by its kernel id.
     opener: (u64, i32),
@@ -220,36 +220,6 @@ impl<S: Sys> Session<S> {
             entry.info.flags &= !EVENT_INFO_FAST;
             entry.info.flags |= if fast { EVENT_INFO_FAST } else { 0 };
         }
-    }
-
-    /// The event that a slot belongs to, if any.
-    pub(crate) fn owner(&self, slot: usize) -> Option<usize> {
-        if slot < self.entries.len() {
-            return Some(slot);
-        }
-        self.entries.iter().position(|entry| entry.parts >> slot & 1 != 0)
-    }
-
-    /// The name of the event that a slot belongs to.
-    pub(crate) fn name_of(&self, slot: usize) -> &str {
-        self.owner(slot).map_or("a part of an event", |position| self.entries[position].event.name())
-    }
-
-    /// The error with the event that a slot belongs to; without one where it is nobody's.
-    pub(crate) fn blame(&self, slot: usize, error: Error) -> Error {
-        match self.owner(slot) {
-            Some(position) => error.with_event(position),
-            None => error,
-        }
-    }
-
-    /// Explains a refusal that came later than the opening.
-    pub(crate) fn refused_later(&self, slot: usize, (errno, attr): Refused) -> Error {
-        // What has ended has a number, even if it was not asked for by it.
-        let pid = if errno.0 == libc::ESRCH { self.whom.pid } else { self.target.pid };
-        let target = Target { pid, ..self.target };
-        let refusal = Refusal { name: self.name_of(slot), attr: &attr, target, errno };
-        self.blame(slot, refusal.explain(&self.opened.sys))
     }
 
     /// Whether this process may touch the counters.

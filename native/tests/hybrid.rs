@@ -191,3 +191,19 @@ fn flags_and_messages_of_all_parts() {
     let info = session.event_info(1).unwrap();
     assert!(info.message().contains("on another kind of core: not in the first group"), "{info:?}");
 }
+
+/// An error of a part is one of the event that it belongs to.
+#[test]
+fn errors_of_parts() {
+    let fake = machine();
+    let mut session = create(&fake, 0, &["page-faults", "cycles"]).unwrap();
+    // The software event leads, with the first part of cycles; the second part is by itself, and that is as it should be.
+    assert_eq!(session.event_info(1).unwrap().message(), "");
+    let second = fake.events().iter().position(|event| event.open.attr.config == 10 << 32).unwrap();
+    fake.distort(
+        move |fd, answer| if fd == 100 + second as i32 { Err(libc::EIO) } else { Ok(answer.len() * 8) },
+    );
+    let error = session.read(ReadMode::Auto).unwrap_err();
+    assert_eq!((error.os_errno(), error.event_index()), (libc::EIO, 1), "{:?}", fake.opens());
+    assert!(error.message().contains("CpuCycles"), "{error}");
+}

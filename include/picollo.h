@@ -45,6 +45,8 @@
  *   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or
  *   freeing a thread-local histogram at that moment, new threads of the child record through counters that all share:
  *   exactly, but more slowly. The child can then make no thread-local histogram: PICOLLO_ERR_UNSUPPORTED.
+ * - Cancellation: no call acts on pthread_cancel, which would unwind through the library. It stays pending, and acts at
+ *   the next such point of the caller's own. (On Linux, with the deferred type, which is the default.)
  * - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
  *   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch is
  *   not for handlers: sparse storage, histograms of doubles, and the first record of a thread in thread-local mode
@@ -3035,7 +3037,7 @@ typedef struct picollo_perf_info {
  *
  * Requires: spec is NUL-terminated UTF-8; error may be NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (spec, out); PICOLLO_ERR_INVALID_ARGUMENT for text that is no event
- *   name; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know; PICOLLO_ERR_PERMISSION where the
+ *   name, and for letters that are no modifiers; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know; PICOLLO_ERR_PERMISSION where the
  *   kernel's list of tracepoints may not be read; PICOLLO_ERR_OS.
  * Threads: any thread.
  * Cost: microseconds for generic events; others read files of the kernel.
@@ -3051,10 +3053,12 @@ picollo_status picollo_event_parse(const char *spec,
  * Requires: error may be NULL.
  * Returns: PICOLLO_OK, also where nothing can be counted: out says so; PICOLLO_ERR_NULL_POINTER (out).
  * Threads: any thread.
- * Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond.
+ * Cost: opens a counter and closes it again, and reads files of the kernel: about a millisecond. Where counters may be
+ *   read in user space, the first time also what the first picollo_session_create takes for a child process.
  * Since: 0.1
  */
-picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
+picollo_status picollo_perf_probe(picollo_perf_info *out,
+                                  picollo_error *error);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Sessions: performance counters.
@@ -3080,6 +3084,19 @@ picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
  * picollo_session_record never reads: it records the last deltas, or values since the base, once for each read. An
  * event that was not counted records nothing and is tallied in its info. A running counter is never reset: it gets a
  * new base.
+ *
+ * Reading in user space: PICOLLO_READ_AUTO does it where the kernel allows it and where a child process has tried the
+ * instruction and lived, once in a process for each kind of counter. Should somebody forbid it later, while the session
+ * is in use (0 written to /sys/devices/cpu/rdpmc, kernel.perf_user_access set to 0, a move to another hypervisor), the
+ * next reading raises SIGSEGV (on aarch64 SIGILL), which ends the process. Nothing tells beforehand, so that no check
+ * can prevent it. A program that must not risk that asks for PICOLLO_SESSION_SYSCALL_ONLY, or its user sets the
+ * environment variable PICOLLO_RDPMC:
+ *
+ *     auto, on, 1   as above; also without the variable
+ *     off, 0        never read in user space; so does every value that is not listed here
+ *     force         read in user space without trying it in a child: for simulators, which make the fault good
+ *
+ * picollo_perf_probe tells whether counters are read in user space, and why not.
  *
  * Threads: PICOLLO_READ_AUTO and picollo_session_calibrate on the opening thread only; everything else on any
  *   thread, one at a time. After a fork the child can only free its copy: all else is PICOLLO_ERR_FORKED, because
@@ -3109,6 +3126,12 @@ picollo_status picollo_perf_probe(picollo_perf_info *out, picollo_error *error);
 #define PICOLLO_SESSION_ON_CPU (1 << 6)
 /** Subtract what reading itself adds, as picollo_session_calibrate measured it, from values (not from raw). */
 #define PICOLLO_SESSION_SUBTRACT (1 << 7)
+
+/**
+ * Never read in user space, not even with PICOLLO_READ_AUTO: for programs that must not be ended by a fault, should
+ * somebody forbid user reads while they run; and for sessions that are to be made quickly.
+ */
+#define PICOLLO_SESSION_SYSCALL_ONLY (1 << 8)
 /** In user space where that is possible and provably right, else by system call. Opening thread only. */
 #define PICOLLO_READ_AUTO 0
 /** By system call, on any thread. */
@@ -3211,7 +3234,11 @@ typedef struct picollo_event_info {
  *   events stay as entries without counts instead. error tells which event, and what to do about it.
  * Ownership: *out is the caller's, for picollo_session_free.
  * Threads: any thread, which becomes the opening thread.
- * Cost: some system calls and the allocation of a histogram for each event.
+ * Cost: some system calls and the allocation of a histogram for each event. The first session of a process whose
+ *   counters may be read in user space takes some hundred microseconds more, for a child process that tries it, whatever
+ *   memory the process has (the child shares it; where a sandbox refuses that, it is forked, which takes some 0.1 s for
+ *   each GB in small pages), and 2 to 50 ms where neither the kernel nor the processor says how fast its clock runs.
+ *   Neither with PICOLLO_SESSION_SYSCALL_ONLY.
  * Since: 0.1
  */
 picollo_status picollo_session_create(const picollo_session_options *options,

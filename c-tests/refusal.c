@@ -125,7 +125,7 @@ static void bad_options(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_create(&newer.known, events, 1));
 
     newer.known = session_options();
-    newer.known.flags = 1u << 8;
+    newer.known.flags = 1u << 9;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, try_create(&newer.known, events, 1));
     newer.known = session_options();
     newer.known.reserved = 1;

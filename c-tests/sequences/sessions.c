@@ -14,7 +14,7 @@ static void op_event_parse(struct world *world)
     const char *const name = names[choose(world, sizeof names / sizeof *names)];
     /* A name, with some of its characters changed. */
     snprintf(text, sizeof text, "%s", name);
-    for (uint64_t changes = choose(world, 4); changes > 0; changes--) text[choose(world, sizeof text - 1)] = (char)choose(world, 512);
+    for (uint64_t changes = choose(world, 4); changes > 0; changes--) text[choose(world, sizeof text - 1)] = (char)choose(world, 256);
     text[sizeof text - 1] = 0;
     memset(&error, 0x5a, sizeof error);
     if (picollo_event_parse(text, &event, rarely(world, 4) ? NULL : &error) == PICOLLO_OK) {
@@ -35,7 +35,7 @@ static void op_create(struct world *world)
     picollo_status status;
     memset(&options, 0, sizeof options);
     options.struct_size = sizeof options;
-    options.flags = rarely(world, 3) ? (uint32_t)choose(world, 256) & ~(uint32_t)PICOLLO_SESSION_ON_CPU : PICOLLO_SESSION_SKIP_UNAVAILABLE;
+    options.flags = rarely(world, 3) ? (uint32_t)choose(world, 512) & ~(uint32_t)PICOLLO_SESSION_ON_CPU : PICOLLO_SESSION_SKIP_UNAVAILABLE;
     options.relative_error = 0.05;
     options.counter_bits = (uint32_t)choose(world, 3) * 32;
     for (size_t i = 0; i < 4; i++) {

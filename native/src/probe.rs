@@ -18,7 +18,7 @@ use crate::text;
 /// Looks what this machine can count: opens a counter for CPU cycles, and lets a child read it in user space.
 ///
 /// Cost: about a millisecond for the kernel's files; the first time in a process also some hundred microseconds for the child (where a
-/// sandbox lets no child share memory, it is forked: some 0.1 s for 4 GB of memory).
+/// sandbox lets no child share memory, it is forked: some 0.1 s for each GB).
 pub fn probe() -> PerfInfo {
     let (mut info, accepted) = inspect(&Kernel);
     if info.user_read_available == 1

@@ -81,8 +81,8 @@ impl Session {
     /// stay as entries without counts instead.
     ///
     /// Cost: some system calls for each event. The first time in a process that a counter may be read in user space also some hundred
-    /// microseconds for a child that tries it (where a sandbox lets no child share memory, it is forked: some 0.1 s for 4 GB of
-    /// memory), and 2 to 50 ms to find out how fast the CPU's clock runs, where neither the kernel nor the CPU says so. Neither with
+    /// microseconds for a child that tries it (where a sandbox lets no child share memory, it is forked: some 0.1 s for each
+    /// GB), and 2 to 50 ms to find out how fast the CPU's clock runs, where neither the kernel nor the CPU says so. Neither with
     /// [`SESSION_SYSCALL_ONLY`].
     pub fn create(options: &SessionOptions, events: &[Event]) -> Result<Session> {
         Session::with_sys(Kernel, options, events)

@@ -53,9 +53,14 @@ impl<'a> Cells<'a> {
         bulk::power_sums(raw, base)
     }
 
-    /// The sum of some counts, at most `u64::MAX`.
-    pub(crate) fn saturating_sum(&self, range: Range<usize>) -> u64 {
-        range.fold(0, |sum: u64, index| sum.saturating_add(self.at(index)))
+    /// The sum of some counts.
+    pub(crate) fn total(&self, range: Range<usize>) -> u128 {
+        let (start, end) = (range.start, range.end);
+        let runs = (start..end).step_by(bulk::RUN).map(|start| {
+            let (raw, base) = self.run(start..end.min(start + bulk::RUN));
+            bulk::total(raw, base)
+        });
+        runs.sum()
     }
 
     /// Indices and counts, where there are any, in ascending order.
@@ -158,7 +163,7 @@ mod tests {
                 prop_assert_eq!(cells.last(), naive.last().map(|&(index, _)| index));
                 let part = &counts[range.clone()];
                 prop_assert_eq!(cells.wrapping_total(range.clone()), part.iter().fold(0u64, |sum, n| sum.wrapping_add(*n)));
-                prop_assert_eq!(cells.saturating_sum(range.clone()), part.iter().fold(0u64, |sum, n| sum.saturating_add(*n)));
+                prop_assert_eq!(cells.total(range.clone()), part.iter().map(|n| u128::from(*n)).sum::<u128>());
                 prop_assert!(counts.iter().enumerate().all(|(index, &count)| cells.at(index) == count));
             }
         }

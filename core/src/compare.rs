@@ -261,7 +261,7 @@ impl Snapshot {
             flags |= COMPARISON_LAYOUTS_DIFFER;
         }
         let ranks = ranks::ranks(self, other);
-        let (count_a, count_b) = (a.total_count as f64, b.total_count as f64);
+        let (count_a, count_b) = (self.exact_total() as f64, other.exact_total() as f64);
         Ok(Comparison {
             a,
             b,

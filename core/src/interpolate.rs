@@ -20,7 +20,7 @@ impl Snapshot {
     ///
     /// One pass over the counts for each group of ascending ranks. Errors as for [`Snapshot::percentiles`].
     pub fn interpolated_percentiles(&self, ranks: &[f64], out: &mut [u64]) -> Result<()> {
-        let total = self.counts().total;
+        let total = self.exact_total();
         for &rank in ranks {
             target_count(rank, total)?;
         }
@@ -38,7 +38,7 @@ impl Snapshot {
             }
             last = target;
             let bucket = self.bucket_at(cursor.find(target));
-            *out = value_inside(&bucket, cursor.before(), rank_units(rank) * u128::from(total));
+            *out = value_inside(&bucket, cursor.before(), rank_units(rank) * total);
         }
         Ok(())
     }
@@ -46,8 +46,8 @@ impl Snapshot {
 
 /// The smallest value of the bucket at which the count reaches `target`, in units of 1e-11, with `before` counts below the
 /// bucket.
-fn value_inside(bucket: &Bucket, before: u64, target: u128) -> u64 {
-    let wanted = target.saturating_sub(u128::from(before) * HUNDRED_PERCENT);
+fn value_inside(bucket: &Bucket, before: u128, target: u128) -> u64 {
+    let wanted = target.saturating_sub(before * HUNDRED_PERCENT);
     let all = u128::from(bucket.count) * HUNDRED_PERCENT;
     if wanted >= all {
         return bucket.upper;

@@ -4,6 +4,7 @@
 //! A step ends at a value, and holds the counts of all buckets up to and including that value's, as far as no step before
 //! it does: a bucket is never divided. All go on until everything recorded is covered, and read each count once.
 
+use crate::percentile::saturated;
 use crate::{Bucket, Error, Result, Snapshot};
 
 /// A step of an iteration.
@@ -14,7 +15,7 @@ pub struct Step {
     pub from: u64,
     /// Where this one ends. Steps of percentiles end with a bucket. (`valueIteratedTo`.)
     pub to: u64,
-    /// Counts that came with this step.
+    /// Counts that came with this step; saturates at `u64::MAX`.
     pub added_count: u64,
     /// Counts of this and all steps before; saturates at `u64::MAX`.
     pub cumulative_count: u64,
@@ -30,34 +31,36 @@ struct Walk<'a> {
     snapshot: &'a Snapshot,
     /// How many counters were added up.
     index: usize,
-    count: u64,
+    count: u128,
+    /// Of all there is.
+    total: u128,
     /// At the end of the step before.
     from: u64,
-    count_before: u64,
+    count_before: u128,
 }
 
 impl<'a> Walk<'a> {
     fn new(snapshot: &'a Snapshot) -> Self {
-        Walk { snapshot, index: 0, count: 0, from: 0, count_before: 0 }
+        Walk { snapshot, index: 0, count: 0, total: snapshot.exact_total(), from: 0, count_before: 0 }
     }
 
     fn add_up_to(&mut self, end: usize) {
         let cells = self.snapshot.cells();
         let end = end.min(cells.len());
         if self.index < end {
-            self.count = self.count.saturating_add(cells.saturating_sum(self.index..end));
+            self.count += cells.total(self.index..end);
             self.index = end;
         }
     }
 
     /// A step that ends at a value, with what was added up.
     fn step(&mut self, to: u64) -> Step {
-        let rank = 100.0 * self.count as f64 / self.snapshot.counts().total as f64;
+        let rank = 100.0 * self.count as f64 / self.total as f64;
         let step = Step {
             from: self.from,
             to,
-            added_count: self.count - self.count_before,
-            cumulative_count: self.count,
+            added_count: saturated(self.count - self.count_before),
+            cumulative_count: saturated(self.count),
             rank,
             rank_level: rank,
         };
@@ -117,7 +120,7 @@ impl Snapshot {
     /// The counts of [`Snapshot::buckets_between`] together: how many observations share a bucket with a value of the range.
     /// Saturates at `u64::MAX`.
     pub fn count_between(&self, lowest: u64, highest: u64) -> u64 {
-        self.cells().saturating_sum(self.indices_between(lowest, highest))
+        saturated(self.cells().total(self.indices_between(lowest, highest)))
     }
 
     fn indices_between(&self, lowest: u64, highest: u64) -> core::ops::Range<usize> {
@@ -176,8 +179,8 @@ impl Snapshot {
             return Err(Error::InvalidArgument);
         }
         let ticks = ticks_per_half_distance as f64;
-        let total = self.counts().total;
         let mut walk = Walk::new(self);
+        let total = walk.total;
         let mut buckets = self.recorded_counts();
         let mut upper = 0;
         let mut level = 0.0;

@@ -15,13 +15,18 @@ pub(crate) const SHORT_RUN: usize = 32;
 
 /// The nearest rank: `max(1, ceil(rank / 100 * total))`, exact for ranks with up to nine decimals.
 /// [`Error::InvalidArgument`] for NaN and ranks outside 0 ..= 100.
-pub(crate) fn target_count(rank: f64, total: u64) -> Result<u64> {
+pub(crate) fn target_count(rank: f64, total: u128) -> Result<u128> {
     if !(0.0..=100.0).contains(&rank) {
         return Err(Error::InvalidArgument);
     }
     let units = rank_units(rank);
-    // At most 100 %, so at most `total`.
-    Ok(((units * total as u128).div_ceil(HUNDRED_PERCENT) as u64).max(1))
+    // Units take 37 bits, and a total 64 and those of the number of counters, at most 26.
+    Ok((units * total).div_ceil(HUNDRED_PERCENT).max(1))
+}
+
+/// As it is reported.
+pub(crate) fn saturated(count: u128) -> u64 {
+    count.try_into().unwrap_or(u64::MAX)
 }
 
 /// A rank in units of 1e-9 percent.
@@ -34,29 +39,30 @@ pub(crate) struct Cursor<'a> {
     snapshot: &'a Snapshot,
     index: usize,
     /// Counts before `index`.
-    before: u64,
-    run: usize,
+    before: u128,
+    /// Whether the sum of any counts has 64 bits.
+    is_small: bool,
 }
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
-        // Where the total saturates, so must every sum on the way.
-        let run = if snapshot.counts().total == u64::MAX { 1 } else { RUN };
-        Cursor { snapshot, index: 0, before: 0, run }
+        Cursor { snapshot, index: 0, before: 0, is_small: snapshot.counts().total < u64::MAX }
     }
 
     /// The counts below the bucket that was found.
-    pub(crate) fn before(&self) -> u64 {
+    pub(crate) fn before(&self) -> u128 {
         self.before
     }
 
     /// The index of the bucket that holds the observation number `target`, 1 ..= total.
-    pub(crate) fn find(&mut self, target: u64) -> usize {
+    pub(crate) fn find(&mut self, target: u128) -> usize {
         let cells = self.snapshot.cells();
-        let mut run = self.run;
+        let mut run = RUN;
         while self.index < cells.len() {
             let end = (self.index + run).min(cells.len());
-            let reached = self.before.saturating_add(cells.wrapping_total(self.index..end));
+            let range = self.index..end;
+            let count = if self.is_small { cells.wrapping_total(range).into() } else { cells.total(range) };
+            let reached = self.before + count;
             if reached < target {
                 (self.index, self.before) = (end, reached);
             } else if run == 1 {
@@ -106,7 +112,7 @@ impl Snapshot {
         capacity: usize,
         mut write: impl FnMut(usize, Percentile),
     ) -> Result<()> {
-        let total = self.counts().total;
+        let total = self.exact_total();
         let mut ascending = true;
         let mut last = 0;
         for &rank in ranks {
@@ -120,8 +126,9 @@ impl Snapshot {
         if total == 0 {
             return if ranks.is_empty() { Ok(()) } else { Err(Error::Empty) };
         }
-        let mut emit = |cursor: &mut Cursor, at: usize, target_count: u64| {
-            let bucket = self.bucket_at(cursor.find(target_count));
+        let mut emit = |cursor: &mut Cursor, at: usize, target: u128| {
+            let bucket = self.bucket_at(cursor.find(target));
+            let target_count = saturated(target);
             let value = bucket.equivalent_value(selection);
             write(at, Percentile { rank: ranks[at], value, target_count, bucket });
         };
@@ -133,7 +140,7 @@ impl Snapshot {
             return Ok(());
         }
         for (group, ranks) in ranks.chunks(GROUP).enumerate() {
-            let mut order = [(0u64, 0usize); GROUP];
+            let mut order = [(0u128, 0usize); GROUP];
             let order = &mut order[..ranks.len()];
             for (at, &rank) in ranks.iter().enumerate() {
                 order[at] = (target_count(rank, total)?, group * GROUP + at);
@@ -151,7 +158,7 @@ impl Snapshot {
     /// `interpolate`, with that bucket's share in proportion to where the value lies in it. 0 below the range, 100 above.
     /// [`Error::Empty`] when nothing was recorded.
     pub fn rank_of_value(&self, value: u64, interpolate: bool) -> Result<f64> {
-        let total = self.counts().total;
+        let total = self.exact_total();
         if total == 0 {
             return Err(Error::Empty);
         }
@@ -171,7 +178,7 @@ impl Snapshot {
     /// [`Snapshot::bucket_percentiles`].
     pub fn bucket_percentile(&self, bucket: &Bucket, selection: ValueSelection) -> Percentile {
         let before = self.count_before(bucket.storage_index as usize);
-        percentile_of_middle(before, *bucket, self.counts().total, selection)
+        percentile_of_middle(before, *bucket, self.exact_total(), selection)
     }
 
     /// The buckets that have counts (or all), in ascending order, each as [`Snapshot::bucket_percentile`] has it.
@@ -180,23 +187,24 @@ impl Snapshot {
         recorded_only: bool,
         selection: ValueSelection,
     ) -> impl Iterator<Item = Percentile> + '_ {
-        let mut before = 0u64;
+        let (mut before, total) = (0u128, self.exact_total());
         self.buckets().filter(move |bucket| !recorded_only || bucket.count != 0).map(move |bucket| {
-            let percentile = percentile_of_middle(before, bucket, self.counts().total, selection);
-            before = before.saturating_add(bucket.count);
+            let percentile = percentile_of_middle(before, bucket, total, selection);
+            before += u128::from(bucket.count);
             percentile
         })
     }
 
-    fn count_before(&self, index: usize) -> u64 {
-        self.cells().saturating_sum(0..index)
+    fn count_before(&self, index: usize) -> u128 {
+        self.cells().total(0..index)
     }
 }
 
-fn percentile_of_middle(before: u64, bucket: Bucket, total: u64, selection: ValueSelection) -> Percentile {
-    let target_count = before.saturating_add(bucket.count.div_ceil(2));
+fn percentile_of_middle(before: u128, bucket: Bucket, total: u128, selection: ValueSelection) -> Percentile {
+    let target_count = before + u128::from(bucket.count.div_ceil(2));
     // Rounded once where 53 bits hold a hundred times the target.
     let rank = target_count as f64 * 100.0 / total as f64;
+    let target_count = u64::try_from(target_count).unwrap_or(u64::MAX);
     Percentile { rank, value: bucket.equivalent_value(selection), target_count, bucket }
 }
 
@@ -211,7 +219,10 @@ mod tests {
         assert_eq!(target_count(99.999, 99_940), Ok(99_940));
         assert_eq!(target_count(99.9999999999, 1_000_000), Ok(1_000_000));
         assert_eq!((target_count(0.0, 5), target_count(-0.0, 5)), (Ok(1), Ok(1)));
-        assert_eq!(target_count(100.0, u64::MAX), Ok(u64::MAX));
+        assert_eq!(target_count(100.0, u64::MAX.into()), Ok(u64::MAX.into()));
+        // All counters full.
+        let most = u128::from(u64::MAX) << 26;
+        assert_eq!(target_count(100.0, most), Ok(most));
         for rank in [f64::NAN, -1e-9, 100.000_000_001, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(target_count(rank, 5), Err(Error::InvalidArgument), "{rank}");
         }
@@ -219,14 +230,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn targets_of_decimal_ranks(nanos in 0u64..=100_000_000_000, total in 1u64..) {
+        fn targets_of_decimal_ranks(nanos in 0u64..=100_000_000_000, total in 1u128..1 << 90) {
             // The rank as a user would write it, with nine decimals.
             let text = std::format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
             let rank: f64 = text.parse().unwrap();
-            let product = nanos as u128 * total as u128;
+            let product = nanos as u128 * total;
             let mut expected = product / 100_000_000_000;
             if !product.is_multiple_of(100_000_000_000) { expected += 1 }
-            prop_assert_eq!(target_count(rank, total).unwrap() as u128, expected.max(1));
+            prop_assert_eq!(target_count(rank, total).unwrap(), expected.max(1));
         }
     }
 }

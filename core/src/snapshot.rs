@@ -26,7 +26,8 @@ pub enum Since {
     PreviousUpdate,
 }
 
-/// Totals of a snapshot. They saturate at `u64::MAX`.
+/// Totals of a snapshot. They saturate at `u64::MAX`; what is decided by a total, such as percentiles, is decided by the exact
+/// one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Counts {
@@ -317,6 +318,14 @@ impl Snapshot {
     /// Totals.
     pub fn counts(&self) -> Counts {
         self.head.counts
+    }
+
+    /// The sum of all counts, which may be more than [`Counts::total`] can say: every rank is decided by it.
+    pub(crate) fn exact_total(&self) -> u128 {
+        match self.head.counts.total {
+            u64::MAX => self.cells().total(0..self.head.layout.length()),
+            total => total.into(),
+        }
     }
 
     /// Whether counts are estimates (scalable mode).

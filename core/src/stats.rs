@@ -1,7 +1,7 @@
 //! Mean, deviation, and the summary.
 
 use crate::bulk::{PowerSums, RUN};
-use crate::percentile::{SHORT_RUN, target_count};
+use crate::percentile::{SHORT_RUN, saturated, target_count};
 use crate::{
     Bucket, Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Snapshot, Summary,
     ValueSelection,
@@ -124,21 +124,19 @@ impl Snapshot {
         &self,
         selection: ValueSelection,
     ) -> (Moments, [Percentile; SUMMARY_PERCENTILES]) {
-        let total = self.counts().total;
+        let total = self.exact_total();
         let mut percentiles = SUMMARY_RANKS.map(|rank| Percentile { rank, ..Percentile::default() });
         if total == 0 {
             return (self.moments(), percentiles);
         }
-        for percentile in &mut percentiles {
-            // The ranks are in range.
-            percentile.target_count = target_count(percentile.rank, total).unwrap_or(1);
-        }
+        // The ranks are in range.
+        let targets = SUMMARY_RANKS.map(|rank| target_count(rank, total).unwrap_or(1));
         let cells = self.cells();
-        let mut pending = percentiles.iter_mut().peekable();
-        let (mut sum, mut before) = (Accumulator::EMPTY, 0u64);
+        let mut pending = percentiles.iter_mut().zip(targets).peekable();
+        let (mut sum, mut before) = (Accumulator::EMPTY, 0u128);
         self.for_each_run(&mut sum, |start, end, count| {
-            let reached = count.map(|count| before.saturating_add(count));
-            let Some(target) = pending.peek().map(|percentile| percentile.target_count) else { return };
+            let reached = count.map(|count| before + u128::from(count));
+            let Some(target) = pending.peek().map(|&(_, target)| target) else { return };
             if let Some(reached) = reached
                 && reached < target
             {
@@ -148,19 +146,18 @@ impl Snapshot {
             // In this run, or its sum is not known: look at its parts, and at the counts of those that matter.
             for short in (start..end).step_by(SHORT_RUN) {
                 let short = short..end.min(short + SHORT_RUN);
-                let Some(target) = pending.peek().map(|percentile| percentile.target_count) else { return };
+                let Some(target) = pending.peek().map(|&(_, target)| target) else { return };
                 if count.is_some() {
-                    let reached = before.saturating_add(cells.wrapping_total(short.clone()));
+                    let reached = before + u128::from(cells.wrapping_total(short.clone()));
                     if reached < target {
                         before = reached;
                         continue;
                     }
                 }
                 for index in short {
-                    before = before.saturating_add(cells.at(index));
-                    while let Some(percentile) =
-                        pending.next_if(|percentile| percentile.target_count <= before)
-                    {
+                    before += u128::from(cells.at(index));
+                    while let Some((percentile, target)) = pending.next_if(|&(_, target)| target <= before) {
+                        percentile.target_count = saturated(target);
                         percentile.bucket = self.bucket_at(index);
                         percentile.value = percentile.bucket.equivalent_value(selection);
                     }

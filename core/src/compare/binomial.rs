@@ -25,8 +25,8 @@ pub(crate) struct Binomial {
 }
 
 impl Binomial {
-    pub(crate) fn new(n: u64, p: f64) -> Binomial {
-        let (n, q) = (n as f64, 1.0 - p);
+    pub(crate) fn new(n: impl Into<u128>, p: f64) -> Binomial {
+        let (n, q) = (n.into() as f64, 1.0 - p);
         let mean = n * p;
         let mean_rest = libm::fma(n, p, -mean);
         Binomial { n, p, q, mean, mean_rest, deviation: libm::sqrt(mean * q) }

@@ -1,7 +1,7 @@
 //! How well a quantile is known, and the difference of two.
 
 use super::binomial::Binomial;
-use crate::percentile::{Cursor, target_count};
+use crate::percentile::{Cursor, saturated, target_count};
 use crate::{Error, Result, Snapshot, ValueSelection};
 
 /// A quantile of a snapshot, and the interval that holds the quantile of what the observations are a sample of.
@@ -63,7 +63,7 @@ pub(super) fn share_or(value: f64, default: f64) -> Result<f64> {
 
 /// The numbers, from 1, of the observations between which the quantile lies, and with which probability it does. 0 and
 /// `n + 1` for no limit.
-pub(super) fn order_statistics(n: u64, quantile: f64, confidence: f64) -> (f64, f64, f64) {
+pub(super) fn order_statistics(n: impl Into<u128>, quantile: f64, confidence: f64) -> (f64, f64, f64) {
     let tail = (1.0 - confidence) / 2.0;
     let below = Binomial::new(n, quantile);
     let lower = below.lower_quantile(tail);
@@ -91,7 +91,7 @@ impl Snapshot {
             return Err(Error::InvalidArgument);
         }
         let confidence = share_or(confidence, DEFAULT_CONFIDENCE)?;
-        let n = self.counts().total;
+        let n = self.exact_total();
         if n == 0 {
             return Err(Error::Empty);
         }
@@ -99,12 +99,12 @@ impl Snapshot {
         let (lower, upper, coverage) = order_statistics(n, quantile, confidence);
         // The target is between them: the binomial's median is next to its mean. Rounding of a total that no double holds
         // must not put them out of order.
-        let lower_count = (lower as u64).min(target);
-        let upper_count = if upper > n as f64 { 0 } else { (upper as u64).max(target) };
+        let lower_count = (lower as u128).min(target);
+        let upper_count = if upper > n as f64 { 0 } else { (upper as u128).clamp(target, n) };
         // In ascending order, for one pass.
         let mut cursor = Cursor::new(self);
         let mut bucket_width = 0;
-        let mut find = |count: u64| {
+        let mut find = |count: u128| {
             let bucket = self.bucket_at(cursor.find(count));
             bucket_width = bucket_width.max(bucket.step);
             (bucket, bucket.equivalent_value(ValueSelection::Midpoint))
@@ -128,15 +128,15 @@ impl Snapshot {
             quantile,
             confidence,
             coverage,
-            total_count: n,
-            target_count: target,
+            total_count: saturated(n),
+            target_count: saturated(target),
             value,
             lower,
             upper,
             lower_midpoint,
             upper_midpoint,
-            lower_count,
-            upper_count,
+            lower_count: saturated(lower_count),
+            upper_count: saturated(upper_count),
             bucket_width,
         })
     }

@@ -66,7 +66,15 @@ const EXACT: u128 = 6_900_000_000_000;
 /// - Kolmogorov-Smirnov: N. Smirnov (1939), with Kolmogorov's limiting distribution. It is conservative for few observations, and
 ///   more so for values in buckets, inside of which the largest distance may lie: the true p is at most what is told.
 pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
-    let (n_a, n_b) = (u128::from(a.counts().total), u128::from(b.counts().total));
+    // Pairs have at most 128 bits where totals have 64. Larger ones are counted in units of a power of two, which leaves more
+    // digits than a double has.
+    let largest = a.exact_total().max(b.exact_total());
+    let shift = (u128::BITS - largest.leading_zeros()).saturating_sub(u64::BITS);
+    let total = |of: &Snapshot| match shift {
+        0 => of.exact_total(),
+        _ => of.recorded_counts().map(|(_, count)| u128::from(count) >> shift).sum(),
+    };
+    let (n_a, n_b) = (total(a), total(b));
     let n = n_a + n_b;
     let (mut before_a, mut before_b) = (0u128, 0u128);
     // Pairs in which b is greater, or less, or the same; the sum of t^3 - t over the ties, and of (t / n)^3 where that is too large.
@@ -74,6 +82,7 @@ pub(super) fn ranks(a: &Snapshot, b: &Snapshot) -> Ranks {
     let (mut ties, mut tie_shares) = (0u128, 0.0);
     let mut furthest = 0u128;
     for_each_bucket(a, b, |count_a, count_b| {
+        let (count_a, count_b) = (count_a >> shift, count_b >> shift);
         greater = greater.saturating_add(count_b.saturating_mul(before_a));
         less = less.saturating_add(count_a.saturating_mul(before_b));
         same = same.saturating_add(count_a.saturating_mul(count_b));

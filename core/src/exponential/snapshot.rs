@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::exact::Exact;
 use super::layout::{DoubleBucket, DoubleLayout};
 use super::sum::ExactSum;
-use crate::percentile::target_count;
+use crate::percentile::{saturated, target_count};
 use crate::{Error, Result};
 
 /// Which observation a quantile is.
@@ -35,8 +35,7 @@ pub struct DoubleSnapshot {
     pub(super) layout: DoubleLayout,
     pub(super) rule: QuantileRule,
     pub(super) entries: Vec<Entry>,
-    /// Saturates.
-    pub(super) count: u64,
+    pub(super) count: u128,
     pub(super) not_finite: u64,
     pub(super) lost: u64,
     pub(super) exact: Option<Exact>,
@@ -109,7 +108,7 @@ impl DoubleSnapshot {
             });
             self.lost = lost;
         }
-        self.count = self.entries.iter().fold(0, |sum: u64, entry| sum.saturating_add(entry.count));
+        self.count = self.entries.iter().map(|entry| u128::from(entry.count)).sum();
     }
 
     /// The rule that maps values to buckets.
@@ -119,7 +118,7 @@ impl DoubleSnapshot {
 
     /// Observations with a finite value; saturates at `u64::MAX`.
     pub fn count(&self) -> u64 {
-        self.count
+        saturated(self.count)
     }
 
     /// Observations that were NaN or infinite.
@@ -175,7 +174,7 @@ impl DoubleSnapshot {
         let sum = self.exact.as_ref().map_or(&of_buckets, |exact| &exact.sum);
         let (min, max) = self.range().unwrap_or((f64::NAN, f64::NAN));
         DoubleStatistics {
-            count: self.count,
+            count: self.count(),
             not_finite: self.not_finite,
             lost: self.lost,
             sum: sum.to_f64(),
@@ -241,11 +240,11 @@ impl DoubleSnapshot {
     }
 
     /// The number of the observation, from 1, at a quantile of 0 ..= 1.
-    pub(super) fn target(&self, quantile: f64) -> Result<u64> {
+    pub(super) fn target(&self, quantile: f64) -> Result<u128> {
         match self.rule {
             QuantileRule::NearestRank => target_count(quantile * 100.0, self.count),
             // The cast saturates.
-            QuantileRule::DotNet => Ok(((quantile * self.count as f64) as u64).min(self.count - 1) + 1),
+            QuantileRule::DotNet => Ok(((quantile * self.count as f64) as u128).min(self.count - 1) + 1),
         }
     }
 
@@ -271,22 +270,22 @@ pub(super) struct Cursor<'a> {
     snapshot: &'a DoubleSnapshot,
     index: usize,
     /// Observations before `index`.
-    before: u64,
+    before: u128,
     range: (f64, f64),
 }
 
 impl Cursor<'_> {
     /// What observation number `target`, 1 ..= count, is reported as, and its bucket.
-    pub(super) fn find(&mut self, target: u64) -> (f64, DoubleBucket) {
+    pub(super) fn find(&mut self, target: u128) -> (f64, DoubleBucket) {
         let entries = &self.snapshot.entries;
         if target <= self.before {
             (self.index, self.before) = (0, 0);
         }
         while let Some(entry) = entries.get(self.index)
             && self.index + 1 < entries.len()
-            && self.before.saturating_add(entry.count) < target
+            && self.before + u128::from(entry.count) < target
         {
-            self.before = self.before.saturating_add(entry.count);
+            self.before += u128::from(entry.count);
             self.index += 1;
         }
         let entry = entries[self.index];

@@ -124,17 +124,20 @@ impl ExactSum {
 
     /// The sum, of which 64 bits are taken, divided by a count; NaN for a count of zero. Finite even where the sum as a
     /// double is not.
-    pub(super) fn divided_by(&self, count: u64) -> f64 {
+    pub(super) fn divided_by(&self, count: u128) -> f64 {
         if count == 0 { f64::NAN } else { self.scaled(count) }
     }
 
-    fn scaled(&self, count: u64) -> f64 {
+    fn scaled(&self, count: u128) -> f64 {
         let Some((negative, bits, position, rest)) = self.leading() else {
             return 0.0;
         };
+        // More than 64 bits of a count are more than 64 bits of a quotient can show.
+        let excess = (u128::BITS - count.leading_zeros()).saturating_sub(u64::BITS);
+        let (count, position) = (count >> excess, position - excess as i32);
         // The lowest bit stands for all that follows it: it is below the rounding of the conversion.
         let dividend = u128::from(bits | u64::from(rest)) << 64;
-        let (quotient, remainder) = (dividend / u128::from(count), dividend % u128::from(count));
+        let (quotient, remainder) = (dividend / count, dividend % count);
         let quotient = (quotient | u128::from(remainder != 0)) as f64;
         // Small sums have no more bits than a double has, since they have none below 2^-1074.
         let magnitude = libm::scalbn(quotient, position - 64 - 1074);
@@ -192,7 +195,11 @@ mod tests {
         let mut sum = ExactSum::ZERO;
         sum.add(f64::MAX, u64::MAX);
         sum.carry();
-        assert_eq!(sum.divided_by(u64::MAX), f64::MAX);
+        assert_eq!(sum.divided_by(u64::MAX.into()), f64::MAX);
+        let mut many = ExactSum::ZERO;
+        (0..16).for_each(|_| many.add(3.0, 1 << 63));
+        many.carry();
+        assert_eq!((many.divided_by(16 << 63), many.divided_by(1 << 66)), (3.0, 6.0));
         sum.add(-f64::MAX, u64::MAX);
         sum.carry();
         assert_eq!(sum.to_f64(), 0.0);

@@ -2,6 +2,7 @@
 
 use super::snapshot::{DoubleSnapshot, DoubleStatistics};
 use crate::exponential::DoubleBucket;
+use crate::percentile::saturated;
 use crate::{SUMMARY_PERCENTILES, SUMMARY_RANKS};
 
 /// A percentile of doubles.
@@ -12,7 +13,7 @@ pub struct DoublePercentile {
     pub rank: f64,
     /// What the observation is reported as; NaN in the summary of nothing.
     pub value: f64,
-    /// The number of the observation among all in ascending order, from 1; 0 in the summary of nothing.
+    /// The number of the observation among all in ascending order, from 1; saturates at `u64::MAX`; 0 in the summary of nothing.
     pub target_count: u64,
     /// The bucket of the observation, with its count.
     pub bucket: DoubleBucket,
@@ -35,12 +36,11 @@ impl DoubleSnapshot {
         let nothing = DoubleBucket { lower: f64::NAN, upper: f64::NAN, midpoint: f64::NAN, count: 0 };
         let mut cursor = self.cursor();
         let percentiles = SUMMARY_RANKS.map(|rank| {
-            let Some(target_count) = (if self.count() == 0 { None } else { self.target(rank / 100.0).ok() })
-            else {
+            let Some(target) = (if self.count() == 0 { None } else { self.target(rank / 100.0).ok() }) else {
                 return DoublePercentile { rank, value: f64::NAN, target_count: 0, bucket: nothing };
             };
-            let (value, bucket) = cursor.find(target_count);
-            DoublePercentile { rank, value, target_count, bucket }
+            let (value, bucket) = cursor.find(target);
+            DoublePercentile { rank, value, target_count: saturated(target), bucket }
         });
         DoubleSummary { statistics: self.statistics(), percentiles }
     }

@@ -55,7 +55,7 @@ fn overtaken() {
         let histogram = shared();
         histogram.record(0);
         histogram.record(1);
-        let dying = spawn(&histogram, Shared::reset_and_die);
+        let dying = spawn(&histogram, |histogram| histogram.reset_and_die());
         histogram.reset().unwrap();
         let mut since_reset = snapshot(layout());
         since_reset.update(&**histogram, Since::Reset).unwrap();
@@ -75,7 +75,7 @@ fn overtaken() {
 fn overtaken_beside_a_writer() {
     model(3, || {
         let histogram = shared();
-        let dying = spawn(&histogram, Shared::reset_and_die);
+        let dying = spawn(&histogram, |histogram| histogram.reset_and_die());
         let writer = spawn(&histogram, |histogram| histogram.record(0));
         histogram.reset().unwrap();
         let mut since_reset = snapshot(layout());

@@ -30,7 +30,7 @@ pub(super) fn write(out: &mut dyn Write, pictures: &Pictures<'_>) -> fmt::Result
     let mut parts = [0.0; PARTS];
     let most = pictures
         .recorded()
-        .map(|snapshot| shares(snapshot, &axis, &mut parts) * snapshot.counts().total as f64)
+        .map(|snapshot| shares(snapshot, &axis, &mut parts) * snapshot.exact_total() as f64)
         .fold(0.0, f64::max);
     write_scale(out, &frame, most)?;
     write_y_ticks(out, &frame, &axis, |value| axis.label(&unit, value))?;
@@ -78,7 +78,7 @@ fn write_column(
     fill: impl Fn(&mut [f64]),
     most: f64,
 ) -> fmt::Result {
-    let total = series.snapshot.counts().total as f64;
+    let total = series.snapshot.exact_total() as f64;
     if total == 0.0 {
         return Ok(());
     }

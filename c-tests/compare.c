@@ -131,7 +131,7 @@ static void refused(void)
     options.relative_threshold = -1;
     options.quantile = 0.9999;
     CHECK_OK(picollo_compare(a, a, &options, &compared));
-    CHECK(compared.margin == 1 && compared.flags == PICOLLO_COMPARISON_TOO_FEW);
+    CHECK(compared.margin == 1 && compared.flags == (PICOLLO_COMPARISON_TOO_FEW | PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION));
     CHECK(isinf(compared.difference_lower) && isinf(compared.smallest_detectable) && compared.a.upper == UINT64_MAX);
 
     picollo_snapshot_free(a);

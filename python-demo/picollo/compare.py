@@ -320,7 +320,7 @@ class BlockComparison(_Judged):
 
     def __str__(self) -> str:
         # In proportion to what is hardly there, or nothing, a difference says nothing: then it is told as it is.
-        base = abs(self.median_a) if self.median_a >= self.resolution else 0.0
+        base = 0.0 if self.median_a < self.resolution != 0 else abs(self.median_a)
 
         def share(value: float, sign: str = "+") -> str:
             if not math.isfinite(value):

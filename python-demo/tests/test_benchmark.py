@@ -50,6 +50,61 @@ def test_made_up_times() -> None:
     assert once.repetitions == (1, 1) and once.blocks.has_too_few
 
 
+def overheard(a: float, b: float, **options: Any) -> picollo.BenchmarkResult:
+    """A benchmark of functions that take these nanoseconds on top of 20 for calling."""
+    with Benchmark(**{"max_blocks": 40, "warm_up": 0, **options}) as bench:
+        state = 1
+        while (step := bench.next()) is not None:
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            bench.done_after((20 + (a, b, 0.0)[step.which] + (state >> 40) / 2**32) * 1e-9 * step.repetitions)
+        return bench.result()
+
+
+def test_below_the_resolution() -> None:
+    result = overheard(0.1, 0.06)
+    assert result.verdict is Verdict.NO_EVIDENCE and result.blocks.is_below_resolution
+    assert result.is_nothing == (True, True) and not result.is_budget_spent
+    assert result.blocks.median_b - result.blocks.median_a == pytest.approx(result.blocks.difference)
+    assert result.repetitions[0] == result.repetitions[1] and result.empty_count >= 16
+    assert "below what this measurement can tell" in repr(result) and "%" not in repr(result)
+    assert "/a" not in repr(result).replace("n/a", "")
+    assert "overhead 20,00" in repr(result) and "calls a sample" in repr(result)
+    text = str(result)
+    assert "<500" in text and "| Overhead " in text and "| Calls " in text and "(resolution)" in text
+    told = json.loads(result.json())
+    assert told["verdict"] == "no evidence" and told["below_resolution"] and told["margin_by"] == "resolution"
+    assert told["overhead"][0] == pytest.approx(20_000, rel=1e-3) and told["overhead_error"][0] < 10
+    assert told["calls"][0] == told["calls"][1] and told["nothing"] == [True, True]
+    # Whoever knows better is heard; and what is there is seen.
+    assert overheard(0.1, 0.06, resolution=1e-12).verdict is Verdict.FASTER
+    assert overheard(0.1, 0.06, resolution=0).verdict is Verdict.FASTER
+    assert overheard(20, 21).verdict is Verdict.SLOWER
+    assert json.loads(overheard(100, 105).json())["margin_by"] == "threshold"
+
+
+def test_copies() -> None:
+    seen: dict[int, Any] = {}
+
+    def first(number: int = 1, *, other: int = 2) -> None:
+        # Kept, so that no two have the same address.
+        code = sys._getframe().f_code
+        seen[id(code)] = code
+        assert (number, other) == (1, 2)
+
+    class Thing:
+        def method(self) -> None:
+            assert type(self) is Thing
+
+    options: dict[str, Any] = {"budget": 20.0, "max_blocks": 3, "warm_up": 0, "repetitions": 3, "precision": 0}
+    picollo.benchmark(first, Thing().method, **options)
+    assert list(seen) == [id(first.__code__)]
+    seen.clear()
+    picollo.benchmark(first, Thing().method, clone=True, **options)
+    assert len(seen) >= 3 and id(first.__code__) not in seen
+    # What has no code of its own is run as it is.
+    assert picollo.benchmark(dict, list, clone=True, **options).blocks.block_count == 3
+
+
 def test_known_work() -> None:
     result = picollo.benchmark(
         lambda: add_chain_256(100),
@@ -190,6 +245,41 @@ def test_progress_on_a_terminal() -> None:
     assert process.returncode == 0 and b"| Wall time" in output
     assert shown.startswith("\r") and "% [" in shown and " runs  A " in shown and "nan" not in shown
     assert shown.endswith("\r") and all(len(part) <= 79 for part in shown.split("\r"))
+
+
+def blocks_of(values: list[tuple[float, float]], resolution: float = 0.0) -> picollo.BlockComparison:
+    a, b = ([pair[side] for pair in values] for side in (0, 1))
+    return picollo.compare_blocks(a, b, resolution=resolution)
+
+
+def test_rows_agree() -> None:
+    from picollo.commands import compare
+
+    system = next(metric for metric in compare.METRICS if metric.key == "system")
+    # From nothing to 1.9 ms is not "0.0 %".
+    row = compare._row(system, blocks_of([(0.0, 1.9e-3)] * 40, system.resolution))
+    assert row[1:3] == ["0.00 us", "1.90 ms"] and row[3].startswith("+1.90 ms [") and row[4] == "more"
+    # Ticks: medians of 0 and of 1.9 ms, and a median difference of nothing, agree.
+    ticks = [(0.0, 0.0), (0.0, 1.9e-3), (1.9e-3, 1.9e-3)] * 7 + [(0.0, 1.9e-3), (1.9e-3, 0.0)] * 3 + [(1.9e-3, 1.9e-3)] * 2
+    judged = blocks_of(ticks, system.resolution)
+    a, b = compare.levels(judged)
+    assert b - a == pytest.approx(judged.difference)
+    wall = compare.METRICS[0]
+    below = blocks_of([(1e-3 + at % 3 * 1e-6, 1.012e-3 + at % 3 * 1e-6) for at in range(40)], wall.resolution)
+    assert compare._row(wall, below)[4] == "below what this measurement can tell"
+
+
+def test_longer_than_the_budget() -> None:
+    # One run of A to warm up, and a block: it is said that this is too little.
+    long = command("sleep 0.3", "sleep 0.3", "--budget", "0.1")
+    assert (long.returncode, long.stderr) == (0, "")
+    assert "2 runs of each in 1 blocks" in long.stdout and "Too few runs" in long.stdout
+    # In the middle of a block.
+    part = command("sleep 0.1", "sleep 0.1", "--budget", "1.0", "--json")
+    assert part.returncode == 0
+    told = json.loads(part.stdout)
+    assert told["block_count"] == len(told["metrics"]["wall"]["blocks"]) >= 1
+    assert all(0.1 <= time < 5 for block in told["metrics"]["wall"]["blocks"] for time in block)
 
 
 def test_what_can_go_wrong() -> None:

@@ -214,7 +214,7 @@ def test_refusals() -> None:
 def test_blocks() -> None:
     random = numpy.random.default_rng(4)
     drift = numpy.linspace(100, 200, 80)
-    a, b = drift + random.normal(0, 1, 80), drift * 1.05 + random.normal(0, 1, 80)
+    a, b = drift + random.normal(0, 1, 80), drift + 7 + random.normal(0, 1, 80)
     compared = picollo.compare_blocks(a, b)
     differences = numpy.sort(b - a)
     assert compared.difference == pytest.approx(numpy.median(differences))
@@ -226,6 +226,11 @@ def test_blocks() -> None:
     centred = (b - a) - (b - a).mean()
     assert compared.lag1 == pytest.approx((centred[1:] * centred[:-1]).sum() / (centred**2).sum())
     assert picollo.compare_blocks(b, a).verdict is Verdict.FASTER
+    # Differences that drift themselves: as many ranks as there are independent ones, so that the interval is wider.
+    grows = picollo.compare_blocks(a, drift * 1.05 + random.normal(0, 1, 80))
+    assert grows.is_autocorrelated and grows.verdict is Verdict.SLOWER
+    within = numpy.sort(drift * 0.05)
+    assert grows.interval[0] < within[lower - 1] and grows.interval[1] > within[upper - 1]
     walk = numpy.cumsum(random.normal(0, 1, 200))
     assert picollo.compare_blocks(numpy.zeros(200), walk).is_autocorrelated
     assert picollo.compare_blocks(a[:3], b[:3]).has_too_few
@@ -235,6 +240,25 @@ def test_blocks() -> None:
         picollo.compare_blocks([1.0], [math.inf])
     with pytest.raises(picollo.EmptyError):
         picollo.compare_blocks([], [])
+
+
+def test_below_the_resolution_and_below_zero() -> None:
+    a, b = [103.0 + at % 7 for at in range(40)], [63.0 + at % 5 for at in range(40)]
+    told = picollo.compare_blocks(a, b, resolution=500)
+    assert told.verdict is Verdict.NO_EVIDENCE and told.is_below_resolution and told.is_margin_resolution
+    assert told.resolution == told.margin == 500
+    assert str(told).startswith("below what this measurement can tell: -") and "%" not in str(told)
+    assert "margin 500 (resolution)" in repr(told)
+    plain = picollo.compare_blocks(a, b)
+    assert plain.verdict is Verdict.FASTER and not plain.is_margin_resolution and plain.resolution == 0
+    # In proportion to nothing there is no percentage, and nothing is cut off either.
+    nothing = picollo.compare_blocks([0.0] * 40, [1.9] * 40)
+    assert "/a" not in str(nothing).replace("n/a", "") and "slower: +1.9 [+1.9, +1.9]" in str(nothing)
+    # More than -100 is more.
+    negative = picollo.compare_blocks([-100.0 - at % 3 for at in range(40)], [-95.0 - at % 2 for at in range(40)])
+    assert negative.verdict is Verdict.SLOWER and "slower: +5" in str(negative) and "margin 1.0%" in str(negative)
+    with pytest.raises(ValueError):
+        picollo.compare_blocks(a, b, resolution=math.nan)
 
 
 def test_the_page_tells_what_is() -> None:

@@ -5,7 +5,7 @@ use core::fmt::{self, Display, Write};
 use super::change::Change;
 use super::comparison::{Confidence, Difference, Magnitude, MarginOf, is_noted};
 use super::escape::Markdown;
-use super::markdown::Level;
+use super::markdown::{Level, is_below};
 use super::number::{Fixed, Grouped, NOT_AVAILABLE};
 use super::table::{self, Align, Rows};
 use super::{markdown, names};
@@ -95,7 +95,7 @@ fn rows(
 ) -> fmt::Result {
     let resolution = blocks.resolution;
     // In proportion to what is hardly there a difference says nothing.
-    let base = if blocks.median_a < resolution { f64::NAN } else { blocks.median_a };
+    let base = if is_below(blocks.median_a, resolution) { f64::NAN } else { blocks.median_a };
     let of = |value: f64| Difference { value, base };
     let median = |value: f64| Level { shown: Fixed::trimmed(value, 1), value, resolution };
     row([&"Blocks", &Markdown(name_a), &Markdown(name_b), &"Difference"])?;
@@ -221,5 +221,18 @@ mod tests {
 So it is.
 "
         );
+    }
+
+    /// More is more and a margin has no sign, also of values below zero.
+    #[test]
+    fn below_zero() {
+        let a: [f64; 40] = core::array::from_fn(|at| -100.0 - (at * 7 % 10) as f64 / 10.0);
+        let b: [f64; 40] = core::array::from_fn(|at| -95.0 - (at * 3 % 10) as f64 / 10.0);
+        let compared = compare_blocks(&a, &b, &mut [0.0; 40], &CompareOptions::default()).unwrap();
+        let mut text = String::new();
+        let first = example::first();
+        compared.write_markdown(&first, &first, &Conditions::default(), &mut text, "", "", "").unwrap();
+        assert!(text.contains("| -100.5 | -95.5 |") && text.contains(" +5 (+5.0%) |"), "{text}");
+        assert!(text.contains(" ±1 (1.0%) |") && text.contains("slower |"), "{text}");
     }
 }

@@ -101,6 +101,11 @@ pub(super) fn write_diff_above(
     })
 }
 
+/// Whether a value is less than can be told. Without a resolution any can.
+pub(super) fn is_below(value: f64, resolution: f64) -> bool {
+    resolution > 0.0 && value < resolution
+}
+
 /// A value, or that it is below what can be told.
 pub(super) struct Level<T> {
     pub shown: T,
@@ -110,7 +115,7 @@ pub(super) struct Level<T> {
 
 impl<T: Display> Display for Level<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.value < self.resolution {
+        if is_below(self.value, self.resolution) {
             write!(f, "<{}", Fixed::trimmed(self.resolution, 1))
         } else {
             self.shown.fmt(f)
@@ -126,7 +131,8 @@ fn diff_rows(
     row: Rows<'_>,
 ) -> fmt::Result {
     let known = |change: Change, a: f64, b: f64| {
-        if a < resolution || b < resolution { Change::of_floats(f64::NAN, 0.0) } else { change }
+        let is_known = !is_below(a, resolution) && !is_below(b, resolution);
+        if is_known { change } else { Change::of_floats(f64::NAN, 0.0) }
     };
     row([&"Percentile", &Markdown(name_a), &Markdown(name_b), &"Δ%"])?;
     for (of_a, of_b) in a.percentiles.iter().zip(&b.percentiles) {

@@ -2,7 +2,8 @@
 
 Runs the commands A and B in turns, in blocks (A B B A, then B A A B), until the difference of their wall times is known well
 enough or the budget is spent, and compares time, memory, page faults and context switches, and with --event what the processor
-counted, by the differences within blocks. Each difference is told with its interval.
+counted, by the differences within blocks. Each difference is told with its interval. Differences below the resolution (20 us, 256
+KiB, one of what is counted) are below what this measurement can tell.
 
 Peak memory is at least that of this program itself, which a new process starts as on Linux.
 
@@ -48,7 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--max-blocks", type=_count, default=100_000, metavar="N", help="blocks at most")
     add("--warm-up", type=_count, default=1, metavar="N", help="runs of each before it counts (default: %(default)s)")
     add("--threshold", type=float, default=0.01, metavar="T", help="differences up to this share do not matter (default: %(default)g)")
-    add("--confidence", type=_share, default=0.95, metavar="C", help="of the intervals (default: %(default)g)")
+    add("--confidence", type=_share, default=0.99, metavar="C",
+        help="of the intervals (default: %(default)g: there are many of them)")
     add("--event", action="append", default=[], metavar="EVENT", help="count this event too; may be given again")
     add("--name", action="append", default=[], metavar="NAME", help="what to call A, and given again B")
     add("--show-output", action="store_true", help="let the commands write; else what they write is dropped")
@@ -84,6 +86,8 @@ class Metric(NamedTuple):
     name: str
     key: str
     format: Callable[[float], str]
+    #: What cannot be told apart: of equal programs it differs by as much.
+    resolution: float = 0.0
 
 
 def seconds(value: float) -> str:
@@ -104,16 +108,23 @@ def count(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:,.1f}"
 
 
+#: Seconds: where a process lies in memory, and how long its name is.
+_TIME = 2e-5
+#: KiB: the kernel adds up memory in steps of 64 pages.
+_MEMORY = 256.0
+#: A tick or a wake-up more or less.
+_COUNT = 1.0
+
 METRICS = (
-    Metric("Wall time", "wall", seconds),
-    Metric("CPU time", "cpu", seconds),
-    Metric("  user", "user", seconds),
-    Metric("  system", "system", seconds),
-    Metric("Peak memory", "memory", kibibytes),
-    Metric("Page faults", "page_faults", count),
-    Metric("  from disk", "major_faults", count),
-    Metric("Waits", "waits", count),
-    Metric("Preemptions", "preemptions", count),
+    Metric("Wall time", "wall", seconds, _TIME),
+    Metric("CPU time", "cpu", seconds, _TIME),
+    Metric("  user", "user", seconds, _TIME),
+    Metric("  system", "system", seconds, _TIME),
+    Metric("Peak memory", "memory", kibibytes, _MEMORY),
+    Metric("Page faults", "page_faults", count, _COUNT),
+    Metric("  from disk", "major_faults", count, _COUNT),
+    Metric("Waits", "waits", count, _COUNT),
+    Metric("Preemptions", "preemptions", count, _COUNT),
 )
 
 
@@ -244,8 +255,10 @@ def measure(runner: Runner, arguments: argparse.Namespace) -> list[list[dict[str
                 samples.append((step.which, measured))
     finally:
         bar.clear()
-    # Without the stepper's own round.
-    del samples[: len(samples) % 4]
+    # Without the stepper's own round, of which there is only A where that takes longer than the budget, and without what was begun of
+    # a block when the budget was spent.
+    del samples[: 1 if len(samples) == 5 else 2]
+    del samples[len(samples) // 4 * 4 :]
     blocks = []
     for at in range(0, len(samples), 4):
         block = samples[at : at + 4]
@@ -260,22 +273,36 @@ def measure(runner: Runner, arguments: argparse.Namespace) -> list[list[dict[str
 
 
 def judge(
-    blocks: list[list[dict[str, float]]], key: str, arguments: argparse.Namespace
+    blocks: list[list[dict[str, float]]], metric: Metric, arguments: argparse.Namespace
 ) -> Optional[BlockComparison]:
     """The comparison of one metric; ``None`` where it was not measured in every block."""
-    if not blocks or not all(key in side for block in blocks for side in block):
+    if not blocks or not all(metric.key in side for block in blocks for side in block):
         return None
-    a, b = ([block[side][key] for block in blocks] for side in (A, B))
+    a, b = ([block[side][metric.key] for block in blocks] for side in (A, B))
     return compare_blocks(
-        a, b, confidence=arguments.confidence, relative_threshold=max(arguments.threshold, 0)
+        a,
+        b,
+        confidence=arguments.confidence,
+        relative_threshold=max(arguments.threshold, 0),
+        resolution=metric.resolution,
     )
 
 
-def _share_of(value: float, base: float) -> str:
-    if not math.isfinite(value) or base == 0:
-        return "n/a" if value else "0.0%"
-    text = f"{value / base:+.1%}"
-    return "0.0%" if text in ("+0.0%", "-0.0%") else text
+def levels(compared: BlockComparison) -> tuple[float, float]:
+    """What A and B take: their medians, moved by as much so that they differ by the median of the differences, which is told beside."""
+    middle, half = (compared.median_a + compared.median_b) / 2, compared.difference / 2
+    return max(middle - half, 0.0), max(middle + half, 0.0)
+
+
+def _change(metric: Metric, compared: BlockComparison, value: float) -> str:
+    """A difference: in per cent of A, or as it is where A is nothing, or hardly more."""
+    if not math.isfinite(value):
+        return "n/a"
+    base = levels(compared)[0]
+    if base > metric.resolution:
+        text = f"{value / base:+.1%}"
+        return "0.0%" if text in ("+0.0%", "-0.0%") else text
+    return ("+" if value > 0 else "-" if value < 0 else "") + metric.format(abs(value))
 
 
 def _verdict(key: str, compared: BlockComparison) -> str:
@@ -287,15 +314,14 @@ def _verdict(key: str, compared: BlockComparison) -> str:
 def _row(metric: Metric, compared: Optional[BlockComparison]) -> list[str]:
     if compared is None:
         return [metric.name, "n/a", "n/a", "n/a", ""]
-    base = compared.median_a
-    lower, upper = (_share_of(end, base) for end in compared.interval)
-    difference = _share_of(compared.difference, base)
+    lower, upper = (_change(metric, compared, end) for end in compared.interval)
+    a, b = levels(compared)
     return [
         metric.name,
-        metric.format(base),
-        metric.format(compared.median_b),
-        f"{difference} [{lower}, {upper}]",
-        _verdict(metric.key, compared),
+        metric.format(a),
+        metric.format(b),
+        f"{_change(metric, compared, compared.difference)} [{lower}, {upper}]",
+        compared.verdict_text if compared.is_below_resolution else _verdict(metric.key, compared),
     ]
 
 
@@ -319,17 +345,19 @@ def _table(rows: list[list[str]]) -> str:
     return "\n".join(lines)
 
 
-def _sentence(names: Sequence[str], compared: BlockComparison, arguments: argparse.Namespace) -> str:
-    base = compared.median_a
-    lower, upper = (_share_of(end, base) for end in compared.interval)
-    interval = f"{compared.coverage:.0%} interval {lower} to {upper}"
+def _sentence(names: Sequence[str], metric: Metric, compared: BlockComparison, arguments: argparse.Namespace) -> str:
+    lower, upper = (_change(metric, compared, end) for end in compared.interval)
+    interval = f"{compared.coverage:.1%} interval {lower} to {upper}"
     if compared.has_too_few:
         return f"Too few runs to tell {names[0]} and {names[1]} apart: give it a larger --budget."
     if compared.verdict is not Verdict.NO_EVIDENCE:
-        return f"{names[1]} is {compared.verdict} than {names[0]} by {_share_of(compared.difference, base).lstrip('+-')} ({interval})."
+        change = _change(metric, compared, compared.difference).lstrip("+-")
+        return f"{names[1]} is {compared.verdict} than {names[0]} by {change} ({interval})."
+    if compared.is_below_resolution:
+        return f"The difference is {compared.verdict_text}, {seconds(compared.resolution)} ({interval})."
     if compared.is_within_margin:
         return f"{names[0]} and {names[1]} take the same time, but for {arguments.threshold:.1%} ({interval})."
-    seen = _share_of(compared.smallest_detectable, base).lstrip("+-")
+    seen = _change(metric, compared, compared.smallest_detectable).lstrip("+-")
     return f"No evidence of a difference ({interval}). One of {seen} would most likely have been seen."
 
 
@@ -343,7 +371,7 @@ def run(arguments: argparse.Namespace) -> int:
     blocks = measure(runner, arguments)
     took = time.monotonic() - began
     metrics = [*METRICS, *(Metric(event, event, count) for event in arguments.event)]
-    compared = {metric.key: judge(blocks, metric.key, arguments) for metric in metrics}
+    compared = {metric.key: judge(blocks, metric, arguments) for metric in metrics}
     wall = compared["wall"]
     if wall is None:
         raise CommandError("nothing was measured")
@@ -351,9 +379,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(_as_json(names, runner, blocks, compared), indent=1))
     else:
         print(_report(names, runner, blocks, metrics, compared, took))
-        print(_sentence(names, wall, arguments))
+        print(_sentence(names, METRICS[0], wall, arguments))
         if wall.is_autocorrelated:
-            print("Runs depend on those before them: the interval is too narrow. Is the machine busy with something else?")
+            print("Runs depend on those before them: the interval is wider for it. Is the machine busy with something else?")
     if arguments.fail_if_slower and wall.verdict is Verdict.SLOWER:
         return SLOWER
     return 0
@@ -403,13 +431,16 @@ def _as_json(
             continue
         lower, upper = comparison.interval
         found[key] = {
-            "a": comparison.median_a,
-            "b": comparison.median_b,
+            "a": levels(comparison)[0],
+            "b": levels(comparison)[1],
             "difference": comparison.difference,
             "lower": number(lower),
             "upper": number(upper),
             "coverage": comparison.coverage,
             "margin": comparison.margin,
+            "margin_by": "resolution" if comparison.is_margin_resolution else "threshold",
+            "resolution": comparison.resolution,
+            "below_resolution": comparison.is_below_resolution,
             "smallest_detectable": number(comparison.smallest_detectable),
             "lag1": comparison.lag1,
             "autocorrelated": comparison.is_autocorrelated,

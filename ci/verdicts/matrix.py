@@ -1,0 +1,258 @@
+"""Runs the cells of ci/verdicts.sh, adds to the results, and judges them."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Iterator, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "target" / "verdicts"
+RESULTS = OUT / "results.tsv"
+LENGTHS = (0, 1, 2, 5, 20, 100, 1000)
+LANGUAGES = ("rust", "c", "c++", "python")
+#: Runs of the short form, and from how many on the bars are those of the long one.
+SHORT, LONG = 5, 200
+#: What is to be true of the long form: at most so many of so many.
+EQUAL, EQUAL_DEFAULT, PROGRAMS, ALL = 8 / 200, 2 / 20, 10 / 100, 1 / 100
+FOUND = 90 / 100
+#: PSI above which a difference need not be found.
+QUIET = 5.0
+#: The chance of each of the short form's judgements to fail when the shares are as bad as they may be; there are fewer than 40.
+CHANCE = 1e-4 / 40
+
+
+class Cell(NamedTuple):
+    """Something that is measured again and again."""
+
+    kind: str
+    language: str
+    length: int
+    budget: float
+    busy: bool
+
+    @property
+    def name(self) -> str:
+        """For --cells."""
+        busy = " busy" if self.busy else ""
+        if self.kind == "programs":
+            return f"programs equal {self.budget:g}s{busy}"
+        return f"{self.language} {self.kind} {self.length}ns {self.budget:g}s{busy}"
+
+    @property
+    def bar(self) -> float:
+        """The share of wrong verdicts that is allowed; of planted ones, of those not found."""
+        if self.kind == "planted":
+            return 1 - FOUND
+        if self.kind == "programs":
+            return PROGRAMS
+        return EQUAL if self.budget < 5 else EQUAL_DEFAULT
+
+
+def cells(busy: bool) -> Iterator[tuple[Cell, float]]:
+    """All of them, with the share of the runs that each gets."""
+    for language in LANGUAGES:
+        for length in LENGTHS:
+            yield Cell("equal", language, length, 0.2, busy), 1.0
+    for language in ("c", "python"):
+        for length in (20, 100, 1000):
+            yield Cell("planted", language, length, 1.0, busy), 0.5
+    yield Cell("programs", "python", 0, 2.0, busy), 0.5
+    for language in ("c", "python"):
+        for length in LENGTHS:
+            yield Cell("equal", language, length, 5.0, busy), 0.1
+
+
+def stalled() -> float:
+    """Microseconds in which something waited for a processor; NaN where the kernel does not say."""
+    try:
+        first = Path("/proc/pressure/cpu").read_text().splitlines()[0]
+    except OSError:
+        return math.nan
+    return float(first.rsplit("total=", 1)[1])
+
+
+def environment() -> dict[str, str]:
+    """That of a Python with this package and this library."""
+    return {**os.environ, "PYTHONPATH": str(ROOT / "python-demo"), "PICOLLO_LIBRARY": str(OUT / "libpicollo.so.0")}
+
+
+def output_of(*command: str) -> str:
+    return subprocess.run(command, env=environment(), check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+def verdicts(cell: Cell, runs: int) -> list[int]:
+    """0: not told apart; 1: B is faster; 2: B is slower."""
+    if cell.kind == "programs":
+        status = []
+        for _ in range(runs):
+            told = output_of(sys.executable, "-m", "picollo", "compare", "--budget", str(cell.budget), "/bin/true", "/bin/true")
+            status.append(1 if " is faster than " in told else 2 if " is slower than " in told else 0)
+        return status
+    program = [str(OUT / f"equal-{cell.language}")]
+    if cell.language == "python":
+        program = [sys.executable, str(ROOT / "ci/verdicts/equal.py")]
+    other = cell.length * 21 // 20 if cell.kind == "planted" else cell.length
+    told = output_of(*program, str(cell.budget), str(runs), str(cell.length), str(other))
+    return [int(line.split()[0]) for line in told.splitlines()]
+
+
+class Found(NamedTuple):
+    """What was found in a cell."""
+
+    runs: int = 0
+    faster: int = 0
+    slower: int = 0
+    #: Of the time, in per cent.
+    psi: float = 0.0
+
+    def missed(self, cell: Cell) -> int:
+        """Verdicts that are wrong."""
+        return self.runs - self.slower if cell.kind == "planted" else self.faster + self.slower
+
+
+def results(commit: str) -> dict[Cell, Found]:
+    """What is known of this commit."""
+    known: dict[Cell, Found] = defaultdict(Found)
+    if RESULTS.exists():
+        for line in RESULTS.read_text().splitlines()[1:]:
+            of, kind, language, length, budget, busy, runs, faster, slower, psi = line.split("\t")
+            if of != commit:
+                continue
+            cell = Cell(kind, language, int(length), float(budget), busy == "1")
+            before, n = known[cell], int(runs)
+            mean = (before.psi * before.runs + float(psi) * n) / (before.runs + n)
+            known[cell] = Found(before.runs + n, before.faster + int(faster), before.slower + int(slower), mean)
+    return known
+
+
+def measure(cell: Cell, runs: int, commit: str) -> None:
+    """Some runs, added to the results."""
+    began, before = time.monotonic(), stalled()
+    told = verdicts(cell, runs)
+    psi = (stalled() - before) / 1e4 / (time.monotonic() - began)
+    if not RESULTS.exists():
+        RESULTS.write_text("commit\tkind\tlanguage\tlength\tbudget\tbusy\truns\tfaster\tslower\tpsi\n")
+    fields = [commit, cell.kind, cell.language, cell.length, cell.budget, int(cell.busy), len(told), told.count(1), told.count(2), f"{psi:.1f}"]
+    with RESULTS.open("a") as file:
+        file.write("\t".join(map(str, fields)) + "\n")
+
+
+def tail(n: int, p: float, k: int) -> float:
+    """The probability of k successes or more."""
+    return sum(math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
+
+
+def allowed(n: int, p: float) -> int:
+    """The most that may be wrong: the share itself where there are many runs, else so many that more is next to impossible."""
+    if n >= LONG * min(1.0, 1 if p == EQUAL else 0.5 if p != EQUAL_DEFAULT or n >= 100 else 0.1):
+        return math.floor(n * p + 1e-9)
+    return next(k for k in range(n + 1) if tail(n, p, k + 1) < CHANCE)
+
+
+def judge(known: dict[Cell, Found]) -> list[str]:
+    """What is not as it should be."""
+    wrong = []
+    totals: dict[str, list[int]] = {"equal": [0, 0], "planted": [0, 0]}
+    for cell, found in known.items():
+        missed, is_planted = found.missed(cell), cell.kind == "planted"
+        if is_planted and (found.psi >= QUIET or cell.busy):
+            continue
+        total = totals["planted" if is_planted else "equal"]
+        if cell.kind != "programs":
+            total[0] += missed
+            total[1] += found.runs
+        if missed > allowed(found.runs, cell.bar):
+            wrong.append(f"{cell.name}: {missed} of {found.runs} {'not found' if is_planted else 'told apart'}")
+    for kind, share in (("equal", ALL), ("planted", 1 - FOUND)):
+        missed, runs = totals[kind]
+        limit = math.ceil(runs * share) - 1 if runs >= 10 * LONG else next((k for k in range(runs + 1) if tail(runs, share, k + 1) < CHANCE), 0)
+        if runs and missed > limit:
+            wrong.append(f"all {kind} ones: {missed} of {runs}, and at most {limit} may be")
+    return wrong
+
+
+def table(known: dict[Cell, Found]) -> str:
+    """Markdown."""
+    lines = ["| what | budget | runs | told apart (faster, slower) | found | at most, at least | PSI |", "| :-- | --: | --: | --: | --: | --: | --: |"]
+    for cell, found in sorted(known.items(), key=lambda item: (item[0].busy, item[0].kind, item[0].budget, item[0].language, item[0].length)):
+        what = "`/bin/true` twice" if cell.kind == "programs" else f"{cell.language}, {cell.length:,} ns" + (" and 5 % more" if cell.kind == "planted" else "")
+        bar = allowed(found.runs, cell.bar)
+        is_planted = cell.kind == "planted"
+        apart = "" if is_planted else f"{found.faster + found.slower} ({found.faster}, {found.slower})"
+        shown = (f"{found.slower}", f"{found.runs - bar}") if is_planted else ("", f"{bar}")
+        busy = ", one core busy" if cell.busy else ""
+        lines.append(f"| {what}{busy} | {cell.budget:g} s | {found.runs} | {apart} | {shown[0]} | {shown[1]} | {found.psi:.0f} % |")
+    equal = [(cell, found) for cell, found in known.items() if cell.kind == "equal"]
+    runs, missed = sum(found.runs for _, found in equal), sum(found.missed(cell) for cell, found in equal)
+    lines.append(f"| all equal functions | | {runs} | {missed} | | {runs * ALL:.0f} | |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Does it."""
+    parser = argparse.ArgumentParser(prog="ci/verdicts.sh")
+    for flag in ("busy", "table", "list"):
+        parser.add_argument(f"--{flag}", action="store_true")
+    parser.add_argument("--cells", default="", metavar="WORDS")
+    arguments = parser.parse_args()
+    commit = output_of("git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12").strip()
+    if arguments.table:
+        lines = RESULTS.read_text().splitlines()[1:] if RESULTS.exists() else []
+        # Of this commit, or else of the one that was measured last.
+        measured = [line.split("\t")[0] for line in lines]
+        of = commit if commit in measured or not measured else measured[-1]
+        print(f"Commit {of}, {os.cpu_count()} cores\n\n{table(results(of))}")
+        return 0
+    runs, words = int(os.environ.get("VERDICT_RUNS", SHORT)), arguments.cells.split()
+    chosen = [(cell, share) for cell, share in cells(arguments.busy) if set(words) <= set(cell.name.split())]
+    if arguments.list:
+        print("\n".join(cell.name for cell, _ in chosen))
+        return 0
+    load = None
+    if arguments.busy:
+        load = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        os.sched_setaffinity(load.pid, {max(os.sched_getaffinity(0))})
+    # The short form is a run of its own: what is known from before does not count.
+    already: dict[Cell, Found] = results(commit)
+    try:
+        for number, (cell, share) in enumerate(chosen, 1):
+            # The short form leaves the default budget out: it would take a minute alone.
+            wanted = round(runs * share) if runs >= 20 else {1.0: runs, 0.5: max(2, runs // 2)}.get(share, 0)
+            if cell.kind == "programs" and runs < 20:
+                wanted = runs
+            while (left := wanted - results(commit)[cell].runs + (0 if runs >= 20 else already[cell].runs)) > 0:
+                measure(cell, min(left, 10), commit)
+                done = results(commit)[cell]
+                print(f"{number}/{len(chosen)} {cell.name}: {done.missed(cell)} wrong of {done.runs}, PSI {done.psi:.0f} %", flush=True)
+    finally:
+        if load is not None:
+            load.kill()
+            load.wait()
+    found = results(commit)
+    if runs < 20:
+        found = {cell: since(found[cell], already[cell]) for cell, _ in chosen if found[cell].runs > already[cell].runs}
+    else:
+        found = {cell: found[cell] for cell, _ in chosen if found[cell].runs}
+    print("\n" + table(found))
+    wrong = judge(found)
+    print("\n".join(f"FAILED {line}" for line in wrong))
+    print(f"{len(found) - len(wrong)} passed, {len(wrong)} failed")
+    return 1 if wrong else 0
+
+
+def since(now: Found, before: Found) -> Found:
+    """What came after."""
+    runs = now.runs - before.runs
+    psi = (now.psi * now.runs - before.psi * before.runs) / runs
+    return Found(runs, now.faster - before.faster, now.slower - before.slower, psi)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -99,12 +99,22 @@ def _in_place(view: memoryview) -> Batch:
     return Batch(address, length, owner)
 
 
+def _without_masked(values: Any) -> Any:
+    """What is not masked of a masked array, whose buffer would give all of it; anything else as it is."""
+    masked = sys.modules.get("numpy.ma")
+    if masked is None or not isinstance(values, masked.MaskedArray):
+        return values
+    return values.compressed() if masked.is_masked(values) else values.data
+
+
 def batch_of(values: Any, name: str = "values") -> Batch:
-    """The batch that ``values`` holds: in place for buffers of 64-bit integers, converted for other iterables of ints.
+    """The batch that ``values`` holds: in place for buffers of 64-bit integers, converted for other iterables of ints. What a
+    masked array masks is left out.
 
     :raises TypeError: for buffers of anything else; the message says how to convert.
     :raises ValueError: for negative values and for buffers that are not contiguous.
     """
+    values = _without_masked(values)
     try:
         view = memoryview(values)
     except TypeError:
@@ -179,25 +189,57 @@ def _converted(values: Any, name: str) -> Batch:
 
 def double_batch_of(values: Any, name: str = "values") -> Batch:
     """The batch of doubles that ``values`` holds: in place for contiguous buffers of doubles, converted for everything else
-    that is made of numbers.
+    that is made of numbers. What a masked array masks is left out.
 
-    :raises TypeError: for what is not.
+    :raises TypeError: for what is not, complex numbers, strings and dates among it; the message says how to convert.
     """
+    values = _without_masked(values)
     if isinstance(values, (str, bytes, bytearray, dict)):
         raise TypeError(f"{name} must be a buffer of doubles or an iterable of numbers, not {type(values).__name__}")
+    kind = _kind_of_array(values)
+    # numpy would make doubles of nearly anything, strings and dates among it, and of complex numbers half.
+    if kind is not None and kind not in _KINDS_OF_NUMBERS:
+        raise TypeError(_no_doubles(values.dtype, kind, name))
+    if kind == "O":
+        return _converted_doubles(values.ravel().tolist(), name)
     try:
         view = memoryview(values)
     except (TypeError, ValueError):  # no buffer, or one that memoryview has no name for
         as_array = getattr(values, "__array__", None)
-        if as_array is not None and not isinstance(values, type):
-            return double_batch_of(as_array("f8"), name)
+        if as_array is not None and not isinstance(values, type) and kind is None:
+            return double_batch_of(as_array(), name)
         return _converted_doubles(values, name)
     is_double = view.format in ("d", "@d", "=d", "<d" if sys.byteorder == "little" else ">d")
     if not is_double or not view.contiguous:
-        if hasattr(values, "astype"):
+        if kind is not None:
             return double_batch_of(values.astype("f8", order="C"), name)
-        return _converted_doubles(view.tolist(), name)
+        try:
+            return _converted_doubles(view.tolist(), name)
+        except NotImplementedError as error:
+            raise TypeError(f"{name} must be a buffer of doubles or an iterable of numbers: {error}") from None
     return _in_place(view)
+
+
+#: Floating point, integers, booleans, and objects, which are looked at one by one.
+_KINDS_OF_NUMBERS = "fiubO"
+
+
+def _kind_of_array(values: Any) -> Optional[str]:
+    """The kind of what a numpy array holds, ``None`` for anything else."""
+    numpy = sys.modules.get("numpy")
+    is_array = numpy is not None and isinstance(values, (numpy.ndarray, numpy.generic))
+    return values.dtype.kind if is_array else None  # type: ignore[no-any-return]
+
+
+def _no_doubles(dtype: Any, kind: str, name: str) -> str:
+    what = f"{name} must be numbers that doubles can hold, not {dtype}: "
+    if kind == "c":
+        return what + f"use {name}.real, or abs({name})"
+    if kind == "m":
+        return what + f"divide by a unit, such as {name} / numpy.timedelta64(1, 's')"
+    if kind == "M":
+        return what + f"subtract a date and divide by a unit, such as ({name} - {name}[0]) / numpy.timedelta64(1, 's')"
+    return what + f"use {name}.astype(float) if that is what is meant"
 
 
 def _converted_doubles(values: Any, name: str) -> Batch:

@@ -293,7 +293,11 @@ class DoubleHistogram(Recorder):
 
     def record_many(self, values: Union[Iterable[float], Any]) -> None:
         """Counts many values. Contiguous buffers of doubles (numpy ``float64``, ``array.array("d")``) are read where they are;
-        other arrays and iterables of numbers are converted."""
+        other arrays and iterables of numbers are converted. What a masked array masks is left out.
+
+        :raises TypeError: for what is no number that a double can hold: complex numbers, strings, dates and durations; the
+            message says how to convert. Nothing is counted then.
+        """
         batch = double_batch_of(values)
         pointer = self._handle()
         if batch.length:

@@ -137,7 +137,8 @@ class Histogram(Recorder):
 
         Buffers of 64-bit integers are read where they are, without a copy: ``array.array("Q")``, numpy ``uint64``, memory views
         of format ``"Q"``, of any shape as long as they are contiguous. Signed ones (numpy ``int64``) are searched for negative
-        values first. Lists, tuples, ranges, generators and series are converted. Nothing is counted when this raises.
+        values first. Lists, tuples, ranges, generators and series are converted. What a masked array masks is left out.
+        Nothing is counted when this raises.
 
         :raises TypeError: for buffers of other types; the message says how to convert.
         :raises ValueError: for negative values, and for strided views.

@@ -219,3 +219,19 @@ def test_signed_values_without_numpy() -> None:
 @given(st.lists(st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 300))))
 def test_batches_count_like_single_values(values: list[int]) -> None:
     assert recorded(array.array("Q", values)) == one_by_one(values)
+
+
+def test_what_is_masked_is_left_out() -> None:
+    for dtype in ("u8", "i8"):
+        data = numpy.array([5, 7, 9, 11], dtype=dtype)
+        masked = numpy.ma.masked_array(data, mask=[False, True, False, True])
+        assert recorded(masked) == one_by_one([5, 9])
+        assert recorded(masked.reshape(2, 2).T) == one_by_one([5, 9])
+        assert recorded(numpy.ma.masked_array(data)) == one_by_one([5, 7, 9, 11])
+        assert recorded(numpy.ma.masked_array(data, mask=True)) == []
+        # A value that is masked may be one that is refused.
+        assert recorded(numpy.ma.masked_less(numpy.array([-1, 5], dtype="i8"), 0)) == one_by_one([5])
+    plain = numpy.ma.masked_array(numpy.arange(1000, dtype="u8"))
+    assert batch_of(plain).address == plain.data.ctypes.data, "in place where nothing is masked"
+    with pytest.raises(TypeError, match="buffer of 64-bit integers"):
+        recorded(numpy.ma.masked_array(numpy.array([1.0, 2.0]), mask=[True, False]))

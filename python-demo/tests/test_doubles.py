@@ -256,3 +256,67 @@ def test_the_examples_of_the_pages_run(page: str) -> None:
     assert examples
     result = run_python("\n".join(examples))
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def doubles_of(values: Any) -> list[float]:
+    histogram = picollo.DoubleHistogram()
+    histogram.record_many(values)
+    return [bucket.midpoint for bucket in histogram.snapshot().buckets() for _ in range(bucket.count)]
+
+
+def test_what_is_masked_is_left_out() -> None:
+    data = numpy.array([1.0, 2.0, 4.0, 8.0])
+    masked = numpy.ma.masked_array(data, mask=[False, True, False, True])
+    assert doubles_of(masked) == doubles_of([1.0, 4.0])
+    assert doubles_of(masked.astype("f4")) == doubles_of([1.0, 4.0])
+    assert doubles_of(masked.astype("i8").reshape(2, 2)) == doubles_of([1.0, 4.0])
+    assert doubles_of(numpy.ma.masked_invalid([1.0, float("nan")])) == doubles_of([1.0])
+    assert doubles_of(numpy.ma.masked_array(data)) == doubles_of(list(data))
+
+
+@pytest.mark.parametrize(
+    ("values", "advice"),
+    [
+        (numpy.array([1 + 2j]), "real"),
+        (numpy.array([1 + 2j], "c8"), "real"),
+        (numpy.array(["1.5"]), "astype"),
+        (numpy.array([b"1.5"]), "astype"),
+        (numpy.array(["2024-01-01"], "M8[s]"), "timedelta64"),
+        (numpy.array([5], "m8[ns]"), "timedelta64"),
+        (numpy.zeros(2, [("a", "f8")]), "astype"),
+        (numpy.array(["1.5"], object), "number"),
+        (numpy.array([1 + 2j], object), "number"),
+        (numpy.ma.masked_array([1 + 2j, 1], mask=[False, True]), "real"),
+        (numpy.complex128(1), "real"),
+        ([1 + 2j], "number"),
+        (["1.5"], "number"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_what_is_no_double_is_refused(values: Any, advice: str) -> None:
+    histogram = picollo.DoubleHistogram()
+    with pytest.raises(TypeError, match=advice):
+        histogram.record_many(values)
+    assert not list(histogram.snapshot().buckets())
+
+
+def test_what_looks_like_an_array_of_what_is_no_double_is_refused() -> None:
+    class Arraylike:
+        def __init__(self, values: Any) -> None:
+            self.values = values
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return self.values if dtype is None else self.values.astype(dtype)
+
+    assert doubles_of(Arraylike(numpy.array([1, 2], "i4"))) == doubles_of([1.0, 2.0])
+    for values in (numpy.array([1j]), numpy.array(["1"]), numpy.array([1], "M8[s]"), numpy.array(["1"], object)):
+        with pytest.raises(TypeError, match="values must be"):
+            doubles_of(Arraylike(values))
+
+
+def test_numbers_of_all_kinds_are_taken() -> None:
+    expected = doubles_of([1.0, 2.0, 4.0])
+    for dtype in ("f2", "f4", "f8", "g", ">f8", "i1", "u2", "i4", "u8", "object"):
+        assert doubles_of(numpy.array([1, 2, 4], dtype)) == expected, dtype
+    assert doubles_of(numpy.array([True, True])) == doubles_of([1.0, 1.0])
+    assert doubles_of(numpy.array([[1.0, 9.0], [2.0, 9.0], [4.0, 9.0]])[:, 0]) == expected

@@ -138,9 +138,9 @@ def test_the_rank_of_a_bucket_is_that_of_an_observation() -> None:
     histogram.record(1)
     only = histogram.snapshot().bucket_percentiles()[0]
     assert (only.rank, only.target_count, str(only)) == (100.0, 1, "P100=1 [1 / 1]: [1, 2) 1")
-    histogram.record(1, count=91_899)
-    histogram.record(2, count=27)
-    histogram.record(3, count=1_000_000 - 91_927)
+    histogram.record_n(1, 91_899)
+    histogram.record_n(2, 27)
+    histogram.record_n(3, 1_000_000 - 91_927)
     middle = histogram.snapshot().bucket_percentiles()[1]
     assert (middle.rank, middle.target_count) == (9.1914, 91_914)
     assert str(middle) == "P9.1914=2 [2 / 2]: [2, 3) 27"

@@ -30,7 +30,7 @@ static void each_counts_by_itself(void)
     for (uint32_t mode = 0; mode < 4; mode++) {
         for (uint32_t storage = 0; storage < 2; storage++) {
             picollo_histogram_array *array;
-            if (storage == PICOLLO_STORAGE_SPARSE && mode > PICOLLO_MODE_INTERLOCKED) continue;
+            if (storage == PICOLLO_STORAGE_SPARSE && mode >= PICOLLO_MODE_THREAD_LOCAL) continue;
             array = array_of(mode, storage, LENGTH);
             CHECK_U64(LENGTH, picollo_histogram_array_length(array));
             for (size_t i = 0; i < LENGTH; i++) {

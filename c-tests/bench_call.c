@@ -53,7 +53,7 @@ static const struct {
     void (*run)(void);
 } ways[] = {
     {"empty exported function", call_empty},
-    {"picollo_histogram_record", call_record},
+    {"picollo_histogram_record, single writer", call_record},
     {"picollo_recorder_record", inline_record},
     {"  with a recorder of its own", inline_record_own},
     {"picollo_histogram_record_batch", record_batch},
@@ -77,6 +77,7 @@ static int compare(const void *a, const void *b)
 
 int main(void)
 {
+    picollo_histogram_options options = {0};
     /* Skewed over 1 ..= 7.7e9: the same number of values in every factor of two, as latencies have it. */
     uint64_t x = 1;
     for (size_t i = 0; i < VALUES; i++) {
@@ -84,7 +85,9 @@ int main(void)
         const uint64_t magnitude = (x >> 58) % 34, fraction = (x >> 20) & ((UINT64_C(1) << 33) - 1);
         values[i] = 1 + (fraction >> (33 - magnitude)) % UINT64_C(7700000000);
     }
-    if (picollo_histogram_create(NULL, &histogram) != PICOLLO_OK) return 1;
+    options.struct_size = sizeof options;
+    options.mode = PICOLLO_MODE_SINGLE_WRITER;
+    if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) return 1;
     if (picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) return 1;
 
     for (size_t round = 0; round < ROUNDS; round++) {

@@ -282,7 +282,8 @@ static void doubles()
 
 static void arrays()
 {
-    picollo::histogram_array array = must(picollo::histogram_array::create(3, picollo::options().relative_error(0.01)));
+    picollo::histogram_array array = must(
+        picollo::histogram_array::create(3, picollo::options().relative_error(0.01).mode(picollo::mode::single_writer)));
     CHECK_U64(3, array.size());
     array.record(2, 1000);
     array.record(3, 1000);
@@ -395,7 +396,8 @@ static void any_order()
                     const picollo::mode mode = other % 2 == 0 ? picollo::mode::single_writer : picollo::mode::per_thread;
                     histograms.push_back(must(picollo::histogram::create(picollo::options(coarse).mode(mode))));
                 } else if (choice == 1) {
-                    arrays.push_back(must(picollo::histogram_array::create(3, coarse)));
+                    arrays.push_back(must(picollo::histogram_array::create(
+                        3, picollo::options(coarse).mode(picollo::mode::single_writer))));
                     histograms.push_back(must(arrays.back().at(other % 3)));
                 } else if (choice == 2 && histogram != nullptr) {
                     recorders.push_back(must(histogram->recorder()));

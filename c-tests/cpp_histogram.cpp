@@ -33,6 +33,8 @@ static std::vector<std::uint64_t> example(std::uint64_t seed, std::size_t length
 }
 
 static const picollo::options worked = picollo::options().relative_error(0.01).range(2000, 12000);
+static const picollo::options for_recorders = picollo::options(worked).mode(picollo::mode::single_writer);
+static const picollo::options single_writer = picollo::options().mode(picollo::mode::single_writer);
 
 static void worked_example()
 {
@@ -68,7 +70,7 @@ static void every_way_of_recording()
 {
     const std::vector<std::uint64_t> values = example(1, 10000, 1990, 1500, 40);
     picollo::histogram one = must(picollo::histogram::create(worked)), batch = must(picollo::histogram::create(worked)),
-                       inlined = must(picollo::histogram::create(worked)), repeated = must(picollo::histogram::create(worked));
+                       inlined = must(picollo::histogram::create(for_recorders)), repeated = must(picollo::histogram::create(worked));
     picollo::recorder recorder = must(inlined.recorder());
     for (const std::uint64_t value : values) {
         one.record(value);
@@ -102,7 +104,7 @@ static void every_way_of_recording()
 
 static void durations()
 {
-    picollo::histogram histogram = must(picollo::histogram::create());
+    picollo::histogram histogram = must(picollo::histogram::create(single_writer));
     histogram.record(2us);
     CHECK_U64(2000, must(histogram.summary()).p100().bucket.lower / 8 * 8);
     histogram.record<std::chrono::microseconds>(3ms);
@@ -119,7 +121,7 @@ static void durations()
 static void scopes()
 {
     picollo::histogram nanos = must(picollo::histogram::create()), micros = must(picollo::histogram::create()),
-                       ticks = must(picollo::histogram::create());
+                       ticks = must(picollo::histogram::create(single_writer));
     picollo::recorder recorder = must(ticks.recorder());
     {
         picollo::scope timing(nanos);
@@ -212,6 +214,7 @@ static void bad_input()
     picollo::snapshot snapshot = must(histogram.snapshot());
     FAILS(invalid_argument, snapshot.percentile(100.5));
     FAILS(invalid_argument, must(histogram.summary()).table("\xff"));
+    FAILS(unsupported, must(picollo::histogram::create()).recorder());
     FAILS(unsupported, must(picollo::histogram::create(picollo::options().mode(picollo::mode::interlocked))).recorder());
     FAILS(unsupported, must(picollo::histogram::create(picollo::options().no_live_reset())).reset());
 }
@@ -234,10 +237,30 @@ static void modes()
     }
 }
 
+/* A single writer would lose about half of it on two cores. */
+static void the_default_is_for_any_number_of_threads()
+{
+    const int records = rounds(2000000);
+    picollo::histogram histogram = must(picollo::histogram::create());
+    picollo::histogram_array array = must(picollo::histogram_array::create(2));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 2; t++) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < records; i++) {
+                histogram.record(static_cast<std::uint64_t>(i % 4));
+                array.record(1, static_cast<std::uint64_t>(i % 4));
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+    CHECK_U64(2 * static_cast<std::uint64_t>(records), must(histogram.summary()).total_count());
+    CHECK_U64(2 * static_cast<std::uint64_t>(records), must(must(array.at(1)).summary()).total_count());
+}
+
 /* Moves, self-moves, and ends in any order; memcheck looks on. */
 static void ownership()
 {
-    picollo::histogram first = must(picollo::histogram::create(worked));
+    picollo::histogram first = must(picollo::histogram::create(for_recorders));
     picollo::histogram second = std::move(first);
     second.record(2500);
     first = std::move(second);
@@ -306,6 +329,7 @@ int main()
     RUN(nothing_recorded);
     RUN(bad_input);
     RUN(modes);
+    RUN(the_default_is_for_any_number_of_threads);
     RUN(ownership);
 #ifdef PICOLLO_NO_EXCEPTIONS
     RUN(results);

@@ -189,6 +189,7 @@ static void signals_during_reads(void)
         picollo_summary summary;
         picollo_counts counts;
         uint64_t sum = 0;
+        if (mode == PICOLLO_MODE_SINGLE_WRITER) continue;
         options.mode = mode;
         options.relative_error = 0.01;
         CHECK_OK(picollo_histogram_create(&options, &interrupted));

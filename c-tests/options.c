@@ -120,7 +120,7 @@ static void modes_and_storages(void)
             options.storage = storage;
             status = try_options(&options);
             CHECK(status == PICOLLO_OK || status == PICOLLO_ERR_UNSUPPORTED);
-            if (mode == PICOLLO_MODE_SINGLE_WRITER && storage == PICOLLO_STORAGE_DENSE) CHECK(status == PICOLLO_OK);
+            if (storage == PICOLLO_STORAGE_DENSE) CHECK(status == PICOLLO_OK);
         }
     }
 }

@@ -30,7 +30,7 @@ static void ten_values_take_little(void)
 
 static void as_dense_ones_count(void)
 {
-    for (uint32_t mode = PICOLLO_MODE_SINGLE_WRITER; mode <= PICOLLO_MODE_INTERLOCKED; mode++) {
+    for (uint32_t mode = PICOLLO_MODE_INTERLOCKED; mode <= PICOLLO_MODE_SINGLE_WRITER; mode++) {
         picollo_histogram *const histogram = sparse(mode, 64, 0, 0), *const dense = create(0.001, 0, UINT64_MAX);
         picollo_snapshot *first, *second;
         uint64_t state = 1;

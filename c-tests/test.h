@@ -123,6 +123,17 @@ static inline picollo_histogram *create(double relative_error, uint64_t min, uin
     return create_from(&options);
 }
 
+/* For one thread that records, as a recorder does. */
+static inline picollo_histogram *create_single_writer(double relative_error, uint64_t min, uint64_t max)
+{
+    picollo_histogram_options options = default_options();
+    options.mode = PICOLLO_MODE_SINGLE_WRITER;
+    options.relative_error = relative_error;
+    options.min_trackable = min;
+    options.max_trackable = max;
+    return create_from(&options);
+}
+
 static inline size_t footprint_of(const picollo_histogram *histogram)
 {
     size_t bytes = 0;

@@ -60,6 +60,7 @@ static void deltas_add_up_beside_a_writer(void)
         picollo_histogram_options options = default_options();
         picollo_counts sums[2];
         pthread_t writer, resetter, monitors[2];
+        options.mode = PICOLLO_MODE_SINGLE_WRITER;
         options.counter_bits = bits;
         options.relative_error = 0.01;
         options.min_trackable = 100;
@@ -117,7 +118,7 @@ static void references_are_counted_on_all_threads(void)
     pthread_t threads[4];
     picollo_snapshot *last;
     picollo_counts counts;
-    histogram = create(0.1, 0, 1000);
+    histogram = create_single_writer(0.1, 0, 1000);
     picollo_histogram_record(histogram, 5);
     for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, take_and_free, NULL) == 0);
     for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);

@@ -52,6 +52,7 @@ static void *record_in_every_way(void *argument)
 static void threads_lose_nothing(void)
 {
     for (uint32_t mode = PICOLLO_MODE_INTERLOCKED; mode <= PICOLLO_MODE_SCALABLE; mode++) {
+        if (mode == PICOLLO_MODE_SINGLE_WRITER) continue;
         for (uint32_t bits = 32; bits <= 64; bits += 32) {
             const uint64_t each = (uint64_t)(rounds(RECORDS) + 199) / 200;
             picollo_histogram *const histogram = create_mode(mode, bits);
@@ -76,6 +77,38 @@ static void threads_lose_nothing(void)
             picollo_histogram_free(histogram);
         }
     }
+}
+
+#define MANY 2000000
+
+static void *record_many(void *argument)
+{
+    for (int i = 0; i < rounds(MANY); i++) picollo_histogram_record((picollo_histogram *)argument, (uint64_t)i % 4);
+    return NULL;
+}
+
+/* What a first program does: no options, and two threads. A single writer would lose about half of it on two cores. */
+static void the_default_is_for_any_number_of_threads(void)
+{
+    picollo_histogram_options options = default_options();
+    picollo_histogram_array *array;
+    picollo_histogram *histograms[3];
+    CHECK_OK(picollo_histogram_create(NULL, &histograms[0]));
+    options.storage = PICOLLO_STORAGE_SPARSE;
+    CHECK_OK(picollo_histogram_create(&options, &histograms[1]));
+    CHECK_OK(picollo_histogram_array_create(NULL, 2, &array));
+    CHECK_OK(picollo_histogram_array_at(array, 1, &histograms[2]));
+    for (int i = 0; i < 3; i++) {
+        pthread_t threads[2];
+        picollo_counts counts;
+        for (int t = 0; t < 2; t++) start(&threads[t], record_many, histograms[i]);
+        for (int t = 0; t < 2; t++) CHECK(pthread_join(threads[t], NULL) == 0);
+        counts = counts_of(histograms[i]);
+        CHECK_U64(2 * (uint64_t)rounds(MANY), counts.total);
+        CHECK_U64(0, counts.lost);
+        picollo_histogram_free(histograms[i]);
+    }
+    picollo_histogram_array_free(array);
 }
 
 #define ALIVE 8
@@ -403,6 +436,7 @@ static void a_child_goes_on(void)
 int main(void)
 {
     RUN(threads_lose_nothing);
+    RUN(the_default_is_for_any_number_of_threads);
     RUN(ten_thousand_threads_take_the_memory_of_eight);
     RUN(histograms_come_and_go_while_a_thread_lives);
     RUN(many_histograms_at_once);

@@ -11,8 +11,8 @@
  *
  * Objects own what they hold and can be moved, not copied. A moved-from object can be destroyed and assigned to, nothing
  * else. The library counts references, so that a histogram, its snapshots, recorders and sessions go in any order.
- * Threads: as in picollo.h; one histogram may be recorded into by one thread at a time, unless its mode allows more, and
- * be read by any number at the same time.
+ * Threads: as in picollo.h; any number may record into one histogram, unless it was made with mode::single_writer, and any
+ * number may read it at the same time.
  *
  * Failures are exceptions of type picollo::error. With PICOLLO_NO_EXCEPTIONS defined, which is also what -fno-exceptions
  * means, there are none: what can fail then returns a picollo::result<T> with either a value or a failure, and objects are

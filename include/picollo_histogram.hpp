@@ -13,9 +13,13 @@ PICOLLO_NAMESPACE {
 
 /** Who may record, and how. */
 enum class mode : std::uint32_t {
-    single_writer = PICOLLO_MODE_SINGLE_WRITER,
+    /** Any number of threads, and signal handlers: an atomic addition. The default. */
     interlocked = PICOLLO_MODE_INTERLOCKED,
+    /** One thread at a time: a plain addition. Two that record at once lose counts. */
+    single_writer = PICOLLO_MODE_SINGLE_WRITER,
+    /** Many threads at high rates: a plain addition to counters of the thread's own. */
     per_thread = PICOLLO_MODE_THREAD_LOCAL,
+    /** Many threads, little memory, approximate counts. */
     scalable = PICOLLO_MODE_SCALABLE
 };
 
@@ -81,6 +85,7 @@ public:
     }
     /** 32 or 64, which is the default. */
     options &counter_bits(std::uint32_t value) noexcept { return native_.counter_bits = value, *this; }
+    /** Who may record: any number of threads, unless another mode is named here. */
     options &mode(picollo::mode value) noexcept { return native_.mode = static_cast<std::uint32_t>(value), *this; }
     /** Counters in small chunks on first touch, up to a limit in bytes; 0: none. */
     options &sparse(std::uint64_t max_bytes = 0) noexcept
@@ -178,7 +183,8 @@ public:
         return detail::filled(code, picollo::summary(native_summary));
     }
 
-    /** Dense histograms in modes single_writer and per_thread have one. */
+    /** Dense histograms made with mode::per_thread or mode::single_writer have one; others, so those of the default mode,
+     * fail with status::unsupported. */
     outcome<picollo::recorder> recorder()
     {
         picollo_recorder filled = {};
@@ -233,7 +239,7 @@ public:
     /** Counts a value once in one of them; nothing where there is none of this number. */
     void record(std::size_t index, std::uint64_t value) noexcept { picollo_histogram_array_record(native(), index, value); }
 
-    /** One of them, which keeps the memory of all: to read, to take a recorder of, and to hold on to. */
+    /** One of them, which keeps the memory of all: to read, to take a recorder of (by mode), and to hold on to. */
     outcome<histogram> at(std::size_t index) const
     {
         picollo_histogram *found = nullptr;

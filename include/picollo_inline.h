@@ -3,6 +3,8 @@
  * picollo_recorder_record does what picollo_histogram_record does, and the compiler inlines it: a dozen instructions in
  * the caller's loop, without a call into the library. It needs a recorder of the histogram:
  *
+ *     options.mode = PICOLLO_MODE_SINGLE_WRITER;        (or PICOLLO_MODE_THREAD_LOCAL; the default mode has none)
+ *     if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) ...
  *     picollo_recorder recorder;
  *     if (picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) ...
  *     for (...) picollo_recorder_record(&recorder, value);

@@ -24,7 +24,8 @@ static void work(std::uint32_t &seed)
 int main(int argc, char **argv)
 {
     const int seconds = argc > 1 ? std::atoi(argv[1]) : 3;
-    picollo::histogram histogram;
+    /* One thread records, through a recorder. */
+    picollo::histogram histogram(picollo::options().mode(picollo::mode::single_writer));
     picollo::snapshot snapshot = histogram.snapshot();
     std::atomic<bool> stop{false};
     std::thread writer([&] {

@@ -11,40 +11,70 @@ use core::ptr::NonNull;
 
 use crate::block::{self, PREFIX, Prefix};
 use crate::image::Header;
-use crate::shared::Plan;
-use crate::{Error, Options, Result, SharedHistogram, memory};
+use crate::shared::single_writer::{sealed::Inside, single_writer};
+use crate::shared::{Plan, refuse_single_writer};
+use crate::{Error, Handle, Options, Result, SharedHistogram, SingleWriterHistogram, memory};
 
 /// A counted reference to an array of histograms: cloning adds one, dropping takes one away, the last one, to the array
 /// or to one of its histograms, frees all of it.
+///
+/// Of histograms that any number of threads record into ([`HistogramArray::create`]), or of [`SingleWriterHistogram`]s
+/// ([`HistogramArray::create_single_writer`]), each with a writer of its own.
 #[repr(transparent)]
-pub struct HistogramArray(NonNull<Prefix>);
+pub struct HistogramArray<H: Handle = SharedHistogram>(NonNull<Prefix>, PhantomData<H>);
 
 // SAFETY: all access to what is behind the pointer is through atomics, and the count of references is one too.
-unsafe impl Send for HistogramArray {}
+unsafe impl<H: Handle> Send for HistogramArray<H> {}
 // SAFETY: as above.
-unsafe impl Sync for HistogramArray {}
+unsafe impl<H: Handle> Sync for HistogramArray<H> {}
 
-/// A histogram of an array, borrowed from it. To keep it, clone the [`SharedHistogram`] that it leads to.
-pub struct Element<'a> {
-    histogram: ManuallyDrop<SharedHistogram>,
-    array: PhantomData<&'a HistogramArray>,
+/// A histogram of an array, borrowed from it. To keep it, clone the [`SharedHistogram`] or [`SingleWriterHistogram`] that it
+/// leads to.
+pub struct Element<'a, H: Handle = SharedHistogram> {
+    histogram: ManuallyDrop<H>,
+    array: PhantomData<&'a HistogramArray<H>>,
 }
 
-impl Deref for Element<'_> {
-    type Target = SharedHistogram;
+impl<H: Handle> Deref for Element<'_, H> {
+    type Target = H;
 
     #[inline(always)]
-    fn deref(&self) -> &SharedHistogram {
+    fn deref(&self) -> &H {
         &self.histogram
     }
 }
 
 impl HistogramArray {
     /// An array of `length` empty histograms, each as [`SharedHistogram::create`] makes it of these options, whatever its
-    /// mode and storage. A limit of memory is for each of them.
+    /// storage, in any mode but [`crate::Mode::SingleWriter`]. A limit of memory is for each of them.
     ///
     /// [`Error::InvalidArgument`] also for a length of 0, [`Error::OutOfMemory`] also when no address space could hold it.
     pub fn create(options: &Options, length: usize) -> Result<HistogramArray> {
+        refuse_single_writer(options.mode)?;
+        // SAFETY: not of that mode.
+        unsafe { Self::create_unguarded(options, length) }
+    }
+
+    /// As [`HistogramArray::create`], in any mode.
+    ///
+    /// # Safety
+    /// As for [`SharedHistogram::create_unguarded`], for each histogram by itself.
+    #[doc(hidden)]
+    pub unsafe fn create_unguarded(options: &Options, length: usize) -> Result<HistogramArray> {
+        Self::make(options, length)
+    }
+}
+
+impl HistogramArray<SingleWriterHistogram> {
+    /// As [`HistogramArray::create`], of histograms as [`SingleWriterHistogram::create`] makes them.
+    pub fn create_single_writer(options: &Options, length: usize) -> Result<Self> {
+        Self::make(&single_writer(options)?, length)
+    }
+}
+
+impl<H: Handle> HistogramArray<H> {
+    /// Of handles that fit the mode.
+    fn make(options: &Options, length: usize) -> Result<Self> {
         let plan = Plan::new(options)?;
         if length == 0 {
             return Err(Error::InvalidArgument);
@@ -68,7 +98,7 @@ impl HistogramArray {
                 }
             }
         }
-        Ok(HistogramArray(block))
+        Ok(HistogramArray(block, PhantomData))
     }
 
     /// The pointer that stands for this reference, which is given up to it. See [`HistogramArray::from_raw`].
@@ -81,10 +111,11 @@ impl HistogramArray {
     /// The reference that a pointer stands for.
     ///
     /// # Safety
-    /// `raw` must come from [`HistogramArray::into_raw`], once for each call, unless the result is kept from being dropped.
+    /// `raw` must come from [`HistogramArray::into_raw`] of an array of the same handles, once for each call, unless the
+    /// result is kept from being dropped.
     #[inline(always)]
-    pub unsafe fn from_raw(raw: NonNull<u8>) -> HistogramArray {
-        HistogramArray(raw.cast())
+    pub unsafe fn from_raw(raw: NonNull<u8>) -> Self {
+        HistogramArray(raw.cast(), PhantomData)
     }
 
     /// How many histograms there are, at least one.
@@ -97,47 +128,49 @@ impl HistogramArray {
 
     /// A histogram by its index; `None` where there is none. A comparison and a multiplication.
     #[inline(always)]
-    pub fn get(&self, index: usize) -> Option<Element<'_>> {
+    pub fn get(&self, index: usize) -> Option<Element<'_, H>> {
         if index >= self.len() {
             return None;
         }
         // SAFETY: there is such an element; it lives as long as the array, which is borrowed, and is never dropped.
         let histogram = unsafe { SharedHistogram::from_raw(Prefix::header_of(self.0, index)) };
+        let histogram = H::from_shared(histogram, Inside(()));
         Some(Element { histogram: ManuallyDrop::new(histogram), array: PhantomData })
     }
 
     /// All histograms, in the order of their indices.
-    pub fn iter(&self) -> impl Iterator<Item = Element<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = Element<'_, H>> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
     /// Bytes of memory in use now.
     pub fn footprint(&self) -> usize {
-        PREFIX + self.iter().map(|histogram| histogram.footprint()).sum::<usize>()
+        PREFIX + self.iter().map(|histogram| histogram.unguarded(Inside(())).footprint()).sum::<usize>()
     }
 }
 
-impl Clone for HistogramArray {
+impl<H: Handle> Clone for HistogramArray<H> {
     fn clone(&self) -> Self {
         // SAFETY: a reference keeps the array alive.
         unsafe { self.0.as_ref() }.retain();
-        HistogramArray(self.0)
+        HistogramArray(self.0, PhantomData)
     }
 }
 
-impl Drop for HistogramArray {
+impl<H: Handle> Drop for HistogramArray<H> {
     fn drop(&mut self) {
         // SAFETY: our reference, which is given up.
         unsafe { Prefix::release(self.0) };
     }
 }
 
-impl core::fmt::Debug for HistogramArray {
+impl<H: Handle> core::fmt::Debug for HistogramArray<H> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let first = self.get(0);
+        let first = first.as_deref().map(|histogram| histogram.unguarded(Inside(())));
         f.debug_struct("HistogramArray")
             .field("length", &self.len())
-            .field("first", &first.as_deref())
+            .field("first", &first)
             .finish_non_exhaustive()
     }
 }
@@ -159,6 +192,12 @@ mod tests {
         (snapshot.counts().total, snapshot)
     }
 
+    /// One thread records in all of these tests.
+    fn create(options: &Options, length: usize) -> HistogramArray {
+        // SAFETY: as just said.
+        unsafe { HistogramArray::create_unguarded(options, length) }.unwrap()
+    }
+
     const KINDS: [(Mode, Storage); 6] = [
         (Mode::SingleWriter, Storage::Dense),
         (Mode::Interlocked, Storage::Dense),
@@ -173,7 +212,7 @@ mod tests {
         for (mode, storage) in KINDS {
             for counter_bits in [32, 64] {
                 let options = Options { counter_bits, ..options(mode, storage) };
-                let array = HistogramArray::create(&options, 7).unwrap();
+                let array = create(&options, 7);
                 assert!(array.get(7).is_none() && array.get(usize::MAX).is_none());
                 for (index, histogram) in array.iter().enumerate() {
                     histogram.record_n(index as u64 * 100, index as u64 + 1);
@@ -195,9 +234,28 @@ mod tests {
     }
 
     #[test]
+    fn each_of_single_writers_has_its_writer() {
+        let array =
+            HistogramArray::create_single_writer(&options(Mode::default(), Storage::Dense), 3).unwrap();
+        let mut writers: Vec<_> = array.iter().map(|histogram| histogram.writer().unwrap()).collect();
+        assert_eq!(array.get(1).unwrap().writer().err(), Some(Error::Busy));
+        drop(array);
+        std::thread::scope(|scope| {
+            writers.iter_mut().for_each(|writer| {
+                scope.spawn(|| (0..1000).for_each(|value| writer.record(value)));
+            });
+        });
+        for writer in writers {
+            let mut snapshot = Snapshot::boxed(*writer.histogram().layout()).unwrap();
+            writer.histogram().update(&mut snapshot, Since::Reset).unwrap();
+            assert_eq!(snapshot.counts().total, 1000);
+        }
+    }
+
+    #[test]
     fn a_histogram_keeps_its_array_alive() {
         for (mode, storage) in KINDS {
-            let array = HistogramArray::create(&options(mode, storage), 3).unwrap();
+            let array = create(&options(mode, storage), 3);
             let kept: Vec<SharedHistogram> = array.iter().map(|histogram| histogram.clone()).collect();
             let again = array.clone();
             drop(array);
@@ -230,7 +288,7 @@ mod tests {
 
     #[test]
     fn snapshots_tell_elements_apart() {
-        let array = HistogramArray::create(&options(Mode::SingleWriter, Storage::Dense), 2).unwrap();
+        let array = create(&options(Mode::SingleWriter, Storage::Dense), 2);
         let (first, second) = (array.get(0).unwrap(), array.get(1).unwrap());
         first.record(1);
         let (_, mut snapshot) = total(&first);
@@ -242,9 +300,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let good = options(Mode::SingleWriter, Storage::Dense);
+        let good = options(Mode::Interlocked, Storage::Dense);
         let error = |options: &Options, length| HistogramArray::create(options, length).err();
         assert_eq!(error(&good, 0), Some(Error::InvalidArgument));
+        let single = options(Mode::SingleWriter, Storage::Dense);
+        assert_eq!(error(&single, 2), Some(Error::InvalidArgument), "has a constructor of its own");
+        let local = options(Mode::ThreadLocal, Storage::Dense);
+        let refused = HistogramArray::create_single_writer(&local, 2).err();
+        assert_eq!(refused, Some(Error::InvalidArgument));
         assert_eq!(error(&good, usize::MAX), Some(Error::OutOfMemory));
         // What an address space of 32 bits can hold at most may be there.
         #[cfg(target_pointer_width = "64")]

@@ -11,7 +11,7 @@
 use core::ptr::NonNull;
 
 use crate::image::Header;
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{AtomicU32, AtomicUsize, Ordering};
 use crate::{Error, Result};
 
 /// In front of the header of a histogram on the heap, and of an array; a whole cache line, so that what follows stays
@@ -25,6 +25,8 @@ pub(crate) struct Prefix {
     length: usize,
     /// Bytes from one element of an array to the next.
     stride: usize,
+    /// Of a single-writer histogram, also of an element: whether its writer is handed out.
+    writer: AtomicU32,
 }
 
 pub(crate) const PREFIX: usize = size_of::<Prefix>();
@@ -48,19 +50,25 @@ impl Prefix {
     #[cfg(feature = "alloc")]
     /// Of one histogram, with one reference to it.
     pub(crate) fn single(size: usize) -> Prefix {
-        Prefix { references: AtomicUsize::new(1), size, length: 0, stride: 0 }
+        Prefix { references: AtomicUsize::new(1), size, length: 0, stride: 0, writer: AtomicU32::new(0) }
     }
 
     #[cfg(feature = "alloc")]
     /// Of an array, with one reference to it.
     pub(crate) fn array(size: usize, length: usize, stride: usize) -> Prefix {
-        Prefix { references: AtomicUsize::new(1), size, length, stride }
+        Prefix { references: AtomicUsize::new(1), size, length, stride, writer: AtomicU32::new(0) }
     }
 
     #[cfg(feature = "alloc")]
     /// Of an element of an array.
     pub(crate) fn element(distance: usize) -> Prefix {
-        Prefix { references: AtomicUsize::new(0), size: distance, length: 0, stride: 0 }
+        Prefix {
+            references: AtomicUsize::new(0),
+            size: distance,
+            length: 0,
+            stride: 0,
+            writer: AtomicU32::new(0),
+        }
     }
 
     #[cfg(feature = "alloc")]
@@ -79,6 +87,26 @@ impl Prefix {
         unsafe { block.byte_add(PREFIX + index * block.as_ref().stride + PREFIX).cast() }
     }
 
+    /// The prefix in front of a histogram.
+    ///
+    /// # Safety
+    /// The histogram must be a counted one that is alive.
+    pub(crate) unsafe fn own(header: NonNull<Header>) -> NonNull<Prefix> {
+        // SAFETY: counted histograms have a prefix in front of them.
+        unsafe { header.byte_sub(PREFIX).cast() }
+    }
+
+    /// Whether the caller is the histogram's writer from now on: if there is none. Acquire, so that it finds what the last
+    /// one wrote.
+    pub(crate) fn claim_writer(&self) -> bool {
+        self.writer.swap(1, Ordering::Acquire) == 0
+    }
+
+    /// There is no writer any more.
+    pub(crate) fn release_writer(&self) {
+        self.writer.store(0, Ordering::Release);
+    }
+
     /// The first prefix of the block that a histogram is in.
     ///
     /// # Safety
@@ -86,7 +114,7 @@ impl Prefix {
     pub(crate) unsafe fn of(header: NonNull<Header>) -> NonNull<Prefix> {
         // SAFETY: counted histograms have a prefix in front of them, and elements are so far from the array's.
         unsafe {
-            let own = header.byte_sub(PREFIX).cast::<Prefix>();
+            let own = Prefix::own(header);
             if header.as_ref().is_in_array() { own.byte_sub(own.as_ref().size) } else { own }
         }
     }

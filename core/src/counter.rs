@@ -10,7 +10,8 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for crate::sync::AtomicU32 {}
     impl Sealed for crate::sync::AtomicU64 {}
-    impl Sealed for super::SingleWriter {}
+    impl Sealed for crate::single_writer::SingleWriter {}
+    impl Sealed for crate::single_writer::Unguarded {}
     impl Sealed for crate::interlocked::Interlocked {}
 }
 
@@ -211,28 +212,12 @@ pub(crate) const fn wraps_of_64_bits(wraps: u64, bits: u32) -> u64 {
     wraps << (64 - bits)
 }
 
-/// One thread writes, any number of threads read. A second writer is memory-safe, but counts get lost.
-#[derive(Clone, Copy, Debug)]
-pub struct SingleWriter;
-
-impl WriteMode for SingleWriter {
-    const MODE: crate::Mode = crate::Mode::SingleWriter;
-
-    #[inline(always)]
-    fn add<C: Counter>(cell: &C, count: u64) -> u64 {
-        cell.add_alone(count)
-    }
-
-    #[inline(always)]
-    fn add_few<C: Counter>(cell: &C, count: u64) -> u64 {
-        cell.add_few_alone(count)
-    }
-
-    #[inline(always)]
-    fn count<C: Counter>(place: Place<C>) -> u64 {
-        C::count_alone(place)
-    }
-}
+/// A way to write of which any number of threads may make use at once, so that recording takes `&self`.
+#[diagnostic::on_unimplemented(
+    message = "recording in the mode `{Self}` needs the one writer",
+    note = "a single-writer histogram is recorded into by `&mut`, or by the `Writer` that `Histogram::split` makes; the default mode, `Interlocked`, takes any number of threads"
+)]
+pub trait ManyWriters: WriteMode {}
 
 /// Events counted beside the buckets, as seen at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,5 +1,7 @@
 //! The dense histogram: one header, one cell per bucket.
 
+pub(crate) mod single_writer;
+
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, size_of};
@@ -7,9 +9,10 @@ use core::ptr::{self, NonNull};
 
 use crate::banks::Turn;
 use crate::block::size_with;
-use crate::counter::{Counter, SingleWriter, TallyCounts, WriteMode, wraps_between};
+use crate::counter::{Counter, ManyWriters, TallyCounts, WriteMode, wraps_between};
 use crate::identity::IdentityCell;
 use crate::image::{Header, kind};
+use crate::interlocked::Interlocked;
 use crate::one_step::Place;
 use crate::record::Record;
 use crate::source::Source;
@@ -31,12 +34,14 @@ use crate::{Error, Identity, Layout, Result, Storage};
 /// LATENCY.record(1_234);
 /// ```
 ///
-/// Recording costs a load, an add and a store of one cell. It never fails, waits or allocates; values out of range are
-/// counted apart, as underflow and overflow. In the default mode one thread records, and any number of threads read;
-/// recording from two threads at once is memory-safe but loses counts. In the mode [`crate::Interlocked`] any number of
-/// threads record, each by one atomic add.
+/// Recording never fails, waits or allocates; values out of range are counted apart, as underflow and overflow. In the
+/// default mode, [`Interlocked`], any number of threads, signal handlers and interrupt handlers record, by one atomic add
+/// of one cell.
+///
+/// In the mode [`crate::SingleWriter`] recording costs a load, an add and a store, and is for one writer: it takes
+/// `&mut`, or the [`crate::Writer`] that [`Histogram::split`] makes, beside which any number of threads read and reset.
 #[repr(C)]
-pub struct Histogram<S: ?Sized = [AtomicU64], M = SingleWriter> {
+pub struct Histogram<S: ?Sized = [AtomicU64], M = Interlocked> {
     header: Header,
     mode: PhantomData<M>,
     cells: S,
@@ -89,6 +94,13 @@ impl<C: Counter, M: WriteMode, const N: usize> core::ops::Deref for Histogram<[C
 
     #[inline(always)]
     fn deref(&self) -> &Self::Target {
+        self
+    }
+}
+
+impl<C: Counter, M: WriteMode, const N: usize> core::ops::DerefMut for Histogram<[C; N], M> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Self::Target {
         self
     }
 }
@@ -238,38 +250,6 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         &self.header.layout
     }
 
-    /// Counts one value.
-    #[inline(always)]
-    pub fn record(&self, value: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
-    }
-
-    /// Counts one value `count` times. A count of zero does nothing.
-    #[inline]
-    pub fn record_n(&self, value: u64, count: u64) {
-        self.add_at(
-            self.header.layout.storage_index(value),
-            value,
-            |place| M::add(place.cell(), count),
-            count,
-        );
-    }
-
-    /// Counts every value of a slice.
-    pub fn record_batch(&self, values: &[u64]) {
-        crate::batch::for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_few_at(index, value, count);
-        });
-    }
-
-    /// As [`Histogram::record_batch`], by a given path.
-    #[doc(hidden)]
-    pub fn record_batch_by(&self, path: crate::BatchPath, values: &[u64]) {
-        path.for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_few_at(index, value, count);
-        });
-    }
-
     /// Adds at the storage index of a value what was recorded value by value.
     #[inline(always)]
     fn add_few_at(&self, index: u64, value: u64, count: u64) {
@@ -388,6 +368,40 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     }
 }
 
+impl<C: Counter, M: ManyWriters> Histogram<[C], M> {
+    /// Counts one value.
+    #[inline(always)]
+    pub fn record(&self, value: u64) {
+        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
+    }
+
+    /// Counts one value `count` times. A count of zero does nothing.
+    #[inline]
+    pub fn record_n(&self, value: u64, count: u64) {
+        self.add_at(
+            self.header.layout.storage_index(value),
+            value,
+            |place| M::add(place.cell(), count),
+            count,
+        );
+    }
+
+    /// Counts every value of a slice.
+    pub fn record_batch(&self, values: &[u64]) {
+        crate::batch::for_each_index(&self.header.layout, values, |index, value, count| {
+            self.add_few_at(index, value, count);
+        });
+    }
+
+    /// As [`Histogram::record_batch`], by a given path.
+    #[doc(hidden)]
+    pub fn record_batch_by(&self, path: crate::BatchPath, values: &[u64]) {
+        path.for_each_index(&self.header.layout, values, |index, value, count| {
+            self.add_few_at(index, value, count);
+        });
+    }
+}
+
 /// A function of the header alone, so that a record need not know where the cells end.
 #[cold]
 #[inline(never)]
@@ -397,7 +411,7 @@ pub(crate) fn add_out_of_range<M: WriteMode>(header: &Header, value: u64, count:
     tallies.add_wraps_beside(M::add(tally, count), header.counter_bits());
 }
 
-impl<C: Counter, M: WriteMode> Record for Histogram<[C], M> {
+impl<C: Counter, M: ManyWriters> Record for Histogram<[C], M> {
     fn layout(&self) -> &Layout {
         self.layout()
     }

@@ -36,7 +36,18 @@ const TWO_BANKS: u8 = 8;
 
 /// Mode, storage and cell width in one word, so that a record tells them apart by one comparison.
 pub(crate) const fn kind(mode: Mode, storage: Storage, counter_bits: u32) -> u32 {
-    mode as u32 | (storage as u32) << 8 | counter_bits << 16
+    number_of(mode) | (storage as u32) << 8 | counter_bits << 16
+}
+
+/// A mode in images. These numbers are not those of [`Mode`], which tell what is asked for: images of every version have
+/// these, so that whatever the default is called, what is in shared memory stays what it is.
+const fn number_of(mode: Mode) -> u32 {
+    match mode {
+        Mode::SingleWriter => 0,
+        Mode::Interlocked => 1,
+        Mode::ThreadLocal => 2,
+        Mode::Scalable => 3,
+    }
 }
 
 /// What every histogram begins with.

@@ -1,6 +1,6 @@
 //! Several writers: one atomic add.
 
-use crate::counter::{Counter, WriteMode};
+use crate::counter::{Counter, ManyWriters, WriteMode};
 use crate::one_step::Place;
 
 /// Any number of threads, signal handlers and interrupt handlers write: one relaxed atomic add of one cell. A 32-bit cell
@@ -26,3 +26,5 @@ impl WriteMode for Interlocked {
         place.cell().add_few_shared(1)
     }
 }
+
+impl ManyWriters for Interlocked {}

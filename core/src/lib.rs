@@ -56,6 +56,7 @@ mod scalable;
 #[cfg(feature = "std")]
 mod sharded;
 mod shared;
+mod single_writer;
 mod snapshot;
 mod source;
 #[cfg(feature = "alloc")]
@@ -86,7 +87,7 @@ pub use compare::{
     COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Comparison,
     QuantileInterval, Verdict, autocorrelation, compare_blocks, compare_blocks_above,
 };
-pub use counter::{Counter, SingleWriter, TallyCounts, WriteMode};
+pub use counter::{Counter, ManyWriters, TallyCounts, WriteMode};
 pub use error::{Error, Result};
 #[cfg(feature = "alloc")]
 pub use exponential::{
@@ -94,6 +95,7 @@ pub use exponential::{
     DoubleStatistics, DoubleSummary, QuantileRule, SharedDoubleHistogram,
 };
 pub use histogram::Histogram;
+pub use histogram::single_writer::Writer;
 pub use identity::{Identity, seed_identities};
 pub use image::Header;
 pub use interlocked::Interlocked;
@@ -105,7 +107,9 @@ pub use metrics::{Metric, Registry};
 pub use options::{Mode, Options, Storage};
 pub use record::Record;
 pub use recorder::Recorder;
+pub use shared::single_writer::{Handle, SharedWriter, SingleWriterHistogram};
 pub use shared::{Footprint, SharedHistogram};
+pub use single_writer::SingleWriter;
 pub use snapshot::{Counts, Since, Snapshot};
 pub use source::Source;
 pub use stats::Moments;

@@ -16,7 +16,10 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::{DoubleSnapshot, Error, Layout, Result, SharedDoubleHistogram, SharedHistogram, Since, Snapshot};
+use crate::shared::single_writer::sealed::Inside;
+use crate::{
+    DoubleSnapshot, Error, Handle, Layout, Result, SharedDoubleHistogram, SharedHistogram, Since, Snapshot,
+};
 use taken::Taken;
 
 /// What a histogram is known as.
@@ -99,7 +102,8 @@ impl Registry {
     /// [`Error::InvalidArgument`] for a name, label, bound or divisor that is not as [`Metric`] says; when there is a
     /// histogram with this name and these labels; when help or unit differ from those of the others with this name; and when
     /// the name is one that is written for another (`x_count` beside `x`). [`Error::OutOfMemory`]. Nothing has changed then.
-    pub fn add(&mut self, histogram: &SharedHistogram, metric: &Metric, bounds: &[u64]) -> Result<u64> {
+    pub fn add(&mut self, histogram: &impl Handle, metric: &Metric, bounds: &[u64]) -> Result<u64> {
+        let histogram = histogram.unguarded(Inside(()));
         let bounds = if bounds.is_empty() { powers_of_four(histogram.layout())? } else { copy_of(bounds)? };
         self.add_source(Source::Integers(histogram.clone(), bounds), metric)
     }

@@ -13,11 +13,12 @@ use alloc::boxed::Box;
 use loom::sync::Arc;
 use loom::thread;
 
+use crate::single_writer::Unguarded;
 use crate::sync::Ordering::Relaxed;
 use crate::version::Version;
 use crate::{
     AtomicU32, AtomicU64, Counts, Error, Histogram, Interlocked, Layout, Mode, Options, SharedHistogram,
-    Since, SingleWriter, Snapshot,
+    Since, Snapshot,
 };
 
 fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
@@ -41,7 +42,8 @@ fn layout() -> Layout {
 fn create(mode: Mode, counter_bits: u32) -> SharedHistogram {
     // One bucket for each of 8 values is the least that options can say.
     let options = Options { mode, counter_bits, relative_error: 0.1, max_trackable: 1, ..Options::default() };
-    SharedHistogram::create(&options).unwrap()
+    // SAFETY: a model of one writer has one.
+    unsafe { SharedHistogram::create_unguarded(&options) }.unwrap()
 }
 
 fn snapshot(layout: Layout) -> Box<Snapshot> {
@@ -81,7 +83,7 @@ type Small<C, M> = Histogram<[C; 4], M>;
 #[test]
 fn snapshot_against_reset() {
     model(4, || {
-        let histogram = Arc::new(Small::<AtomicU64, SingleWriter>::new(layout()));
+        let histogram = Arc::new(Small::<AtomicU64, Unguarded>::new(layout()));
         histogram.record(0);
         histogram.record(1);
         let resetter = {
@@ -100,7 +102,7 @@ fn snapshot_against_reset() {
 }
 
 /// Deltas add up to what was recorded, and no baseline is ahead of the counts that it is subtracted from.
-fn snapshot_against_writers_and_reset<M: crate::WriteMode>(writers: u64) {
+fn snapshot_against_writers_and_reset<M: crate::ManyWriters>(writers: u64) {
     model(2, move || {
         let histogram = Arc::new(Small::<AtomicU64, M>::new(layout()));
         let (mut monitor, mut since_reset) = (snapshot(layout()), snapshot(layout()));
@@ -132,7 +134,7 @@ fn snapshot_against_writers_and_reset<M: crate::WriteMode>(writers: u64) {
 
 #[test]
 fn snapshot_against_one_writer_and_reset() {
-    snapshot_against_writers_and_reset::<SingleWriter>(1);
+    snapshot_against_writers_and_reset::<Unguarded>(1);
 }
 
 #[test]

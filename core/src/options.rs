@@ -6,11 +6,12 @@ use crate::{Error, Layout, Result};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum Mode {
-    /// One writing thread, any number of readers: a plain add.
+    /// Right with any number of threads, and in signal and interrupt handlers: one atomic add. The default.
     #[default]
-    SingleWriter = 0,
-    /// Several writers at modest rates, signal and interrupt handlers: one atomic add.
-    Interlocked = 1,
+    Interlocked = 0,
+    /// One writer, any number of readers: a plain add. The caller promises that there is one; in Rust the type
+    /// [`crate::SingleWriterHistogram`] keeps the promise, and [`crate::SharedHistogram`] refuses this mode.
+    SingleWriter = 1,
     /// Many hot writers: a plain add into the thread's own shard.
     ThreadLocal = 2,
     /// Many writers, little memory, approximate counts.
@@ -33,8 +34,8 @@ impl TryFrom<u32> for Mode {
 
     fn try_from(code: u32) -> Result<Self> {
         match code {
-            0 => Ok(Mode::SingleWriter),
-            1 => Ok(Mode::Interlocked),
+            0 => Ok(Mode::Interlocked),
+            1 => Ok(Mode::SingleWriter),
             2 => Ok(Mode::ThreadLocal),
             3 => Ok(Mode::Scalable),
             _ => Err(Error::InvalidArgument),
@@ -54,10 +55,10 @@ impl TryFrom<u32> for Storage {
     }
 }
 
-/// What a [`crate::SharedHistogram`] is made from. Zero means the default everywhere.
+/// What a [`crate::SharedHistogram`] or [`crate::SingleWriterHistogram`] is made from. Zero means the default everywhere.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Options {
-    /// Who may write.
+    /// Who may write, and how.
     pub mode: Mode,
     /// When cells are allocated.
     pub storage: Storage,

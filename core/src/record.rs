@@ -1,10 +1,11 @@
-//! What everything that counts values can do, whatever its mode and storage.
+//! What everything that any number of threads may record into can do, whatever its mode and storage.
 
 use crate::counter::{Counter, Tallies};
 use crate::sync::Ordering::Relaxed;
 use crate::{Error, Layout, Merged, Result, Snapshot, ValueSelection};
 
-/// Something that counts values.
+/// Something that counts values, by shared reference. A single-writer [`crate::Histogram`] is not: it has methods of these
+/// names that take `&mut`, and so has its [`crate::Writer`].
 pub trait Record {
     /// The rule that maps values to counters.
     fn layout(&self) -> &Layout;

@@ -3,20 +3,26 @@
 use core::ffi::c_void;
 use core::ptr::NonNull;
 
-use crate::SharedHistogram;
 use crate::counter::Counter;
 use crate::image::Header;
 use crate::one_step::Place;
+use crate::shared::single_writer::Claim;
 use crate::sync::{AtomicU32, AtomicU64};
+use crate::{Result, SharedHistogram};
 
-/// A direct handle for recording into a single-writer or thread-local histogram, by one thread at a time. It keeps the
-/// histogram alive. For a thread-local histogram it owns a shard until it is dropped, whatever happens to threads.
+/// A direct handle for recording into a thread-local or single-writer histogram, by one thread at a time. It keeps the
+/// histogram alive. For a thread-local histogram it owns a shard until it is dropped, whatever happens to threads; for a
+/// single-writer one it is the writer.
 ///
 /// Whoever records by other means than [`Recorder::record`] (a binding, inlined C) does what that does: with
 /// `index = layout.storage_index(value)`, if `index < length`, adds one to the cell by a relaxed load and store. For an index
 /// out of range, and a 32-bit cell that is all ones, it calls [`SharedHistogram::record`] instead.
 #[derive(Debug)]
 pub struct Recorder {
+    /// Single-writer mode, where types keep to one writer: that this is it. First, so that it is dropped while the
+    /// histogram is there.
+    #[allow(dead_code, reason = "it is for being dropped")]
+    claim: Option<Claim>,
     histogram: SharedHistogram,
     counters: NonNull<u8>,
     /// What goes back when the recorder does; NULL in single-writer mode.
@@ -27,13 +33,11 @@ pub struct Recorder {
 unsafe impl Send for Recorder {}
 
 impl Recorder {
-    pub(crate) fn new(histogram: SharedHistogram, counters: NonNull<u8>, owner: *mut c_void) -> Recorder {
-        Recorder { histogram, counters, owner }
-    }
-
-    /// The histogram.
-    pub fn histogram(&self) -> &SharedHistogram {
-        &self.histogram
+    /// # Safety
+    /// As for [`SharedHistogram::create_unguarded`], of a single-writer histogram of which this has no claim.
+    pub(crate) unsafe fn of(histogram: &SharedHistogram, claim: Option<Claim>) -> Result<Recorder> {
+        let (counters, owner) = histogram.lend_cells()?;
+        Ok(Recorder { claim, histogram: histogram.clone(), counters, owner })
     }
 
     /// The cells, [`crate::Layout::length`] of [`SharedHistogram::counter_bits`] each.
@@ -64,7 +68,8 @@ impl Recorder {
         C::count_alone(unsafe { Place::new(self.counters.cast::<C>().as_ptr(), index) })
     }
 
-    /// The parts that stand for this recorder, which is given up to them: the histogram and the owner.
+    /// The parts that stand for this recorder, which is given up to them: the histogram and the owner. A single-writer
+    /// histogram stays without another writer.
     pub fn into_raw(self) -> (NonNull<Header>, *mut c_void) {
         let parts = (self.histogram.as_raw(), self.owner);
         core::mem::forget(self);
@@ -74,12 +79,13 @@ impl Recorder {
     /// The recorder that its parts stand for.
     ///
     /// # Safety
-    /// The parts must come from [`Recorder::into_raw`], once for each call.
+    /// The parts must come from [`Recorder::into_raw`], once for each call. As for [`SharedHistogram::create_unguarded`],
+    /// if the histogram was made so.
     pub unsafe fn from_raw(histogram: NonNull<Header>, owner: *mut c_void) -> Recorder {
         // SAFETY: the caller's promise; the reference that was given up is taken up again.
         let histogram = unsafe { SharedHistogram::from_raw(histogram) };
         let counters = histogram.counters_of(owner);
-        Recorder { histogram, counters, owner }
+        Recorder { claim: None, histogram, counters, owner }
     }
 }
 

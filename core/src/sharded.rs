@@ -13,12 +13,11 @@ use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
 use crate::block::size_with;
-use crate::counter::{
-    Counter, SingleWriter, Tallies, TallyCounts, WriteMode, wraps_between, wraps_of_64_bits,
-};
+use crate::counter::{Counter, Tallies, TallyCounts, WriteMode, wraps_between, wraps_of_64_bits};
 use crate::image::Header;
 use crate::one_step::Place;
 use crate::record::Record;
+use crate::single_writer::SingleWriter;
 use crate::source::Source;
 use crate::sync::{AtomicPtr, AtomicU64, HAS_ATOMIC_64, Lock, Ordering::*};
 use crate::{Error, Identity, Interlocked, Layout, Result, memory, registry, thread};

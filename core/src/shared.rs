@@ -6,6 +6,7 @@
 #[macro_use]
 mod kinds;
 mod plan;
+pub(crate) mod single_writer;
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -13,7 +14,7 @@ use core::ptr::NonNull;
 use crate::block::{PREFIX, Prefix};
 use crate::image::Header;
 use crate::recorder::Recorder;
-use crate::{Error, Layout, Merged, Options, Record, Result, Since, Snapshot};
+use crate::{Error, Layout, Merged, Mode, Options, Record, Result, Since, Snapshot};
 
 use kinds::*;
 pub use plan::Footprint;
@@ -22,7 +23,9 @@ pub(crate) use plan::Plan;
 /// A counted reference to a histogram: cloning adds one, dropping takes one away, the last one frees it. Histograms in
 /// the caller's memory are not counted: the memory must outlive every reference.
 ///
-/// One pointer in size, and the same pointer that C sees. Any thread may hold, clone and drop one.
+/// One pointer in size, and the same pointer that C sees. Any thread may hold, clone and drop one, and any number of
+/// threads may record through it at once. For recording by one thread, with a plain addition, there is
+/// [`SingleWriterHistogram`](crate::SingleWriterHistogram).
 #[repr(transparent)]
 pub struct SharedHistogram(NonNull<Header>);
 
@@ -51,11 +54,25 @@ impl SharedHistogram {
     /// Alignment of the memory given to [`SharedHistogram::init_in`].
     pub const ALIGNMENT: usize = align_of::<Header>();
 
-    /// A new histogram on the heap.
+    /// A new histogram on the heap, for any number of threads that record.
     ///
-    /// [`Error::InvalidArgument`] for a range without values, an unknown width, or a limit below what an empty histogram
-    /// takes, [`Error::Unsupported`] for what this build does not offer, [`Error::OutOfMemory`].
+    /// [`Error::InvalidArgument`] for a range without values, an unknown width, a limit below what an empty histogram
+    /// takes, and [`Mode::SingleWriter`], for which there is
+    /// [`SingleWriterHistogram::create`](crate::SingleWriterHistogram::create); [`Error::Unsupported`] for what this build
+    /// does not offer, [`Error::OutOfMemory`].
     pub fn create(options: &Options) -> Result<SharedHistogram> {
+        refuse_single_writer(options.mode)?;
+        // SAFETY: not of that mode.
+        unsafe { Self::create_unguarded(options) }
+    }
+
+    /// As [`SharedHistogram::create`], in any mode.
+    ///
+    /// # Safety
+    /// In the mode [`Mode::SingleWriter`] one thread at a time records, through whatever reference: counts get lost
+    /// otherwise. (Nothing worse happens: all accesses are atomic.)
+    #[doc(hidden)]
+    pub unsafe fn create_unguarded(options: &Options) -> Result<SharedHistogram> {
         let plan = Plan::new(options)?;
         Self::allocate(&plan)
     }
@@ -99,12 +116,28 @@ impl SharedHistogram {
 
     /// A new histogram in the caller's memory, private or shared with other processes.
     ///
-    /// [`Error::InvalidArgument`] when it is not aligned, [`Error::BufferTooSmall`] when it is too small.
+    /// [`Error::InvalidArgument`] when it is not aligned, and for [`Mode::SingleWriter`] as in
+    /// [`SharedHistogram::create`]; [`Error::BufferTooSmall`] when it is too small.
     ///
     /// # Safety
     /// `memory` must be valid for reads and writes of `size` bytes, used for nothing else, for as long as there is any
     /// reference to the histogram.
     pub unsafe fn init_in(memory: *mut u8, size: usize, options: &Options) -> Result<SharedHistogram> {
+        refuse_single_writer(options.mode)?;
+        // SAFETY: passed on; not of that mode.
+        unsafe { Self::init_in_unguarded(memory, size, options) }
+    }
+
+    /// As [`SharedHistogram::init_in`], in any mode.
+    ///
+    /// # Safety
+    /// As there, and as for [`SharedHistogram::create_unguarded`], among all processes.
+    #[doc(hidden)]
+    pub unsafe fn init_in_unguarded(
+        memory: *mut u8,
+        size: usize,
+        options: &Options,
+    ) -> Result<SharedHistogram> {
         let plan = Plan::new(options)?;
         // The pointer that is kept is the caller's own: no reference to the memory has been made from it that a use of the
         // pointer would invalidate, nor that would invalidate the pointer.
@@ -119,13 +152,25 @@ impl SharedHistogram {
     /// image version 1 made is attached as it is: where a process dies inside a reset of it, resets and first reads are
     /// [`Error::Busy`] from then on.
     ///
-    /// [`Error::InvalidArgument`] when the memory is not aligned, [`Error::BufferTooSmall`] when it is smaller than the
-    /// histogram, [`Error::Corrupt`] when it holds none, [`Error::Incompatible`] when a build of another image version or
+    /// [`Error::InvalidArgument`] when the memory is not aligned, and for a single-writer histogram, which is for
+    /// [`SingleWriterHistogram::attach`](crate::SingleWriterHistogram::attach); [`Error::BufferTooSmall`] when the memory is
+    /// smaller than the histogram, [`Error::Corrupt`] when it holds none, [`Error::Incompatible`] when a build of another image version or
     /// word size made it.
     ///
     /// # Safety
     /// As for [`SharedHistogram::init_in`]; whoever shares the memory is trusted not to change the header afterwards.
     pub unsafe fn attach(memory: *mut u8, size: usize) -> Result<SharedHistogram> {
+        // SAFETY: passed on; nobody records through one with a single writer, since it is not given out.
+        let attached = unsafe { Self::attach_unguarded(memory, size)? };
+        if attached.is_single_writer() { Err(Error::InvalidArgument) } else { Ok(attached) }
+    }
+
+    /// As [`SharedHistogram::attach`], in any mode.
+    ///
+    /// # Safety
+    /// As there, and as for [`SharedHistogram::create_unguarded`], among all processes.
+    #[doc(hidden)]
+    pub unsafe fn attach_unguarded(memory: *mut u8, size: usize) -> Result<SharedHistogram> {
         if !memory.addr().is_multiple_of(Self::ALIGNMENT) {
             return Err(Error::InvalidArgument);
         }
@@ -158,7 +203,7 @@ impl SharedHistogram {
     ///
     /// # Safety
     /// `header` must come from [`SharedHistogram::into_raw`], once for each call, unless the result is kept from being
-    /// dropped.
+    /// dropped. As for [`SharedHistogram::create_unguarded`], if it was made so.
     pub unsafe fn from_raw(header: NonNull<Header>) -> SharedHistogram {
         SharedHistogram(header)
     }
@@ -175,11 +220,17 @@ impl SharedHistogram {
         unsafe { (*self.0.as_ptr()).counter_bits() }
     }
 
-    /// A direct handle for recording. [`Error::Unsupported`] for modes that have none, and for cells that the target
-    /// cannot load and store in one step; [`Error::OutOfMemory`] where there is no room for a shard.
+    /// A direct handle for recording into a thread-local histogram. [`Error::Unsupported`] for other modes (that of a
+    /// single-writer histogram is [`SharedWriter::into_recorder`](crate::SharedWriter::into_recorder)), and for cells that
+    /// the target cannot load and store in one step; [`Error::OutOfMemory`] where there is no room for a shard.
     pub fn recorder(&self) -> Result<Recorder> {
-        let (counters, owner) = as_what_it_is!(self, histogram => histogram.lend_cells()?);
-        Ok(Recorder::new(self.clone(), counters, owner))
+        // SAFETY: not of a single-writer histogram, unless somebody has promised what is asked for here.
+        unsafe { Recorder::of(self, None) }
+    }
+
+    /// Cells for a recorder, and their owner.
+    pub(crate) fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
+        as_what_it_is!(self, histogram => histogram.lend_cells())
     }
 
     /// The cells that [`Recorder`] records into.
@@ -301,10 +352,20 @@ impl SharedHistogram {
         as_what_it_is!(self, histogram => snapshot.update(histogram, since))
     }
 
+    fn is_single_writer(&self) -> bool {
+        // SAFETY: as for `layout`.
+        is_single_writer(unsafe { (*self.0.as_ptr()).kind })
+    }
+
     fn is_counted(&self) -> bool {
         // SAFETY: as for `layout`.
         unsafe { !(*self.0.as_ptr()).is_in_callers_memory() }
     }
+}
+
+/// [`Error::InvalidArgument`] for a mode that is not safe behind a shared reference.
+pub(crate) fn refuse_single_writer(mode: Mode) -> Result<()> {
+    if mode == Mode::SingleWriter { Err(Error::InvalidArgument) } else { Ok(()) }
 }
 
 /// See [`SharedHistogram::record_out_of_line`].

@@ -101,14 +101,15 @@ fn one_process_records_and_another_reads_and_resets() {
         let writers = if mode == Mode::Interlocked { WRITERS } else { 1 };
         // Made here, found by the others.
         // SAFETY: the pages outlive the histogram.
-        let histogram = unsafe { SharedHistogram::init_in(pages.start, size, &options) }.unwrap();
+        let histogram = unsafe { SharedHistogram::init_in_unguarded(pages.start, size, &options) }.unwrap();
         let children: Vec<_> = (0..writers)
             .map(|writer| {
                 let pages = &pages;
                 in_a_child(move || {
                     let pages = pages.elsewhere();
                     // SAFETY: as above.
-                    let Ok(histogram) = (unsafe { SharedHistogram::attach(pages.start, size) }) else {
+                    let Ok(histogram) = (unsafe { SharedHistogram::attach_unguarded(pages.start, size) })
+                    else {
                         return false;
                     };
                     pages.wait_for(1);

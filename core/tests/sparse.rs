@@ -4,7 +4,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use picollo_core::{Error, Mode, Options, SharedHistogram, Since, Snapshot, Storage};
+use picollo_core::{Error, Mode, Options, SharedHistogram, Since, SingleWriterHistogram, Snapshot, Storage};
 
 fn options(mode: Mode, storage: Storage) -> Options {
     Options { mode, storage, ..Options::default() }
@@ -28,7 +28,8 @@ fn ten_live_values_take_under_five_per_cent() {
             for mode in [Mode::SingleWriter, Mode::Interlocked] {
                 let create = |storage| {
                     let options = Options { no_live_reset, counter_bits, ..options(mode, storage) };
-                    SharedHistogram::create(&options).unwrap()
+                    // SAFETY: one thread does everything.
+                    unsafe { SharedHistogram::create_unguarded(&options) }.unwrap()
                 };
                 let (sparse, dense) = (create(Storage::Sparse), create(Storage::Dense));
                 let empty = sparse.footprint();
@@ -127,9 +128,10 @@ fn what_sparse_storage_does_not_offer() {
     }
     let options = options(Mode::SingleWriter, Storage::Sparse);
     assert_eq!(SharedHistogram::required_size(&options), Err(Error::Unsupported));
-    assert_eq!(SharedHistogram::create(&options).unwrap().recorder().err(), Some(Error::Unsupported));
+    let writer = SingleWriterHistogram::create(&options).unwrap().writer().unwrap();
+    assert_eq!(writer.into_recorder().err(), Some(Error::Unsupported));
     let no_reset = Options { no_live_reset: true, ..options };
-    assert_eq!(SharedHistogram::create(&no_reset).unwrap().reset(), Err(Error::Unsupported));
+    assert_eq!(SingleWriterHistogram::create(&no_reset).unwrap().reset(), Err(Error::Unsupported));
 }
 
 #[test]

@@ -44,25 +44,26 @@ namespace Picollo.Bench
 
         public static void Main()
         {
-            HdrHistogram single = HdrHistogram.Create(), narrow = HdrHistogram.Factory.WithUInt32Storage().Create(),
+            HdrHistogram single = HdrHistogram.Factory.WithSingleWriter().Create(),
+                narrow = HdrHistogram.Factory.WithSingleWriter().WithUInt32Storage().Create(),
                 interlocked = HdrHistogram.Factory.WithInterlocked().Create(),
                 local = HdrHistogram.Factory.WithThreadLocal().Create();
             HdrRecorder recorder = single.GetRecorder(), localRecorder = local.GetRecorder();
-            picollo_histogram_create(null, out IntPtr histogram);
-            // struct_size and mode, the rest 0.
+            // struct_size and mode, the rest 0: the default mode, and a single writer.
             uint* options = stackalloc uint[14];
             options[0] = 56;
-            options[1] = 1;
             picollo_histogram_create(options, out IntPtr atomic);
+            options[1] = 1;
+            picollo_histogram_create(options, out IntPtr histogram);
             byte* native = stackalloc byte[64];
             picollo_histogram_recorder(histogram, 1, native);
             IntPtr pointer = (IntPtr)native;
 
             string[] names =
             {
-                "C, inline recorder", "C++, `picollo::recorder`", "C, exported function", "C, exported, interlocked", "C#, `Record`",
-                "C#, `Record`, 32-bit counters", "C#, `HdrRecorder`", "C#, `Record`, thread-local",
-                "C#, `HdrRecorder`, thread-local", "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition",
+                "C, inline recorder", "C++, `picollo::recorder`", "C, exported, single writer", "C, exported, interlocked",
+                "C#, `Record`, single writer", "C#, `Record`, single writer, 32-bit", "C#, `HdrRecorder`",
+                "C#, `Record`, thread-local", "C#, `HdrRecorder`, thread-local", "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition",
                 "C#, P/Invoke", "C#, `Record(ReadOnlySpan)`"
             };
             Action[] ways =

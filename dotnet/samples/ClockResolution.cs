@@ -9,7 +9,7 @@ namespace Picollo.Samples
     {
         internal static void Run()
         {
-            HdrHistogram histogram = HdrHistogram.Create();
+            HdrHistogram histogram = HdrHistogram.Factory.WithSingleWriter().Create();
             long last = Stopwatch.GetTimestamp();
             for (int i = 0; i < 200000; i++)
             {

@@ -34,7 +34,7 @@ namespace Picollo.Tests
         [Test]
         public static void Recording()
         {
-            HdrHistogram single = HdrHistogram.Create(), interlocked = HdrHistogram.Factory.WithInterlocked().Create(),
+            HdrHistogram single = HdrHistogram.Factory.WithSingleWriter().Create(), interlocked = HdrHistogram.Factory.WithInterlocked().Create(),
                 local = HdrHistogram.Factory.WithThreadLocal().Create();
             var batch = new ulong[100];
             Nothing("Record", () => single.Record(1));
@@ -55,7 +55,7 @@ namespace Picollo.Tests
         {
             foreach (HdrHistogram histogram in new[]
             {
-                HdrHistogram.Create(), HdrHistogram.Factory.WithInterlocked().Create(),
+                HdrHistogram.Factory.WithSingleWriter().Create(), HdrHistogram.Factory.WithInterlocked().Create(),
                 HdrHistogram.Factory.WithThreadLocal().Create()
             })
             {

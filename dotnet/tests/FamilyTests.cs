@@ -12,10 +12,10 @@ namespace Picollo.Tests
         [Test]
         public static void Arrays()
         {
-            foreach (string mode in new[] { "single", "interlocked", "thread-local", "sparse", "32 bits" })
+            foreach (string mode in new[] { "default", "single", "interlocked", "thread-local", "sparse", "32 bits" })
             {
                 HdrHistogram.HdrHistogramFactory factory = HdrHistogram.Factory.WithRelativeError(0.01);
-                factory = mode == "interlocked" ? factory.WithInterlocked() : mode == "thread-local" ? factory.WithThreadLocal()
+                factory = mode == "single" ? factory.WithSingleWriter() : mode == "interlocked" ? factory.WithInterlocked() : mode == "thread-local" ? factory.WithThreadLocal()
                     : mode == "sparse" ? factory.WithSparseStorage() : mode == "32 bits" ? factory.WithUInt32Storage() : factory;
                 HdrHistogramArray array;
                 try

@@ -14,7 +14,7 @@ namespace Picollo.Tests
         {
             foreach (HdrHistogram histogram in new[]
             {
-                HdrHistogram.Create(), HdrHistogram.Factory.WithInterlocked().Create(),
+                HdrHistogram.Factory.WithSingleWriter().Create(), HdrHistogram.Factory.WithInterlocked().Create(),
                 HdrHistogram.Factory.WithThreadLocal().Create()
             })
             {
@@ -66,7 +66,7 @@ namespace Picollo.Tests
         [Test]
         public static void RecordersAfterDispose()
         {
-            HdrHistogram histogram = HdrHistogram.Create();
+            HdrHistogram histogram = HdrHistogram.Factory.WithSingleWriter().Create();
             HdrRecorder recorder = histogram.GetRecorder();
             recorder.Record(1);
             histogram.Dispose();
@@ -84,7 +84,7 @@ namespace Picollo.Tests
             for (int round = 0; round < 30; round++)
             {
                 HdrHistogram.HdrHistogramFactory factory = HdrHistogram.Factory.WithRelativeError(0.01);
-                HdrHistogram histogram = round % 3 == 0 ? factory.Create()
+                HdrHistogram histogram = round % 3 == 0 ? factory.WithSingleWriter().Create()
                     : round % 3 == 1 ? factory.WithInterlocked().Create() : factory.WithThreadLocal().Create();
                 int ready = 0;
                 var watch = System.Diagnostics.Stopwatch.StartNew();
@@ -135,7 +135,7 @@ namespace Picollo.Tests
                     {
                         case 0:
                             HdrHistogram.HdrHistogramFactory factory = HdrHistogram.Factory.WithRelativeError(0.1);
-                            histograms.Add(random.Next(2) == 0 ? factory.Create() : factory.WithThreadLocal().Create());
+                            histograms.Add(random.Next(2) == 0 ? factory.WithSingleWriter().Create() : factory.WithThreadLocal().Create());
                             break;
                         case 1:
                             Use(histograms, random, histogram => snapshots.Add(histogram.GetSnapshot()));

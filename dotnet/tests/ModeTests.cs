@@ -11,14 +11,18 @@ namespace Picollo.Tests
     {
         private static readonly Dictionary<string, Func<HdrHistogram>> s_exact = new Dictionary<string, Func<HdrHistogram>>
         {
-            { "single writer", () => HdrHistogram.Create() },
-            { "single writer, 32 bits", () => HdrHistogram.Factory.WithUInt32Storage().Create() },
+            { "default", () => HdrHistogram.Create() },
+            { "default, 32 bits", () => HdrHistogram.Factory.WithUInt32Storage().Create() },
+            { "default, sparse", () => HdrHistogram.Factory.WithSparseStorage().Create() },
+            { "default, of an array", () => HdrHistogram.Factory.CreateArray(2)[1] },
+            { "single writer", () => HdrHistogram.Factory.WithSingleWriter().Create() },
+            { "single writer, 32 bits", () => HdrHistogram.Factory.WithSingleWriter().WithUInt32Storage().Create() },
             { "interlocked", () => HdrHistogram.Factory.WithInterlocked().Create() },
             { "interlocked, 32 bits", () => HdrHistogram.Factory.WithInterlocked().WithUInt32Storage().Create() },
             { "thread-local", () => HdrHistogram.Factory.WithThreadLocal().Create() },
             { "thread-local, 32 bits", () => HdrHistogram.Factory.WithThreadLocal().WithUInt32Storage().Create() },
             { "digits", () => HdrHistogram.Factory.WithSignificantDigits(3).Create() },
-            { "sparse", () => HdrHistogram.Factory.WithSparseStorage().Create() },
+            { "sparse", () => HdrHistogram.Factory.WithSingleWriter().WithSparseStorage().Create() },
             { "sparse, interlocked", () => HdrHistogram.Factory.WithSparseStorage().WithInterlocked().Create() }
         };
 
@@ -75,6 +79,33 @@ namespace Picollo.Tests
                     });
                     Check.Equal((ulong)Threads * Records, histogram.TotalCount, mode);
                 }
+        }
+
+        /// <summary>What a first program does. A single writer would lose about half of it on two cores.</summary>
+        [Test]
+        public static void TheDefaultIsForAnyNumberOfThreads()
+        {
+            foreach (string mode in new[] { "default", "default, 32 bits", "default, sparse", "default, of an array" })
+                using (HdrHistogram histogram = s_exact[mode]())
+                {
+                    const int Threads = 2, Records = 2000000;
+                    Run(Threads, thread =>
+                    {
+                        for (int i = 0; i < Records; i++)
+                            histogram.Record((ulong)i % 4);
+                    });
+                    Check.Equal((ulong)Threads * Records, histogram.TotalCount, mode);
+                }
+        }
+
+        /// <summary>As in the library, where tests of C say so too.</summary>
+        [Test]
+        public static void NumbersOfModes()
+        {
+            Check.Equal(0u, (uint)default(RecordMode));
+            var modes = new[] { RecordMode.Interlocked, RecordMode.SingleWriter, RecordMode.ThreadLocal, RecordMode.Scalable };
+            for (uint number = 0; number < modes.Length; number++)
+                Check.Equal(number, (uint)modes[number]);
         }
 
         /// <summary>Threads come and go; nothing is lost and nothing grows.</summary>
@@ -144,7 +175,17 @@ namespace Picollo.Tests
                     histogram.Record(1);
                     Check.Equal((ulong)threads * 10000 + 1, histogram.TotalCount, mode);
                 }
-            Check.Fails(PicolloStatus.Unsupported, () => HdrHistogram.Factory.WithInterlocked().Create().GetRecorder());
+            foreach (string mode in new[] { "default", "default, sparse", "default, of an array", "interlocked", "sparse" })
+                Check.Fails(PicolloStatus.Unsupported, () => s_exact[mode]().GetRecorder());
+            try
+            {
+                HdrHistogram.Create().GetRecorder();
+            }
+            catch (PicolloException exception)
+            {
+                string message = exception.Message;
+                Check.True(message.Contains("WithThreadLocal") && message.Contains("WithSingleWriter"), message);
+            }
         }
 
         [Test]
@@ -176,7 +217,11 @@ namespace Picollo.Tests
         public static void OneModeAtATime()
         {
             Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithInterlocked().WithThreadLocal().Create());
+            Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithSingleWriter().WithInterlocked().Create());
+            Check.Throws<InvalidOperationException>(
+                () => HdrHistogram.Factory.WithInterlocked().WithThreadLocal().WithThreadLocal().Create());
             HdrHistogram.Factory.WithInterlocked().WithInterlocked(false).WithThreadLocal().Create().Dispose();
+            HdrHistogram.Factory.WithSingleWriter().WithSingleWriter(false).WithThreadLocal().Create().Dispose();
             HdrHistogram.Factory.WithThreadLocal(true, TimeSpan.FromSeconds(1)).Create().Dispose();
             HdrHistogram.Factory.WithInterlocked().WithInterlocked().Create().Dispose();
         }

@@ -52,7 +52,9 @@ pub unsafe extern "C" fn picollo_histogram_array_create(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (out, options) = unsafe { (output(out)?, read_options(options)?) };
-        out.set(HistogramArray::create(&options, length)?.into_raw().as_ptr().cast());
+        // SAFETY: as in picollo_histogram_create.
+        let array = unsafe { HistogramArray::create_unguarded(&options, length) }?;
+        out.set(array.into_raw().as_ptr().cast());
         Ok(())
     })
 }

@@ -5,7 +5,8 @@
 //! values out of range are counted apart, as underflow and overflow.
 //!
 //! Counts are only ever added to. A reset notes the counts of its moment, and readers subtract them. So any number of
-//! threads may read and reset while one records.
+//! threads may read and reset while others record. By default any number of threads may record, too, by an atomic addition;
+//! modes for one writer, and for many at high rates, are asked for by name (PICOLLO_MODE_...).
 //!
 //!     picollo_histogram *latency;
 //!     picollo_histogram_options options = {0};            (C++: {})
@@ -40,7 +41,7 @@ impl Counted for picollo_histogram {
     }
 }
 
-/// Gives a reference to the caller.
+/// Gives a reference to the caller: of any mode, since every function that records asks of its caller what the mode asks.
 pub fn into_handle(histogram: SharedHistogram) -> *mut picollo_histogram {
     histogram.into_raw().as_ptr().cast()
 }
@@ -64,7 +65,8 @@ pub unsafe extern "C" fn picollo_histogram_create(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (out, options) = unsafe { (output(out)?, read_options(options)?) };
-        out.set(into_handle(SharedHistogram::create(&options)?));
+        // SAFETY: that one thread at a time records in single-writer mode is asked of the callers of all that record.
+        out.set(into_handle(unsafe { SharedHistogram::create_unguarded(&options) }?));
         Ok(())
     })
 }
@@ -94,7 +96,7 @@ pub unsafe extern "C" fn picollo_histogram_required_size(
 }
 
 /// Makes an empty histogram in the caller's memory: static, on a stack, from another allocator, or shared between
-/// processes, where the others use picollo_histogram_attach. Dense histograms with one writer or interlocked ones.
+/// processes, where the others use picollo_histogram_attach. Dense histograms, interlocked (the default) or with one writer.
 ///
 /// Requires: memory has size bytes, is aligned as picollo_histogram_required_size says, and is used for nothing else
 ///   until the histogram and everything made from it are freed.
@@ -121,7 +123,7 @@ pub unsafe extern "C" fn picollo_histogram_init_in(
         // No slice is longer than half the address space.
         let size = size.min(isize::MAX as usize);
         // SAFETY: the memory is the histogram's from now on, as the caller promises.
-        out.set(into_handle(unsafe { SharedHistogram::init_in(memory.cast(), size, &options) }?));
+        out.set(into_handle(unsafe { SharedHistogram::init_in_unguarded(memory.cast(), size, &options) }?));
         Ok(())
     })
 }
@@ -151,7 +153,7 @@ pub unsafe extern "C" fn picollo_histogram_attach(
             return Err(Failure::NULL_POINTER);
         }
         // SAFETY: the caller's promise, passed on.
-        out.set(into_handle(unsafe { SharedHistogram::attach(memory.cast(), size) }?));
+        out.set(into_handle(unsafe { SharedHistogram::attach_unguarded(memory.cast(), size) }?));
         Ok(())
     })
 }
@@ -175,8 +177,10 @@ pub unsafe extern "C" fn picollo_histogram_free(histogram: *mut picollo_histogra
 /// and picollo_histogram_record_batch.
 ///
 /// Requires: histogram is not NULL; this is not checked.
-/// Threads: as the mode says; in single-writer mode one thread at a time. Beside any number of readers and resets.
-/// Cost: about that of calling an empty function: a dozen instructions, no call, lock, allocation or system call.
+/// Threads: any thread, unless the histogram was made with PICOLLO_MODE_SINGLE_WRITER: then one at a time. Beside any number
+///   of readers and resets.
+/// Cost: in single-writer mode about that of calling an empty function, a dozen instructions; in the default mode an
+///   atomic addition more, some 3 ns. No lock, allocation or system call.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histogram, value: u64) {

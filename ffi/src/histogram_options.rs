@@ -5,10 +5,11 @@ use picollo_core::{Mode, Options, Storage};
 use crate::failure::{Failure, Outcome};
 use crate::options;
 
-/// One thread records at a time, any number of threads read: a plain addition. The default.
-pub const PICOLLO_MODE_SINGLE_WRITER: u32 = 0;
-/// Several threads at modest rates, signal handlers: an atomic addition.
-pub const PICOLLO_MODE_INTERLOCKED: u32 = 1;
+/// Right with any number of threads, and in signal handlers: an atomic addition. The default. It has no recorder.
+pub const PICOLLO_MODE_INTERLOCKED: u32 = 0;
+/// One thread records at a time, any number of threads read: a plain addition, in a third to a fifth of the
+/// time. Two threads that record at once lose counts, and nothing says so.
+pub const PICOLLO_MODE_SINGLE_WRITER: u32 = 1;
 /// Many threads at high rates: a plain addition into the thread's own shard.
 pub const PICOLLO_MODE_THREAD_LOCAL: u32 = 2;
 /// Many threads, little memory, approximate counts.
@@ -20,8 +21,8 @@ pub const PICOLLO_STORAGE_DENSE: u32 = 0;
 pub const PICOLLO_STORAGE_SPARSE: u32 = 1;
 
 const _: () = assert!(
-    PICOLLO_MODE_SINGLE_WRITER == Mode::SingleWriter as u32
-        && PICOLLO_MODE_INTERLOCKED == Mode::Interlocked as u32
+    PICOLLO_MODE_INTERLOCKED == Mode::Interlocked as u32
+        && PICOLLO_MODE_SINGLE_WRITER == Mode::SingleWriter as u32
         && PICOLLO_MODE_THREAD_LOCAL == Mode::ThreadLocal as u32
         && PICOLLO_MODE_SCALABLE == Mode::Scalable as u32
         && PICOLLO_STORAGE_DENSE == Storage::Dense as u32
@@ -40,7 +41,7 @@ pub const PICOLLO_HISTOGRAM_NO_LIVE_RESET: u32 = 1 << 0;
 pub struct picollo_histogram_options {
     /// sizeof(picollo_histogram_options).
     pub struct_size: u32,
-    /// PICOLLO_MODE_...: who may record, and how.
+    /// PICOLLO_MODE_...: who may record, and how. 0: PICOLLO_MODE_INTERLOCKED, any number of threads.
     pub mode: u32,
     /// PICOLLO_STORAGE_...: when memory is allocated.
     pub storage: u32,

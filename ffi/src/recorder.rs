@@ -9,6 +9,15 @@
 //! If index < length, add one to cell number index (of counter_bits bits) by a relaxed atomic load and store.
 //! Otherwise, and when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are
 //! the same.
+//!
+//! A recorder adds without an atomic operation, so a mode that has one is asked for by name:
+//!
+//!     options.mode = PICOLLO_MODE_THREAD_LOCAL;         (a recorder for each thread, or PICOLLO_MODE_SINGLE_WRITER: one)
+//!     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
+//!     picollo_recorder recorder;
+//!     if (picollo_histogram_recorder(latency, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) ...
+//!     picollo_recorder_record(&recorder, 1234);
+//!     picollo_recorder_release(&recorder);
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -50,12 +59,14 @@ pub struct picollo_recorder {
     pub reserved: *mut c_void,
 }
 
-/// Fills in a recorder for a dense histogram with one writer, or for a thread-local one, where the recorder owns a
-/// shard until it is released, whatever happens to the thread.
+/// Fills in a recorder for a dense histogram made with PICOLLO_MODE_SINGLE_WRITER, or for one made with
+/// PICOLLO_MODE_THREAD_LOCAL, where the recorder owns a shard until it is released, whatever happens to the thread.
 ///
 /// Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version,
-///   and for a mode or storage that has no recorder; PICOLLO_ERR_OUT_OF_MEMORY where there is no room for a shard.
+///   and for a mode or storage that has no recorder: the default mode, PICOLLO_MODE_INTERLOCKED, has none, so ask for
+///   PICOLLO_MODE_THREAD_LOCAL or PICOLLO_MODE_SINGLE_WRITER; PICOLLO_ERR_OUT_OF_MEMORY where there is no room for a
+///   shard.
 /// Ownership: the recorder holds a reference to the histogram until picollo_recorder_release.
 /// Threads: any thread; see picollo_recorder for its use.
 /// Cost: none to speak of; in thread-local mode it may allocate a shard.

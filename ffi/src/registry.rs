@@ -214,7 +214,7 @@ pub unsafe extern "C" fn picollo_registry_add(
             let histogram = borrow(histogram)?;
             let bounds = slice(bounds, length)?;
             let add =
-                |metric: &Metric| with(registry, |registry| Ok(registry.add(&histogram, metric, bounds)?));
+                |metric: &Metric| with(registry, |registry| Ok(registry.add(&*histogram, metric, bounds)?));
             tell(out_id, with_metric(metric, add)?)
         }
     })

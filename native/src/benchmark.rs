@@ -32,7 +32,9 @@ pub use result::{
     Side, Step,
 };
 
-use picollo_core::{BlockComparison, CompareOptions, SharedHistogram, Snapshot, compare_blocks_above};
+use picollo_core::{
+    BlockComparison, CompareOptions, SharedWriter, SingleWriterHistogram, Snapshot, compare_blocks_above,
+};
 
 use self::options::Limits;
 use self::overhead::Overhead;
@@ -63,7 +65,7 @@ pub struct Benchmark {
     readings: Vec<Reading>,
     /// What was counted, for each event.
     totals: Vec<Totals>,
-    histograms: [SharedHistogram; 2],
+    histograms: [SharedWriter; 2],
     /// The samples of the block that is being taken: picoseconds a call, with the overhead.
     block: [(usize, f64); BLOCK],
     /// Picoseconds a call, with the overhead.
@@ -106,7 +108,7 @@ impl Benchmark {
         readings.resize(events.len(), Reading::default());
         let mut totals = with_room(events.len())?;
         totals.resize(events.len(), Totals::default());
-        let create = || SharedHistogram::create(&picollo_core::Options::default());
+        let create = || SingleWriterHistogram::create(&picollo_core::Options::default())?.writer();
         let mut benchmark = Benchmark {
             schedule: Schedule::new(limits.repetitions, limits.empty_samples != 0),
             clock: Clock::Tsc,
@@ -301,8 +303,8 @@ impl Benchmark {
     }
 
     /// The picoseconds that a call took, an observation for each sample. A reference of its own.
-    pub fn histogram(&self, side: Side) -> Option<SharedHistogram> {
-        self.histograms.get(side as usize).cloned()
+    pub fn histogram(&self, side: Side) -> Option<SingleWriterHistogram> {
+        self.histograms.get(side as usize).map(|writer| writer.histogram().clone())
     }
 
     /// The times of the blocks, in the order in which they were measured: picoseconds a call, of A and of B, with what calling
@@ -312,7 +314,7 @@ impl Benchmark {
     }
 
     fn snapshot(&self, side: Side) -> Result<Box<Snapshot>> {
-        let histogram = &self.histograms[side as usize % 2];
+        let histogram = self.histograms[side as usize % 2].histogram();
         let mut snapshot = Snapshot::boxed(*histogram.layout())?;
         histogram.update(&mut snapshot, picollo_core::Since::Reset)?;
         Ok(snapshot)

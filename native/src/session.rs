@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use picollo_core::SharedHistogram;
+use picollo_core::{SharedWriter, SingleWriterHistogram};
 
 use crate::attr::Wish;
 use crate::diagnose::Target;
@@ -32,7 +32,8 @@ pub(crate) struct Entry {
     pub event: Event,
     pub info: EventInfo,
     pub substitute: Option<Substitute>,
-    pub histogram: SharedHistogram,
+    /// The session alone records into it.
+    pub histogram: SharedWriter,
     /// Where more of it is counted, on other kinds of core: one bit for each slot.
     pub parts: u64,
     /// One counter sees it wherever the target runs: not one of several parts, nor the only one that could be had.
@@ -192,7 +193,8 @@ impl<S: Sys> Session<S> {
                 }
                 Err(error) => return Err(error),
             };
-            let histogram = SharedHistogram::create(&histogram_options)
+            let histogram = SingleWriterHistogram::create(&histogram_options)
+                .and_then(|histogram| histogram.writer())
                 .map_err(|error| Error::from(error).with_event(position))?;
             let (overhead_fast, overhead_syscall) = (Overhead::default(), Overhead::default());
             self.entries.push(Entry {
@@ -276,9 +278,9 @@ impl<S: Sys> Session<S> {
         Ok(self.entry(index)?.info)
     }
 
-    /// The event's histogram: a reference of its own, which outlives the session.
-    pub fn histogram(&self, index: usize) -> Result<SharedHistogram> {
-        Ok(self.entry(index)?.histogram.clone())
+    /// The event's histogram: a reference of its own, which outlives the session. The session is its one writer.
+    pub fn histogram(&self, index: usize) -> Result<SingleWriterHistogram> {
+        Ok(self.entry(index)?.histogram.histogram().clone())
     }
 
     /// Takes a new base for everything.
@@ -384,7 +386,7 @@ impl<S: Sys> Session<S> {
         self.rebase()?;
         let mut result = Ok(());
         for (position, entry) in self.entries.iter_mut().enumerate() {
-            match entry.histogram.reset() {
+            match entry.histogram.histogram().reset() {
                 // Only together: the histogram's total and this add up to the number of records.
                 Ok(()) => entry.info.not_counted_count = 0,
                 Err(error) => result = result.and(Err(Error::from(error).with_event(position))),

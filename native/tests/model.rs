@@ -122,7 +122,7 @@ proptest! {
     }
 }
 
-fn total(histogram: &picollo_core::SharedHistogram) -> u64 {
+fn total(histogram: &picollo_core::SingleWriterHistogram) -> u64 {
     let mut snapshot = picollo_core::Snapshot::boxed(*histogram.layout()).unwrap();
     histogram.update(&mut snapshot, picollo_core::Since::Reset).unwrap();
     snapshot.counts().total

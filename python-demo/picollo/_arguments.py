@@ -10,8 +10,8 @@ from typing import Any, Mapping, Optional, Sequence, TypeVar
 from . import _structs as structs
 
 _MODES = {
-    "single_writer": structs.MODE_SINGLE_WRITER,
     "interlocked": structs.MODE_INTERLOCKED,
+    "single_writer": structs.MODE_SINGLE_WRITER,
     "thread_local": structs.MODE_THREAD_LOCAL,
     "scalable": structs.MODE_SCALABLE,
 }

@@ -20,6 +20,7 @@ from conftest import in_threads, run_python
 
 import picollo
 from picollo import Histogram, Snapshot, _library
+from picollo._arguments import _MODES
 
 
 @pytest.fixture
@@ -252,6 +253,25 @@ def test_threads_share_a_histogram(mode: picollo.histogram.Mode) -> None:
     stop.set()
     reader.join()
     assert histogram.total_count == sum(seen) == 4 * 5 * 2000
+
+
+def test_two_threads_lose_nothing_by_default() -> None:
+    """Long batches let other threads run, so that two record at once. A single writer would lose about half on two cores."""
+    batch = array.array("Q", [i % 4 for i in range(1_000_000)])
+    histograms = [Histogram(0.01), Histogram(0.01, storage="sparse"), picollo.HistogramArray(2, 0.01)[1]]
+    for histogram in histograms:
+
+        def write() -> None:
+            for _ in range(4):
+                histogram.record_many(batch)
+
+        in_threads(write, write)
+        assert histogram.total_count == 2 * 4 * len(batch)
+
+
+def test_modes_have_the_numbers_of_the_library() -> None:
+    """As in c-tests/layout.c: zero, which is what the library takes for no answer, is the safe one."""
+    assert _MODES == {"interlocked": 0, "single_writer": 1, "thread_local": 2, "scalable": 3}
 
 
 def test_histograms_are_interlocked_unless_told_otherwise() -> None:

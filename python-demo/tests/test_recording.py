@@ -151,7 +151,7 @@ def test_options_that_cannot_be() -> None:
         ({"significant_digits": 6}, "significant_digits must be one of"),
         ({"counter_bits": 0}, "counter_bits must be one of 32, 64"),
         ({"counter_bits": 16}, "counter_bits must be one of 32, 64"),
-        ({"mode": "fast"}, "mode must be one of single_writer, interlocked"),
+        ({"mode": "fast"}, "mode must be one of interlocked, single_writer"),
         ({"mode": []}, "mode must be one of"),
         ({"storage": "thin"}, "storage must be one of dense, sparse"),
     ]

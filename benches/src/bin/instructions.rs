@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{opaque, values};
-use picollo_core::{BatchPath, Histogram, Layout};
+use picollo_core::{BatchPath, Histogram, Layout, SingleWriter};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -12,8 +12,8 @@ fn main() {
     let times: usize = arguments.next().and_then(|times| times.parse().ok()).unwrap_or(1);
     let values = values::skewed(1000, 7_716_549_600);
     let layout = Layout::new(0.001, 0, u64::MAX);
-    let wide = Histogram::<[AtomicU64]>::boxed(layout, true).unwrap();
-    let narrow = Histogram::<[AtomicU32]>::boxed(layout, true).unwrap();
+    let mut wide = Histogram::<[AtomicU64], SingleWriter>::boxed(layout, true).unwrap();
+    let mut narrow = Histogram::<[AtomicU32], SingleWriter>::boxed(layout, true).unwrap();
     for _ in 0..times {
         let values = opaque(&values[..]);
         match path.as_str() {

@@ -4,11 +4,11 @@ use crate::image::kind;
 use crate::{Histogram, Mode, Storage};
 
 // The macros name these where they are used.
-pub(super) use crate::counter::SingleWriter;
 pub(super) use crate::interlocked::Interlocked;
 pub(super) use crate::scalable::Scalable;
 #[cfg(feature = "std")]
 pub(super) use crate::sharded::Sharded;
+pub(super) use crate::single_writer::Unguarded;
 #[cfg(feature = "alloc")]
 pub(super) use crate::sparse::Sparse;
 pub(super) use crate::sync::{AtomicU32, AtomicU64};
@@ -32,8 +32,13 @@ pub(super) const SPARSE_INTERLOCKED_64: u32 = kind(Mode::Interlocked, Storage::S
 #[cfg(feature = "alloc")]
 pub(super) const SPARSE_INTERLOCKED_32: u32 = kind(Mode::Interlocked, Storage::Sparse, 32);
 
+/// Whether a kind is one that one thread writes.
+pub(super) const fn is_single_writer(kind: u32) -> bool {
+    kind & 0xff == SINGLE_64 & 0xff
+}
+
 /// What the kinds are.
-pub(super) type Single<C> = Histogram<[C], SingleWriter>;
+pub(super) type Single<C> = Histogram<[C], Unguarded>;
 pub(super) type Atomic<C> = Histogram<[C], Interlocked>;
 
 /// Looks a kind up in a table, and runs an expression with the type that it stands for, or another for what is not there.
@@ -74,9 +79,9 @@ macro_rules! with_type_of {
             #[cfg(feature = "std")]
             THREAD_LOCAL_32: Sharded<AtomicU32>,
             #[cfg(feature = "alloc")]
-            SPARSE_SINGLE_64: Sparse<AtomicU64, SingleWriter>,
+            SPARSE_SINGLE_64: Sparse<AtomicU64, Unguarded>,
             #[cfg(feature = "alloc")]
-            SPARSE_SINGLE_32: Sparse<AtomicU32, SingleWriter>,
+            SPARSE_SINGLE_32: Sparse<AtomicU32, Unguarded>,
             #[cfg(feature = "alloc")]
             SPARSE_INTERLOCKED_64: Sparse<AtomicU64, Interlocked>,
             #[cfg(feature = "alloc")]

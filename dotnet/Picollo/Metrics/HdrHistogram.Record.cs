@@ -20,8 +20,8 @@ namespace Picollo.Metrics
 
         /// <summary>Counts a value once.</summary>
         /// <remarks>
-        /// With one recording thread this is a plain addition that the compiler inlines, without leaving managed code. In interlocked
-        /// mode it is an atomic addition in the library, in thread-local mode a plain one after a look-up of the thread's counters; see
+        /// In the default mode, interlocked, this is an atomic addition in the library. In single-writer mode it is a plain addition
+        /// that the compiler inlines, without leaving managed code, in thread-local mode one after a look-up of the thread's counters; see
         /// <see cref="GetRecorder"/> to look them up once.
         /// </remarks>
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -85,10 +85,15 @@ namespace Picollo.Metrics
         /// A recorder for one thread. In thread-local mode it saves the look-up of the thread's counters; what it records counts as
         /// recorded by <see cref="Record(ulong)"/>.
         /// </summary>
-        /// <exception cref="PicolloException">The histogram is interlocked, scalable or sparse: those have none.</exception>
+        /// <exception cref="PicolloException">
+        /// The histogram is interlocked (the default), scalable or sparse: those have none.
+        /// </exception>
         public HdrRecorder GetRecorder()
         {
             ThrowIfDisposed();
+            if (_mayAllocate || _mode == RecordMode.Interlocked)
+                throw new PicolloException(PicolloStatus.Unsupported,
+                    "Histograms made with WithThreadLocal or WithSingleWriter have recorders, and no others.", 0, -1);
             var recorder = new HdrRecorder(_pointer);
             GC.KeepAlive(this);
             return recorder;

@@ -6,20 +6,19 @@ namespace Picollo.Metrics
     /// <summary>How a histogram records; numbers as in the library.</summary>
     internal enum RecordMode : uint
     {
-        SingleWriter = Constants.ModeSingleWriter,
         Interlocked = Constants.ModeInterlocked,
+        SingleWriter = Constants.ModeSingleWriter,
         ThreadLocal = Constants.ModeThreadLocal,
         Scalable = Constants.ModeScalable
     }
 
     /// <summary>
     /// Counts 64-bit values in buckets whose width grows with the value, so that every value is known with a bounded relative error.
-    /// Recording takes about a nanosecond.
     /// </summary>
     /// <remarks>
-    /// Recording never fails and never loses anything silently: values out of range are counted apart. Which threads may record is
-    /// up to the mode chosen with <see cref="Factory"/>; any number of threads may read and reset at the same time. Too many
-    /// recording threads for the mode lose counts, and nothing worse happens.
+    /// Recording never fails and never loses anything silently: values out of range are counted apart. Any number of threads may
+    /// record, read and reset at the same time. With <see cref="HdrHistogramFactory.WithSingleWriter"/> one thread at a time
+    /// records, in about a nanosecond; if several do, counts get lost, and nothing worse happens.
     /// </remarks>
     public sealed unsafe partial class HdrHistogram : ReadOnlyHdrHistogram
     {

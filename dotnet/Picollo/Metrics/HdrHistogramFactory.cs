@@ -6,8 +6,8 @@ namespace Picollo.Metrics
     public sealed unsafe partial class HdrHistogram
     {
         /// <summary>
-        /// A histogram with a relative error of 0.001, 64-bit counters, over all values: for one recording thread at a time and any
-        /// number of readers.
+        /// A histogram with a relative error of 0.001, 64-bit counters, over all values: for any number of recording threads and
+        /// readers.
         /// </summary>
         public static HdrHistogram Create() => Factory.Create();
 
@@ -69,8 +69,15 @@ namespace Picollo.Metrics
                 return new HdrHistogramFactory(options);
             }
 
-            /// <summary>Several recording threads at modest rates: an atomic addition per record.</summary>
+            /// <summary>The default: any number of recording threads, and an atomic addition per record.</summary>
             public HdrHistogramFactory WithInterlocked(bool enabled = true) => WithMode(RecordMode.Interlocked, enabled);
+
+            /// <summary>
+            /// One recording thread at a time: a plain addition, which the compiler inlines. Two threads that record at once lose counts,
+            /// and nothing says so.
+            /// </summary>
+            /// <param name="enabled">False for the default mode.</param>
+            public HdrHistogramFactory WithSingleWriter(bool enabled = true) => WithMode(RecordMode.SingleWriter, enabled);
 
             /// <summary>
             /// Many recording threads at high rates: a plain addition into counters of the thread's own, which outlive the thread and go
@@ -140,22 +147,27 @@ namespace Picollo.Metrics
             {
                 Loader.Ensure();
                 if ((_options.Mode & Conflict) != 0)
-                    throw new InvalidOperationException("Only one of interlocked, thread-local and scalable can be had.");
+                    throw new InvalidOperationException(
+                        "Only one of interlocked, single-writer, thread-local and scalable can be had.");
                 PicolloHistogramOptions options = _options;
+                options.Mode &= ~Chosen;
                 options.StructSize = (uint)sizeof(PicolloHistogramOptions);
                 return options;
             }
 
             private const uint Conflict = 0x80000000;
 
+            /// <summary>That the mode was named: the default is one of them.</summary>
+            private const uint Chosen = 0x40000000;
+
             private HdrHistogramFactory WithMode(RecordMode mode, bool enabled)
             {
                 PicolloHistogramOptions options = _options;
-                var current = (RecordMode)options.Mode;
+                uint chosen = (uint)mode | Chosen;
                 if (enabled)
-                    options.Mode = current == RecordMode.SingleWriter || current == mode ? (uint)mode : Conflict;
-                else if (current == mode)
-                    options.Mode = (uint)RecordMode.SingleWriter;
+                    options.Mode = options.Mode == 0 || options.Mode == chosen ? chosen : Conflict;
+                else if (options.Mode == chosen)
+                    options.Mode = 0;
                 return new HdrHistogramFactory(options);
             }
 

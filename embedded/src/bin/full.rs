@@ -27,7 +27,7 @@ const OPTIONS: Options = Options {
 
 const fn options() -> Options {
     Options {
-        mode: Mode::SingleWriter,
+        mode: Mode::Interlocked,
         storage: picollo_core::Storage::Dense,
         counter_bits: 0,
         relative_error: 0.0,

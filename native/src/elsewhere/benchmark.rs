@@ -8,7 +8,7 @@ mod result;
 
 use core::fmt;
 
-use picollo_core::SharedHistogram;
+use picollo_core::SingleWriterHistogram;
 
 pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
@@ -58,7 +58,7 @@ impl Benchmark {
     }
 
     /// None.
-    pub fn histogram(&self, _: Side) -> Option<SharedHistogram> {
+    pub fn histogram(&self, _: Side) -> Option<SingleWriterHistogram> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! Sessions where there is nothing to count: no Linux, or a build without `std`. Everything answers `Unsupported`.
 
-use picollo_core::SharedHistogram;
+use picollo_core::SingleWriterHistogram;
 
 use crate::error::{Error, Result, Status};
 use crate::event::Event;
@@ -44,7 +44,7 @@ impl Session {
     }
 
     /// `Unsupported`.
-    pub fn histogram(&self, _: usize) -> Result<SharedHistogram> {
+    pub fn histogram(&self, _: usize) -> Result<SingleWriterHistogram> {
         Err(refusal())
     }
 

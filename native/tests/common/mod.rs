@@ -1,7 +1,7 @@
 //! What the tests share.
 #![allow(dead_code)] // each test program uses its own part
 
-use picollo_core::{SharedHistogram, Since, Snapshot};
+use picollo_core::{Since, SingleWriterHistogram, Snapshot};
 use picollo_native::{Clock, Event, Reading, Session, SessionOptions};
 
 /// All readings of a session.
@@ -78,14 +78,14 @@ pub fn may_change_this_machine() -> bool {
 }
 
 /// How many values a histogram holds.
-pub fn total(histogram: &SharedHistogram) -> u64 {
+pub fn total(histogram: &SingleWriterHistogram) -> u64 {
     let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
     histogram.update(&mut snapshot, Since::Reset).unwrap();
     snapshot.counts().total
 }
 
 /// The lower end of a histogram's last bucket in use.
-pub fn largest(histogram: &SharedHistogram) -> u64 {
+pub fn largest(histogram: &SingleWriterHistogram) -> u64 {
     let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
     histogram.update(&mut snapshot, Since::Reset).unwrap();
     snapshot.recorded_buckets().last().unwrap().lower

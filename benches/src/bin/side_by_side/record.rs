@@ -1,10 +1,14 @@
 //! Recording by one thread: inlined, in batches, and through shared libraries.
 
+use std::cell::RefCell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{Report, Section, contender, medians, opaque, rounds, values};
-use picollo_core::{BatchPath, Histogram, Interlocked, Layout, Mode, Options, SharedHistogram};
+use picollo_core::{
+    BatchPath, Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, SingleWriter,
+    SingleWriterHistogram,
+};
 
 use crate::peers::{self, Hdr, Through};
 use crate::{ERROR, MAIN_RANGE, RANGES};
@@ -28,16 +32,16 @@ pub fn run(report: &mut Report) {
 }
 
 const LIMIT: &str = "increment of a precomputed index: the limit";
-const INLINED_64: &str = "picollo, 64-bit, inlined";
-const INLINED_32: &str = "picollo, 32-bit, inlined";
+const INLINED_64: &str = "picollo, single writer, inlined";
+const INLINED_32: &str = "picollo, single writer, 32-bit, inlined";
 const INTERLOCKED: &str = "picollo, interlocked, inlined";
-const BATCH: &str = "picollo, batch";
-const BATCH_AVX512: &str = "picollo, batch, AVX-512";
-const BATCH_BMI2: &str = "picollo, batch, BMI2";
+const BATCH: &str = "picollo, single writer, batch";
+const BATCH_AVX512: &str = "picollo, single writer, batch, AVX-512";
+const BATCH_BMI2: &str = "picollo, single writer, batch, BMI2";
 const HDR: &str = "HdrHistogram_c";
 const HDR_ATOMIC: &str = "HdrHistogram_c, atomic";
 const EMPTY: &str = ".so: empty function: the floor";
-const SO: &str = ".so: picollo";
+const SO: &str = ".so: picollo, single writer";
 const SO_THREAD: &str = ".so: picollo, thread-local";
 const SO_HDR: &str = ".so: HdrHistogram_c";
 
@@ -64,13 +68,15 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
     let indices: Vec<u32> = values.iter().map(|&value| layout.storage_index(value) as u32).collect();
     let mut counts = vec![0u64; layout.length()];
 
-    let wide = Histogram::<[AtomicU64]>::boxed(layout, true).unwrap();
-    let narrow = Histogram::<[AtomicU32]>::boxed(layout, true).unwrap();
+    // Recorded into in several ways, one after the other.
+    let wide = RefCell::new(Histogram::<[AtomicU64], SingleWriter>::boxed(layout, true).unwrap());
+    let narrow = RefCell::new(Histogram::<[AtomicU32], SingleWriter>::boxed(layout, true).unwrap());
     let interlocked = Histogram::<[AtomicU64], Interlocked>::boxed(layout, true).unwrap();
     let options = |mode| Options { mode, relative_error: ERROR, max_trackable: max, ..Options::default() };
-    let shared = SharedHistogram::create(&options(Mode::SingleWriter)).unwrap();
+    let single = || SingleWriterHistogram::create(&options(Mode::SingleWriter)).unwrap().writer().unwrap();
+    let mut writer = single();
     let thread_local = SharedHistogram::create(&options(Mode::ThreadLocal)).unwrap();
-    let mut recorder = SharedHistogram::create(&options(Mode::SingleWriter)).unwrap().recorder().unwrap();
+    let mut recorder = single().into_recorder().unwrap();
 
     let mut hdr_wide = hdrhistogram::Histogram::<u64>::new_with_bounds(1, max, 3).unwrap();
     let mut hdr_narrow = hdrhistogram::Histogram::<u32>::new_with_bounds(1, max, 3).unwrap();
@@ -96,18 +102,28 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
                 counts[index as usize] += 1;
             }
         }),
-        contender(INLINED_64, || opaque(values).iter().for_each(|&value| wide.record(value))),
-        contender(INLINED_32, || opaque(values).iter().for_each(|&value| narrow.record(value))),
-        contender("picollo, recorder", || opaque(values).iter().for_each(|&value| recorder.record(value))),
-        contender("picollo, kind at run time", || {
-            opaque(values).iter().for_each(|&value| shared.record(value));
+        contender(INLINED_64, || {
+            let wide = &mut **wide.borrow_mut();
+            opaque(values).iter().for_each(|&value| wide.record(value));
+        }),
+        contender(INLINED_32, || {
+            let narrow = &mut **narrow.borrow_mut();
+            opaque(values).iter().for_each(|&value| narrow.record(value));
+        }),
+        contender("picollo, single writer, recorder", || {
+            opaque(values).iter().for_each(|&value| recorder.record(value));
+        }),
+        contender("picollo, single writer, kind at run time", || {
+            opaque(values).iter().for_each(|&value| writer.record(value));
         }),
         contender("picollo, thread-local", || {
             opaque(values).iter().for_each(|&value| thread_local.record(value));
         }),
         contender(INTERLOCKED, || opaque(values).iter().for_each(|&value| interlocked.record(value))),
-        contender(BATCH, || wide.record_batch(opaque(values))),
-        contender("picollo, batch, 32-bit", || narrow.record_batch(opaque(values))),
+        contender(BATCH, || wide.borrow_mut().record_batch(opaque(values))),
+        contender("picollo, single writer, batch, 32-bit", || {
+            narrow.borrow_mut().record_batch(opaque(values));
+        }),
         contender("picollo, batch, thread-local", || thread_local.record_batch(opaque(values))),
         contender("picollo, batch, interlocked", || interlocked.record_batch(opaque(values))),
         contender("hdrhistogram crate, u64", || {
@@ -127,11 +143,11 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
     for (name, path) in [
         (BATCH_AVX512, BatchPath::Avx512),
         (BATCH_BMI2, BatchPath::Bmi2),
-        ("picollo, batch, plain", BatchPath::Plain),
+        ("picollo, single writer, batch, plain", BatchPath::Plain),
     ] {
         if path.is_available() {
             let wide = &wide;
-            contenders.push(contender(name, move || wide.record_batch_by(path, opaque(values))));
+            contenders.push(contender(name, move || wide.borrow_mut().record_batch_by(path, opaque(values))));
         }
     }
     if let (Some(hdr), Some(shared_hdr)) = (&hdr, &shared_hdr) {
@@ -162,7 +178,7 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
     }
     for (name, histogram) in [
         (SO, &through_64),
-        (".so: picollo, 32-bit", &through_32),
+        (".so: picollo, single writer, 32-bit", &through_32),
         (SO_THREAD, &through_thread),
         (".so: picollo, interlocked", &through_atomic),
     ] {
@@ -171,11 +187,13 @@ fn compare(kind: &str, values: &[u64], max: u64) -> Section {
         }
     }
     if let Some(histogram) = &through_64 {
-        contenders.push(contender(".so: picollo, batch", || histogram.record_batch(opaque(values))));
+        contenders
+            .push(contender(".so: picollo, single writer, batch", || histogram.record_batch(opaque(values))));
     }
-    for (name, recorder) in
-        [("C: picollo_inline.h, 64-bit", &inline_64), ("C: picollo_inline.h, 32-bit", &inline_32)]
-    {
+    for (name, recorder) in [
+        ("C: picollo_inline.h, single writer", &inline_64),
+        ("C: picollo_inline.h, single writer, 32-bit", &inline_32),
+    ] {
         if let Some(recorder) = recorder {
             // SAFETY: a recorder that is not released yet.
             contenders.push(contender(name, || unsafe {

@@ -5,7 +5,7 @@ use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 use picollo_benches::{Report, Section, median, opaque, rounds, values};
-use picollo_core::{Histogram, Interlocked, Layout, Mode, Options, SharedHistogram};
+use picollo_core::{Histogram, Interlocked, Layout, Mode, Options, SharedHistogram, SingleWriter};
 
 use crate::peers::{self, Hdr, Through};
 use crate::{ERROR, MAIN_RANGE};
@@ -50,7 +50,9 @@ fn compare(report: &mut Report, range: &str, max: u64) {
     let (values, indices) = (&values[..], &indices[..]);
 
     let counts: Vec<AtomicU64> = (0..layout.length()).map(|_| AtomicU64::new(0)).collect();
-    let owned: Vec<_> = THREADS.map(|_| Histogram::<[AtomicU64]>::boxed(layout, true).unwrap()).into();
+    let single = || Histogram::<[AtomicU64], SingleWriter>::boxed(layout, true).unwrap();
+    // Locked once for all values.
+    let owned: Vec<_> = THREADS.map(|_| Mutex::new(single())).into();
     let interlocked = Histogram::<[AtomicU64], Interlocked>::boxed(layout, true).unwrap();
     let options = |mode| Options { mode, relative_error: ERROR, max_trackable: max, ..Options::default() };
     let thread_local = SharedHistogram::create(&options(Mode::ThreadLocal)).unwrap();
@@ -79,7 +81,10 @@ fn compare(report: &mut Report, range: &str, max: u64) {
         ),
         (
             "picollo, a single-writer histogram for each",
-            Box::new(|thread| opaque(values).iter().for_each(|&value| owned[thread].record(value))),
+            Box::new(|thread| {
+                let own = &mut **owned[thread].lock().unwrap();
+                opaque(values).iter().for_each(|&value| own.record(value));
+            }),
         ),
         ("picollo, thread-local", each(values, |value| thread_local.record(value))),
         ("picollo, thread-local, batch", Box::new(|_| thread_local.record_batch(opaque(values)))),

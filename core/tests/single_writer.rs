@@ -1,0 +1,218 @@
+//! Who may record: by default any number of threads, none of which loses anything; in single-writer mode one.
+
+use std::thread;
+
+use picollo_core::{
+    AtomicU32, AtomicU64, Error, Histogram, HistogramArray, Layout, Metric, Mode, Options, Record, Registry,
+    SharedHistogram, Since, SingleWriter, SingleWriterHistogram, Snapshot, Storage,
+};
+
+const LAYOUT: Layout = Layout::new(0.05, 0, 1_000);
+const RECORDS: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 5_000_000 };
+
+fn options() -> Options {
+    Options { relative_error: 0.05, max_trackable: 1_000, ..Options::default() }
+}
+
+fn total_of(update: impl FnOnce(&mut Snapshot) -> picollo_core::Result<()>) -> u64 {
+    let mut snapshot = Snapshot::boxed(options().layout().unwrap()).unwrap();
+    update(&mut snapshot).unwrap();
+    snapshot.counts().total
+}
+
+/// Two threads record at once, into the same few cells. A rayon-like closure: shared, so that it cannot change anything.
+fn twice(record: impl Fn(u64) + Sync) {
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| (0..RECORDS).for_each(|value| record(value % 4)));
+        }
+    });
+}
+
+/// Each of them loses about half in single-writer mode on a machine of two cores.
+#[test]
+fn two_threads_lose_nothing_in_any_default() {
+    static WIDE: Histogram<[AtomicU64; LAYOUT.cells()]> = Histogram::new(LAYOUT);
+    static NARROW: Histogram<[AtomicU32; LAYOUT.cells()]> = Histogram::new(LAYOUT);
+    twice(|value| WIDE.record(value));
+    twice(|value| NARROW.record(value));
+    let boxed = Histogram::<[AtomicU64]>::boxed(LAYOUT, true).unwrap();
+    twice(|value| boxed.record(value));
+    let shared = SharedHistogram::create(&options()).unwrap();
+    twice(|value| shared.record(value));
+    let sparse = SharedHistogram::create(&Options { storage: Storage::Sparse, ..options() }).unwrap();
+    twice(|value| sparse.record(value));
+    let array = HistogramArray::create(&options(), 2).unwrap();
+    twice(|value| array.get(1).unwrap().record(value));
+
+    assert_eq!(total_of(|snapshot| snapshot.update(&*WIDE, Since::Reset)), 2 * RECORDS);
+    assert_eq!(total_of(|snapshot| snapshot.update(&*NARROW, Since::Reset)), 2 * RECORDS);
+    assert_eq!(total_of(|snapshot| snapshot.update(&*boxed, Since::Reset)), 2 * RECORDS);
+    assert_eq!(total_of(|snapshot| shared.update(snapshot, Since::Reset)), 2 * RECORDS);
+    assert_eq!(total_of(|snapshot| sparse.update(snapshot, Since::Reset)), 2 * RECORDS);
+    assert_eq!(total_of(|snapshot| array.get(1).unwrap().update(snapshot, Since::Reset)), 2 * RECORDS);
+}
+
+#[test]
+fn the_default_is_number_zero() {
+    assert_eq!(Mode::default(), Mode::Interlocked);
+    let modes = [Mode::Interlocked, Mode::SingleWriter, Mode::ThreadLocal, Mode::Scalable];
+    for (number, mode) in modes.into_iter().enumerate() {
+        assert_eq!((mode as u32, Mode::try_from(number as u32)), (number as u32, Ok(mode)));
+    }
+}
+
+#[test]
+fn shared_handles_refuse_the_mode() {
+    let single = Options { mode: Mode::SingleWriter, ..options() };
+    assert_eq!(SharedHistogram::create(&single).err(), Some(Error::InvalidArgument));
+    for mode in [Mode::ThreadLocal, Mode::Scalable] {
+        let refused = SingleWriterHistogram::create(&Options { mode, ..options() });
+        assert_eq!(refused.err(), Some(Error::InvalidArgument));
+    }
+}
+
+#[test]
+fn the_writer_is_handed_out_once() {
+    for storage in [Storage::Dense, Storage::Sparse] {
+        let histogram = SingleWriterHistogram::create(&Options { storage, ..options() }).unwrap();
+        let other = histogram.clone();
+        let mut writer = histogram.writer().unwrap();
+        assert_eq!(other.writer().err(), Some(Error::Busy));
+        // Readers and resets beside it.
+        thread::scope(|scope| {
+            scope.spawn(|| (0..1000).for_each(|value| writer.record(value)));
+            scope.spawn(|| other.footprint());
+        });
+        assert_eq!(total_of(|snapshot| other.update(snapshot, Since::Reset)), 1000);
+        other.reset().unwrap();
+        drop(histogram);
+        // The writer keeps the histogram, and gives way to the next one.
+        drop(other);
+        writer.record_n(5, 2);
+        let histogram = writer.histogram().clone();
+        drop(writer);
+        let mut writer = histogram.writer().unwrap();
+        writer.record_batch(&[5, 6]);
+        assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 4);
+    }
+}
+
+#[test]
+fn a_recorder_is_the_writer() {
+    let histogram = SingleWriterHistogram::create(&options()).unwrap();
+    let mut recorder = histogram.writer().unwrap().into_recorder().unwrap();
+    assert_eq!(histogram.writer().err(), Some(Error::Busy));
+    (0..1000).for_each(|value| recorder.record(value));
+    recorder.record(u64::MAX);
+    drop(recorder);
+    let sparse = Options { storage: Storage::Sparse, ..options() };
+    assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 1000);
+    assert!(histogram.writer().is_ok());
+    // What has none gives the writer back.
+    let sparse = SingleWriterHistogram::create(&sparse).unwrap();
+    assert_eq!(sparse.writer().unwrap().into_recorder().err(), Some(Error::Unsupported));
+    assert!(sparse.writer().is_ok());
+}
+
+/// Whatever a shared handle can record, the one writer can, with the same counts.
+#[test]
+fn the_writers_record_all_that_others_do() {
+    let mut filled = Snapshot::boxed(LAYOUT).unwrap();
+    let other = Histogram::<[AtomicU64]>::boxed(LAYOUT, true).unwrap();
+    other.record_n(77, 7);
+    other.record(5_000);
+    filled.update(&*other, Since::Reset).unwrap();
+
+    let expected = Histogram::<[AtomicU64]>::boxed(LAYOUT, true).unwrap();
+    let mut mutable: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
+    let mut split = Histogram::<[AtomicU64], SingleWriter>::boxed(LAYOUT, true).unwrap();
+    let shared = SingleWriterHistogram::create(&options()).unwrap();
+    let mut by_handle = shared.writer().unwrap();
+    let (mut by_split, reader) = split.split();
+    macro_rules! all_of_it {
+        ($writer:expr) => {{
+            $writer.record(5);
+            $writer.record_n(6, 3);
+            $writer.record_batch(&[1, 2, 3, 2_000]);
+            $writer.record_corrected(100, 10);
+            $writer.record_corrected_n(100, 2, 20);
+            $writer.record_corrected_batch(&[50, 60], 10);
+            let refused = $writer.record_in_range(100, 1, 50);
+            let merged = [$writer.add_snapshot(&filled), $writer.add_snapshot_spreading(&filled)];
+            (refused, merged)
+        }};
+    }
+    let answers = all_of_it!(expected);
+    assert_eq!(all_of_it!(mutable), answers);
+    assert_eq!(all_of_it!(by_split), answers);
+    assert_eq!(all_of_it!(by_handle), answers);
+    let [mut wanted, mut seen] = [LAYOUT; 2].map(|layout| Snapshot::boxed(layout).unwrap());
+    wanted.update(&*expected, Since::Reset).unwrap();
+    let buckets = |snapshot: &Snapshot| snapshot.recorded_buckets().collect::<Vec<_>>();
+    let same = |seen: &Snapshot| {
+        assert_eq!((seen.counts(), buckets(seen)), (wanted.counts(), buckets(&wanted)));
+    };
+    seen.update(&*mutable, Since::Reset).unwrap();
+    same(&seen);
+    seen.update(reader, Since::Reset).unwrap();
+    same(&seen);
+    shared.update(&mut seen, Since::Reset).unwrap();
+    same(&seen);
+    // The one owner may also begin again.
+    mutable.clear();
+    seen.update(&*mutable, Since::Reset).unwrap();
+    assert_eq!(seen.counts().total, 0);
+}
+
+/// By the trait, too, only what any number of threads may record into.
+#[test]
+fn what_is_recorded_into_by_reference_is_generic() {
+    fn fill(into: &(impl Record + Sync + ?Sized)) {
+        twice(|value| into.record_n(value, 1));
+    }
+    let histogram: Histogram<[AtomicU64; LAYOUT.cells()]> = Histogram::new(LAYOUT);
+    fill(&*histogram);
+    assert_eq!(total_of(|snapshot| snapshot.update(&*histogram, Since::Reset)), 2 * RECORDS);
+}
+
+#[test]
+fn memory_of_the_caller_says_what_is_in_it() {
+    let size = SingleWriterHistogram::required_size(&options()).unwrap();
+    let mut memory = vec![0u64; size / 8 + 8];
+    let start = memory.as_ptr().cast::<u8>().align_offset(SharedHistogram::ALIGNMENT) / 8;
+    let base = memory[start..].as_mut_ptr().cast::<u8>();
+    let single = Options { mode: Mode::SingleWriter, ..options() };
+    // SAFETY: `base` has `size` bytes, used for these histograms only, which do not outlive the test; one thread records.
+    unsafe {
+        assert_eq!(SharedHistogram::init_in(base, size, &single).err(), Some(Error::InvalidArgument));
+        let histogram = SingleWriterHistogram::init_in(base, size, &options()).unwrap();
+        assert_eq!(SharedHistogram::attach(base, size).err(), Some(Error::InvalidArgument));
+        let attached = SingleWriterHistogram::attach(base, size).unwrap();
+        assert_eq!(attached.writer().err(), Some(Error::Unsupported), "another process may have it");
+        let mut writer = attached.writer_unchecked();
+        writer.record(5);
+        assert_eq!(total_of(|snapshot| histogram.update(snapshot, Since::Reset)), 1);
+        // The numbers of modes in images are what they were before the default had number 0.
+        let kind = base.cast::<u32>().add(10);
+        assert_eq!(kind.read(), 64 << 16);
+        SharedHistogram::init_in(base, size, &options()).unwrap();
+        assert_eq!(kind.read(), 64 << 16 | 1);
+        assert_eq!(SingleWriterHistogram::attach(base, size).err(), Some(Error::InvalidArgument));
+    }
+}
+
+#[test]
+fn a_registry_takes_both() {
+    let (single, shared) =
+        (SingleWriterHistogram::create(&options()).unwrap(), SharedHistogram::create(&options()).unwrap());
+    let mut registry = Registry::new();
+    registry.add(&single, &Metric { name: "one", ..Metric::default() }, &[]).unwrap();
+    registry.add(&shared, &Metric { name: "many", ..Metric::default() }, &[]).unwrap();
+    single.writer().unwrap().record(1);
+    shared.record(1);
+    registry.update(0).unwrap();
+    let mut text = String::new();
+    registry.write_openmetrics(&mut text).unwrap();
+    assert!(text.contains("one_count 1") && text.contains("many_count 1"), "{text}");
+}

@@ -5,7 +5,7 @@ mod common;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Cell, create, readings, total, watch};
-use picollo_core::SharedHistogram;
+use picollo_core::SingleWriterHistogram;
 use picollo_native::*;
 
 static HELD: AtomicBool = AtomicBool::new(false);
@@ -22,7 +22,7 @@ extern "C" fn hold(_signal: i32) {
 }
 
 /// Runs `body` while another thread stands still in the middle of resetting this histogram.
-fn while_busy(histogram: &SharedHistogram, body: impl FnOnce()) {
+fn while_busy(histogram: &SingleWriterHistogram, body: impl FnOnce()) {
     let stop = AtomicBool::new(false);
     // SAFETY: the handler touches nothing but two atomic variables, and a zeroed action is a valid one.
     unsafe {
@@ -70,7 +70,7 @@ fn a_busy_histogram_does_not_stop_the_others() {
     let cell = Cell::new();
     let events = [watch(&cell), watch(&cell), watch(&cell)];
     let mut session = create(SESSION_DISABLED, &events);
-    let histograms: Vec<SharedHistogram> = (0..3).map(|index| session.histogram(index).unwrap()).collect();
+    let histograms: Vec<SingleWriterHistogram> = (0..3).map(|index| session.histogram(index).unwrap()).collect();
     let sums = |session: &Session| -> Vec<u64> {
         let not_counted = |index| session.event_info(index).unwrap().not_counted_count;
         (0..3).map(|index| total(&histograms[index]) + not_counted(index)).collect()

@@ -19,24 +19,3 @@ pub(crate) fn policy() -> Policy {
     KNOWN.store(number as u8, Ordering::Relaxed);
     policy
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_read_first_stays() {
-        let first = policy();
-        let other = if first == Policy::Off { "force" } else { "off" };
-        let before = std::env::var_os("PICOLLO_RDPMC");
-        // SAFETY: no other test of this program looks at the environment but through the function above and std, which locks.
-        unsafe { std::env::set_var("PICOLLO_RDPMC", other) };
-        let second = policy();
-        // SAFETY: as above.
-        match before {
-            Some(value) => unsafe { std::env::set_var("PICOLLO_RDPMC", value) },
-            None => unsafe { std::env::remove_var("PICOLLO_RDPMC") },
-        }
-        assert_eq!(first, second);
-    }
-}

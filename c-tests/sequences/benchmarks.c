@@ -28,7 +28,7 @@ static picollo_status spoil(struct world *world, picollo_benchmark_options *opti
 {
     static const double bad[] = {-1, NAN, INFINITY};
     switch (choose(world, 6)) {
-    case 0: options->struct_size = (uint32_t)choose(world, sizeof *options); break;
+    case 0: options->struct_size = (uint32_t)choose(world, 72); break;
     case 1: options->flags = 2u << choose(world, 31); return PICOLLO_ERR_UNSUPPORTED;
     case 2: options->budget_seconds = bad[choose(world, 3)]; break;
     case 3: options->warm_up_seconds = bad[choose(world, 3)]; break;

@@ -160,7 +160,7 @@ static picollo_compare_options any_options(struct world *world)
 static picollo_status spoil(struct world *world, picollo_compare_options *options)
 {
     switch (choose(world, 6)) {
-    case 0: options->struct_size = (uint32_t)choose(world, sizeof *options); break;
+    case 0: options->struct_size = (uint32_t)choose(world, 48); break;
     case 1: options->flags = 1 + (uint32_t)choose(world, UINT32_MAX); return PICOLLO_ERR_UNSUPPORTED;
     case 2: options->confidence = no_shares[choose(world, 5)]; break;
     case 3: options->power = no_shares[choose(world, 5)]; break;

@@ -308,6 +308,11 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         for (step, (bank, counters)) in bank.chunks(STEP).zip(self.counters().chunks(STEP)).enumerate() {
             let (mut found, mut counts) = ([0; STEP], [0; STEP]);
             wraps += loop {
+                // See `Banks::glance`.
+                #[cfg(loom)]
+                for cell in bank {
+                    cell.add_shared(0);
+                }
                 C::load_many(bank, &mut found);
                 C::load_many(counters, &mut counts);
                 let mut wraps = 0;

@@ -68,7 +68,7 @@ pub struct Options {
     pub relative_error: f64,
     /// 1 ..= 5 for the buckets of an HdrHistogram with that many digits; overrides `relative_error`. 0: unused.
     pub significant_digits: u32,
-    /// Leave out the room for a baseline: half the memory, and reset is unsupported.
+    /// Leave out the room for a baseline: half the memory, a third in the caller's memory, and reset is unsupported.
     pub no_live_reset: bool,
     /// Smallest value to track.
     pub min_trackable: u64,

@@ -57,8 +57,9 @@ impl Shards {
     fn take_free(&self) -> Result<Option<NonNull<ShardHead>>> {
         let take = |FreeList(free): &mut FreeList| {
             let shard = NonNull::new(*free)?;
-            // SAFETY: a shard on the list is alive, and ours under the lock.
-            *free = unsafe { shard.as_ref() }.next_free;
+            // SAFETY: a shard on the list is alive, and its link ours under the lock. (By the pointer: a reference to the
+            // shard would reach what readers and its last owner use.)
+            *free = unsafe { (*shard.as_ptr()).next_free };
             Some(shard)
         };
         thread::undisturbed(|| self.free.with(take)).ok_or(Error::Unsupported)
@@ -68,11 +69,12 @@ impl Shards {
     ///
     /// # Safety
     /// The shard must be one of this histogram, and its owner must not use it any more.
-    pub(crate) unsafe fn give_back(&self, mut shard: NonNull<ShardHead>) {
+    pub(crate) unsafe fn give_back(&self, shard: NonNull<ShardHead>) {
         thread::undisturbed(|| {
             self.free.with(|FreeList(free)| {
-                // SAFETY: alive as long as the histogram, and ours by the caller's promise.
-                unsafe { shard.as_mut() }.next_free = *free;
+                // SAFETY: alive as long as the histogram, and its link ours by the caller's promise. By the pointer, since
+                // readers have references to the rest of it.
+                unsafe { (*shard.as_ptr()).next_free = *free };
                 *free = shard.as_ptr();
             })
         });

@@ -163,10 +163,11 @@ impl Tables {
 
     fn make_room(&self, offset: usize) -> Option<()> {
         let old = self.table.get();
-        // SAFETY: a table that is there is ours.
+        // SAFETY: a table that is there is ours, and stays until the thread ends.
         let (old_entries, random) = match unsafe { old.as_ref() } {
-            Some(old) if offset <= old.mask => return Some(()),
-            Some(old) => (old.entries(), old.random.get()),
+            Some(table) if offset <= table.mask => return Some(()),
+            // SAFETY: as above.
+            Some(table) => (unsafe { Table::entries(old) }, table.random.get()),
             None => (&[][..], new_seed()),
         };
         let length = (offset / size_of::<Entry>()).checked_add(1)?.checked_next_power_of_two()?.max(4);
@@ -191,7 +192,7 @@ impl Tables {
                 if let Some(noted) = noted.filter(|noted| noted.as_ptr() != old) {
                     // SAFETY: its tables, which it does not use any more.
                     unsafe {
-                        registry::take_back(noted.as_ref().entries());
+                        registry::take_back(Table::entries(noted.as_ptr()));
                         Table::free(noted.as_ptr());
                     }
                 }
@@ -223,17 +224,24 @@ impl Table {
         while let Some(block) = ptr::NonNull::new(table) {
             // SAFETY: tables of the size that they were allocated with; the rest is the caller's promise.
             unsafe {
-                let length = block.as_ref().entries().len();
+                let length = Self::entries(block.as_ptr()).len();
                 table = block.as_ref().previous;
                 memory::free(block.cast(), Self::size(length).unwrap_or(0), align_of::<Table>());
             }
         }
     }
 
-    fn entries(&self) -> &[Entry] {
-        let first = (&raw const self.first).cast::<Entry>();
-        // SAFETY: there are as many entries as the mask says, and nobody writes them while we look.
-        unsafe { core::slice::from_raw_parts(first, self.mask / size_of::<Entry>() + 1) }
+    /// The entries, by the pointer to the whole block: a reference to the table reaches the first of them only.
+    ///
+    /// # Safety
+    /// `table` must lead to a table as it was allocated, which stays and is not written for as long as the entries are used.
+    unsafe fn entries<'a>(table: *const Table) -> &'a [Entry] {
+        // SAFETY: there are as many entries as the mask says, the first of them in the table and the others behind it in the
+        // same block, to all of which the pointer leads; the rest is the caller's promise.
+        unsafe {
+            let first = (&raw const (*table).first).cast::<Entry>();
+            core::slice::from_raw_parts(first, (*table).mask / size_of::<Entry>() + 1)
+        }
     }
 }
 
@@ -244,8 +252,8 @@ impl Tables {
         let table = self.table.replace(ptr::null_mut());
         // SAFETY: the tables are ours, and nothing leads to them any more.
         unsafe {
-            if let Some(newest) = table.as_ref() {
-                registry::end_thread(slot::place(), newest.entries());
+            if !table.is_null() {
+                registry::end_thread(slot::place(), Table::entries(table));
                 Table::free(table);
             }
         }

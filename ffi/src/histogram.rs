@@ -77,7 +77,8 @@ pub unsafe extern "C" fn picollo_histogram_create(
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_size, out_align); otherwise as picollo_histogram_create, with
 ///   PICOLLO_ERR_UNSUPPORTED also for what cannot live in the caller's memory.
 /// Threads: any thread.
-/// Cost: none to speak of.
+/// Cost: none to speak of. (The size itself: 256 bytes, and three cells for each bucket, two of them for the baseline of
+///   resets; one cell with PICOLLO_HISTOGRAM_NO_LIVE_RESET.)
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_required_size(
@@ -128,8 +129,28 @@ pub unsafe extern "C" fn picollo_histogram_init_in(
     })
 }
 
+/// Gives builds without an operating system something to draw the identities of histograms from, by which snapshots know
+/// them: there they are drawn from this number, 0 unless given, and a counter, so that they are the same in every run. Give
+/// one that no other run has, before anything is made or read, where histograms lie in memory that keeps its content over a
+/// restart, or that processors share. Elsewhere it is mixed into what is at hand anyway.
+///
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub extern "C" fn picollo_seed_identities(seed: u64) {
+    picollo_core::seed_identities(seed);
+}
+
 /// Opens a histogram that picollo_histogram_init_in made in this memory, in this process or another one. The memory may
 /// be at another address in each process.
+///
+/// Snapshots know a histogram by a number of 128 bits that is kept in the memory, whoever maps it and where. Where
+/// picollo_histogram_init_in makes the next one in its place, it is a new one to them. A copy of the memory passes for the
+/// original: of two that go on side by side, give each its own snapshots.
+///
+/// Images of version 1 of the format are opened, too. In them, a process that dies inside picollo_histogram_reset leaves
+/// resets and first reads PICOLLO_ERR_BUSY.
 ///
 /// Requires: as for picollo_histogram_init_in; whoever else can write to the memory is trusted to do so through this
 ///   library only.
@@ -308,7 +329,8 @@ pub unsafe extern "C" fn picollo_histogram_record_in_range(
 }
 
 /// Starts counting anew: later reads count from here. Writers are not disturbed, and each event is on exactly one side
-/// of the reset. What snapshots report as deltas is not affected.
+/// of the reset. What snapshots report as deltas is not affected. In the caller's memory, a process that is killed inside
+/// the call leaves a reset that never happened.
 ///
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram); PICOLLO_ERR_UNSUPPORTED for a histogram made with
 ///   PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY against competing resets; with sparse storage also

@@ -53,9 +53,9 @@ fn snapshot_against_two_flips() {
 fn overtaken() {
     model(3, || {
         let histogram = shared();
+        let dying = spawn(&histogram, |histogram| histogram.reset_and_die());
         histogram.record(0);
         histogram.record(1);
-        let dying = spawn(&histogram, |histogram| histogram.reset_and_die());
         histogram.reset().unwrap();
         let mut since_reset = snapshot(layout());
         since_reset.update(&**histogram, Since::Reset).unwrap();

@@ -186,7 +186,8 @@ impl<S: Sys> Opened<S> {
                 unsafe { self.sys.close(fd) };
                 Ok(())
             }
-            Err((Errno(libc::EINVAL), attr)) => Err((Errno(libc::ESRCH), attr)),
+            // Another thread's; or, in newer kernels, that of a thread that has ended.
+            Err((Errno(libc::EINVAL | libc::ENODEV), attr)) => Err((Errno(libc::ESRCH), attr)),
             Err(refused) => Err(refused),
         }
     }

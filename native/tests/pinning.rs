@@ -296,3 +296,37 @@ fn reopening_that_fails_closes_everything() {
         assert_eq!(fake.open_descriptors(), 0);
     }
 }
+
+/// What telling threads apart rests on, from the running kernel: a group is of one thread, dead or alive.
+#[test]
+fn the_kernel_groups_events_of_one_thread_only() {
+    let open = |thread: i32, group: i32| {
+        let mut attr =
+            Attr { kind: 1, config: 9, flags: DISABLED | EXCLUDE_KERNEL | EXCLUDE_HV, ..Attr::default() };
+        Kernel.open(&mut attr, thread, -1, group, 8)
+    };
+    let own = match open(thread_id(), -1) {
+        Ok(own) => own,
+        Err(errno) => return eprintln!("SKIPPED: the kernel counts nothing here: {errno:?}"),
+    };
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let (end, ending) = std::sync::mpsc::channel::<()>();
+    let other = std::thread::spawn(move || {
+        sender.send(thread_id()).unwrap();
+        ending.recv().unwrap_err();
+    });
+    let id = receiver.recv().unwrap();
+    let others = open(id, -1).unwrap();
+    let members = [open(thread_id(), own).unwrap(), open(id, others).unwrap()];
+    assert_eq!(open(id, own), Err(Errno(libc::EINVAL)));
+    assert_eq!(open(thread_id(), others), Err(Errno(libc::EINVAL)));
+    drop(end);
+    other.join().unwrap();
+    // Whoever has its number now, if anybody: not the one that the group counts.
+    let refused = open(thread_id(), others);
+    assert!(matches!(refused, Err(Errno(libc::EINVAL | libc::ENODEV))), "{refused:?}");
+    for fd in [members[0], members[1], own, others] {
+        // SAFETY: opened above, and not used after this.
+        unsafe { Kernel.close(fd) };
+    }
+}

@@ -20,7 +20,7 @@ pub enum Error {
     Corrupt,
     /// Nothing was recorded, so no percentile exists.
     Empty,
-    /// Bounded retries ran out against competing resets; try again.
+    /// Bounded retries ran out against competing resets; try again. Or somebody has the one writer that was asked for.
     Busy,
 }
 
@@ -35,7 +35,9 @@ impl Error {
             Error::Incompatible => "the layouts cannot be combined without loss",
             Error::Corrupt => "the encoded data is malformed",
             Error::Empty => "nothing was recorded",
-            Error::Busy => "competing resets kept the operation from finishing; try again",
+            Error::Busy => {
+                "in use: competing resets kept the operation from finishing, or there is a writer already; try again"
+            }
         }
     }
 }

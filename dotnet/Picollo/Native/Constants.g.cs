@@ -24,8 +24,8 @@ namespace Picollo.Native
         internal const int ErrForked = -15;
         internal const int ErrPanic = -127;
 
-        internal const int ModeSingleWriter = 0;
-        internal const int ModeInterlocked = 1;
+        internal const int ModeInterlocked = 0;
+        internal const int ModeSingleWriter = 1;
         internal const int ModeThreadLocal = 2;
         internal const int ModeScalable = 3;
 

@@ -2,6 +2,9 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static picollo_metric_options metric_of(const char *name, const picollo_label *labels, uint64_t length)
 {
@@ -192,6 +195,63 @@ static int write_a_text(void)
     return test_failures;
 }
 
+/* What a writer of a shared segment does from its start to its end, in a process of its own. */
+static void write_and_end(int file, size_t size, const picollo_histogram_options *options, uint64_t before, uint64_t after)
+{
+    int status = -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        void *const memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        picollo_histogram *histogram = NULL;
+        if (memory == MAP_FAILED || picollo_histogram_init_in(memory, size, options, &histogram) != PICOLLO_OK) _exit(1);
+        picollo_histogram_record_n(histogram, 500, before);
+        if (picollo_histogram_reset(histogram) != PICOLLO_OK) _exit(2);
+        picollo_histogram_record_n(histogram, 500, after);
+        _exit(0);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* An exporter that maps a segment, reads it and unmaps it, while its writer starts again each time. */
+static void a_segment_whose_writer_starts_again(void)
+{
+    static const struct {
+        uint64_t before, after;
+        const char *count;
+    } generations[] = {{1000, 70, "\nlatency_count 70\n"}, {5, 30, "\nlatency_count 30\n"}, {400, 0, "\nlatency_count 0\n"}};
+    picollo_histogram_options options = default_options();
+    picollo_registry *const registry = registry_of();
+    const picollo_metric_options metric = metric_of("latency", NULL, 0);
+    FILE *const file = tmpfile();
+    size_t size = 0, align = 0;
+    void *place = NULL;
+    options.max_trackable = 1000;
+    CHECK_OK(picollo_histogram_required_size(&options, &size, &align));
+    CHECK(file != NULL && ftruncate(fileno(file), (off_t)size) == 0);
+    for (size_t i = 0; i < sizeof generations / sizeof generations[0]; i++) {
+        picollo_histogram *histogram = NULL;
+        uint64_t id = 0;
+        char *text;
+        void *memory;
+        write_and_end(fileno(file), size, &options, generations[i].before, generations[i].after);
+        memory = mmap(place, size, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+        CHECK(memory != MAP_FAILED);
+        if (place != NULL && memory != place) printf("SKIPPED: the system maps the segment elsewhere\n");
+        place = memory;
+        CHECK_OK(picollo_histogram_attach(memory, size, &histogram));
+        CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
+        CHECK_OK(picollo_registry_update(registry));
+        text = text_of(registry);
+        CHECK(strstr(text, generations[i].count) != NULL);
+        free(text);
+        CHECK_OK(picollo_registry_remove(registry, id));
+        picollo_histogram_free(histogram);
+        CHECK(munmap(memory, size) == 0);
+    }
+    picollo_registry_free(registry);
+    fclose(file);
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
@@ -199,5 +259,6 @@ int main(int argc, char **argv)
     RUN(a_scrape);
     RUN(what_is_refused);
     RUN(any_thread);
+    RUN(a_segment_whose_writer_starts_again);
     return report();
 }

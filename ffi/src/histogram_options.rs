@@ -29,7 +29,8 @@ const _: () = assert!(
         && PICOLLO_STORAGE_SPARSE == Storage::Sparse as u32
 );
 
-/// Leave out the room for a reset: half the memory; picollo_histogram_reset is PICOLLO_ERR_UNSUPPORTED.
+/// Leave out the room for a reset: half the memory, in the caller's memory a third; picollo_histogram_reset is
+/// PICOLLO_ERR_UNSUPPORTED.
 pub const PICOLLO_HISTOGRAM_NO_LIVE_RESET: u32 = 1 << 0;
 
 /// What a histogram is made from. Set struct_size, zero the rest, and change what should not be the default.

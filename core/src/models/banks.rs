@@ -26,6 +26,8 @@ fn snapshot_against_two_flips() {
         let histogram = shared();
         histogram.record(0);
         histogram.record(1);
+        // Beside the buckets.
+        histogram.record(9);
         let resetter = spawn(&histogram, |histogram| {
             histogram.reset().unwrap();
             histogram.record_n(0, 2);
@@ -38,6 +40,7 @@ fn snapshot_against_two_flips() {
                 let (first, second) = counts(&snapshot);
                 // From the first side both are 1, or as much as has come since; from the others what has come since.
                 assert!(matches!((first, second), (0 | 2, 0 | 2) | (1 | 3, 1 | 3)), "{first} {second}");
+                assert_eq!(snapshot.counts().overflow, first % 2);
             }
             Err(error) => assert_eq!((error, snapshot.counts()), (Error::Busy, Counts::default())),
         }

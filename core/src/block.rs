@@ -11,14 +11,15 @@
 use core::ptr::NonNull;
 
 use crate::image::Header;
-use crate::sync::{AtomicU32, AtomicUsize, Ordering};
+use crate::references::References;
+use crate::sync::{AtomicU32, Ordering};
 use crate::{Error, Result};
 
 /// In front of the header of a histogram on the heap, and of an array; a whole cache line, so that what follows stays
 /// aligned.
 #[repr(C, align(64))]
 pub(crate) struct Prefix {
-    references: AtomicUsize,
+    references: References,
     /// Of the block in bytes; of an element of an array, its distance from the array's prefix.
     size: usize,
     /// Elements of an array; 0 for one histogram and for an element.
@@ -50,20 +51,20 @@ impl Prefix {
     #[cfg(feature = "alloc")]
     /// Of one histogram, with one reference to it.
     pub(crate) fn single(size: usize) -> Prefix {
-        Prefix { references: AtomicUsize::new(1), size, length: 0, stride: 0, writer: AtomicU32::new(0) }
+        Prefix { references: References::new(1), size, length: 0, stride: 0, writer: AtomicU32::new(0) }
     }
 
     #[cfg(feature = "alloc")]
     /// Of an array, with one reference to it.
     pub(crate) fn array(size: usize, length: usize, stride: usize) -> Prefix {
-        Prefix { references: AtomicUsize::new(1), size, length, stride, writer: AtomicU32::new(0) }
+        Prefix { references: References::new(1), size, length, stride, writer: AtomicU32::new(0) }
     }
 
     #[cfg(feature = "alloc")]
     /// Of an element of an array.
     pub(crate) fn element(distance: usize) -> Prefix {
         Prefix {
-            references: AtomicUsize::new(0),
+            references: References::new(0),
             size: distance,
             length: 0,
             stride: 0,
@@ -119,9 +120,9 @@ impl Prefix {
         }
     }
 
-    /// One reference more. Relaxed, since whoever adds one has one.
+    /// One reference more.
     pub(crate) fn retain(&self) {
-        self.references.fetch_add(1, Ordering::Relaxed);
+        self.references.retain();
     }
 
     /// One reference less; the last one frees the block.
@@ -131,10 +132,7 @@ impl Prefix {
     pub(crate) unsafe fn release(block: NonNull<Prefix>) {
         // SAFETY: alive until the count is zero.
         let this = unsafe { block.as_ref() };
-        if this.references.fetch_sub(1, Ordering::Release) == 1 {
-            // What the other holders did happens before the memory goes. A load, which thread sanitizers understand, where
-            // a fence would do.
-            this.references.load(Ordering::Acquire);
+        if this.references.release() {
             #[cfg(feature = "alloc")]
             // SAFETY: the last reference is gone.
             unsafe {

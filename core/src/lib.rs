@@ -50,6 +50,7 @@ mod percentile;
 mod random;
 mod record;
 mod recorder;
+mod references;
 #[cfg(feature = "std")]
 mod registry;
 mod scalable;

@@ -259,7 +259,7 @@ impl<C: Counter> Sharded<C> {
             // A signal handler may have been here first.
             if entry.get().epoch != epoch {
                 let shard = self.take_shard().ok()?;
-                entry.set(thread::Entry { epoch, shard: shard.as_ptr().cast() });
+                thread::Entry::set(entry, thread::Entry { epoch, shard: shard.as_ptr().cast() });
             }
             NonNull::new(entry.get().shard.cast())
         })

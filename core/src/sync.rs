@@ -20,6 +20,8 @@ pub(crate) use const_unless_loom;
 mod critical;
 #[cfg(feature = "std")]
 mod lock;
+#[cfg(feature = "std")]
+mod process;
 
 /// Whether the cells of 64 bits are plain memory that one instruction reads and writes.
 pub(crate) const HAS_ATOMIC_64: bool =

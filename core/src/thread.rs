@@ -11,6 +11,7 @@ use core::cell::Cell;
 use core::ptr;
 
 use crate::random::{new_seed, xorshift};
+use crate::sync::{Ordering, fence};
 use crate::{memory, registry};
 
 /// One thread's shards: a power of two of entries. Only that thread looks into it.
@@ -37,6 +38,30 @@ pub(crate) struct Entry {
     /// Never 0, but where there is no shard.
     pub(crate) epoch: u64,
     pub(crate) shard: *mut u8,
+}
+
+impl Entry {
+    /// Puts an entry in the place of another. A fork may come at any moment, and another thread of the child then looks at what
+    /// there is, to take back the shard of a histogram that the epoch says: so the shard is there before the epoch. In between,
+    /// `between` is run.
+    #[inline]
+    fn replace(entry: &Cell<Entry>, new: Entry, between: impl FnOnce()) {
+        let entry = entry.as_ptr();
+        // SAFETY: the words of the cell, which is borrowed; volatile, so that they are written one after the other. Other threads
+        // look only after this one is gone.
+        unsafe {
+            (&raw mut (*entry).shard).write_volatile(new.shard);
+            // The memory that a fork copies has the first write if it has the second.
+            fence(Ordering::Release);
+            between();
+            (&raw mut (*entry).epoch).write_volatile(new.epoch);
+        }
+    }
+
+    /// See [`Entry::replace`].
+    pub(crate) fn set(entry: &Cell<Entry>, new: Entry) {
+        Entry::replace(entry, new, || ());
+    }
 }
 
 const NONE: Entry = Entry { epoch: 0, shard: ptr::null_mut() };
@@ -270,4 +295,21 @@ impl Drop for Tables {
 #[cfg(all(test, loom))]
 pub(crate) fn end() {
     TABLES.with(Tables::end);
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// What a fork would copy at the worst moment: the epoch of a histogram is never beside the shard of another.
+    #[test]
+    fn the_shard_comes_before_its_epoch() {
+        let (old, new) = (ptr::without_provenance_mut(0x1000), ptr::without_provenance_mut(0x2000));
+        let entry = Cell::new(Entry { epoch: 7, shard: old });
+        let mut seen = None;
+        Entry::replace(&entry, Entry { epoch: 8, shard: new }, || seen = Some(entry.get()));
+        let seen = seen.unwrap();
+        assert_eq!((seen.epoch, seen.shard), (7, new));
+        assert_eq!((entry.get().epoch, entry.get().shard), (8, new));
+    }
 }

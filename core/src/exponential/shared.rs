@@ -5,13 +5,13 @@ use core::ops::Deref;
 use core::ptr::NonNull;
 
 use super::{DoubleHistogram, DoubleOptions};
-use crate::sync::{AtomicUsize, Ordering::*};
+use crate::references::References;
 use crate::{Result, memory};
 
 /// What the pointer leads to.
 struct Counted {
     histogram: DoubleHistogram,
-    references: AtomicUsize,
+    references: References,
 }
 
 /// A counted reference to a [`DoubleHistogram`]: cloning adds one, dropping takes one away, the last one frees it.
@@ -32,7 +32,7 @@ impl SharedDoubleHistogram {
         let histogram = DoubleHistogram::new(options)?;
         let block = memory::allocate_zeroed(size_of::<Counted>(), align_of::<Counted>())?.cast::<Counted>();
         // SAFETY: the block is ours, and of this size and alignment.
-        unsafe { block.write(Counted { histogram, references: AtomicUsize::new(1) }) };
+        unsafe { block.write(Counted { histogram, references: References::new(1) }) };
         Ok(SharedDoubleHistogram(block))
     }
 
@@ -70,17 +70,14 @@ impl Deref for SharedDoubleHistogram {
 
 impl Clone for SharedDoubleHistogram {
     fn clone(&self) -> Self {
-        // Relaxed, since whoever clones has a reference already.
-        self.counted().references.fetch_add(1, Relaxed);
+        self.counted().references.retain();
         SharedDoubleHistogram(self.0)
     }
 }
 
 impl Drop for SharedDoubleHistogram {
     fn drop(&mut self) {
-        if self.counted().references.fetch_sub(1, Release) == 1 {
-            // What the other holders did happens before the memory goes.
-            self.counted().references.load(Acquire);
+        if self.counted().references.release() {
             // SAFETY: the last reference is gone; made by `create` with this size and alignment.
             unsafe {
                 self.0.drop_in_place();
@@ -119,7 +116,7 @@ mod tests {
         let mut snapshot = DoubleSnapshot::new();
         third.collect(&mut snapshot).unwrap();
         assert_eq!(snapshot.count(), 4001);
-        assert_eq!(third.counted().references.load(Relaxed), 1);
+        assert_eq!(third.counted().references.number(), 1);
     }
 
     #[test]

@@ -5,11 +5,12 @@
 //! every caller has a way to go on without it. (Handlers of `pthread_atfork` would hold up every fork of the program instead,
 //! and see none that bypasses the C library.)
 
+use super::process::process;
 use super::{AtomicU32, Ordering::*, UnsafeCell};
 
 /// Data that one thread at a time works on.
 pub struct Lock<T> {
-    /// The process whose thread holds the lock; 0 when nobody does.
+    /// The process whose thread holds the lock, see [`process`]; 0 when nobody does.
     holder: AtomicU32,
     data: UnsafeCell<T>,
 }
@@ -67,11 +68,6 @@ fn nap() {
     let (nothing, never) = (Mutex::new(()), Condvar::new());
     let guard = nothing.lock().unwrap_or_else(PoisonError::into_inner);
     drop(never.wait_timeout(guard, std::time::Duration::from_micros(50)));
-}
-
-/// The number of this process, never 0; loom's models have one.
-fn process() -> u32 {
-    if cfg!(all(any(unix, windows), not(loom))) { std::process::id().max(1) } else { 1 }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -42,7 +42,7 @@ semver() {
     rm -rf "$planted"
     mkdir -p "$planted"
     git ls-files -z --cached Cargo.toml Cargo.lock core native ffi benches | xargs -0 cp --parents -t "$planted"
-    sed -i "s/pub const fn storage_index(/pub const fn storage_index_of(/" "$planted/core/src/layout.rs"
+    sed -i "s/pub const fn storage_index(/pub const fn storage_index_of(/" "$planted/core/src/layout/layout.rs"
     if output=$(cargo semver-checks --manifest-path "$planted/Cargo.toml" --package picollo-core --baseline-root "$PWD" 2>&1) ||
         ! grep -q 'storage_index' <<<"$output"; then
         failed=$((failed + 1))

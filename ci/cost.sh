@@ -109,7 +109,7 @@ instructions() {
 cost_of() {
     local out=$work/callgrind.$1
     PICOLLO_COST=$1 valgrind --quiet --tool=callgrind --callgrind-out-file="$out" --collect-atstart=no --toggle-collect=picollo_cost_of_readings \
-        "$program" --test-threads=1 --exact pmc::tests::cost::readings_of_pages_in_memory >/dev/null 2>&1
+        "$program" --test-threads=1 --exact user_read::pmc::tests::cost::readings_of_pages_in_memory >/dev/null 2>&1
     # Of a thousand readings, without the loop that makes them.
     callgrind_annotate --threshold=100 "$out" | tr -d , | awk '/pmc::/ { sum += $1 } END { print int(sum / 1000) }'
 }

@@ -8,7 +8,7 @@ import re
 import sys
 
 RECORD = "picollo_histogram_record"
-# As in core/src/image.rs: width of the cells, storage, mode.
+# As in core/src/cells/header.rs: width of the cells, storage, mode.
 KINDS = {
     "single writer, 64-bit": 0x400000,
     "single writer, 32-bit": 0x200000,

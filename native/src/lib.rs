@@ -38,123 +38,63 @@
 // Counting is done by Linux. Elsewhere, and without `std`, the calls that the C interface makes are there as well, and the answer
 // is `Unsupported`; `elsewhere/` holds what answers so. What shows Linux itself is there on Linux only: [`Sys`] and what takes one
 // (`with_sys`, `parse_with`, `probe_with`), the kernel's structures, events by the kernel's numbers, overheads and slopes.
-#[cfg(picollo_linux)]
-mod attr;
+mod base;
 #[cfg_attr(not(feature = "std"), path = "elsewhere/benchmark.rs")]
 pub mod benchmark;
-#[cfg(picollo_linux)]
-mod blame;
-mod cancel;
 mod clock;
-#[cfg(picollo_linux)]
-mod control;
-#[cfg(picollo_linux)]
-mod diagnose;
-mod error;
 mod event;
-#[cfg(picollo_linux)]
-mod fast;
-#[cfg(picollo_linux)]
-mod fault;
-#[cfg(picollo_linux)]
-mod group;
-#[cfg(picollo_linux)]
-mod history;
-#[cfg(picollo_linux)]
-mod hybrid;
-#[cfg(picollo_linux)]
-mod kernel;
-#[cfg(picollo_linux)]
 mod machine;
-#[cfg(all(test, picollo_linux))]
-mod model;
 #[cfg(picollo_linux)]
-mod names;
-#[cfg(picollo_linux)]
-mod open;
-mod options;
-#[cfg(picollo_linux)]
-mod overhead;
-#[cfg(picollo_linux)]
-mod page;
-#[cfg_attr(not(picollo_linux), path = "elsewhere/event.rs")]
-mod parse;
-mod perf_info;
-#[cfg(picollo_linux)]
-mod pinning;
-#[cfg(picollo_linux)]
-mod pmc;
-#[cfg(picollo_linux)]
-mod policy;
-#[cfg(picollo_linux)]
-mod probe;
-#[cfg(picollo_linux)]
-mod read;
-mod reading;
-#[cfg(picollo_linux)]
-mod sampling;
-#[cfg(picollo_linux)]
-mod scale;
-#[cfg_attr(not(picollo_linux), path = "elsewhere/session.rs")]
+mod opening;
+mod os;
 mod session;
 #[cfg(picollo_linux)]
-mod slope;
-#[cfg(picollo_linux)]
-mod substitute;
-#[cfg(picollo_linux)]
-mod sys;
-#[cfg(picollo_linux)]
-mod sysfs;
-mod text;
-#[cfg(picollo_linux)]
-mod thread;
-#[cfg(picollo_linux)]
-mod trial;
-#[cfg_attr(not(picollo_linux), path = "elsewhere/tsc.rs")]
-mod tsc;
-#[cfg_attr(not(picollo_linux), path = "elsewhere/wall.rs")]
-mod wall;
-#[cfg(picollo_linux)]
-mod whom;
+mod user_read;
 pub mod work;
 
+pub use base::error::{Error, Result, Status};
 #[cfg(feature = "std")]
 pub use benchmark::benchmark;
 pub use benchmark::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark,
     BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
 };
-pub use cancel::Uncancelled;
+#[cfg(picollo_linux)]
+pub use clock::tsc::TscState;
 pub use clock::{Clock, Scope, Unit, unix_nanos};
-pub use error::{Error, Result, Status};
-pub use event::{
+pub use event::event::MAX_EVENTS;
+pub use event::event::{
     EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
     EVENT_PRECISE_MASK, EVENT_USER, Event,
 };
+pub use event::info::EVENT_INFO_FAST;
+pub use event::info::EVENT_INFO_SILENT;
+pub use event::info::EVENT_INFO_SUBSTITUTED;
+pub use event::info::EVENT_INFO_UNPINNED;
+pub use event::info::EVENT_INFO_USER_ONLY;
+pub use event::info::EventInfo;
+#[cfg(not(picollo_linux))]
+pub use event::parse::probe;
+pub use machine::perf_info::PerfInfo;
 #[cfg(picollo_linux)]
-pub use kernel::{Attr, Page};
-pub use options::{
-    MAX_EVENTS, ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
+pub use opening::probe::{probe, probe_with};
+pub use os::cancel::Uncancelled;
+#[cfg(picollo_linux)]
+pub use os::kernel::{Attr, Page};
+#[cfg(picollo_linux)]
+pub use os::sys::{Errno, Kernel, Sys};
+pub use session::options::{
+    ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
     SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions,
 };
 #[cfg(picollo_linux)]
-pub use overhead::Overhead;
-#[cfg(not(picollo_linux))]
-pub use parse::probe;
-pub use perf_info::PerfInfo;
-#[cfg(picollo_linux)]
-pub use probe::{probe, probe_with};
-pub use reading::{
-    EVENT_INFO_FAST, EVENT_INFO_SILENT, EVENT_INFO_SUBSTITUTED, EVENT_INFO_UNPINNED, EVENT_INFO_USER_ONLY,
-    EventInfo, READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
+pub use session::overhead::Overhead;
+pub use session::reading::{
+    READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
 };
-pub use session::Session;
+pub use session::session::Session;
 #[cfg(picollo_linux)]
-pub use slope::Slope;
-#[cfg(picollo_linux)]
-pub use sys::{Errno, Kernel, Sys};
-#[cfg(picollo_linux)]
-pub use tsc::TscState;
+pub use session::slope::Slope;
 
 /// The Rust example of the README, kept working.
 #[cfg(doctest)]

@@ -42,7 +42,7 @@ fn add_256() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Clock, Unit};
+    use crate::clock::{Clock, Unit};
 
     /// The fastest of many runs, in picoseconds.
     fn best_of(runs: u32, repetitions: u64) -> u64 {

@@ -70,7 +70,8 @@ fn a_busy_histogram_does_not_stop_the_others() {
     let cell = Cell::new();
     let events = [watch(&cell), watch(&cell), watch(&cell)];
     let mut session = create(SESSION_DISABLED, &events);
-    let histograms: Vec<SingleWriterHistogram> = (0..3).map(|index| session.histogram(index).unwrap()).collect();
+    let histograms: Vec<SingleWriterHistogram> =
+        (0..3).map(|index| session.histogram(index).unwrap()).collect();
     let sums = |session: &Session| -> Vec<u64> {
         let not_counted = |index| session.event_info(index).unwrap().not_counted_count;
         (0..3).map(|index| total(&histograms[index]) + not_counted(index)).collect()

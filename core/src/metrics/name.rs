@@ -1,6 +1,6 @@
 //! Which names OpenMetrics allows.
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 fn check(allowed: bool) -> Result<()> {
     if allowed { Ok(()) } else { Err(Error::InvalidArgument) }

@@ -2,7 +2,10 @@
 
 use alloc::vec::Vec;
 
-use crate::{DoubleSnapshot, Error, Result, Snapshot, ValueSelection};
+use crate::doubles::DoubleSnapshot;
+use crate::error::{Error, Result};
+use crate::layout::bucket::ValueSelection;
+use crate::snapshot::snapshot::Snapshot;
 
 #[derive(Debug, Default)]
 pub(super) struct Taken {

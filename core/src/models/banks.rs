@@ -4,7 +4,11 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::{counts, layout, model, snapshot};
-use crate::{AtomicU64, Counts, Error, Histogram, Interlocked, Since};
+use crate::cells::write_mode::Interlocked;
+use crate::error::Error;
+use crate::histograms::dense::Histogram;
+use crate::platform::atomics::AtomicU64;
+use crate::snapshot::snapshot::{Counts, Since};
 
 /// As processes share it: two counters, and two banks of two.
 type Shared = Histogram<[AtomicU64; 6], Interlocked>;

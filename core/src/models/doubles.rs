@@ -6,7 +6,7 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::model;
-use crate::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+use crate::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
 
 fn histogram(exact: bool) -> Arc<DoubleHistogram> {
     let options = DoubleOptions { relative_error: 0.1, exact, ..DoubleOptions::default() };

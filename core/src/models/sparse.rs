@@ -3,7 +3,11 @@
 use loom::thread;
 
 use super::model;
-use crate::{Mode, Options, SharedHistogram, Since, Snapshot, Storage};
+use crate::cells::kind::Mode;
+use crate::cells::kind::Storage;
+use crate::handle::options::Options;
+use crate::handle::shared::SharedHistogram;
+use crate::snapshot::snapshot::{Since, Snapshot};
 
 fn histogram() -> SharedHistogram {
     SharedHistogram::create(&Options {

@@ -4,16 +4,16 @@ use core::fmt::{self, Display, Write};
 
 use super::change::Change;
 use super::comparison::{Confidence, Difference, Magnitude, MarginOf, is_noted};
-use super::escape::Markdown;
 use super::markdown::{Level, is_below};
-use super::number::{Fixed, Grouped, NOT_AVAILABLE};
-use super::table::{self, Align, Rows};
 use super::{markdown, names};
-use crate::compare::verdict_text;
-use crate::{
-    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, Summary,
-    Verdict,
+use crate::format::escape::Markdown;
+use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
+use crate::format::table::{self, Align, Rows};
+use crate::statistics::compare::verdict_text;
+use crate::statistics::compare::{
+    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, Verdict,
 };
+use crate::statistics::summary::Summary;
 
 /// A counter of a benchmark: its name, and how much of it a call of A and of B took, where that is known.
 pub type CounterRow<'a> = (&'a str, Option<f64>, Option<f64>);
@@ -140,8 +140,8 @@ fn counter_rows(counters: &[CounterRow<'_>], (name_a, name_b): (&str, &str), row
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::compare::{BlockOverhead, CompareOptions, compare_blocks, compare_blocks_above};
     use crate::text::example;
-    use crate::{BlockOverhead, CompareOptions, compare_blocks, compare_blocks_above};
     use std::string::String;
 
     fn table(length: usize, counters: &[CounterRow<'_>]) -> String {

@@ -2,8 +2,9 @@
 
 use core::fmt;
 
-use super::number::{Fixed, Grouped, NOT_AVAILABLE};
-use crate::{Bucket, Percentile};
+use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
+use crate::layout::bucket::Bucket;
+use crate::statistics::summary::Percentile;
 
 /// `P99=9,152 [138 / 519]: [9,088, 9,216) 386`: rank and value, storage and logical index of the bucket, its half-open
 /// range and its count. The last bucket of all prints its open end as 18,446,744,073,709,551,616. Ranks have up to 6
@@ -50,7 +51,7 @@ fn write(f: &mut fmt::Formatter<'_>, rank: Fixed, value: u64, bucket: &Bucket) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Layout;
+    use crate::layout::layout::Layout;
     use crate::text::example;
     use std::string::ToString;
 

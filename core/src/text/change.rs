@@ -2,8 +2,9 @@
 
 use core::fmt;
 
-use super::number::{Grouped, NOT_AVAILABLE, parts};
-use crate::{Moments, Summary};
+use crate::format::number::{Grouped, NOT_AVAILABLE, parts};
+use crate::statistics::moments::Moments;
+use crate::statistics::summary::Summary;
 
 /// The relative change `(b - a) / |a|` in per cent with a sign and one decimal, rounded half away from zero.
 ///
@@ -121,7 +122,7 @@ pub(super) fn percent_of_integers(a: Option<u64>, b: Option<u64>) -> Option<f64>
 /// NaN where either summary is empty or the pooled deviation is zero.
 pub(super) fn cohens_d(a: &Summary, b: &Summary) -> f64 {
     let moments = |summary: &Summary| Moments { mean: super::mean(summary), stddev: summary.stddev };
-    crate::compare::cohens_d(a.total_count as f64, moments(a), b.total_count as f64, moments(b))
+    crate::statistics::compare::cohens_d(a.total_count as f64, moments(a), b.total_count as f64, moments(b))
 }
 
 #[cfg(test)]

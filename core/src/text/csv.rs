@@ -6,9 +6,10 @@
 use core::fmt::{self, Display, Write};
 
 use super::change::{cohens_d, percent_of_floats, percent_of_integers};
-use super::escape::Csv;
 use super::{mean, selection_name, stddev, value};
-use crate::{Bucket, Summary};
+use crate::format::escape::Csv;
+use crate::layout::bucket::Bucket;
+use crate::statistics::summary::Summary;
 
 /// A double or an empty field.
 pub(super) struct Number(pub Option<f64>);
@@ -129,7 +130,7 @@ pub(super) fn write_diff(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SUMMARY_APPROXIMATE;
+    use crate::statistics::summary::SUMMARY_APPROXIMATE;
     use crate::text::{Format, example};
     use std::collections::BTreeMap;
     use std::string::String;

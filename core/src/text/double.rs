@@ -3,13 +3,13 @@
 use core::fmt::{self, Display, Write};
 
 use super::Format;
-use super::escape::{Csv, Json, Line, trim};
 use super::json::Number;
 use super::line::{Label, SHOWN};
 use super::markdown::{Precision, write_heading};
-use super::number::{Fixed, Grouped, NOT_AVAILABLE};
-use super::table::{self, Align, Rows};
-use crate::{DoublePercentile, DoubleSummary};
+use crate::doubles::{DoublePercentile, DoubleSummary};
+use crate::format::escape::{Csv, Json, Line, trim};
+use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
+use crate::format::table::{self, Align, Rows};
 
 impl DoubleSummary {
     /// Writes the summary under a title. Fails only where `out` does. See [`Format`] for what the formats are for, and
@@ -206,7 +206,7 @@ fn write_csv(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
+    use crate::doubles::{DoubleHistogram, DoubleOptions, DoubleSnapshot};
     use serde_json::Value;
     use std::string::{String, ToString};
     use std::vec::Vec;

@@ -3,7 +3,9 @@
 use std::string::String;
 use std::vec::Vec;
 
-use crate::{Bucket, Layout, Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary, ValueSelection};
+use crate::layout::bucket::{Bucket, ValueSelection};
+use crate::layout::layout::Layout;
+use crate::statistics::summary::{Percentile, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary};
 
 /// The layout of both examples.
 pub(crate) const fn layout() -> Layout {

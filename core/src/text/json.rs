@@ -3,9 +3,9 @@
 use core::fmt::{self, Display, Write};
 
 use super::change::{cohens_d, percent_of_floats, percent_of_integers};
-use super::escape::Json;
 use super::{mean, selection_name, stddev, value};
-use crate::{Percentile, Summary};
+use crate::format::escape::Json;
+use crate::statistics::summary::{Percentile, Summary};
 
 /// The shortest digits that read back as the same double; `null` where it does not exist or is not finite.
 pub(super) struct Number(pub Option<f64>);
@@ -130,7 +130,7 @@ fn write_comma(out: &mut dyn Write, position: usize) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SUMMARY_APPROXIMATE;
+    use crate::statistics::summary::SUMMARY_APPROXIMATE;
     use crate::text::{Format, example};
     use serde_json::{Value, json};
     use std::string::String;

@@ -3,10 +3,10 @@
 use core::fmt::{self, Display, Write};
 
 use super::change::{Change, cohens_d};
-use super::escape::{Line, trim};
-use super::number::{Fixed, Grouped, Maybe};
 use super::{counts_are, mean, names, value};
-use crate::Summary;
+use crate::format::escape::{Line, trim};
+use crate::format::number::{Fixed, Grouped, Maybe};
+use crate::statistics::summary::Summary;
 
 /// Positions in the summary's percentiles: 0, 25, 50, 90, 95, 99, 99.9 and 100.
 pub(super) const SHOWN: [usize; 8] = [0, 4, 5, 7, 9, 11, 12, 15];
@@ -95,7 +95,7 @@ fn write_integers(out: &mut dyn Write, a: Option<u64>, b: Option<u64>) -> fmt::R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SUMMARY_APPROXIMATE;
+    use crate::statistics::summary::SUMMARY_APPROXIMATE;
     use crate::text::{Format, example};
     use std::string::{String, ToString};
 

@@ -3,11 +3,12 @@
 use core::fmt::{self, Display, Write};
 
 use super::change::{Change, cohens_d};
-use super::escape::{Markdown, trim};
-use super::number::{Fixed, Grouped, Maybe};
-use super::table::{self, Align, Rows};
 use super::{counts_are, mean, names, stddev, value};
-use crate::{Percentile, Summary, ValueSelection};
+use crate::format::escape::{Markdown, trim};
+use crate::format::number::{Fixed, Grouped, Maybe};
+use crate::format::table::{self, Align, Rows};
+use crate::layout::bucket::ValueSelection;
+use crate::statistics::summary::{Percentile, Summary};
 
 /// How far the values of a percentile's bucket may lie from the value that it reports; nothing when there is none.
 struct Margin(Option<(ValueSelection, u64)>);
@@ -174,8 +175,9 @@ impl Display for Ranks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::bucket::Bucket;
+    use crate::statistics::summary::SUMMARY_APPROXIMATE;
     use crate::text::{Format, example};
-    use crate::{Bucket, SUMMARY_APPROXIMATE};
     use std::string::String;
 
     fn table(summary: &Summary, title: &str) -> String {
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!(lines[18..], visible[5..]);
         let ranks: std::vec::Vec<f64> =
             lines[3..19].iter().map(|line| line[2..12].trim().parse().unwrap()).collect();
-        assert_eq!(ranks, crate::SUMMARY_RANKS);
+        assert_eq!(ranks, crate::statistics::summary::SUMMARY_RANKS);
     }
 
     #[test]

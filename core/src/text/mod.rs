@@ -18,31 +18,29 @@
 
 mod blocks;
 mod bucket;
-mod buffer;
 mod change;
 mod comparison;
 mod csv;
 #[cfg(feature = "alloc")]
 mod double;
-mod escape;
 #[cfg(test)]
 mod example;
-pub(crate) mod hgrm;
 mod json;
 mod line;
 mod markdown;
-mod number;
 pub mod picture;
-mod table;
 
+use crate::format::escape;
 use core::fmt::{self, Write};
 
+pub use crate::format::buffer::{BufferWriter, Written, write_c_string};
+pub use crate::interchange::hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};
 pub use blocks::{Conditions, CounterRow};
 pub use bucket::ListedBucket;
-pub use buffer::{BufferWriter, Written, write_c_string};
-pub use hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};
 
-use crate::{Error, Percentile, Result, SUMMARY_APPROXIMATE, Summary, ValueSelection};
+use crate::error::{Error, Result};
+use crate::layout::bucket::ValueSelection;
+use crate::statistics::summary::{Percentile, SUMMARY_APPROXIMATE, Summary};
 
 /// How a [`Summary`] is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

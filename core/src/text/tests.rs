@@ -1,6 +1,6 @@
 //! What holds for every format and every content of a summary.
 
-use crate::AtomicU64;
+use crate::platform::atomics::AtomicU64;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::format;
@@ -8,7 +8,11 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::*;
-use crate::{Bucket, Histogram, Layout, SUMMARY_PERCENTILES, Since, Snapshot};
+use crate::histograms::dense::Histogram;
+use crate::layout::bucket::Bucket;
+use crate::layout::layout::Layout;
+use crate::snapshot::snapshot::{Since, Snapshot};
+use crate::statistics::summary::SUMMARY_PERCENTILES;
 
 const FORMATS: [Format; 4] = [Format::Markdown, Format::Line, Format::Json, Format::Csv];
 

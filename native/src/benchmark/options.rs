@@ -1,6 +1,6 @@
 //! How long to measure, and how well.
 
-use crate::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, Status};
 
 /// Subtract nothing: of samples so long that what surrounds them does not matter, as whole processes are.
 pub const BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;

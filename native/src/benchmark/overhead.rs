@@ -2,7 +2,7 @@
 
 use picollo_core::BlockOverhead;
 
-use crate::error::{Error, Result, Status};
+use crate::base::error::{Error, Result, Status};
 
 /// Picoseconds a call, about two cycles: so much longer may the same loop take elsewhere in memory.
 const RESOLUTION: f64 = 500.0;

@@ -10,7 +10,9 @@ use super::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark, BenchmarkCounter,
     BenchmarkResult, Side,
 };
-use crate::{Error, Event, Reading, Result, Status};
+use crate::base::error::{Error, Result, Status};
+use crate::event::event::Event;
+use crate::session::reading::Reading;
 
 /// What was counted in the samples of each side.
 #[derive(Clone, Copy, Default)]

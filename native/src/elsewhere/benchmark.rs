@@ -16,7 +16,8 @@ pub use result::{
     Side, Step,
 };
 
-use crate::{Error, Event, Result, Status};
+use crate::base::error::{Error, Result, Status};
+use crate::event::event::Event;
 
 fn refusal() -> Error {
     Error::new(

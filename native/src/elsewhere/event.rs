@@ -1,10 +1,10 @@
 //! Events where nothing can be counted.
 
-use crate::error::Result;
-use crate::event::Event;
-use crate::perf_info::PerfInfo;
-use crate::session::refusal;
-use crate::text;
+use crate::base::error::Result;
+use crate::base::text;
+use crate::event::event::Event;
+use crate::machine::perf_info::PerfInfo;
+use crate::session::session::refusal;
 
 impl Event {
     /// `Unsupported`: events are named by the kernel, on Linux.

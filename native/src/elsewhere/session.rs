@@ -2,10 +2,11 @@
 
 use picollo_core::SingleWriterHistogram;
 
-use crate::error::{Error, Result, Status};
-use crate::event::Event;
-use crate::options::{ReadMode, SessionOptions};
-use crate::reading::{EventInfo, Reading};
+use crate::base::error::{Error, Result, Status};
+use crate::event::event::Event;
+use crate::event::info::EventInfo;
+use crate::session::options::{ReadMode, SessionOptions};
+use crate::session::reading::Reading;
 
 /// Says what is missing.
 pub(crate) fn refusal() -> Error {

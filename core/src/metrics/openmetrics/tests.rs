@@ -1,8 +1,11 @@
 use super::*;
-use crate::{
-    DoubleOptions, DoubleSnapshot, Error, Metric, Mode, Options, SharedDoubleHistogram, SharedHistogram,
-    Storage,
-};
+use crate::cells::kind::Mode;
+use crate::cells::kind::Storage;
+use crate::doubles::{DoubleOptions, DoubleSnapshot, SharedDoubleHistogram};
+use crate::error::Error;
+use crate::handle::options::Options;
+use crate::handle::shared::SharedHistogram;
+use crate::metrics::Metric;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;

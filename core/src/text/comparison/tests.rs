@@ -1,15 +1,18 @@
 //! Texts of comparisons.
 
 use super::*;
+use crate::handle::shared::SharedHistogram;
+use crate::layout::bucket::ValueSelection;
+use crate::snapshot::snapshot::{Since, Snapshot};
+use crate::statistics::compare::CompareOptions;
 use crate::text::example;
-use crate::{CompareOptions, SharedHistogram, Since, Snapshot, ValueSelection};
 use proptest::prelude::*;
 use std::boxed::Box;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
 fn recorded(values: &[u64]) -> Box<Snapshot> {
-    let options = crate::Options {
+    let options = crate::handle::options::Options {
         relative_error: 0.01,
         min_trackable: 2_000,
         max_trackable: 12_000,

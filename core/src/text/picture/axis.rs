@@ -1,7 +1,7 @@
 //! Axes of values: linear or logarithmic, with ticks at round numbers.
 
 use super::unit::{Unit, floor_log10, power_of_ten};
-use crate::Snapshot;
+use crate::snapshot::snapshot::Snapshot;
 
 /// Values and where they are drawn.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,10 @@ use super::columns::{nines, shares, steps};
 use super::frame::length_of;
 use super::unit::{Unit, floor_log10};
 use super::{ChartOptions, NOTHING, Picture};
-use crate::Snapshot;
-use crate::text::BufferWriter;
-use crate::text::escape::{Line, trim};
-use crate::text::number::Fixed;
+use crate::format::buffer::BufferWriter;
+use crate::format::escape::{Line, trim};
+use crate::format::number::Fixed;
+use crate::snapshot::snapshot::Snapshot;
 
 /// Columns of a sparkline or a chart, at most.
 pub const MAX_COLUMNS: u32 = 240;

@@ -1,7 +1,7 @@
 //! What curves are made of.
 
 use super::axis::Axis;
-use crate::Snapshot;
+use crate::snapshot::snapshot::Snapshot;
 
 /// Fills in which share of a snapshot's observations lies in each of as many equal parts of an axis. A bucket that covers
 /// several has its share in each, in proportion to what the axis shows of it. Returns the largest.

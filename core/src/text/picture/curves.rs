@@ -11,10 +11,10 @@ use super::frame::{
 };
 use super::unit::{Unit, floor_log10};
 use super::{NOTHING, Picture, Pictures, Series};
-use crate::ValueSelection;
-use crate::text::BufferWriter;
-use crate::text::escape::trim;
-use crate::text::number::{Fixed, Grouped};
+use crate::format::buffer::BufferWriter;
+use crate::format::escape::trim;
+use crate::format::number::{Fixed, Grouped};
+use crate::layout::bucket::ValueSelection;
 
 const LINE: f64 = 20.0;
 /// Of these the axes of a density are made.

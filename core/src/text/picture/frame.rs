@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::unit::Unit;
 use super::xml::{Short, Xml};
 use super::{NOTHING, Pictures, Series, color};
-use crate::text::escape::trim;
+use crate::format::escape::trim;
 
 /// About how wide a character of a label is, in pixels.
 pub(super) const CHARACTER: f64 = 7.2;

@@ -10,7 +10,7 @@ use super::frame::{
 };
 use super::unit::Unit;
 use super::{Pictures, Series};
-use crate::text::number::Fixed;
+use crate::format::number::Fixed;
 
 /// Parts of the axis of values.
 const PARTS: usize = 64;

@@ -28,7 +28,8 @@ use core::fmt::{self, Write};
 
 pub use chart::{MAX_COLUMNS, MAX_ROWS};
 
-use crate::{Error, Result, Snapshot};
+use crate::error::{Error, Result};
+use crate::snapshot::snapshot::Snapshot;
 
 /// What a picture of no observations says.
 const NOTHING: &str = "no observations";

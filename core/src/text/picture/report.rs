@@ -6,10 +6,13 @@ use super::frame::Name;
 use super::unit::Unit;
 use super::xml::{Escaping, InScript, Xml};
 use super::{Picture, Pictures, Series};
+use crate::format::escape::{Json, trim};
+use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
+use crate::interchange::Encoding;
+use crate::layout::bucket::ValueSelection;
+use crate::statistics::compare::CompareOptions;
+use crate::statistics::summary::{Percentile, SUMMARY_RANKS, Summary};
 use crate::text::Format;
-use crate::text::escape::{Json, trim};
-use crate::text::number::{Fixed, Grouped, NOT_AVAILABLE};
-use crate::{CompareOptions, Encoding, Percentile, SUMMARY_RANKS, Summary, ValueSelection};
 
 /// As many snapshots stand next to each other.
 const SIDE_BY_SIDE: usize = 8;

@@ -5,8 +5,11 @@ use std::string::String;
 use std::vec::Vec;
 
 use super::*;
+use crate::handle::options::Options;
+use crate::handle::shared::SharedHistogram;
+use crate::layout::layout::Layout;
+use crate::snapshot::snapshot::Since;
 use crate::text::example;
-use crate::{Layout, Options, SharedHistogram, Since};
 
 fn recorded(layout: &Options, counts: &[(u64, u64)]) -> Box<Snapshot> {
     let histogram = SharedHistogram::create(layout).unwrap();

@@ -2,8 +2,8 @@
 
 use core::fmt::{self, Display};
 
-use crate::text::escape::trim;
-use crate::text::number::Fixed;
+use crate::format::escape::trim;
+use crate::format::number::Fixed;
 
 const PREFIXES: [(i32, &str); 11] = [
     (-12, "p"),

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display, Write};
 
-use crate::text::escape::trim;
+use crate::format::escape::trim;
 
 /// A text in an element or in an attribute with double quotes: what XML would interpret is escaped, what it does not allow
 /// is a space.

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Do the rooms of the crates import only from those before them? docs/architecture.md says what the rooms are for.
+
+    ci/rooms.py [ROOT]
+
+Fails on an import that runs upward, on one through the crate's facade (`use crate::Snapshot`), and on a file or folder that is in no
+room. Tests may import from everywhere.
+"""
+import re
+import sys
+from pathlib import Path
+
+# In the order in which they may import. What stands before a colon may be imported by all, and imports nothing.
+ROOMS = {
+    "core": "error format: platform layout cells snapshot statistics threads histograms handle doubles interchange text metrics models",
+    "native": "base: os clock work event machine user_read opening session benchmark elsewhere",
+}
+# Paths with `$crate` are what macros write.
+PATH = re.compile(r"(?<![\w:])\$?(crate|super|self)((?:::\w+)+|::\{)")
+
+
+def without_tests(text):
+    """The lines of a file, numbered, without comments and without what is compiled for tests only."""
+    lines = text.splitlines()
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        if re.match(r"\s*#\[cfg\((all\()?test\b", line):
+            indent = len(line) - len(line.lstrip())
+            # Up to the item's end: a brace, or a semicolon, as far to the left as the attribute is.
+            while number < len(lines) and not re.match(rf"\s{{{indent}}}(\}}|[^#\s].*;$)", lines[number]):
+                number += 1
+        elif not line.lstrip().startswith("//"):
+            yield number + 1, line.split(" // ")[0]
+        number += 1
+
+
+def is_test(path):
+    return "tests" in path.parts or path.stem.endswith("tests") or path.stem in ("model", "models", "example")
+
+
+def main(root):
+    faults, seen = [], 0
+    for crate, order in ROOMS.items():
+        source = root / crate / "src"
+        free, ordered = (part.split() for part in order.split(":"))
+        rank = {room: at for at, room in enumerate(ordered)} | {room: -1 for room in free}
+        for path in sorted(source.rglob("*.rs")):
+            relative = path.relative_to(source)
+            module = list(relative.with_suffix("").parts)
+            if module[-1] == "mod":
+                module.pop()
+            if module == ["lib"]:
+                continue
+            if module[0] not in rank:
+                faults.append(f"{path.relative_to(root)}: in no room")
+                continue
+            if is_test(relative) or module[0] == "models":
+                continue
+            for number, line in without_tests(path.read_text()):
+                for found in PATH.finditer(line):
+                    start, names = found.group(1), found.group(2).removeprefix("::").split("::")
+                    if start == "super":
+                        base = module[: len(module) - 1]
+                        while names and names[0] == "super":
+                            base, names = base[:-1], names[1:]
+                        target = base + names
+                    elif start == "self":
+                        target = module + names
+                    else:
+                        target = names
+                    seen += 1
+                    room = target[0] if target else ""
+                    place = f"{path.relative_to(root)}:{number}"
+                    if room not in rank:
+                        faults.append(f"{place}: {found.group(0)} goes through the facade: name the room")
+                    elif room != module[0] and rank[room] >= 0 and not 0 <= rank[room] < rank[module[0]]:
+                        faults.append(f"{place}: {module[0]} imports {'::'.join(target[:3])}, which is above it")
+    print("\n".join(faults))
+    print(f"rooms: {seen} imports, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()))

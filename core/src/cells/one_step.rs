@@ -1,0 +1,117 @@
+//! Additions to a cell that also tell whether it wrapped around: one instruction on x86-64.
+//!
+//! A signal handler comes between instructions, never into one. So where a single writer adds by one instruction, a handler of
+//! its thread may add to the same cell, and neither loses what the other added. What the compiler makes of a relaxed load, an
+//! addition and a relaxed store is such an instruction on x86-64, as long as nobody asks for the carry; with the carry it is
+//! three, hence the assembly. To the compiler that is what a relaxed load and store of the cell would be: aligned words are
+//! read and written whole, at some moment, and nothing else is ordered.
+
+use core::marker::PhantomData;
+
+/// A cell among others.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a, C> {
+    cells: *const C,
+    index: usize,
+    all: PhantomData<&'a C>,
+}
+
+impl<'a, C> Place<'a, C> {
+    /// # Safety
+    /// There must be a cell at the index, for as long as `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn new(cells: *const C, index: usize) -> Self {
+        Place { cells, index, all: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(crate) fn cell(self) -> &'a C {
+        // SAFETY: as promised.
+        unsafe { &*self.cells.add(self.index) }
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(any(loom, miri, picollo_no_atomic64, picollo_no_cas))))]
+mod chosen {
+    use core::arch::asm;
+
+    use super::Place;
+    use crate::platform::atomics::{AtomicU32, AtomicU64};
+
+    #[inline(always)]
+    pub(crate) fn add_64(cell: &AtomicU64, count: u64) -> bool {
+        // SAFETY: adds to the cell, which is borrowed, aligned, and may be changed through shared references.
+        unsafe {
+            asm!(
+                "add qword ptr [{cell}], {count}",
+                "jc {wrapped}",
+                cell = in(reg) cell.as_ptr(),
+                count = in(reg) count,
+                wrapped = label { return true },
+                options(nostack)
+            );
+        }
+        false
+    }
+
+    #[inline(always)]
+    pub(crate) fn count_32(place: Place<AtomicU32>) -> bool {
+        // SAFETY: as in `add_64`: there is a cell. The index apart, so that the instruction finds it, too.
+        unsafe {
+            asm!(
+                "inc dword ptr [{cells} + 4 * {index}]",
+                "jz {wrapped}",
+                cells = in(reg) place.cells,
+                index = in(reg) place.index,
+                wrapped = label { return true },
+                options(nostack)
+            );
+        }
+        false
+    }
+
+    #[inline(always)]
+    pub(crate) fn add_32(cell: &AtomicU32, count: u32) -> bool {
+        // SAFETY: as in `add_64`.
+        unsafe {
+            asm!(
+                "add dword ptr [{cell}], {count:e}",
+                "jc {wrapped}",
+                cell = in(reg) cell.as_ptr(),
+                count = in(reg) count,
+                wrapped = label { return true },
+                options(nostack)
+            );
+        }
+        false
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(any(loom, miri, picollo_no_atomic64, picollo_no_cas)))))]
+mod chosen {
+    use super::Place;
+    use crate::platform::atomics::Ordering::Relaxed;
+    use crate::platform::atomics::{AtomicU32, AtomicU64};
+
+    #[inline(always)]
+    pub(crate) fn add_64(cell: &AtomicU64, count: u64) -> bool {
+        let (sum, wrapped) = cell.load(Relaxed).overflowing_add(count);
+        cell.store(sum, Relaxed);
+        wrapped
+    }
+
+    #[inline(always)]
+    pub(crate) fn count_32(place: Place<AtomicU32>) -> bool {
+        add_32(place.cell(), 1)
+    }
+
+    #[inline(always)]
+    pub(crate) fn add_32(cell: &AtomicU32, count: u32) -> bool {
+        let (sum, wrapped) = cell.load(Relaxed).overflowing_add(count);
+        cell.store(sum, Relaxed);
+        wrapped
+    }
+}
+
+pub(crate) use chosen::{add_32, add_64, count_32};

@@ -1,0 +1,293 @@
+//! Histograms of doubles: finite values of both signs and all magnitudes, each reported within a relative error.
+//!
+//! The idea is that of the aggregator of .NET's `System.Diagnostics.Metrics`, which reads the counter off the bits of the
+//! value: see [`DoubleLayout`]. What differs: values are reported as midpoints, so that the promised error holds; subnormal
+//! numbers keep it too; writers take no lock; and nothing is lost when an interval ends.
+//!
+//! There are two intervals: one that writers add to, and one that waits. [`DoubleHistogram::collect`] lets them change
+//! places and then empties the one that writers have left, cell by cell, with an atomic swap of each cell for zero. A
+//! writer that was already on its way still adds to it: before the swap of its cell, then it counts in this interval; or
+//! after it, then the count stays where it is until the next collection, which empties both. So every record is read
+//! exactly once.
+
+mod exact;
+mod layout;
+mod rows;
+mod shared;
+mod snapshot;
+mod sum;
+mod summary;
+
+use alloc::boxed::Box;
+use core::mem::size_of;
+
+use crate::cells::first_touch::Budget;
+use crate::error::{Error, Result};
+use crate::platform::atomics::AtomicUsize;
+use crate::platform::atomics::Ordering::*;
+use crate::platform::seqlock::Version;
+use exact::{Entered, Exact, Stripes};
+use rows::{Interval, Reading, Rows};
+use snapshot::check_quantiles;
+
+pub use layout::{DoubleBucket, DoubleLayout};
+pub use shared::SharedDoubleHistogram;
+pub use snapshot::{DoubleSnapshot, DoubleStatistics, QuantileRule};
+pub use summary::{DoublePercentile, DoubleSummary};
+
+/// What a [`DoubleHistogram`] is made from. Zero means the default everywhere.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct DoubleOptions {
+    /// Largest distance of a value to what is reported for it, in proportion: 0 means 0.001; clamped to 1e-4 ..= 0.1.
+    pub relative_error: f64,
+    /// Limit of all memory in bytes, 0 for none. Records that would need more are counted as lost.
+    pub max_bytes: u64,
+    /// Keep sum, minimum and maximum exactly. A record then costs several atomic operations instead of one.
+    pub exact: bool,
+    /// Which observation a quantile is.
+    pub quantile_rule: QuantileRule,
+}
+
+/// Records that a batch makes for one entry into a stripe: a reader that waits for it meanwhile waits some microseconds.
+const ENTRY: usize = 64;
+
+/// A histogram of doubles for any number of writing threads.
+///
+/// A record is one relaxed atomic add. It never fails, waits or takes a lock; only the first one in a power of two of
+/// values allocates. NaN and infinities are counted apart, and so is what finds no memory.
+pub struct DoubleHistogram {
+    layout: DoubleLayout,
+    rule: QuantileRule,
+    /// Which of the intervals writers add to.
+    active: AtomicUsize,
+    rows: Rows,
+    /// For each interval, if sums are kept exactly.
+    stripes: Option<Box<[Stripes; 2]>>,
+    budget: Budget,
+    /// Changes with each collection: one at a time.
+    collections: Version,
+}
+
+// All shared access is through atomics.
+const _: () = {
+    const fn is_for_all_threads<T: Send + Sync>() {}
+    is_for_all_threads::<DoubleHistogram>();
+};
+
+impl DoubleHistogram {
+    /// A new histogram. [`Error::InvalidArgument`] when it does not fit into `max_bytes` while it is empty,
+    /// [`Error::OutOfMemory`].
+    pub fn new(options: &DoubleOptions) -> Result<DoubleHistogram> {
+        let limit = match options.max_bytes {
+            0 => usize::MAX,
+            bytes => usize::try_from(bytes).unwrap_or(usize::MAX),
+        };
+        let exact = if options.exact { size_of::<[Stripes; 2]>() } else { 0 };
+        let used = size_of::<DoubleHistogram>() + exact;
+        if used > limit {
+            return Err(Error::InvalidArgument);
+        }
+        Ok(DoubleHistogram {
+            layout: DoubleLayout::new(options.relative_error),
+            rule: options.quantile_rule,
+            active: AtomicUsize::new(0),
+            rows: Rows::new(),
+            stripes: if options.exact { Some(Stripes::boxed()?) } else { None },
+            budget: Budget::new(used, limit),
+            collections: Version::new(),
+        })
+    }
+
+    /// The rule that maps values to buckets.
+    pub fn layout(&self) -> DoubleLayout {
+        self.layout
+    }
+
+    /// Counts one value. Any thread.
+    #[inline(always)]
+    pub fn record(&self, value: f64) {
+        self.record_n(value, 1);
+    }
+
+    /// Counts one value `count` times. A count of zero does nothing.
+    #[inline]
+    pub fn record_n(&self, value: f64, count: u64) {
+        if self.stripes.is_some() {
+            return self.record_exactly(value, count);
+        }
+        // Relaxed: both intervals are read in the end, whichever a writer saw.
+        self.add(Interval(self.active.load(Relaxed)), value, count);
+    }
+
+    /// Counts every value of a slice. With exact sums, a batch costs less than its values do one by one.
+    pub fn record_batch(&self, values: &[f64]) {
+        if self.stripes.is_none() {
+            return values.iter().for_each(|&value| self.record(value));
+        }
+        for values in values.chunks(ENTRY) {
+            self.add_together(|interval, entered| {
+                for &value in values {
+                    if self.add(interval, value, 1) && value.is_finite() {
+                        entered.add(value, 1);
+                    }
+                }
+            });
+        }
+    }
+
+    /// `false` when the value is lost: it is then part of nothing else.
+    #[inline(always)]
+    fn add(&self, interval: Interval, value: f64, count: u64) -> bool {
+        match self.layout.place_of(value) {
+            Some(place) => self.rows.add(self.layout, interval, place, count, &self.budget),
+            None => {
+                self.add_beside(interval, value, count);
+                true
+            }
+        }
+    }
+
+    #[cold]
+    fn add_beside(&self, interval: Interval, value: f64, count: u64) {
+        let tallies = self.rows.tallies(interval);
+        let tally = if value == 0.0 { &tallies.zero } else { &tallies.not_finite };
+        tallies.add(tally, count);
+    }
+
+    #[inline(never)]
+    fn record_exactly(&self, value: f64, count: u64) {
+        if !value.is_finite() || count == 0 {
+            self.add(Interval(self.active.load(Relaxed)), value, count);
+            return;
+        }
+        self.add_together(|interval, entered| {
+            if self.add(interval, value, count) {
+                entered.add(value, count);
+            }
+        });
+    }
+
+    /// Runs `add` with an interval and a stripe of it, so that a collection reads all that it adds or nothing.
+    #[inline(always)]
+    fn add_together(&self, add: impl FnOnce(Interval, &Entered)) {
+        let Some(stripes) = &self.stripes else { return };
+        // A collection between the look and the entry shows in the second look. Against one after the other the writer
+        // does not insist: its record may then be read in two parts.
+        let mut attempts = 3;
+        let (interval, entered) = loop {
+            let active = self.active.load(SeqCst);
+            let entered = stripes[Interval(active).index()].enter();
+            attempts -= 1;
+            if self.active.load(SeqCst) == active || attempts == 0 {
+                break (Interval(active), entered);
+            }
+            entered.leave();
+        };
+        add(interval, &entered);
+        entered.leave();
+    }
+
+    /// Takes out what was recorded since the last collection, while writers go on, and starts a new interval. Any thread.
+    ///
+    /// Nothing is lost: what is recorded while this runs is in this interval or the next, and what was recorded before is
+    /// in this one.
+    ///
+    /// [`Error::OutOfMemory`] when `into` cannot hold it, [`Error::Busy`] against other collections; nothing was taken out
+    /// then. Where memory runs out later, because writers touch more buckets meanwhile, those stay for the next interval.
+    pub fn collect(&self, into: &mut DoubleSnapshot) -> Result<()> {
+        self.read(Reading::Drain, into)
+    }
+
+    /// Reads what was recorded since the last collection and leaves it there. Counts that are added meanwhile may be in it
+    /// or not. Errors as for [`DoubleHistogram::collect`].
+    pub fn look(&self, into: &mut DoubleSnapshot) -> Result<()> {
+        self.read(Reading::Look, into)
+    }
+
+    /// [`DoubleHistogram::collect`], with quantiles 0 ..= 1 into `out` and the statistics. Quantiles of nothing are NaN.
+    ///
+    /// [`Error::InvalidArgument`] and [`Error::BufferTooSmall`] as for [`DoubleSnapshot::quantiles`], before anything is
+    /// taken out.
+    pub fn collect_statistics(&self, quantiles: &[f64], out: &mut [f64]) -> Result<DoubleStatistics> {
+        check_quantiles(quantiles)?;
+        let Some(out) = out.get_mut(..quantiles.len()) else {
+            return Err(Error::BufferTooSmall);
+        };
+        let mut snapshot = DoubleSnapshot::new();
+        self.collect(&mut snapshot)?;
+        if snapshot.quantiles(quantiles, out).is_err() {
+            out.fill(f64::NAN);
+        }
+        Ok(snapshot.statistics())
+    }
+
+    fn read(&self, reading: Reading, into: &mut DoubleSnapshot) -> Result<()> {
+        let mut result = Ok(());
+        self.collections.change(|| result = self.read_alone(reading, into))?;
+        result
+    }
+
+    fn read_alone(&self, reading: Reading, into: &mut DoubleSnapshot) -> Result<()> {
+        let active = Interval(self.active.load(Relaxed));
+        let recorded = [active, active.other()].map(|interval| self.rows.recorded(self.layout, interval));
+        into.start(self.layout, self.rule, self.stripes.as_ref().map(|_| Exact::NOTHING));
+        into.entries.try_reserve(recorded[0] + recorded[1]).map_err(|_| Error::OutOfMemory)?;
+        // What late writers added after the last collection.
+        self.read_interval(active.other(), reading, into);
+        if reading == Reading::Drain {
+            self.active.store(active.other().index(), SeqCst);
+        }
+        self.read_interval(active, reading, into);
+        into.finish();
+        Ok(())
+    }
+
+    fn read_interval(&self, interval: Interval, reading: Reading, into: &mut DoubleSnapshot) {
+        if let (Some(stripes), Some(exact)) = (&self.stripes, &mut into.exact) {
+            stripes[interval.index()].read(reading, exact);
+        }
+        self.rows.read(self.layout, interval, reading, &mut into.entries);
+        let tallies = self.rows.tallies(interval);
+        into.not_finite = into.not_finite.saturating_add(reading.of(&tallies.not_finite));
+        into.lost = into.lost.saturating_add(reading.of(&tallies.lost));
+    }
+
+    /// Adds all counts of a snapshot, of any layout; each bucket's count goes to the bucket of its midpoint. Sum and extremes
+    /// stay exact if both have them exact and there is room for all; otherwise the midpoints are added to those here.
+    pub fn add_snapshot(&self, other: &DoubleSnapshot) {
+        // To count nothing makes the room; what there is stays.
+        let make_room = |bucket: DoubleBucket| self.add(Interval(0), bucket.midpoint, 0);
+        match &other.exact {
+            Some(exact) if self.stripes.is_some() && other.buckets().all(make_room) => {
+                self.add_together(|interval, entered| {
+                    for bucket in other.buckets() {
+                        self.add(interval, bucket.midpoint, bucket.count);
+                    }
+                    entered.add_exact(exact);
+                })
+            }
+            _ => other.buckets().for_each(|bucket| self.record_n(bucket.midpoint, bucket.count)),
+        }
+        let tallies = self.rows.tallies(Interval(self.active.load(Relaxed)));
+        tallies.add(&tallies.not_finite, other.not_finite());
+        tallies.lose(other.lost());
+    }
+
+    /// Bytes of memory in use now.
+    pub fn footprint(&self) -> usize {
+        self.budget.used()
+    }
+}
+
+impl Drop for DoubleHistogram {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the histogram any more.
+        unsafe { self.rows.free(self.layout) };
+    }
+}
+
+impl core::fmt::Debug for DoubleHistogram {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("DoubleHistogram").field("layout", &self.layout).finish_non_exhaustive()
+    }
+}

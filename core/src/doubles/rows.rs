@@ -1,0 +1,233 @@
+//! The counts of both intervals: rows of cells, found through pages, both allocated when they are first touched.
+//!
+//! Pages keep an empty histogram small: without them, each would hold four thousand pointers to rows that it does not have.
+//! A row has cells for both intervals, so that they have room for the same values, whatever the limit.
+
+use alloc::vec::Vec;
+
+use super::layout::{DoubleLayout, Place, ROWS};
+use super::snapshot::Entry;
+use crate::cells::cell::Counter;
+use crate::cells::first_touch::{Budget, FirstTouch};
+use crate::platform::atomics::AtomicU64;
+use crate::platform::atomics::Ordering::Relaxed;
+
+/// Rows of a page.
+const PAGE: usize = 64;
+/// Pages of one sign.
+const PAGES: usize = ROWS.div_ceil(PAGE);
+
+/// Which of the two intervals, in its lowest bit.
+#[derive(Clone, Copy)]
+pub(super) struct Interval(pub(super) usize);
+
+impl Interval {
+    pub(super) fn index(self) -> usize {
+        self.0 & 1
+    }
+
+    pub(super) fn other(self) -> Interval {
+        Interval(self.0 ^ 1)
+    }
+}
+
+/// The cells of interval 0, then those of interval 1.
+type Row = FirstTouch<AtomicU64>;
+
+const fn cells_of_a_row(layout: DoubleLayout) -> usize {
+    2 * layout.columns()
+}
+
+/// Counts by bucket, and beside the buckets. Cells are only added to, and drained.
+pub(super) struct Rows {
+    /// Those of the positive numbers, then those of the negative ones.
+    pages: [FirstTouch<Row>; 2 * PAGES],
+    tallies: [Tallies; 2],
+}
+
+/// Counts beside the rows: on a cache line of their own, away from what records read.
+#[repr(align(64))]
+pub(super) struct Tallies {
+    pub(super) zero: AtomicU64,
+    pub(super) not_finite: AtomicU64,
+    pub(super) lost: AtomicU64,
+}
+
+impl Tallies {
+    /// Adds to one of the interval's counts. Where that wraps around, 2^64 are lost.
+    pub(super) fn add(&self, cell: &AtomicU64, count: u64) {
+        if cell.add_shared(count) != 0 {
+            self.lose(u64::MAX);
+        }
+    }
+
+    /// Adds to what is lost, up to `u64::MAX`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn lose(&self, count: u64) {
+        let mut lost = self.lost.load(Relaxed);
+        while let Err(current) =
+            self.lost.compare_exchange(lost, lost.saturating_add(count), Relaxed, Relaxed)
+        {
+            lost = current;
+        }
+    }
+}
+
+/// Whether reading leaves the counts where they are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// They are taken out: each event is read once.
+    Drain,
+    /// They stay.
+    Look,
+}
+
+impl Reading {
+    pub(super) fn of(self, cell: &AtomicU64) -> u64 {
+        match self {
+            Reading::Drain => cell.swap(0, Relaxed),
+            Reading::Look => cell.load(Relaxed),
+        }
+    }
+}
+
+impl Rows {
+    pub(super) fn new() -> Rows {
+        let tallies =
+            || Tallies { zero: AtomicU64::new(0), not_finite: AtomicU64::new(0), lost: AtomicU64::new(0) };
+        Rows { pages: core::array::from_fn(|_| FirstTouch::new()), tallies: [tallies(), tallies()] }
+    }
+
+    pub(super) fn tallies(&self, interval: Interval) -> &Tallies {
+        &self.tallies[interval.index()]
+    }
+
+    /// Counts at a place: two loads find the cell, one atomic add counts. Without memory for the cell, it is counted as
+    /// lost, and the answer is `false`.
+    #[inline(always)]
+    pub(super) fn add(
+        &self,
+        layout: DoubleLayout,
+        interval: Interval,
+        place: Place,
+        count: u64,
+        budget: &Budget,
+    ) -> bool {
+        let page = place.row / PAGE + if place.negative { PAGES } else { 0 };
+        // SAFETY: rows are below `ROWS`, so that pages of one sign are below `PAGES`; a page has `PAGE` rows, and lives as
+        // long as the histogram.
+        let row = unsafe {
+            let page = self.pages.get_unchecked(page).get();
+            page.and_then(|page| page.add(place.row % PAGE).as_ref().get())
+        };
+        let Some(row) = row else {
+            return self.add_first(layout, interval, place, count, budget);
+        };
+        // SAFETY: a row has `columns()` cells for each interval, and the place's column is below that.
+        let cell = unsafe { row.add(interval.index() * layout.columns() + place.column).as_ref() };
+        if count == 1 {
+            // 2^64 records one by one take centuries.
+            cell.fetch_add(1, Relaxed);
+        } else {
+            self.tallies(interval).add(cell, count);
+        }
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_first(
+        &self,
+        layout: DoubleLayout,
+        interval: Interval,
+        place: Place,
+        count: u64,
+        budget: &Budget,
+    ) -> bool {
+        let page = &self.pages[place.row / PAGE + if place.negative { PAGES } else { 0 }];
+        let row = page.create(PAGE, budget).and_then(|page| {
+            // SAFETY: as in `add`.
+            unsafe { page.add(place.row % PAGE).as_ref() }.create(cells_of_a_row(layout), budget)
+        });
+        match row {
+            Some(_) => self.add(layout, interval, place, count, budget),
+            None => {
+                self.tallies(interval).lose(count);
+                false
+            }
+        }
+    }
+
+    /// The rows of a sign that were touched, by their number, with their cells for an interval, in ascending order.
+    fn rows(
+        &self,
+        layout: DoubleLayout,
+        interval: Interval,
+        negative: bool,
+    ) -> impl DoubleEndedIterator<Item = (usize, &[AtomicU64])> {
+        let pages = if negative { &self.pages[PAGES..] } else { &self.pages[..PAGES] };
+        let touched = pages.iter().enumerate().filter_map(|(at, page)| Some((at * PAGE, page.get()?)));
+        touched.flat_map(move |(first, page)| {
+            (0..PAGE).filter_map(move |at| {
+                // SAFETY: as in `add`.
+                let cells = unsafe {
+                    let first = page.add(at).as_ref().get()?.add(interval.index() * layout.columns());
+                    core::slice::from_raw_parts(first.as_ptr(), layout.columns())
+                };
+                Some((first + at, cells))
+            })
+        })
+    }
+
+    /// How many cells of an interval have counts now.
+    pub(super) fn recorded(&self, layout: DoubleLayout, interval: Interval) -> usize {
+        let rows = self.rows(layout, interval, false).chain(self.rows(layout, interval, true));
+        1 + rows.map(|(_, cells)| cells.iter().filter(|cell| cell.load(Relaxed) != 0).count()).sum::<usize>()
+    }
+
+    /// Reads all counts of an interval, in ascending order of their values, and appends those that there are. What there is no memory for
+    /// stays.
+    pub(super) fn read(
+        &self,
+        layout: DoubleLayout,
+        interval: Interval,
+        reading: Reading,
+        into: &mut Vec<Entry>,
+    ) {
+        let mut read = |key: i32, cell: &AtomicU64| {
+            // Most cells are empty, and a load costs less than a swap.
+            if cell.load(Relaxed) != 0 && into.try_reserve(1).is_ok() {
+                into.push(Entry { count: reading.of(cell), key });
+            }
+        };
+        for (row, cells) in self.rows(layout, interval, true).rev() {
+            for (column, cell) in cells.iter().enumerate().rev() {
+                read(layout.key_of(Place { negative: true, row, column }), cell);
+            }
+        }
+        read(0, &self.tallies(interval).zero);
+        for (row, cells) in self.rows(layout, interval, false) {
+            for (column, cell) in cells.iter().enumerate() {
+                read(layout.key_of(Place { negative: false, row, column }), cell);
+            }
+        }
+    }
+
+    /// Frees the rows and pages.
+    ///
+    /// # Safety
+    /// Nobody may use them any more; `layout` must be the one they were used with.
+    pub(super) unsafe fn free(&self, layout: DoubleLayout) {
+        for page in &self.pages {
+            // SAFETY: as in `add`; the rest is the caller's promise.
+            unsafe {
+                let Some(rows) = page.get() else { continue };
+                for row in 0..PAGE {
+                    rows.add(row).as_ref().free(cells_of_a_row(layout));
+                }
+                page.free(PAGE);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The summary of a snapshot of doubles: totals, moments and sixteen percentiles.
+
+use super::snapshot::{DoubleSnapshot, DoubleStatistics};
+use crate::doubles::DoubleBucket;
+use crate::statistics::percentile::saturated;
+use crate::statistics::summary::{SUMMARY_PERCENTILES, SUMMARY_RANKS};
+
+/// A percentile of doubles.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
+pub struct DoublePercentile {
+    /// The rank, 0 to 100: a hundred times the quantile.
+    pub rank: f64,
+    /// What the observation is reported as; NaN in the summary of nothing.
+    pub value: f64,
+    /// The number of the observation among all in ascending order, from 1; saturates at `u64::MAX`; 0 in the summary of nothing.
+    pub target_count: u64,
+    /// The bucket of the observation, with its count.
+    pub bucket: DoubleBucket,
+}
+
+/// Totals, moments and sixteen percentiles of one interval.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
+pub struct DoubleSummary {
+    /// Totals and moments.
+    pub statistics: DoubleStatistics,
+    /// At [`SUMMARY_RANKS`].
+    pub percentiles: [DoublePercentile; SUMMARY_PERCENTILES],
+}
+
+impl DoubleSnapshot {
+    /// Totals, moments and the percentiles at [`SUMMARY_RANKS`]. An empty snapshot has a summary too: totals and targets 0,
+    /// everything else NaN.
+    pub fn summary(&self) -> DoubleSummary {
+        let nothing = DoubleBucket { lower: f64::NAN, upper: f64::NAN, midpoint: f64::NAN, count: 0 };
+        let mut cursor = self.cursor();
+        let percentiles = SUMMARY_RANKS.map(|rank| {
+            let Some(target) = (if self.count() == 0 { None } else { self.target(rank / 100.0).ok() }) else {
+                return DoublePercentile { rank, value: f64::NAN, target_count: 0, bucket: nothing };
+            };
+            let (value, bucket) = cursor.find(target);
+            DoublePercentile { rank, value, target_count: saturated(target), bucket }
+        });
+        DoubleSummary { statistics: self.statistics(), percentiles }
+    }
+}

@@ -1,0 +1,12 @@
+//! One counted pointer to a histogram of any kind, which is chosen at run time.
+
+#[cfg(feature = "alloc")]
+pub(crate) mod array;
+#[macro_use]
+pub(crate) mod kinds;
+pub(crate) mod options;
+pub(crate) mod plan;
+pub(crate) mod prefix;
+pub(crate) mod recorder;
+pub(crate) mod shared;
+pub(crate) mod single_writer;

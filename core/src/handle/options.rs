@@ -1,0 +1,50 @@
+//! What a histogram can be asked to be at run time.
+
+use crate::cells::kind::{Mode, Storage};
+use crate::error::{Error, Result};
+use crate::layout::layout::Layout;
+
+/// What a [`crate::SharedHistogram`] or [`crate::SingleWriterHistogram`] is made from. Zero means the default everywhere.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Options {
+    /// Who may write, and how.
+    pub mode: Mode,
+    /// When cells are allocated.
+    pub storage: Storage,
+    /// 32 or 64; 0 means 64, or 32 on targets without 64-bit atomics.
+    pub counter_bits: u32,
+    /// Largest distance of a value to its bucket's midpoint, in proportion: 0 means 0.001; clamped to 1e-6 ..= 0.1.
+    pub relative_error: f64,
+    /// 1 ..= 5 for the buckets of an HdrHistogram with that many digits; overrides `relative_error`. 0: unused.
+    pub significant_digits: u32,
+    /// Leave out the room for a baseline: half the memory, a third in the caller's memory, and reset is unsupported.
+    pub no_live_reset: bool,
+    /// Smallest value to track.
+    pub min_trackable: u64,
+    /// Largest value to track; 0 means `u64::MAX`.
+    pub max_trackable: u64,
+    /// Sparse storage: limit of [`crate::SharedHistogram::footprint`] in bytes, 0 for none. What does not fit is counted as
+    /// lost. Other storage has its size from the beginning, whatever this says.
+    pub max_bytes: u64,
+}
+
+impl Options {
+    /// The layout asked for.
+    pub fn layout(&self) -> Result<Layout> {
+        let max = if self.max_trackable == 0 { u64::MAX } else { self.max_trackable };
+        match self.significant_digits {
+            0 => Layout::try_new(self.relative_error, self.min_trackable, max),
+            digits => Layout::with_significant_digits(digits, self.min_trackable, max),
+        }
+    }
+
+    /// The width of a cell, with the default filled in.
+    pub(crate) fn resolved_counter_bits(&self) -> Result<u32> {
+        match self.counter_bits {
+            0 if !crate::platform::atomics::HAS_ATOMIC_64 => Ok(32),
+            0 | 64 => Ok(64),
+            32 => Ok(32),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}

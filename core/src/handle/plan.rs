@@ -1,0 +1,94 @@
+//! What options come to: a kind, a layout, and sizes.
+
+#[cfg(feature = "alloc")]
+use core::ptr::NonNull;
+
+#[cfg(feature = "alloc")]
+use crate::cells::header::Header;
+use crate::cells::kind::Storage;
+use crate::cells::kind::kind;
+use crate::error::{Error, Result};
+use crate::handle::options::Options;
+use crate::handle::prefix::PREFIX;
+use crate::layout::layout::Layout;
+
+use super::kinds::*;
+
+/// What a histogram takes, in bytes, before it is made. See [`crate::SharedHistogram::estimate`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Footprint {
+    /// When it is made.
+    pub initial: usize,
+    /// What it grows by: a shard for each thread that records at the same time, a chunk of sparse storage with its
+    /// baseline; 0 where it does not grow.
+    pub step: usize,
+    /// The most it can come to; `usize::MAX` where nothing limits it.
+    pub most: usize,
+}
+
+/// What options come to.
+pub(crate) struct Plan {
+    pub(crate) layout: Layout,
+    pub(crate) kind: u32,
+    pub(crate) live_reset: bool,
+    size: usize,
+    /// Sparse storage: the most that the histogram may take behind its prefix.
+    max_bytes: usize,
+}
+
+impl Plan {
+    pub(crate) fn new(options: &Options) -> Result<Plan> {
+        let layout = options.layout()?;
+        let bits = options.resolved_counter_bits()?;
+        let live_reset = !options.no_live_reset;
+        let kind = kind(options.mode, options.storage, bits);
+        let size = with_type_of!(
+            kind,
+            Kind => Kind::heap_size(&layout, live_reset)?,
+            _ => return Err(Error::Unsupported)
+        );
+        let max_bytes = match options.max_bytes {
+            0 => usize::MAX,
+            bytes => usize::try_from(bytes).unwrap_or(usize::MAX).saturating_sub(PREFIX),
+        };
+        Ok(Plan { layout, kind, live_reset, size, max_bytes })
+    }
+
+    /// See [`crate::handle::shared::SharedHistogram::estimate`].
+    pub(crate) fn estimate(&self, storage: Storage) -> Result<Footprint> {
+        let (step, steps) =
+            with_type_of!(self.kind, Kind => Kind::growth(&self.layout, self.live_reset)?, _ => (0, 0));
+        if self.size > self.max_bytes && storage == Storage::Sparse {
+            return Err(Error::InvalidArgument);
+        }
+        let initial = self.size.checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
+        let limit = match storage {
+            Storage::Sparse => self.max_bytes.saturating_add(PREFIX),
+            Storage::Dense => usize::MAX,
+        };
+        Ok(Footprint { initial, step, most: initial.saturating_add(step.saturating_mul(steps)).min(limit) })
+    }
+
+    /// Bytes of a histogram, without a prefix.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Makes a histogram in a block on the heap, its header as `place` says.
+    ///
+    /// # Safety
+    /// `base` must lead to [`Plan::size`] zeroed bytes behind a prefix, aligned like the header.
+    #[cfg(feature = "alloc")]
+    pub(crate) unsafe fn make(
+        &self,
+        base: NonNull<Header>,
+        place: impl FnOnce(Header) -> Header,
+    ) -> Result<()> {
+        let header = place(Header::new(self.layout, self.kind, self.live_reset).with_new_epoch());
+        // SAFETY: the caller's promise.
+        unsafe {
+            with_type_of!(self.kind, Kind => Kind::initialise(base, header, self.max_bytes), _ => Err(Error::Unsupported))
+        }
+    }
+}

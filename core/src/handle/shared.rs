@@ -1,0 +1,461 @@
+//! A histogram of any kind, chosen at run time, behind one thin counted pointer.
+//!
+//! This is what a language binding holds. The pointer leads to the [`Header`] that every kind begins with, so that a
+//! record needs one comparison and no second pointer.
+
+use core::ffi::c_void;
+use core::ptr::NonNull;
+
+use crate::cells::header::Header;
+use crate::cells::kind::Mode;
+use crate::error::{Error, Result};
+use crate::handle::options::Options;
+use crate::handle::prefix::{PREFIX, Prefix};
+use crate::handle::recorder::Recorder;
+use crate::histograms::record::Record;
+use crate::layout::layout::Layout;
+use crate::snapshot::merge::Merged;
+use crate::snapshot::snapshot::{Since, Snapshot};
+
+use crate::handle::kinds::*;
+pub use crate::handle::plan::Footprint;
+pub(crate) use crate::handle::plan::Plan;
+
+/// A counted reference to a histogram: cloning adds one, dropping takes one away, the last one frees it. Histograms in
+/// the caller's memory are not counted: the memory must outlive every reference.
+///
+/// One pointer in size, and the same pointer that C sees. Any thread may hold, clone and drop one, and any number of
+/// threads may record through it at once. For recording by one thread, with a plain addition, there is
+/// [`SingleWriterHistogram`](crate::SingleWriterHistogram).
+#[repr(transparent)]
+pub struct SharedHistogram(pub(crate) NonNull<Header>);
+
+// SAFETY: all access to what is behind the pointer is through atomics, and the count of references is one too.
+unsafe impl Send for SharedHistogram {}
+// SAFETY: as above.
+unsafe impl Sync for SharedHistogram {}
+
+/// Runs an expression on the histogram as what it is.
+macro_rules! as_what_it_is {
+    ($shared:expr, $histogram:ident => $body:expr) => {{
+        let header: *const Header = $shared.0.as_ptr();
+        // SAFETY: a reference keeps the histogram alive, and its kind was written with it.
+        with_type_of!(unsafe { (*header).kind }, Kind => {
+            // SAFETY: of this kind.
+            let $histogram = unsafe { &*Kind::from_header(header) };
+            $body
+        }, _ => {
+            // SAFETY: constructors make no other kinds, and `attach` refuses them.
+            unsafe { core::hint::unreachable_unchecked() }
+        })
+    }};
+}
+
+impl SharedHistogram {
+    /// Alignment of the memory given to [`SharedHistogram::init_in`].
+    pub const ALIGNMENT: usize = align_of::<Header>();
+
+    /// A new histogram on the heap, for any number of threads that record.
+    ///
+    /// [`Error::InvalidArgument`] for a range without values, an unknown width, a limit below what an empty histogram
+    /// takes, and [`Mode::SingleWriter`], for which there is
+    /// [`SingleWriterHistogram::create`](crate::SingleWriterHistogram::create); [`Error::Unsupported`] for what this build
+    /// does not offer, [`Error::OutOfMemory`].
+    pub fn create(options: &Options) -> Result<SharedHistogram> {
+        refuse_single_writer(options.mode)?;
+        // SAFETY: not of that mode.
+        unsafe { Self::create_unguarded(options) }
+    }
+
+    /// As [`SharedHistogram::create`], in any mode.
+    ///
+    /// # Safety
+    /// In the mode [`Mode::SingleWriter`] one thread at a time records, through whatever reference: counts get lost
+    /// otherwise. (Nothing worse happens: all accesses are atomic.)
+    #[doc(hidden)]
+    pub unsafe fn create_unguarded(options: &Options) -> Result<SharedHistogram> {
+        let plan = Plan::new(options)?;
+        Self::allocate(&plan)
+    }
+
+    #[cfg(feature = "alloc")]
+    fn allocate(plan: &Plan) -> Result<SharedHistogram> {
+        let size = plan.size().checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
+        let block = crate::platform::memory::allocate_zeroed(size, align_of::<Prefix>())?;
+        // SAFETY: the block has room for the prefix and the histogram behind it, whose cells are zero already.
+        unsafe {
+            block.cast::<Prefix>().write(Prefix::single(size));
+            let base = block.add(PREFIX).cast::<Header>();
+            match plan.make(base, |header| header) {
+                Ok(()) => Ok(SharedHistogram(base)),
+                Err(error) => {
+                    crate::platform::memory::free(block, size, align_of::<Prefix>());
+                    Err(error)
+                }
+            }
+        }
+    }
+
+    #[cfg(not(feature = "alloc"))]
+    fn allocate(_: &Plan) -> Result<SharedHistogram> {
+        Err(Error::Unsupported)
+    }
+
+    /// Bytes that [`SharedHistogram::init_in`] needs, a multiple of [`SharedHistogram::ALIGNMENT`]. [`Error::Unsupported`]
+    /// for kinds that cannot live there: dense ones with one writer and interlocked ones can. With live reset it is half as much
+    /// again as on the heap: see [`crate::Histogram::required_size`].
+    pub fn required_size(options: &Options) -> Result<usize> {
+        let plan = Plan::new(options)?;
+        with_dense_type_of!(plan.kind, Kind => Kind::required_size(&plan.layout, plan.live_reset), _ => Err(Error::Unsupported))
+    }
+
+    /// What [`SharedHistogram::footprint`] of a histogram with these options is going to be. Fails as
+    /// [`SharedHistogram::create`] does.
+    pub fn estimate(options: &Options) -> Result<Footprint> {
+        Plan::new(options)?.estimate(options.storage)
+    }
+
+    /// A new histogram in the caller's memory, private or shared with other processes.
+    ///
+    /// [`Error::InvalidArgument`] when it is not aligned, and for [`Mode::SingleWriter`] as in
+    /// [`SharedHistogram::create`]; [`Error::BufferTooSmall`] when it is too small.
+    ///
+    /// # Safety
+    /// `memory` must be valid for reads and writes of `size` bytes, used for nothing else, for as long as there is any
+    /// reference to the histogram.
+    pub unsafe fn init_in(memory: *mut u8, size: usize, options: &Options) -> Result<SharedHistogram> {
+        refuse_single_writer(options.mode)?;
+        // SAFETY: passed on; not of that mode.
+        unsafe { Self::init_in_unguarded(memory, size, options) }
+    }
+
+    /// As [`SharedHistogram::init_in`], in any mode.
+    ///
+    /// # Safety
+    /// As there, and as for [`SharedHistogram::create_unguarded`], among all processes.
+    #[doc(hidden)]
+    pub unsafe fn init_in_unguarded(
+        memory: *mut u8,
+        size: usize,
+        options: &Options,
+    ) -> Result<SharedHistogram> {
+        let plan = Plan::new(options)?;
+        // The pointer that is kept is the caller's own: no reference to the memory has been made from it that a use of the
+        // pointer would invalidate, nor that would invalidate the pointer.
+        with_dense_type_of!(plan.kind, Kind => {
+            // SAFETY: valid for writes and used for nothing else, as the caller promises.
+            unsafe { Kind::init_at(memory, size, plan.layout, plan.live_reset) }
+        }, _ => Err(Error::Unsupported))
+        .map(SharedHistogram)
+    }
+
+    /// A histogram that another process, or an earlier call, made in memory by [`SharedHistogram::init_in`]. What builds of
+    /// image version 1 made is attached as it is: where a process dies inside a reset of it, resets and first reads are
+    /// [`Error::Busy`] from then on.
+    ///
+    /// [`Error::InvalidArgument`] when the memory is not aligned, and for a single-writer histogram, which is for
+    /// [`SingleWriterHistogram::attach`](crate::SingleWriterHistogram::attach); [`Error::BufferTooSmall`] when the memory is
+    /// smaller than the histogram, [`Error::Corrupt`] when it holds none, [`Error::Incompatible`] when a build of another image version or
+    /// word size made it.
+    ///
+    /// # Safety
+    /// As for [`SharedHistogram::init_in`]; whoever shares the memory is trusted not to change the header afterwards.
+    pub unsafe fn attach(memory: *mut u8, size: usize) -> Result<SharedHistogram> {
+        // SAFETY: passed on; nobody records through one with a single writer, since it is not given out.
+        let attached = unsafe { Self::attach_unguarded(memory, size)? };
+        if attached.is_single_writer() { Err(Error::InvalidArgument) } else { Ok(attached) }
+    }
+
+    /// As [`SharedHistogram::attach`], in any mode.
+    ///
+    /// # Safety
+    /// As there, and as for [`SharedHistogram::create_unguarded`], among all processes.
+    #[doc(hidden)]
+    pub unsafe fn attach_unguarded(memory: *mut u8, size: usize) -> Result<SharedHistogram> {
+        if !memory.addr().is_multiple_of(Self::ALIGNMENT) {
+            return Err(Error::InvalidArgument);
+        }
+        if size < size_of::<Header>() {
+            return Err(Error::BufferTooSmall);
+        }
+        let header = NonNull::new(memory.cast::<Header>()).ok_or(Error::InvalidArgument)?;
+        // SAFETY: aligned, long enough and readable; every bit pattern is a header, if perhaps a broken one.
+        let image = unsafe { header.as_ref() };
+        image.check()?;
+        let needed = with_dense_type_of!(
+            image.kind,
+            Kind => Kind::size_with_copies(&image.layout, image.copies()),
+            _ => return Err(Error::Corrupt)
+        );
+        if size < needed? {
+            return Err(Error::BufferTooSmall);
+        }
+        Ok(SharedHistogram(header))
+    }
+
+    /// The pointer that stands for this reference, which is given up to it. See [`SharedHistogram::from_raw`].
+    pub fn into_raw(self) -> NonNull<Header> {
+        let header = self.0;
+        core::mem::forget(self);
+        header
+    }
+
+    /// The reference that a pointer stands for.
+    ///
+    /// # Safety
+    /// `header` must come from [`SharedHistogram::into_raw`], once for each call, unless the result is kept from being
+    /// dropped. As for [`SharedHistogram::create_unguarded`], if it was made so.
+    pub unsafe fn from_raw(header: NonNull<Header>) -> SharedHistogram {
+        SharedHistogram(header)
+    }
+
+    /// The rule that maps values to counters.
+    pub fn layout(&self) -> &Layout {
+        // SAFETY: a reference keeps the histogram alive, and its layout never changes.
+        unsafe { &(*self.0.as_ptr()).layout }
+    }
+
+    /// Width of the cells, 32 or 64.
+    pub fn counter_bits(&self) -> u32 {
+        // SAFETY: as for `layout`.
+        unsafe { (*self.0.as_ptr()).counter_bits() }
+    }
+
+    /// A direct handle for recording into a thread-local histogram. [`Error::Unsupported`] for other modes (that of a
+    /// single-writer histogram is [`SharedWriter::into_recorder`](crate::SharedWriter::into_recorder)), and for cells that
+    /// the target cannot load and store in one step; [`Error::OutOfMemory`] where there is no room for a shard.
+    pub fn recorder(&self) -> Result<Recorder> {
+        // SAFETY: not of a single-writer histogram, unless somebody has promised what is asked for here.
+        unsafe { Recorder::of(self, None) }
+    }
+
+    /// Cells for a recorder, and their owner.
+    pub(crate) fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
+        as_what_it_is!(self, histogram => histogram.lend_cells())
+    }
+
+    /// The cells that [`Recorder`] records into.
+    pub(crate) fn counters_of(&self, owner: *mut c_void) -> NonNull<u8> {
+        as_what_it_is!(self, histogram => histogram.lent_cells(owner))
+    }
+
+    /// # Safety
+    /// `owner` must be that of a recorder which is not used any more.
+    pub(crate) unsafe fn give_back(&self, owner: *mut c_void) {
+        // SAFETY: the caller's promise.
+        as_what_it_is!(self, histogram => unsafe { histogram.give_back(owner) });
+    }
+
+    /// Counts the wrap of a cell.
+    pub(crate) fn add_wrap(&self) {
+        // SAFETY: a reference keeps the histogram alive.
+        unsafe { self.0.as_ref() }.tallies.add_wraps(1);
+    }
+
+    /// The pointer that stands for this reference, which stays the caller's.
+    pub fn as_raw(&self) -> NonNull<Header> {
+        self.0
+    }
+
+    /// Counts one value.
+    #[inline(always)]
+    pub fn record(&self, value: u64) {
+        let header: *const Header = self.0.as_ptr();
+        // SAFETY: a reference keeps the histogram alive, and its kind was written with it. For all other kinds: the header
+        // is followed by what its kind says, here and in `record_other`.
+        unsafe {
+            let kind = (*header).kind;
+            // Told by one comparison, whatever other kinds there are.
+            if kind == SINGLE_64 {
+                return (*Single::<AtomicU64>::from_header(header)).record(value);
+            }
+            core::hint::cold_path();
+            #[cfg(feature = "std")]
+            if kind == THREAD_LOCAL_64 {
+                return (*Sharded::<AtomicU64>::from_header(header)).record(value);
+            }
+            if kind == SINGLE_32 {
+                return (*Single::<AtomicU32>::from_header(header)).record(value);
+            }
+            record_less_often(self.0, value);
+        }
+    }
+
+    /// As [`SharedHistogram::record`], for a function that is called rather than inlined: all kinds but the default are
+    /// one jump away, so that neither is in the way of the other.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn record_out_of_line(&self, value: u64) {
+        let header: *const Header = self.0.as_ptr();
+        // SAFETY: as for `record`.
+        unsafe {
+            if (*header).kind == SINGLE_64 {
+                return (*Single::<AtomicU64>::from_header(header)).record(value);
+            }
+            core::hint::cold_path();
+            record_by_kind(self.0, value);
+        }
+    }
+
+    /// Counts one value `count` times.
+    pub fn record_n(&self, value: u64, count: u64) {
+        as_what_it_is!(self, histogram => histogram.record_n(value, count));
+    }
+
+    /// Counts every value of a slice.
+    pub fn record_batch(&self, values: &[u64]) {
+        as_what_it_is!(self, histogram => histogram.record_batch(values));
+    }
+
+    /// See [`Record::record_corrected`].
+    pub fn record_corrected(&self, value: u64, expected_interval: u64) {
+        as_what_it_is!(self, histogram => histogram.record_corrected(value, expected_interval));
+    }
+
+    /// See [`Record::record_corrected_n`].
+    pub fn record_corrected_n(&self, value: u64, count: u64, expected_interval: u64) {
+        as_what_it_is!(self, histogram => histogram.record_corrected_n(value, count, expected_interval));
+    }
+
+    /// See [`Record::record_corrected_batch`].
+    pub fn record_corrected_batch(&self, values: &[u64], expected_interval: u64) {
+        as_what_it_is!(self, histogram => histogram.record_corrected_batch(values, expected_interval));
+    }
+
+    /// See [`Record::record_in_range`].
+    pub fn record_in_range(&self, value: u64, min: u64, max: u64) -> Result<()> {
+        as_what_it_is!(self, histogram => histogram.record_in_range(value, min, max))
+    }
+
+    /// See [`Record::add_snapshot`].
+    pub fn add_snapshot(&self, other: &Snapshot) -> Merged {
+        as_what_it_is!(self, histogram => histogram.add_snapshot(other))
+    }
+
+    /// See [`Record::add_snapshot_spreading`].
+    pub fn add_snapshot_spreading(&self, other: &Snapshot) -> Merged {
+        as_what_it_is!(self, histogram => histogram.add_snapshot_spreading(other))
+    }
+
+    /// See [`Histogram::reset`].
+    pub fn reset(&self) -> Result<()> {
+        as_what_it_is!(self, histogram => histogram.reset())
+    }
+
+    /// Bytes of memory in use.
+    pub fn footprint(&self) -> usize {
+        let prefix = if self.is_counted() { PREFIX } else { 0 };
+        prefix + as_what_it_is!(self, histogram => histogram.footprint())
+    }
+
+    /// Takes the counts of this histogram into a snapshot. See [`Snapshot::update`].
+    pub fn update(&self, snapshot: &mut Snapshot, since: Since) -> Result<()> {
+        as_what_it_is!(self, histogram => snapshot.update(histogram, since))
+    }
+
+    pub(crate) fn is_single_writer(&self) -> bool {
+        // SAFETY: as for `layout`.
+        is_single_writer(unsafe { (*self.0.as_ptr()).kind })
+    }
+
+    pub(crate) fn is_counted(&self) -> bool {
+        // SAFETY: as for `layout`.
+        unsafe { !(*self.0.as_ptr()).is_in_callers_memory() }
+    }
+}
+
+/// [`Error::InvalidArgument`] for a mode that is not safe behind a shared reference.
+pub(crate) fn refuse_single_writer(mode: Mode) -> Result<()> {
+    if mode == Mode::SingleWriter { Err(Error::InvalidArgument) } else { Ok(()) }
+}
+
+/// See [`SharedHistogram::record_out_of_line`].
+///
+/// # Safety
+/// `header` must be that of a histogram that is alive.
+#[inline(never)]
+unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
+    let start: *const Header = header.as_ptr();
+    // SAFETY: the caller's promise; the header is followed by what its kind says.
+    unsafe {
+        let kind = (*start).kind;
+        #[cfg(feature = "std")]
+        if kind == THREAD_LOCAL_64 {
+            return (*Sharded::<AtomicU64>::from_header(start)).record(value);
+        }
+        core::hint::cold_path();
+        if kind == SINGLE_32 {
+            return (*Single::<AtomicU32>::from_header(start)).record(value);
+        }
+        record_less_often(header, value);
+    }
+}
+
+/// The kinds that are not made for speed, or rare: out of the way of those that are, as for [`record_other`].
+///
+/// # Safety
+/// `header` must be that of a histogram that is alive.
+#[inline(never)]
+unsafe extern "C" fn record_less_often(header: NonNull<Header>, value: u64) {
+    let start: *const Header = header.as_ptr();
+    // SAFETY: the caller's promise; the header is followed by what its kind says.
+    unsafe {
+        match (*start).kind {
+            #[cfg(feature = "std")]
+            THREAD_LOCAL_32 => (*Sharded::<AtomicU32>::from_header(start)).record(value),
+            INTERLOCKED_64 => (*Atomic::<AtomicU64>::from_header(start)).record(value),
+            INTERLOCKED_32 => (*Atomic::<AtomicU32>::from_header(start)).record(value),
+            _ => record_other(header, value),
+        }
+    }
+}
+
+/// The kinds whose recording is longer: out of the way of the others, where it would cost registers and a jump table. The
+/// ABI of C makes the call a jump.
+///
+/// # Safety
+/// `header` must be that of a histogram that is alive.
+#[inline(never)]
+unsafe extern "C" fn record_other(header: NonNull<Header>, value: u64) {
+    // SAFETY: the caller's promise; nothing is dropped.
+    let shared = core::mem::ManuallyDrop::new(unsafe { SharedHistogram::from_raw(header) });
+    as_what_it_is!(shared, histogram => histogram.record(value));
+}
+
+impl Clone for SharedHistogram {
+    fn clone(&self) -> Self {
+        if self.is_counted() {
+            // SAFETY: counted, and alive while there is this reference.
+            unsafe { Prefix::of(self.0).as_ref() }.retain();
+        }
+        SharedHistogram(self.0)
+    }
+}
+
+impl Drop for SharedHistogram {
+    fn drop(&mut self) {
+        if self.is_counted() {
+            // SAFETY: counted, and our reference, which is given up.
+            unsafe { Prefix::release(Prefix::of(self.0)) };
+        }
+    }
+}
+
+impl core::fmt::Debug for SharedHistogram {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("SharedHistogram")
+            .field("layout", self.layout())
+            .field("counter_bits", &self.counter_bits())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is to be done with a histogram before its memory is freed.
+///
+/// # Safety
+/// `header` must be that of a histogram on the heap that nobody uses any more.
+#[cfg(feature = "alloc")]
+pub(crate) unsafe fn dispose(header: NonNull<Header>) {
+    // SAFETY: of the kind that it says; the rest is the caller's promise.
+    unsafe { with_type_of!(header.as_ref().kind, Kind => Kind::dispose(header), _ => ()) };
+}

@@ -1,0 +1,257 @@
+//! Counters of one word that many writers share, and what they trade for speed.
+//!
+//! | counter | what a writer does | counts |
+//! |---|---|---|
+//! | [`add_racing`] | load, add, store | fewer than there were, without a bound: for comparison |
+//! | [`add_interlocked`] | atomic add | all |
+//! | [`add_approximately`] | atomic add of `2^k` with probability `2^-k` | all, give or take; σ is about 1 % |
+//! | [`add_capped`] | the same with a largest step | ever more exactly once the cap is reached |
+//! | [`add_sensing`] | compare-and-swap; only when that fails, the above | all, if writers seldom meet |
+//! | [`StripedCounter`] | atomic add to one of sixteen words | all; reading adds sixteen words |
+//!
+//! The approximate ones are the scalable statistics counters of Dice, Lev and Moir (2013). A cell counts exactly to a
+//! threshold of `2^t`. From there on it counts in steps: with `k = floor(log2 count) - (t - 1)`, an event adds `2^k` with
+//! probability `2^-k`, and otherwise writes nothing. So the busier a cell, the rarer writers contend for it, while the
+//! expected count is exact. The deviation comes from the steps of each power of two: σ is about
+//! `2^-((t + 1) / 2) * sqrt(4/3)` of the count, 0.9 % for the default threshold of `2^13`; each more bit of `t` divides it by
+//! `sqrt(2)`.
+//!
+//! Random numbers come from a generator of each thread's own. Counters of 32 and 64 bits count modulo `2^32` and
+//! `2^64`: each call tells how often they wrapped.
+
+use crate::cells::cell::Counter;
+use crate::platform::atomics::AtomicU64;
+use crate::platform::atomics::Ordering::Relaxed;
+use crate::threads::random;
+
+/// Cells count exactly below two to this power.
+pub const SCALABLE_THRESHOLD_BITS: u32 = 13;
+
+/// Adds without any care for other writers: what they add meanwhile gets lost. Returns how often the cell wrapped around.
+#[inline]
+pub fn add_racing<C: Counter>(cell: &C, count: u64) -> u64 {
+    cell.add_alone(count)
+}
+
+/// Adds exactly, whoever else does. Returns how often the cell wrapped around.
+#[inline]
+pub fn add_interlocked<C: Counter>(cell: &C, count: u64) -> u64 {
+    cell.add_shared(count)
+}
+
+/// Adds to a cell as one of many writers, by the rule above with a threshold of `2^threshold_bits` (1 ..= 31). Returns how
+/// often the cell wrapped around.
+#[inline]
+pub fn add_approximately<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64 {
+    add_capped(cell, count, threshold_bits, u64::BITS - 1)
+}
+
+/// Like [`add_approximately`], with steps of at most `2^cap_bits`: an event writes with a probability of at least
+/// `2^-cap_bits`. Where the cap is reached, from a count of `2^(threshold_bits + cap_bits)` on, the relative error falls again,
+/// as `sqrt(2^cap_bits / count)`. A cap of 10 (1/1024) leaves little contention.
+#[inline]
+pub fn add_capped<C: Counter>(cell: &C, count: u64, threshold_bits: u32, cap_bits: u32) -> u64 {
+    match level(cell.load(), threshold_bits).min(cap_bits) {
+        0 => cell.add_shared(count),
+        level => add_in_steps(cell, count, level, random::next()),
+    }
+}
+
+/// Adds exactly where no other writer interferes. Where one does, a step is added as by [`add_approximately`]: so a counter
+/// that is not contended is exact, and one that is contended is not fought for. Returns how often the cell wrapped around.
+#[inline]
+pub fn add_sensing<C: Counter>(cell: &C, count: u64, threshold_bits: u32) -> u64 {
+    let seen = cell.load();
+    // Drawn before it is known whether it is needed. Drawn only after an exchange had failed, the numbers were not those of
+    // chance, and neither were those left to other counters of the thread: both were off by about 1 % on the average where
+    // threads met, with this generator and with others. Simulations in which time does not depend on the numbers do not
+    // show it; presumably processors that run ahead let what is to be drawn change when the exchange is made.
+    let random = if level(seen, threshold_bits) == 0 { None } else { Some(random::next()) };
+    match cell.try_add(seen, count) {
+        Ok(wraps) => wraps,
+        Err(seen) => match level(seen, threshold_bits) {
+            0 => cell.add_shared(count),
+            level => add_in_steps(cell, count, level, random.unwrap_or_else(random::next)),
+        },
+    }
+}
+
+/// The binary logarithm of the step at a count; 0 where it counts exactly.
+#[inline(always)]
+const fn level(seen: u64, threshold_bits: u32) -> u32 {
+    if seen >> threshold_bits == 0 { 0 } else { seen.ilog2() + 1 - threshold_bits }
+}
+
+/// Adds in steps of `2^level`, `level` not being 0: whole steps as they are, and for the rest of `count` one step with the
+/// probability that makes the expectation right.
+#[inline(always)]
+pub(crate) fn add_in_steps<C: Counter>(cell: &C, count: u64, level: u32, random: u64) -> u64 {
+    let step = 1u64 << level;
+    let rest = count & (step - 1);
+    let mut sum = count - rest;
+    // The high bits of the generator are its best.
+    if random >> (64 - level) < rest {
+        match sum.checked_add(step) {
+            Some(more) => sum = more,
+            // 2^64, which leaves the cell as it is.
+            None => return crate::cells::cell::wraps_of_64_bits(1, C::BITS),
+        }
+    }
+    if sum == 0 { 0 } else { cell.add_shared(sum) }
+}
+
+/// Stripes of a [`StripedCounter`].
+const STRIPES: usize = 16;
+
+/// An exact counter of many words, so that threads seldom meet: what scalable counters are to be compared with. It takes
+/// 1 KB, and reading it is a sum over all of them, which is not of one moment.
+///
+/// All zeros are an empty counter.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct StripedCounter {
+    stripes: [Stripe; STRIPES],
+}
+
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Stripe(AtomicU64);
+
+impl StripedCounter {
+    crate::platform::atomics::const_unless_loom! {
+        /// An empty counter.
+        pub const fn new() -> StripedCounter {
+            #[cfg(not(loom))]
+            return StripedCounter { stripes: [const { Stripe(AtomicU64::new(0)) }; STRIPES] };
+            #[cfg(loom)]
+            StripedCounter { stripes: core::array::from_fn(|_| Stripe(AtomicU64::new(0))) }
+        }
+    }
+
+    /// Adds to the stripe of the calling thread.
+    #[inline]
+    pub fn add(&self, count: u64) {
+        self.stripes[crate::platform::stack_hash::of_this_thread(STRIPES)].0.fetch_add(count, Relaxed);
+    }
+
+    /// The sum of all stripes, modulo 2^64. What is added meanwhile may be in it or not.
+    pub fn load(&self) -> u64 {
+        self.stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(stripe.0.load(Relaxed)))
+    }
+}
+
+impl Default for StripedCounter {
+    fn default() -> Self {
+        StripedCounter::new()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::platform::atomics::AtomicU32;
+    use std::vec::Vec;
+
+    /// The relative errors of many counters of so many events.
+    fn errors(trials: u32, events: u64, add: impl Fn(&AtomicU64)) -> Vec<f64> {
+        let trial = |_| {
+            let cell = AtomicU64::new(0);
+            (0..events).for_each(|_| add(&cell));
+            Counter::load(&cell) as f64 / events as f64 - 1.0
+        };
+        (0..trials).map(trial).collect()
+    }
+
+    fn mean_and_deviation(errors: &[f64]) -> (f64, f64) {
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        let squares = errors.iter().map(|error| (error - mean).powi(2)).sum::<f64>();
+        (mean, (squares / errors.len() as f64).sqrt())
+    }
+
+    #[test]
+    fn exact_below_the_threshold() {
+        let (wide, narrow) = (AtomicU64::new(0), AtomicU32::new(0));
+        for threshold_bits in [1, 8, 13] {
+            wide.store(0, Relaxed);
+            narrow.store(0, Relaxed);
+            for count in 1..=1u64 << threshold_bits {
+                add_approximately(&wide, 1, threshold_bits);
+                add_capped(&narrow, 1, threshold_bits, 10);
+                assert_eq!((Counter::load(&wide), Counter::load(&narrow)), (count, count));
+            }
+        }
+    }
+
+    #[test]
+    fn the_expectation_is_right_and_the_deviation_as_stated() {
+        for threshold_bits in [6, 9] {
+            let errors = errors(300, 100_000, |cell| {
+                add_approximately(cell, 1, threshold_bits);
+            });
+            let (mean, deviation) = mean_and_deviation(&errors);
+            let stated = 2f64.powf(-f64::from(threshold_bits + 1) / 2.0) * (4.0f64 / 3.0).sqrt();
+            assert!(mean.abs() < 5.0 * stated / 300f64.sqrt(), "{threshold_bits}: mean {mean}");
+            assert!(
+                (0.5 * stated..1.3 * stated).contains(&deviation),
+                "{threshold_bits}: {deviation} {stated}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cap_bounds_the_deviation() {
+        let deviation = |cap_bits| {
+            let errors = errors(200, 200_000, |cell| {
+                add_capped(cell, 1, 4, cap_bits);
+            });
+            let (mean, deviation) = mean_and_deviation(&errors);
+            assert!(mean.abs() < 5.0 * deviation / 200f64.sqrt());
+            deviation
+        };
+        // Nearly all events add 2^4 with probability 2^-4: the deviation of a binomial distribution.
+        let (capped, stated) = (deviation(4), (15.0f64 / 200_000.0).sqrt());
+        assert!((0.7 * stated..1.3 * stated).contains(&capped), "{capped} {stated}");
+        assert!(deviation(63) > 10.0 * capped);
+    }
+
+    #[test]
+    fn sensing_is_exact_without_contention() {
+        let (wide, narrow) = (AtomicU64::new(0), AtomicU32::new(u32::MAX - 10));
+        let mut wraps = 0;
+        for _ in 0..100_000 {
+            add_sensing(&wide, 3, 1);
+            wraps += add_sensing(&narrow, 1 << 20, 1);
+        }
+        assert_eq!(Counter::load(&wide), 300_000);
+        let total = u64::from(u32::MAX - 10) + (100_000 << 20);
+        assert_eq!((wraps << 32) + Counter::load(&narrow), total);
+    }
+
+    #[test]
+    fn exact_counters_of_many_threads() {
+        let (interlocked, striped, sensing) = (AtomicU64::new(0), StripedCounter::new(), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for i in 0..100_000 {
+                        add_interlocked(&interlocked, i % 3);
+                        striped.add(i % 3);
+                        add_sensing(&sensing, i % 3, 13);
+                    }
+                });
+            }
+        });
+        assert_eq!((Counter::load(&interlocked), striped.load()), (399_996, 399_996));
+        let sensed = Counter::load(&sensing) as f64 / 399_996.0;
+        assert!((sensed - 1.0).abs() < 0.05, "{sensed}");
+    }
+
+    #[test]
+    fn counts_of_many() {
+        // Whole steps are added as they are.
+        let cell = AtomicU64::new(1 << 20);
+        add_approximately(&cell, 1 << 40, 13);
+        assert_eq!(Counter::load(&cell), (1 << 20) + (1 << 40));
+        assert_eq!(add_racing(&AtomicU32::new(1), u64::from(u32::MAX)), 1);
+    }
+}

@@ -1,0 +1,120 @@
+//! Recording by the one writer: plain additions, and the compiler sees to it that there is no second writer.
+
+use core::ptr;
+
+use super::Histogram;
+use crate::cells::cell::Counter;
+use crate::cells::single_writer::{SingleWriter, Unguarded};
+use crate::error::Result;
+use crate::histograms::record::Record;
+use crate::layout::layout::Layout;
+use crate::platform::atomics::AtomicU64;
+use crate::snapshot::merge::Merged;
+use crate::snapshot::snapshot::Snapshot;
+
+/// The ways to record that the one writer has, each through what records without asking who does.
+macro_rules! record_as_the_one_writer {
+    ($self:ident => $through:expr) => {
+        /// Counts one value: a load, an add and a store of one cell.
+        #[inline(always)]
+        pub fn record(&mut $self, value: u64) {
+            $through.record(value);
+        }
+
+        /// Counts one value `count` times. A count of zero does nothing.
+        #[inline]
+        pub fn record_n(&mut $self, value: u64, count: u64) {
+            $through.record_n(value, count);
+        }
+
+        /// Counts every value of a slice.
+        pub fn record_batch(&mut $self, values: &[u64]) {
+            $through.record_batch(values);
+        }
+
+        /// See [`crate::Record::record_corrected`].
+        pub fn record_corrected(&mut $self, value: u64, expected_interval: u64) {
+            $through.record_corrected(value, expected_interval);
+        }
+
+        /// See [`crate::Record::record_corrected_n`].
+        pub fn record_corrected_n(&mut $self, value: u64, count: u64, expected_interval: u64) {
+            $through.record_corrected_n(value, count, expected_interval);
+        }
+
+        /// See [`crate::Record::record_corrected_batch`].
+        pub fn record_corrected_batch(&mut $self, values: &[u64], expected_interval: u64) {
+            $through.record_corrected_batch(values, expected_interval);
+        }
+
+        /// See [`crate::Record::record_in_range`].
+        pub fn record_in_range(&mut $self, value: u64, min: u64, max: u64) -> Result<()> {
+            $through.record_in_range(value, min, max)
+        }
+
+        /// See [`crate::Record::add_snapshot`].
+        pub fn add_snapshot(&mut $self, other: &Snapshot) -> Merged {
+            $through.add_snapshot(other)
+        }
+
+        /// See [`crate::Record::add_snapshot_spreading`].
+        pub fn add_snapshot_spreading(&mut $self, other: &Snapshot) -> Merged {
+            $through.add_snapshot_spreading(other)
+        }
+    };
+}
+pub(crate) use record_as_the_one_writer;
+
+impl<C: Counter> Histogram<[C], SingleWriter> {
+    record_as_the_one_writer!(self => self.unguarded());
+
+    /// As [`Histogram::record_batch`], by a given path.
+    #[doc(hidden)]
+    pub fn record_batch_by(&mut self, path: crate::layout::indices::BatchPath, values: &[u64]) {
+        self.unguarded().record_batch_by(path, values);
+    }
+
+    /// The writer, and what everybody else has: they read and reset while it records.
+    ///
+    /// ```
+    /// use picollo_core::{AtomicU64, Histogram, Layout, Since, SingleWriter, Snapshot};
+    ///
+    /// const LAYOUT: Layout = Layout::new(0.01, 0, 1_000_000);
+    /// let mut latency: Histogram<[AtomicU64; LAYOUT.cells()], SingleWriter> = Histogram::new(LAYOUT);
+    /// let (mut writer, reader) = latency.split();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(move || writer.record(1_234));
+    ///     scope.spawn(move || reader.reset().unwrap());
+    /// });
+    /// ```
+    pub fn split(&mut self) -> (Writer<'_, C>, &Self) {
+        let this = &*self;
+        (Writer(this), this)
+    }
+
+    /// The same histogram, recorded into by whoever has it: for the writer's own methods.
+    #[inline(always)]
+    fn unguarded(&self) -> &Histogram<[C], Unguarded> {
+        // SAFETY: the two types are laid out alike, since they are `repr(C)` and differ in a marker without a size; what
+        // the marker changes is who may call, which is up to the callers.
+        unsafe { &*(ptr::from_ref(self) as *const Histogram<[C], Unguarded>) }
+    }
+}
+
+/// The one writer of a single-writer histogram, made by [`Histogram::split`]. It can be sent to another thread, and not
+/// cloned.
+pub struct Writer<'a, C: Counter = AtomicU64>(&'a Histogram<[C], SingleWriter>);
+
+impl<'a, C: Counter> Writer<'a, C> {
+    record_as_the_one_writer!(self => self.0.unguarded());
+
+    /// The rule that maps values to counters.
+    pub fn layout(&self) -> &Layout {
+        self.0.layout()
+    }
+
+    /// The histogram, for reading and resetting.
+    pub fn histogram(&self) -> &'a Histogram<[C], SingleWriter> {
+        self.0
+    }
+}

@@ -1,0 +1,10 @@
+//! The ways to write, one file for each.
+
+pub(crate) mod approximate;
+pub(crate) mod dense;
+pub(crate) mod record;
+pub(crate) mod scalable;
+#[cfg(feature = "std")]
+pub(crate) mod sharded;
+#[cfg(feature = "alloc")]
+pub(crate) mod sparse;

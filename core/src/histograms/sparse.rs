@@ -1,0 +1,323 @@
+//! Sparse histograms: cells in small chunks, allocated when they are first touched.
+//!
+//! Behind the header lies a directory with a pointer for each [`CHUNK`] cells of the layout; a record needs one load more
+//! than a dense one. Ten live values take ten chunks, wherever they lie. The baseline of a live reset hangs on its chunk and
+//! is allocated by the first reset that finds counts there, so neither costs memory where nothing was recorded.
+//!
+//! Chunks stay until the histogram goes. What finds no memory, or none within the limit, is counted as lost.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::ptr::{self, NonNull};
+
+use crate::cells::cell::{Counter, Tallies, TallyCounts, WriteMode, wraps_between};
+use crate::cells::first_touch::{Blank, Budget, FirstTouch};
+use crate::cells::header::Header;
+use crate::cells::identity::Identity;
+use crate::cells::one_step::Place;
+use crate::error::{Error, Result};
+use crate::histograms::dense::add_out_of_range;
+use crate::histograms::record::Record;
+use crate::layout::layout::Layout;
+use crate::platform::memory::size_with;
+use crate::snapshot::source::Source;
+
+/// Cells of a chunk.
+pub(crate) const CHUNK: usize = 64;
+
+/// Neighbouring cells, and where their baseline is, if they have one.
+#[repr(C)]
+struct Chunk<C> {
+    cells: [C; CHUNK],
+    baseline: FirstTouch<C>,
+}
+
+// SAFETY: zeroed cells and a null pointer, none of which has anything to drop.
+unsafe impl<C: Counter> Blank for Chunk<C> {
+    fn blank() -> Self {
+        Chunk { cells: core::array::from_fn(|_| C::zero()), baseline: FirstTouch::new() }
+    }
+}
+
+/// A sparse histogram: header, the memory it may take, and the directory.
+#[repr(C)]
+pub(crate) struct Sparse<C, M> {
+    header: Header,
+    budget: Budget,
+    mode: PhantomData<M>,
+    directory: [FirstTouch<Chunk<C>>],
+}
+
+/// So much of it that is not the directory.
+#[repr(C)]
+struct Fixed {
+    header: Header,
+    budget: Budget,
+}
+
+impl<C: Counter, M: WriteMode> Sparse<C, M> {
+    const DIRECTORY: usize = core::mem::offset_of!(Fixed, budget) + size_of::<Budget>();
+
+    const fn chunks_of(layout: &Layout) -> usize {
+        layout.length().div_ceil(CHUNK)
+    }
+
+    /// Bytes of a histogram before anything is recorded.
+    pub(crate) fn heap_size(layout: &Layout, _live_reset: bool) -> Result<usize> {
+        size_with::<Header, FirstTouch<Chunk<C>>>(Self::DIRECTORY, Self::chunks_of(layout))
+    }
+
+    /// What it grows by, and how often: chunks, with their baselines.
+    pub(crate) fn growth(layout: &Layout, live_reset: bool) -> Result<(usize, usize)> {
+        let baseline = if live_reset { size_of::<[C; CHUNK]>() } else { 0 };
+        Ok((size_of::<Chunk<C>>() + baseline, Self::chunks_of(layout)))
+    }
+
+    /// Makes an empty histogram of zeroed memory, which may take `max_bytes` with all its chunks.
+    /// [`Error::InvalidArgument`] when it takes more as it is.
+    ///
+    /// # Safety
+    /// `base` must have [`Sparse::heap_size`] zeroed bytes, aligned like the header.
+    pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, max_bytes: usize) -> Result<()> {
+        let size = Self::heap_size(&header.layout, header.has_baseline())?;
+        if size > max_bytes {
+            return Err(Error::InvalidArgument);
+        }
+        // SAFETY: room and alignment are the caller's promise; zeroed bytes are null pointers already.
+        unsafe {
+            base.write(header);
+            base.byte_add(core::mem::offset_of!(Fixed, budget)).cast().write(Budget::new(size, max_bytes));
+            #[cfg(loom)]
+            for index in 0..Self::chunks_of(&base.as_ref().layout) {
+                let directory = base.byte_add(Self::DIRECTORY).cast::<FirstTouch<Chunk<C>>>();
+                directory.add(index).write(FirstTouch::new());
+            }
+        }
+        Ok(())
+    }
+
+    /// Frees the chunks.
+    ///
+    /// # Safety
+    /// No reference to the histogram is left but this one.
+    pub(crate) unsafe fn dispose(header: NonNull<Header>) {
+        // SAFETY: initialised, and alive so far; nobody else has it, so nobody uses its chunks.
+        unsafe {
+            let this = &*Self::from_header(header.as_ptr());
+            for entry in &this.directory {
+                if let Some(chunk) = entry.get() {
+                    chunk.as_ref().baseline.free(CHUNK);
+                    entry.free(1);
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// `header` must be the initialised header of a sparse histogram of this cell type.
+    pub(crate) unsafe fn from_header(header: *const Header) -> *const Self {
+        // SAFETY: readable, as the caller promises.
+        let chunks = unsafe { Self::chunks_of(&(*header).layout) };
+        ptr::slice_from_raw_parts(header.cast::<u8>(), chunks) as *const Self
+    }
+
+    /// The chunks that there are, each with the index of its first cell.
+    fn chunks(&self) -> impl Iterator<Item = (usize, &Chunk<C>)> {
+        let present = |(at, entry): (usize, &FirstTouch<Chunk<C>>)| {
+            // SAFETY: chunks live as long as the histogram.
+            Some((at * CHUNK, unsafe { entry.get()?.as_ref() }))
+        };
+        self.directory.iter().enumerate().filter_map(present)
+    }
+
+    /// Counts one value.
+    #[inline(always)]
+    pub(crate) fn record(&self, value: u64) {
+        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
+    }
+
+    /// Counts one value `count` times.
+    #[inline(always)]
+    pub(crate) fn record_n(&self, value: u64, count: u64) {
+        self.add_at(
+            self.header.layout.storage_index(value),
+            value,
+            |place| M::add(place.cell(), count),
+            count,
+        );
+    }
+
+    /// Counts every value of a slice.
+    pub(crate) fn record_batch(&self, values: &[u64]) {
+        crate::layout::indices::for_each_index(&self.header.layout, values, |index, value, count| {
+            self.add_few_at(index, value, count);
+        });
+    }
+
+    /// Adds at the storage index of a value what was recorded value by value.
+    #[inline(always)]
+    fn add_few_at(&self, index: u64, value: u64, count: u64) {
+        self.add_at(index, value, |place| M::add_few(place.cell(), count), count);
+    }
+
+    #[inline(always)]
+    fn add_at(&self, index: u64, value: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
+        if !self.header.layout.contains(index) {
+            return add_out_of_range::<M>(&self.header, value, count);
+        }
+        let index = index as usize;
+        // SAFETY: the directory has an entry for every index of the layout.
+        match unsafe { self.directory.get_unchecked(index / CHUNK) }.get() {
+            Some(chunk) => {
+                // SAFETY: chunks live as long as the histogram, and have `CHUNK` cells.
+                self.tell(add(unsafe { Place::new(chunk.as_ref().cells.as_ptr(), index % CHUNK) }))
+            }
+            None => self.add_first(index, count),
+        }
+    }
+
+    #[inline(always)]
+    fn tell(&self, wraps: u64) {
+        if wraps != 0 {
+            self.header.tallies.add_wraps(wraps);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_first(&self, index: usize, count: u64) {
+        if count == 0 {
+            return;
+        }
+        match self.directory[index / CHUNK].create(1, &self.budget) {
+            // SAFETY: chunks live as long as the histogram.
+            Some(chunk) => self.tell(M::add(&unsafe { chunk.as_ref() }.cells[index % CHUNK], count)),
+            None => {
+                let tallies = &self.header.tallies;
+                tallies.add_wraps_beside(M::add(&tallies.lost, count), C::BITS);
+            }
+        }
+    }
+
+    /// See [`crate::Histogram::reset`]. [`Error::OutOfMemory`], with nothing changed, when there is no room for the
+    /// baseline of what was recorded.
+    pub(crate) fn reset(&self) -> Result<()> {
+        if !self.header.has_baseline() {
+            return Err(Error::Unsupported);
+        }
+        for (_, chunk) in self.chunks() {
+            if chunk.baseline.get().is_none() && chunk.cells.iter().any(|cell| cell.load() != 0) {
+                chunk.baseline.create(CHUNK, &self.budget).ok_or(Error::OutOfMemory)?;
+            }
+        }
+        self.header.version.change(|| {
+            let mut tallies = self.header.tallies.load();
+            let mut wraps = self.header.baseline.load().wraps;
+            for (_, chunk) in self.chunks() {
+                // A chunk that was first counted in since we looked has its counts after the reset.
+                let Some(baseline) = chunk.baseline() else { continue };
+                for (base, cell) in baseline.iter().zip(&chunk.cells) {
+                    let count = cell.load();
+                    if C::BITS < 64 {
+                        wraps += wraps_between(base.load(), count);
+                    }
+                    base.store(count);
+                }
+            }
+            tallies.know_wraps(wraps);
+            self.header.baseline.store(tallies);
+        })
+    }
+
+    /// Bytes of memory in use now.
+    pub(crate) fn footprint(&self) -> usize {
+        self.budget.used()
+    }
+
+    pub(crate) fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
+        Err(Error::Unsupported)
+    }
+
+    pub(crate) fn lent_cells(&self, _: *mut c_void) -> NonNull<u8> {
+        NonNull::dangling()
+    }
+
+    /// Takes back what was lent: nothing. Unsafe like its sibling of the thread-local histogram.
+    pub(crate) unsafe fn give_back(&self, _: *mut c_void) {}
+}
+
+impl<C: Counter> Chunk<C> {
+    fn baseline(&self) -> Option<&[C]> {
+        let first = self.baseline.get()?;
+        // SAFETY: a baseline has as many cells as its chunk, and lives as long.
+        Some(unsafe { core::slice::from_raw_parts(first.as_ptr(), CHUNK) })
+    }
+}
+
+impl<C: Counter, M: WriteMode> Record for Sparse<C, M> {
+    fn layout(&self) -> &Layout {
+        &self.header.layout
+    }
+
+    fn record_n(&self, value: u64, count: u64) {
+        self.record_n(value, count);
+    }
+
+    fn tallies(&self) -> (&Tallies, u32) {
+        (&self.header.tallies, C::BITS)
+    }
+}
+
+/// Copies the part of a chunk's cells that lies in `out`, which begins with index `start`.
+fn copy_cells<C: Counter>(cells: &[C], first: usize, start: usize, out: &mut [u64]) {
+    let skipped = start.saturating_sub(first);
+    let Some(out) = out.get_mut(first.saturating_sub(start)..) else { return };
+    for (out, cell) in out.iter_mut().zip(cells.iter().skip(skipped)) {
+        *out = cell.load();
+    }
+}
+
+impl<C: Counter, M: WriteMode> Source for Sparse<C, M> {
+    const COUNTER_BITS: u32 = C::BITS;
+
+    fn layout(&self) -> &Layout {
+        &self.header.layout
+    }
+
+    fn identity(&self) -> Identity {
+        self.header.identity.get()
+    }
+
+    fn tallies(&self) -> TallyCounts {
+        self.header.tallies.load()
+    }
+
+    fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
+        out.fill(0);
+        let touched = start / CHUNK..(start + out.len()).div_ceil(CHUNK);
+        for (at, entry) in self.directory[touched.clone()].iter().enumerate() {
+            if let Some(chunk) = entry.get() {
+                let first = (touched.start + at) * CHUNK;
+                // SAFETY: chunks live as long as the histogram.
+                copy_cells(unsafe { &chunk.as_ref().cells }, first, start, out);
+            }
+        }
+        0
+    }
+
+    fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
+        self.header.version.read(|| {
+            *tallies = self.header.baseline.load();
+            out.fill(0);
+            for (first, chunk) in self.chunks() {
+                if let Some(baseline) = chunk.baseline() {
+                    copy_cells(baseline, first, 0, out);
+                }
+            }
+        })
+    }
+
+    fn baseline_is(&self, version: u32) -> bool {
+        self.header.version.is(version)
+    }
+}

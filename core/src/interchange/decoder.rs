@@ -1,0 +1,228 @@
+//! Telling encodings apart, and unwrapping them.
+
+use core::mem::MaybeUninit;
+
+use super::hdr::Cookie;
+use super::scratch::Scratch;
+use super::{native, text64, v2};
+use crate::error::{Error, Result};
+use crate::interchange::DEFAULT_MAX_COUNTERS;
+use crate::layout::layout::Layout;
+use crate::snapshot::snapshot::Snapshot;
+
+/// An encoded snapshot, of any known encoding, checked from beginning to end: what is left is to copy its counts.
+///
+/// ```
+/// use picollo_core::{Decoder, Snapshot};
+///
+/// let text = b"HISTFAAAADN4nJNpmSzMwMAgxAABzFCaEURcm7yEwf4DRICJiZGFlWk//wnG1QJMTJv/MjIBAMP3CLI=";
+/// let mut memory = [0; 1000];
+/// let mut scratch = &mut memory[..];
+/// let decoder = Decoder::new(text, &mut scratch, 100_000)?;
+/// assert_eq!(decoder.layout().block_size(), 1024);
+/// let snapshot = decoder.boxed()?;
+/// assert_eq!(snapshot.counts().total, 108);
+/// # Ok::<(), picollo_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Decoder<'a> {
+    image: Image<'a>,
+    layout: Layout,
+}
+
+#[derive(Clone, Debug)]
+enum Image<'a> {
+    Hdr(v2::Image<'a>),
+    Native(native::Image<'a>),
+}
+
+impl<'a> Decoder<'a> {
+    /// Checks encoded data: HdrHistogram's V2, V1 or V0, as it is or compressed, or our native encoding, and any of them
+    /// in base64 (white space around it is ignored).
+    ///
+    /// `max_counters` limits the counters of the result, and with them all memory that decoding takes; 0 means
+    /// [`DEFAULT_MAX_COUNTERS`]. The work is bounded by the counters and the length of the input.
+    ///
+    /// [`Error::Corrupt`] for data that is none of these, or broken. [`Error::OutOfMemory`] when the result would have
+    /// more counters than the limit, or there is no memory. [`Error::BufferTooSmall`] when the scratch memory is.
+    /// [`Error::Unsupported`] for a later version of the native encoding, and for compressed data in a build without
+    /// `compression`.
+    pub fn new<M: Scratch>(bytes: &'a [u8], scratch: &'a mut M, max_counters: u64) -> Result<Decoder<'a>> {
+        let max_counters = if max_counters == 0 { DEFAULT_MAX_COUNTERS } else { max_counters };
+        // Neither byte is one of base64.
+        if let Some(0x1c | 0x89) = bytes.first() {
+            if let Some(Cookie::Compressed) = Cookie::read(bytes) {
+                let length = inflate(bytes, &mut &[][..], scratch, max_counters)?;
+                let scratch: &'a M = scratch;
+                return Decoder::plain(&scratch.bytes()[..length], max_counters);
+            }
+            return Decoder::plain(bytes, max_counters);
+        }
+        let text = bytes.trim_ascii();
+        let mut rest = text;
+        let mut piece = [0; text64::PIECE];
+        let first = text64::read_piece(&mut rest, &mut piece)?;
+        let length = if let Some(Cookie::Compressed) = Cookie::read(first) {
+            inflate(first, &mut rest, scratch, max_counters)?
+        } else {
+            decode_text(text, scratch)?
+        };
+        let scratch: &'a M = scratch;
+        Decoder::plain(&scratch.bytes()[..length], max_counters)
+    }
+
+    /// Checks what is neither compressed nor text.
+    fn plain(bytes: &'a [u8], max_counters: u64) -> Result<Decoder<'a>> {
+        match Cookie::read(bytes) {
+            Some(Cookie::Plain { words, is_v0 }) => {
+                let (image, layout) = v2::Image::read(bytes, words, is_v0, max_counters)?;
+                Ok(Decoder { image: Image::Hdr(image), layout })
+            }
+            // Compressed more than once: no one writes that.
+            Some(Cookie::Compressed) => Err(Error::Corrupt),
+            None => {
+                let (image, layout) = native::Image::read(bytes, max_counters)?;
+                Ok(Decoder { image: Image::Native(image), layout })
+            }
+        }
+    }
+
+    /// The layout of the result. HdrHistogram's ranges begin at 0 here, and reach as far as there are counts; where its
+    /// lowest discernible value is 2 or more, its buckets near 0 are finer here.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What the values have to be multiplied with for those of the histogram of doubles that HdrHistogram encoded. 1.0 for
+    /// everything else; not checked.
+    pub fn value_ratio(&self) -> f64 {
+        match &self.image {
+            Image::Hdr(image) => image.header.ratio,
+            Image::Native(_) => 1.0,
+        }
+    }
+
+    /// Replaces the contents of a snapshot. [`Error::Incompatible`], with nothing changed, when it has other counters
+    /// than [`Decoder::layout`].
+    pub fn decode_into(&self, snapshot: &mut Snapshot) -> Result<()> {
+        if !snapshot.layout().same_counters(&self.layout) {
+            return Err(Error::Incompatible);
+        }
+        snapshot.forget();
+        snapshot.set_range_of(&self.layout);
+        self.fill(snapshot)
+    }
+
+    /// Bytes that the snapshot takes in memory that the caller owns. It holds its counts alone, and cannot be updated from
+    /// a histogram; [`Snapshot::merge`] it into one that can.
+    pub fn required_size(&self) -> Result<usize> {
+        Snapshot::size_of_words(self.layout.length())
+    }
+
+    /// Decodes into memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
+    /// [`Snapshot::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Decoder::required_size`] bytes.
+    pub fn decode_in<'m>(&self, memory: &'m mut [MaybeUninit<u8>]) -> Result<&'m mut Snapshot> {
+        let snapshot = Snapshot::init_words_in(memory, self.layout, self.layout.length())?;
+        self.fill(snapshot)?;
+        Ok(snapshot)
+    }
+
+    /// Decodes into a new snapshot on the heap. It holds its counts alone, and cannot be updated from a histogram.
+    #[cfg(feature = "alloc")]
+    pub fn boxed(&self) -> Result<alloc::boxed::Box<Snapshot>> {
+        let mut snapshot = Snapshot::boxed_words(self.layout, self.layout.length())?;
+        self.fill(&mut snapshot)?;
+        Ok(snapshot)
+    }
+
+    fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
+        match &self.image {
+            Image::Hdr(image) => image.fill(snapshot),
+            Image::Native(image) => image.fill(snapshot),
+        }
+    }
+}
+
+/// Decodes base64 into the beginning of the memory. Returns the length.
+fn decode_text<M: Scratch>(mut text: &[u8], memory: &mut M) -> Result<usize> {
+    let mut length = 0;
+    let whole = memory.first(text64::decoded_length(text))?;
+    while !text.is_empty() {
+        let mut piece = [0; text64::PIECE];
+        let piece = text64::read_piece(&mut text, &mut piece)?;
+        whole.get_mut(length..length + piece.len()).ok_or(Error::BufferTooSmall)?.copy_from_slice(piece);
+        length += piece.len();
+    }
+    Ok(length)
+}
+
+#[cfg(not(feature = "compression"))]
+fn inflate<M: Scratch>(_: &[u8], _: &mut &[u8], _: &mut M, _: u64) -> Result<usize> {
+    Err(Error::Unsupported)
+}
+
+/// Inflates HdrHistogram's compressed form into the beginning of the memory: `bytes` has its beginning, `text` the rest of
+/// it in base64. Returns the length, which the header inside has announced and `max_counters` has bounded.
+#[cfg(feature = "compression")]
+fn inflate<M: Scratch>(bytes: &[u8], text: &mut &[u8], memory: &mut M, max_counters: u64) -> Result<usize> {
+    use super::hdr::{HEADER, Header, Words};
+    use super::zlib::Inflate;
+
+    let length =
+        i32::from_be_bytes(*bytes.get(4..).and_then(|rest| rest.first_chunk()).ok_or(Error::Corrupt)?);
+    let mut left = usize::try_from(length).map_err(|_| Error::Corrupt)?;
+    let mut piece = [0; text64::PIECE];
+    let mut input = &bytes[8..];
+    if text.is_empty() && input.len() < left {
+        return Err(Error::Corrupt);
+    }
+    input = &input[..input.len().min(left)];
+    left -= input.len();
+    let mut inflate = Inflate::new(memory);
+    let mut limit = HEADER;
+    let mut expected = None;
+    let mut header_read = false;
+    let mut is_limited = false;
+    loop {
+        inflate.push(&mut input, left > 0 && !text.is_empty(), limit)?;
+        let length = inflate.bytes().len();
+        if !inflate.is_done() && length < limit {
+            input = text64::read_piece(text, &mut piece)?;
+            input = &input[..input.len().min(left)];
+            left -= input.len();
+            continue;
+        }
+        if header_read {
+            // There was room for a byte more than announced.
+            let is_whole = inflate.is_done() && expected.is_none_or(|expected| length == expected);
+            return match is_whole {
+                true => Ok(length),
+                false if is_limited => Err(Error::OutOfMemory),
+                false => Err(Error::Corrupt),
+            };
+        }
+        let Some(Cookie::Plain { words, is_v0 }) = Cookie::read(inflate.bytes()) else {
+            return Err(Error::Corrupt);
+        };
+        let header = Header::read(inflate.bytes(), words, is_v0, max_counters)?;
+        let word = match words {
+            Words::Variable => super::varint::MAX_BYTES,
+            Words::Fixed(size) => size,
+        };
+        let most = usize::try_from(header.counts).ok().and_then(|counts| counts.checked_mul(word));
+        let most = most.ok_or(Error::OutOfMemory)?;
+        if header.payload.is_some_and(|payload| payload > most) {
+            return Err(Error::Corrupt);
+        }
+        // HdrHistogram's array goes on to the end of a block, with zeros that take no counters here, but bytes. What is
+        // over the limit needs no more than one run of zeros.
+        let room = usize::try_from(max_counters).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(word);
+        if header.payload.is_some_and(|payload| payload > room) {
+            return Err(Error::OutOfMemory);
+        }
+        is_limited = header.payload.is_none() && most > room;
+        expected = header.payload.map(|payload| header.length + payload);
+        limit = header.length + header.payload.unwrap_or(most.min(room)) + 1;
+        header_read = true;
+    }
+}

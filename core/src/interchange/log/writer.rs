@@ -1,0 +1,92 @@
+//! Writing a log.
+
+use core::fmt::Write;
+
+use super::time::Date;
+use crate::error::{Error, Result};
+use crate::interchange::Encoding;
+use crate::interchange::hgrm::Fixed;
+use crate::snapshot::snapshot::Snapshot;
+
+/// The third field is in millions: milliseconds, where values are nanoseconds.
+const MAX_UNIT: f64 = 1e6;
+
+/// What a log begins with.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Header<'a> {
+    /// A comment of any number of lines; none when empty.
+    pub comment: &'a str,
+    /// When the log starts, in seconds since 1970.
+    pub start_seconds: Option<f64>,
+    /// What readers are to add to the timestamps. Without it they take timestamps to be relative to the start if the first
+    /// one is more than a year before it, and absolute otherwise.
+    pub base_seconds: Option<f64>,
+}
+
+/// Writes the lines that a log begins with, and the names of the fields.
+///
+/// [`Error::InvalidArgument`], before anything is written, for times that are not finite; [`Error::BufferTooSmall`] when
+/// `out` takes no more.
+pub fn write_header(out: &mut (impl Write + ?Sized), header: &Header) -> Result<()> {
+    for seconds in [header.start_seconds, header.base_seconds].into_iter().flatten() {
+        check(seconds)?;
+    }
+    let mut write = || {
+        for line in header.comment.split(['\n', '\r']).filter(|line| !line.trim().is_empty()) {
+            writeln!(out, "#[{}]", line.trim_end())?;
+        }
+        writeln!(out, "#[Histogram log format version 1.3]")?;
+        if let Some(start) = header.start_seconds {
+            let date = Date(libm::floor(start) as i64);
+            writeln!(out, "#[StartTime: {} (seconds since epoch), {date}]", Fixed(start, 3))?;
+        }
+        if let Some(base) = header.base_seconds {
+            writeln!(out, "#[BaseTime: {} (seconds since epoch)]", Fixed(base, 3))?;
+        }
+        writeln!(
+            out,
+            "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\""
+        )
+    };
+    write().map_err(|_| Error::BufferTooSmall)
+}
+
+/// Writes the line of an interval: what was recorded between `start_seconds` (since 1970, or since the base time) and
+/// `length_seconds` later.
+///
+/// The tag tells histograms of the same time apart; it may hold no comma, white space or control character.
+///
+/// [`Error::InvalidArgument`], before anything is written, for such a tag or times that are not finite;
+/// [`Error::Incompatible`] for what the encoding has no room for (see [`Snapshot::encode`]); [`Error::BufferTooSmall`]
+/// when `out` takes no more.
+pub fn write_interval(
+    out: &mut (impl Write + ?Sized),
+    snapshot: &Snapshot,
+    start_seconds: f64,
+    length_seconds: f64,
+    tag: Option<&str>,
+) -> Result<()> {
+    check(start_seconds)?;
+    check(length_seconds)?;
+    let tag = tag.unwrap_or("");
+    if tag.chars().any(|c| c == ',' || c.is_whitespace() || c.is_control()) {
+        return Err(Error::InvalidArgument);
+    }
+    // Fails before anything is written.
+    crate::interchange::v2::Plan::new(snapshot)?;
+    let max = snapshot.highest_recorded().map_or(0, |bucket| bucket.upper) as f64 / MAX_UNIT;
+    let mut write = || {
+        if !tag.is_empty() {
+            write!(out, "Tag={tag},")?;
+        }
+        write!(out, "{},{},{},", Fixed(start_seconds, 3), Fixed(length_seconds, 3), Fixed(max, 3))
+    };
+    write().map_err(|_| Error::BufferTooSmall)?;
+    snapshot.write_base64(Encoding::HdrV2Compressed, out)?;
+    out.write_char('\n').map_err(|_| Error::BufferTooSmall)
+}
+
+fn check(seconds: f64) -> Result<()> {
+    // What no double tells apart by milliseconds is no time.
+    if seconds.is_finite() && seconds.abs() < 1e15 { Ok(()) } else { Err(Error::InvalidArgument) }
+}

@@ -1,0 +1,216 @@
+//! Snapshots as bytes: the formats of HdrHistogram, and one of our own for all that those have no room for.
+//!
+//! | | written | read |
+//! |---|---|---|
+//! | HdrHistogram V2 | yes | yes |
+//! | HdrHistogram V2, compressed | yes | yes |
+//! | HdrHistogram V1, V0, compressed or not | | yes |
+//! | native | yes | yes |
+//! | base64 of each | yes | yes |
+//!
+//! HdrHistogram has block scales of 0, 4, 7, 10, 14 and 17 only (0 to 5 significant digits), values and counts below
+//! 2^63, and nothing but counts: see [`Snapshot::encode`].
+
+mod crc32;
+mod decoder;
+mod hdr;
+pub(crate) mod hgrm;
+pub mod log;
+mod native;
+mod scratch;
+mod sequence;
+mod sink;
+#[cfg(any(test, not(all(feature = "alloc", feature = "compression"))))]
+mod stored;
+#[cfg(test)]
+mod tests;
+mod text64;
+mod v2;
+mod varint;
+#[cfg(feature = "compression")]
+mod zlib;
+
+#[cfg(feature = "alloc")]
+use alloc::{boxed::Box, vec::Vec};
+use core::fmt::Write;
+use core::mem::MaybeUninit;
+
+pub use decoder::Decoder;
+pub use scratch::Scratch;
+use sink::{Filling, Sink};
+
+use crate::error::{Error, Result};
+use crate::format::buffer::Written;
+use crate::snapshot::snapshot::{Counts, Snapshot};
+
+/// How many counters a decoded snapshot may have when the caller does not say: room for every HdrHistogram of up to five
+/// significant digits.
+pub const DEFAULT_MAX_COUNTERS: u64 = 48 << 17;
+
+/// How a snapshot is written as bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Encoding {
+    /// HdrHistogram's V2.
+    #[default]
+    HdrV2 = 0,
+    /// HdrHistogram's V2, compressed: what its logs hold. Without an allocator, or without the feature `compression`, it is
+    /// a valid zlib stream that is not compressed.
+    HdrV2Compressed = 1,
+    /// Our own: everything that a snapshot holds, with a checksum. The format is described in `docs/interchange.md`.
+    Native = 2,
+}
+
+impl TryFrom<u32> for Encoding {
+    type Error = Error;
+
+    fn try_from(code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(Encoding::HdrV2),
+            1 => Ok(Encoding::HdrV2Compressed),
+            2 => Ok(Encoding::Native),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}
+
+impl Encoding {
+    /// What this encoding leaves out of a snapshot: nothing, or what was out of range or lost. (HdrHistogram's also leave
+    /// out the smallest trackable value, the time and whether counts are estimates.)
+    pub fn left_out(&self, snapshot: &Snapshot) -> Counts {
+        match self {
+            Encoding::HdrV2 | Encoding::HdrV2Compressed => Counts { total: 0, ..snapshot.counts() },
+            Encoding::Native => Counts::default(),
+        }
+    }
+}
+
+impl Snapshot {
+    /// The length of an encoding in bytes. The compressed one has to be made for it. Fails as [`Snapshot::encode`] does.
+    pub fn encoded_length(&self, encoding: Encoding) -> Result<usize> {
+        match encoding {
+            Encoding::HdrV2 => Ok(v2::Plan::new(self)?.length()),
+            Encoding::HdrV2Compressed => {
+                let mut counting = sink::Counting::default();
+                compress(self, &mut counting)?;
+                Ok(counting.length)
+            }
+            Encoding::Native => Ok(native::Plan::new(self)?.length()),
+        }
+    }
+
+    /// Encodes into the beginning of `out` and returns the length. [`Error::BufferTooSmall`], with nothing written, when it
+    /// is too short for [`Snapshot::encoded_length`].
+    ///
+    /// HdrHistogram's encodings hold counts and the largest trackable value; [`Encoding::left_out`] tells what is missing
+    /// from them. [`Error::Incompatible`] when they have no room for what was counted: blocks that are not those of 0 to 5
+    /// significant digits, values of 2^63 or more, a count of 2^63 or more in one bucket. To give such a snapshot up to
+    /// HdrHistogram all the same, merge it into one of a layout by
+    /// [`with_significant_digits`](crate::Layout::with_significant_digits).
+    pub fn encode(&self, encoding: Encoding, out: &mut [u8]) -> Result<usize> {
+        let written = self.encode_or_measure(encoding, out)?;
+        if written.fits { Ok(written.length) } else { Err(Error::BufferTooSmall) }
+    }
+
+    /// As [`Snapshot::encode`], but where `out` is too short, the length that is needed is told rather than an error.
+    pub fn encode_or_measure(&self, encoding: Encoding, out: &mut [u8]) -> Result<Written> {
+        match encoding {
+            Encoding::HdrV2 => {
+                let plan = v2::Plan::new(self)?;
+                fill(out, plan.length(), |sink| plan.write(sink))
+            }
+            // Rather kept than made twice.
+            #[cfg(feature = "alloc")]
+            Encoding::HdrV2Compressed => {
+                let bytes = self.encode_to_vec(encoding)?;
+                fill(out, bytes.len(), |sink| sink.put(&bytes))
+            }
+            #[cfg(not(feature = "alloc"))]
+            Encoding::HdrV2Compressed => {
+                fill(out, self.encoded_length(encoding)?, |sink| compress(self, sink))
+            }
+            Encoding::Native => {
+                let plan = native::Plan::new(self)?;
+                fill(out, plan.length(), |sink| plan.write(sink))
+            }
+        }
+    }
+
+    /// Encodes into new memory. Fails as [`Snapshot::encode`] does, and with [`Error::OutOfMemory`].
+    #[cfg(feature = "alloc")]
+    pub fn encode_to_vec(&self, encoding: Encoding) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        match encoding {
+            Encoding::HdrV2 => v2::write_to_vec(self, &mut bytes)?,
+            Encoding::HdrV2Compressed => compress(self, &mut bytes)?,
+            Encoding::Native => {
+                let plan = native::Plan::new(self)?;
+                bytes.try_reserve_exact(plan.length()).map_err(|_| Error::OutOfMemory)?;
+                plan.write(&mut bytes)?;
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Writes an encoding in base64. Fails as [`Snapshot::encode`] does, and with [`Error::BufferTooSmall`] when `out`
+    /// takes no more.
+    pub fn write_base64(&self, encoding: Encoding, out: &mut (impl Write + ?Sized)) -> Result<()> {
+        let mut sink = text64::Base64Sink::new(out);
+        match encoding {
+            Encoding::HdrV2 => v2::Plan::new(self)?.write(&mut sink)?,
+            Encoding::HdrV2Compressed => compress(self, &mut sink)?,
+            Encoding::Native => native::Plan::new(self)?.write(&mut sink)?,
+        }
+        sink.finish()
+    }
+
+    /// Decodes any encoding, on the heap. See [`Decoder::new`], which also tells what can fail.
+    #[cfg(feature = "alloc")]
+    pub fn decode(bytes: &[u8], max_counters: u64) -> Result<Box<Snapshot>> {
+        Decoder::new(bytes, &mut Vec::new(), max_counters)?.boxed()
+    }
+
+    /// Decodes any encoding, in memory that the caller owns. See [`Decoder::new`] and [`Decoder::decode_in`],
+    /// which also tell what can fail, and [`Decoder::required_size`].
+    pub fn decode_in<'m>(
+        bytes: &[u8],
+        max_counters: u64,
+        mut scratch: &mut [u8],
+        memory: &'m mut [MaybeUninit<u8>],
+    ) -> Result<&'m mut Snapshot> {
+        Decoder::new(bytes, &mut scratch, max_counters)?.decode_in(memory)
+    }
+}
+
+/// Fills the beginning of a buffer with what is `length` bytes long, or leaves it as it is.
+fn fill(out: &mut [u8], length: usize, write: impl FnOnce(&mut Filling) -> Result<()>) -> Result<Written> {
+    let Some(out) = out.get_mut(..length) else { return Ok(Written { length, fits: false }) };
+    let mut filling = Filling::new(out);
+    write(&mut filling)?;
+    debug_assert_eq!(filling.length, length);
+    Ok(Written { length, fits: true })
+}
+
+/// Writes V2 in a zlib stream, with its cookie and length in front.
+#[cfg(all(feature = "alloc", feature = "compression"))]
+fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
+    let mut stream = Vec::new();
+    let mut deflate = zlib::Deflate::new(&mut stream)?;
+    v2::Plan::new(snapshot)?.write(&mut deflate)?;
+    deflate.finish()?;
+    sink.put(&hdr::V2_COMPRESSED_COOKIE.to_be_bytes())?;
+    sink.put(&(stream.len() as u32).to_be_bytes())?;
+    sink.put(&stream)
+}
+
+/// As above, without a compressor.
+#[cfg(not(all(feature = "alloc", feature = "compression")))]
+fn compress(snapshot: &Snapshot, sink: &mut impl Sink) -> Result<()> {
+    let plan = v2::Plan::new(snapshot)?;
+    let length = plan.length();
+    sink.put(&hdr::V2_COMPRESSED_COOKIE.to_be_bytes())?;
+    sink.put(&(stored::stream_length(length) as u32).to_be_bytes())?;
+    let mut stored = stored::Stored::new(sink, length)?;
+    plan.write(&mut stored)?;
+    stored.finish()
+}

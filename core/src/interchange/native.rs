@@ -1,0 +1,214 @@
+//! Our own encoding, for everything that HdrHistogram's have no room for: any scale and range, values and counts of all
+//! 64 bits, what was out of range or lost, the time, and a checksum. Little-endian.
+//!
+//! | offset | type | field |
+//! |---|---|---|
+//! | 0 | 8 bytes | `89 50 69 63 6f 6c 6c 6f`: 0x89, "Picollo" |
+//! | 8 | u16 | version, 1 |
+//! | 10 | u16 | flags: bit 0, counts are estimates; the others 0 |
+//! | 12 | u32 | scale: binary logarithm of the block size |
+//! | 16 | u64 | smallest trackable value |
+//! | 24 | u64 | largest trackable value |
+//! | 32 | u64 | time, nanoseconds since 1970; 0: unknown |
+//! | 40 | u64 | underflow |
+//! | 48 | u64 | overflow |
+//! | 56 | u64 | lost |
+//! | 64 | u64 | bytes of the counts |
+//! | 72 | | counts |
+//! | at the end | u32 | CRC-32 (the one of zlib) of all before |
+//!
+//! Counts run from the first counter to the last that is not zero, as integers of one to nine bytes (those of V2, without
+//! the sign). A run of zeros is a 0 and its length.
+
+use super::crc32::{Crc32, crc32};
+use super::sequence::{Put, put_counts};
+use super::sink::Sink;
+use super::varint;
+use crate::error::{Error, Result};
+use crate::layout::layout::Layout;
+use crate::snapshot::snapshot::{Counts, Snapshot};
+
+/// What it begins with: neither text nor the beginning of another encoding.
+pub(crate) const MAGIC: [u8; 8] = *b"\x89Picollo";
+const VERSION: u16 = 1;
+const APPROXIMATE: u16 = 1;
+const HEADER: usize = 72;
+const CHECKSUM: usize = 4;
+
+/// A whole encoding, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Image<'a> {
+    payload: &'a [u8],
+    counts: Counts,
+    timestamp: u64,
+    approximate: bool,
+}
+
+impl<'a> Image<'a> {
+    /// Checks a whole encoding and tells its layout. [`Error::Corrupt`] for what was damaged or breaks a rule,
+    /// [`Error::Unsupported`] for a later version, [`Error::OutOfMemory`] for more than `max_counters` counters.
+    pub(crate) fn read(bytes: &'a [u8], max_counters: u64) -> Result<(Self, Layout)> {
+        if bytes.len() < HEADER + CHECKSUM || !bytes.starts_with(&MAGIC) {
+            return Err(Error::Corrupt);
+        }
+        let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let u32_at = |at: usize| u16_at(at) as u32 | (u16_at(at + 2) as u32) << 16;
+        let u64_at = |at: usize| u32_at(at) as u64 | (u32_at(at + 4) as u64) << 32;
+        if u16_at(8) != VERSION {
+            return Err(Error::Unsupported);
+        }
+        let end = bytes.len() - CHECKSUM;
+        let payload = &bytes[HEADER..end];
+        let flags = u16_at(10);
+        if u64_at(64) != payload.len() as u64
+            || crc32(&bytes[..end]) != u32_at(end)
+            || flags & !APPROXIMATE != 0
+        {
+            return Err(Error::Corrupt);
+        }
+        let layout = Layout::with_scale(u32_at(12), u64_at(16), u64_at(24)).map_err(|_| Error::Corrupt)?;
+        if layout.length() as u64 > max_counters {
+            return Err(Error::OutOfMemory);
+        }
+        let (mut total, mut length) = (0u128, 0usize);
+        each_run(payload, |zeros, count| {
+            length = usize::try_from(zeros)
+                .ok()
+                .and_then(|zeros| length.checked_add(zeros)?.checked_add((count != 0) as usize))
+                .filter(|&length| length <= layout.length())?;
+            total += count as u128;
+            Some(())
+        })?;
+        let counts = Counts {
+            total: total.try_into().unwrap_or(u64::MAX),
+            underflow: u64_at(40),
+            overflow: u64_at(48),
+            lost: u64_at(56),
+        };
+        Ok((Image { payload, counts, timestamp: u64_at(32), approximate: flags & APPROXIMATE != 0 }, layout))
+    }
+
+    /// Adds the counts to those of a zeroed snapshot of the layout that [`Image::read`] told.
+    pub(crate) fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
+        let (counts, _) = snapshot.raw_and_base_mut();
+        let mut index = 0usize;
+        each_run(self.payload, |zeros, count| {
+            index += zeros as usize;
+            if count != 0 {
+                *counts.get_mut(index)? = count;
+                index += 1;
+            }
+            Some(())
+        })?;
+        snapshot.hold(self.counts, self.approximate);
+        snapshot.set_timestamp_unix_nanos(self.timestamp);
+        Ok(())
+    }
+}
+
+/// Tells each run of zeros, and each count, with 0 for the other.
+#[inline(always)]
+fn each_run(payload: &[u8], mut tell: impl FnMut(u64, u64) -> Option<()>) -> Result<()> {
+    let mut is_run = false;
+    let told = varint::each(payload, |word| {
+        if is_run {
+            is_run = false;
+            return tell(word, 0);
+        }
+        is_run = word == 0;
+        if is_run { Some(()) } else { tell(0, word) }
+    });
+    if is_run { Err(Error::Corrupt) } else { told.ok_or(Error::Corrupt) }
+}
+
+/// What an encoding is going to be.
+pub(crate) struct Plan<'a> {
+    snapshot: &'a Snapshot,
+    payload: usize,
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
+        let cells = snapshot.cells();
+        let (Measure(payload), _) = put_counts(&cells, 0..cells.len(), 0, 0, Measure(0))?;
+        Ok(Plan { snapshot, payload })
+    }
+
+    /// The length of the whole.
+    pub(crate) fn length(&self) -> usize {
+        HEADER + self.payload + CHECKSUM
+    }
+
+    /// Writes it.
+    pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
+        let mut sink = Checked { sink, crc: Crc32::new() };
+        let (layout, counts) = (self.snapshot.layout(), self.snapshot.counts());
+        sink.put(&MAGIC)?;
+        sink.put(&VERSION.to_le_bytes())?;
+        sink.put(&(if self.snapshot.is_approximate() { APPROXIMATE } else { 0 }).to_le_bytes())?;
+        sink.put(&layout.scale().to_le_bytes())?;
+        for word in [
+            layout.min_trackable(),
+            layout.max_trackable(),
+            self.snapshot.timestamp_unix_nanos(),
+            counts.underflow,
+            counts.overflow,
+            counts.lost,
+            self.payload as u64,
+        ] {
+            sink.put(&word.to_le_bytes())?;
+        }
+        let (cells, mut bytes) = (self.snapshot.cells(), [0; varint::PIECE]);
+        let writer = Writer(varint::Writer::new(&mut sink, &mut bytes));
+        let (writer, _) = put_counts(&cells, 0..cells.len(), 0, 0, writer)?;
+        writer.0.finish()?;
+        let crc = sink.crc.value();
+        sink.sink.put(&crc.to_le_bytes())
+    }
+}
+
+/// Adds up the bytes that are going to be written.
+struct Measure(usize);
+
+impl Put for Measure {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.0 += varint::length(count);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.0 += 1 + varint::length(number);
+        Ok(())
+    }
+}
+
+/// Writes counts as they are, and for a run of zeros a 0 and its length.
+struct Writer<'a, S>(varint::Writer<'a, S>);
+
+impl<S: Sink> Put for Writer<'_, S> {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.0.put(count)
+    }
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.0.put(0)?;
+        self.0.put(number)
+    }
+}
+
+/// Sums up what passes through.
+struct Checked<'a, S> {
+    sink: &'a mut S,
+    crc: Crc32,
+}
+
+impl<S: Sink> Sink for Checked<'_, S> {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.crc.update(bytes);
+        self.sink.put(bytes)
+    }
+}

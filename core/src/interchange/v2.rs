@@ -1,0 +1,320 @@
+//! HdrHistogram's V2 encoding of counts, and the fixed words of V1 and V0.
+//!
+//! Counts run from logical index 0 to the index of the maximum. A count `n` is written as `zigzag(n)`, a run of `k` zeros
+//! as `zigzag(-k)`, a lone zero as 0; each in one to nine bytes.
+
+use super::hdr::{self, Header, Words};
+use super::sequence::{PARTS, Put, parts, put_counts};
+use super::sink::Sink;
+use super::varint::{self, unzigzag, zigzag};
+use crate::error::{Error, Result};
+use crate::layout::layout::Layout;
+use crate::snapshot::snapshot::{Counts, Snapshot};
+
+/// What V2 has no room for.
+const TOO_LARGE: u64 = 1 << 63;
+
+/// A whole encoding, header and counts checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Image<'a> {
+    pub(crate) header: Header,
+    payload: &'a [u8],
+}
+
+impl<'a> Image<'a> {
+    /// Checks a whole encoding, from its cookie on, and tells the layout its counts need. What follows the counts is
+    /// ignored, as it is elsewhere; V0 has counts to the end.
+    pub(crate) fn read(
+        bytes: &'a [u8],
+        words: Words,
+        is_v0: bool,
+        max_counters: u64,
+    ) -> Result<(Self, Layout)> {
+        let header = Header::read(bytes, words, is_v0, max_counters)?;
+        let rest = &bytes[header.length..];
+        let payload = match header.payload {
+            Some(length) => rest.get(..length).ok_or(Error::Corrupt)?,
+            None => rest,
+        };
+        let last = match words {
+            Words::Variable => {
+                let end = check_counts(payload, header.counts)?;
+                // Mostly all is within the announced range, and where just the last count is does not matter. (With units
+                // above 1, counts reach further than as many counters here.)
+                let is_within = header.unit == 0 && end <= header.layout(None)?.length() as u64;
+                if is_within { None } else { last_count(payload) }
+            }
+            Words::Fixed(size) => last_word(payload, size, header.counts)?,
+        };
+        let layout = header.layout(last)?;
+        if layout.length() as u64 > max_counters {
+            return Err(Error::OutOfMemory);
+        }
+        Ok((Image { header, payload }, layout))
+    }
+
+    /// Adds the counts to those of a zeroed snapshot of the layout that [`Image::read`] told.
+    pub(crate) fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
+        let layout = *snapshot.layout();
+        let (counts, _) = snapshot.raw_and_base_mut();
+        let mut total = 0u128;
+        if self.header.unit == 0 {
+            each_count(self.payload, self.header.words, |index, count| {
+                *counts.get_mut(index)? = count;
+                total += count as u128;
+                Some(())
+            })?;
+        } else {
+            // No two units there share a bucket here.
+            each_count(self.payload, self.header.words, |index, count| {
+                let index = layout.storage_index(self.header.value_at(index as u64));
+                *counts.get_mut(index as usize)? = count;
+                total += count as u128;
+                Some(())
+            })?;
+        }
+        let total = total.try_into().unwrap_or(u64::MAX);
+        snapshot.hold(Counts { total, ..Counts::default() }, false);
+        Ok(())
+    }
+}
+
+/// Checks counts of variable length: they may not end within one, nor leave an array of `length`. Returns how far in the
+/// array they go.
+fn check_counts(payload: &[u8], length: u64) -> Result<u64> {
+    let mut rest = payload;
+    let mut end = 0u64;
+    loop {
+        // Counts are even, runs of zeros odd.
+        end += varint::skip_even(&mut rest);
+        if end > length {
+            return Err(Error::Corrupt);
+        }
+        if rest.is_empty() {
+            return Ok(end);
+        }
+        let value = unzigzag(varint::read(&mut rest).ok_or(Error::Corrupt)?);
+        let step = if value < 0 { value.unsigned_abs() } else { 1 };
+        end = end.checked_add(step).filter(|&end| end <= length).ok_or(Error::Corrupt)?;
+    }
+}
+
+/// The index of the last count that is not zero, of counts that were checked.
+fn last_count(payload: &[u8]) -> Option<u64> {
+    let (mut rest, mut index, mut last) = (payload, 0, None);
+    while let Some(word) = varint::read(&mut rest) {
+        let value = unzigzag(word);
+        if value > 0 {
+            last = Some(index);
+        }
+        index += if value < 0 { value.unsigned_abs() } else { 1 };
+    }
+    last
+}
+
+/// Checks words of so many bytes. Returns the index of the last that is not zero.
+fn last_word(payload: &[u8], size: usize, length: u64) -> Result<Option<u64>> {
+    if !payload.len().is_multiple_of(size) || (payload.len() / size) as u64 > length {
+        return Err(Error::Corrupt);
+    }
+    let mut last = None;
+    for (index, word) in payload.chunks_exact(size).enumerate() {
+        // Words are signed there.
+        if word[0] >= 0x80 {
+            return Err(Error::Corrupt);
+        }
+        if word.iter().any(|&byte| byte != 0) {
+            last = Some(index as u64);
+        }
+    }
+    Ok(last)
+}
+
+/// Tells index and count of all counts that are not zero, of a payload that was checked.
+#[inline(always)]
+fn each_count(payload: &[u8], words: Words, mut tell: impl FnMut(usize, u64) -> Option<()>) -> Result<()> {
+    let Words::Fixed(size) = words else {
+        let mut index = 0usize;
+        let told = varint::each(payload, |word| {
+            if word & 1 == 0 {
+                if word != 0 {
+                    tell(index, word >> 1)?;
+                }
+                index += 1;
+            } else {
+                index += unzigzag(word).unsigned_abs() as usize;
+            }
+            Some(())
+        });
+        return told.ok_or(Error::Corrupt);
+    };
+    for (index, word) in payload.chunks_exact(size).enumerate() {
+        let count = word.iter().fold(0u64, |count, &byte| count << 8 | byte as u64);
+        if count != 0 {
+            tell(index, count).ok_or(Error::Corrupt)?;
+        }
+    }
+    Ok(())
+}
+
+/// What an encoding is going to be.
+pub(crate) struct Plan<'a> {
+    snapshot: &'a Snapshot,
+    digits: u32,
+    payload: usize,
+    /// Which parts of the counters have counts, a bit for each: the others are looked through only once.
+    recorded: [u64; PARTS / 64],
+}
+
+impl<'a> Plan<'a> {
+    /// [`Error::Incompatible`] for what V2 has no room for.
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
+        let layout = snapshot.layout();
+        let digits = digits_of(layout)?;
+        let cells = snapshot.cells();
+        let (mut measure, mut recorded) = (Measure { all: 0, length: 0 }, [0; PARTS / 64]);
+        let mut next = 0;
+        for (part, range) in parts(cells.len()) {
+            let before = next;
+            (measure, next) = put_counts(&cells, range, layout.first_index(), next, measure)?;
+            recorded[part / 64] |= ((next != before) as u64) << (part % 64);
+        }
+        if next == 0 {
+            measure.put_zeros(1)?;
+        }
+        check_limits(layout, measure.all, next)?;
+        Ok(Plan { snapshot, digits, payload: measure.length, recorded })
+    }
+
+    /// The length of the whole. The counts take at most nine bytes for each of six million counters.
+    pub(crate) fn length(&self) -> usize {
+        hdr::HEADER + self.payload
+    }
+
+    fn write_header(&self, sink: &mut impl Sink) -> Result<()> {
+        sink.put(&hdr::V2_COOKIE.to_be_bytes())?;
+        sink.put(&(self.payload as u32).to_be_bytes())?;
+        // The offset, which is for shifted histograms.
+        sink.put(&[0; 4])?;
+        sink.put(&self.digits.to_be_bytes())?;
+        // The lowest discernible value is a unit, not a minimum.
+        sink.put(&1u64.to_be_bytes())?;
+        let highest = self.snapshot.layout().max_trackable().clamp(2, TOO_LARGE - 1);
+        sink.put(&highest.to_be_bytes())?;
+        sink.put(&1.0f64.to_be_bytes())
+    }
+
+    /// Writes it.
+    pub(crate) fn write(&self, sink: &mut impl Sink) -> Result<()> {
+        self.write_header(sink)?;
+        let (cells, first) = (self.snapshot.cells(), self.snapshot.layout().first_index());
+        let mut bytes = [0; varint::PIECE];
+        let mut writer = varint::Writer::new(sink, &mut bytes);
+        let mut next = 0;
+        for (part, range) in parts(cells.len()) {
+            if self.recorded[part / 64] >> (part % 64) & 1 == 1 {
+                (writer, next) = put_counts(&cells, range, first, next, writer)?;
+            }
+        }
+        if next == 0 {
+            writer.put_zeros(1)?;
+        }
+        writer.finish()
+    }
+}
+
+/// Writes a whole encoding at the end of some memory that grows: in one pass, since the length can be filled in afterwards.
+#[cfg(feature = "alloc")]
+pub(crate) fn write_to_vec(snapshot: &Snapshot, out: &mut alloc::vec::Vec<u8>) -> Result<()> {
+    let layout = snapshot.layout();
+    let mut plan = Plan { snapshot, digits: digits_of(layout)?, payload: 0, recorded: [0; PARTS / 64] };
+    let start = out.len();
+    plan.write_header(out)?;
+    let (cells, mut bytes) = (snapshot.cells(), [0; varint::PIECE]);
+    let writer = Checking { all: 0, writer: varint::Writer::new(out, &mut bytes) };
+    let (mut checking, next) = put_counts(&cells, 0..cells.len(), layout.first_index(), 0, writer)?;
+    if next == 0 {
+        checking.put_zeros(1)?;
+    }
+    check_limits(layout, checking.all, next)?;
+    checking.writer.finish()?;
+    plan.payload = out.len() - start - hdr::HEADER;
+    let length = (plan.payload as u32).to_be_bytes();
+    out[start + 4..start + 8].copy_from_slice(&length);
+    Ok(())
+}
+
+/// The digits of a layout. [`Error::Incompatible`] when HdrHistogram has none like it.
+fn digits_of(layout: &Layout) -> Result<u32> {
+    hdr::digits_of(layout).ok_or(Error::Incompatible)
+}
+
+/// [`Error::Incompatible`] for counts, all bits of which are in `all`, and values up to before logical index `next`, that
+/// V2 has no room for.
+fn check_limits(layout: &Layout, all: u64, next: u64) -> Result<()> {
+    let last = next.checked_sub(layout.first_index() + 1);
+    let highest = last.map_or(0, |last| layout.bucket_at(last).upper);
+    if all >= TOO_LARGE || highest >= TOO_LARGE { Err(Error::Incompatible) } else { Ok(()) }
+}
+
+/// What is written for so many zeros: a lone one is a count.
+#[inline(always)]
+fn zeros_word(number: u64) -> u64 {
+    if number == 1 { 0 } else { zigzag(-(number as i64)) }
+}
+
+/// Adds up what is going to be written.
+struct Measure {
+    /// All bits of all counts.
+    all: u64,
+    length: usize,
+}
+
+impl Put for Measure {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.all |= count;
+        self.length += varint::length(count << 1);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.length += varint::length(zeros_word(number));
+        Ok(())
+    }
+}
+
+impl<S: Sink> Put for varint::Writer<'_, S> {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.put(count << 1)
+    }
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.put(zeros_word(number))
+    }
+}
+
+/// Writes, and keeps an eye on what is written.
+#[cfg(feature = "alloc")]
+struct Checking<'a, S> {
+    /// All bits of all counts.
+    all: u64,
+    writer: varint::Writer<'a, S>,
+}
+
+#[cfg(feature = "alloc")]
+impl<S: Sink> Put for Checking<'_, S> {
+    #[inline(always)]
+    fn put_count(&mut self, count: u64) -> Result<()> {
+        self.all |= count;
+        self.writer.put(count << 1)
+    }
+
+    #[inline(always)]
+    fn put_zeros(&mut self, number: u64) -> Result<()> {
+        self.writer.put(zeros_word(number))
+    }
+}

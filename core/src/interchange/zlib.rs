@@ -1,0 +1,140 @@
+//! Zlib streams (RFC 1950): inflating into bounded memory, deflating into a sink.
+
+use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::inflate_flags::{
+    TINFL_FLAG_COMPUTE_ADLER32, TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_PARSE_ZLIB_HEADER,
+    TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
+};
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
+
+use super::scratch::Scratch;
+use crate::error::{Error, Result};
+
+/// How much is inflated before the memory grows, after what tells the length.
+const FIRST: usize = 1 << 16;
+
+/// A stream that is being inflated into the beginning of some memory.
+pub(crate) struct Inflate<'s, M> {
+    state: DecompressorOxide,
+    memory: &'s mut M,
+    length: usize,
+    done: bool,
+}
+
+impl<'s, M: Scratch> Inflate<'s, M> {
+    pub(crate) fn new(memory: &'s mut M) -> Self {
+        Inflate { state: DecompressorOxide::new(), memory, length: 0, done: false }
+    }
+
+    /// What was inflated so far.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.memory.bytes()[..self.length]
+    }
+
+    /// Whether the stream ended, and its checksum was right.
+    pub(crate) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Inflates until there are `limit` bytes, the stream ends, or the input does. What is left of the input stays there.
+    /// With `more` set, the stream may go on in the next piece of input.
+    pub(crate) fn push(&mut self, input: &mut &[u8], more: bool, limit: usize) -> Result<()> {
+        let flags = TINFL_FLAG_PARSE_ZLIB_HEADER
+            | TINFL_FLAG_COMPUTE_ADLER32
+            | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF
+            | if more { TINFL_FLAG_HAS_MORE_INPUT } else { 0 };
+        // Memory grows with what is really there, not with what a header claims.
+        let mut room = limit.min(FIRST.max(self.length));
+        while !self.done {
+            let out = self.memory.first(room)?;
+            let is_all = out.len() < room;
+            let (status, read, written) = decompress(&mut self.state, input, out, self.length, flags);
+            *input = &input[read.min(input.len())..];
+            self.length += written;
+            match status {
+                TINFLStatus::Done => self.done = true,
+                TINFLStatus::HasMoreOutput if is_all => return Err(Error::BufferTooSmall),
+                TINFLStatus::HasMoreOutput if room < limit => room = limit.min(2 * room),
+                TINFLStatus::HasMoreOutput => return Ok(()),
+                TINFLStatus::NeedsMoreInput if more => return Ok(()),
+                _ => return Err(Error::Corrupt),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "alloc")]
+mod deflate {
+    use alloc::vec::Vec;
+
+    use miniz_oxide::deflate::core::{
+        CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
+    };
+
+    use crate::error::{Error, Result};
+    use crate::interchange::sink::Sink;
+
+    /// Zlib's default, which is what the others write.
+    const LEVEL: i32 = 6;
+    /// Bytes that the compressor allocates, and a few more.
+    const COMPRESSOR_BYTES: usize = 1 << 19;
+    const PIECE: usize = 4096;
+
+    /// Deflates what is put into it, into another sink.
+    pub(crate) struct Deflate<'a, S> {
+        state: CompressorOxide,
+        sink: &'a mut S,
+        piece: Vec<u8>,
+    }
+
+    impl<'a, S: Sink> Deflate<'a, S> {
+        pub(crate) fn new(sink: &'a mut S) -> Result<Self> {
+            let mut piece = Vec::new();
+            piece.try_reserve_exact(PIECE).map_err(|_| Error::OutOfMemory)?;
+            // The compressor aborts where it gets no memory, so ask first, in a way that is not optimised away.
+            let mut room = Vec::<u8>::new();
+            room.try_reserve_exact(COMPRESSOR_BYTES).map_err(|_| Error::OutOfMemory)?;
+            drop(core::hint::black_box(room));
+            let flags = create_comp_flags_from_zip_params(LEVEL, 1, 0);
+            Ok(Deflate { state: CompressorOxide::new(flags), sink, piece })
+        }
+
+        fn flush(&mut self, flush: TDEFLFlush) -> Result<()> {
+            let mut failed = Ok(());
+            let (status, read) = compress_to_output(&mut self.state, &self.piece, flush, |out| {
+                failed = self.sink.put(out);
+                failed.is_ok()
+            });
+            failed?;
+            let expected = if flush == TDEFLFlush::Finish { TDEFLStatus::Done } else { TDEFLStatus::Okay };
+            if status != expected || read != self.piece.len() {
+                return Err(Error::Unsupported);
+            }
+            self.piece.clear();
+            Ok(())
+        }
+
+        /// Writes what is left, and the checksum.
+        pub(crate) fn finish(mut self) -> Result<()> {
+            self.flush(TDEFLFlush::Finish)
+        }
+    }
+
+    impl<S: Sink> Sink for Deflate<'_, S> {
+        fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+            while !bytes.is_empty() {
+                let (head, rest) = bytes.split_at(bytes.len().min(PIECE - self.piece.len()));
+                self.piece.extend_from_slice(head);
+                bytes = rest;
+                if self.piece.len() == PIECE {
+                    self.flush(TDEFLFlush::None)?;
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+#[cfg(feature = "alloc")]
+pub(crate) use deflate::Deflate;

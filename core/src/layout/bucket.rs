@@ -1,0 +1,58 @@
+//! A bucket and the value it reports.
+
+use crate::error::{Error, Result};
+
+/// A run of values that share one count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Bucket {
+    /// Smallest value of the bucket.
+    pub lower: u64,
+    /// Largest value of the bucket: the range is closed, so that the last bucket can end at `u64::MAX`.
+    pub upper: u64,
+    /// How many values share the count: `upper - lower + 1`.
+    pub step: u64,
+    /// How many observations fell into it.
+    pub count: u64,
+    /// Index among the counters of its histogram.
+    pub storage_index: u64,
+    /// Index among the counters of a histogram of the full range.
+    pub logical_index: u64,
+}
+
+/// Which value of its bucket a percentile reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum ValueSelection {
+    /// `lower + step / 2`: at most `step / 2` away from every value of the bucket; exact where `step` is 1.
+    #[default]
+    Midpoint = 0,
+    /// The smallest value of the bucket.
+    Lower = 1,
+    /// The largest value of the bucket.
+    Upper = 2,
+}
+
+impl TryFrom<u32> for ValueSelection {
+    type Error = Error;
+
+    fn try_from(code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(ValueSelection::Midpoint),
+            1 => Ok(ValueSelection::Lower),
+            2 => Ok(ValueSelection::Upper),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}
+
+impl Bucket {
+    /// The value that stands for all values of the bucket.
+    pub const fn equivalent_value(&self, selection: ValueSelection) -> u64 {
+        match selection {
+            ValueSelection::Midpoint => self.lower + self.step / 2,
+            ValueSelection::Lower => self.lower,
+            ValueSelection::Upper => self.upper,
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The rule that maps values to counters, apart from the counts.
+//!
+//! A layout divides the `u64` values into *blocks* of `B = 2^scale` buckets. Blocks 0 and 1 have buckets of one value;
+//! each later block doubles the width (*step*) of its buckets. A bucket's width is then at most `1 / B` of its smallest
+//! value, and its midpoint at most `0.5 / B` away, in proportion, from any value in it.
+//!
+//! The index of a value is read off its leading bits, as in a floating-point number: with
+//! `e = bit length of (v | B) - 1 - scale`, the bucket is `v >> e` in a run that starts at `e << scale`. Or-ing `B` in
+//! makes `e` zero for all values below `B` without a branch, so that small values index themselves.
+//!
+//! Everything is `const`, so a static, a stack array, a caller's buffer and a heap box are sized by the same calls.
+
+use crate::error::{Error, Result};
+use crate::layout::bucket::Bucket;
+
+/// Largest scale a layout can have: the smallest block size for the smallest relative error, 1e-6.
+pub const MAX_SCALE: u32 = 19;
+
+const DEFAULT_ERROR: f64 = 0.001;
+const MIN_ERROR: f64 = 1e-6;
+const MAX_ERROR: f64 = 0.1;
+
+/// Which values can be recorded and which of them share a counter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Layout {
+    length: u64,
+    first_index: u64,
+    min_trackable: u64,
+    max_trackable: u64,
+    scale: u32,
+    reserved: u32,
+}
+
+impl Layout {
+    /// A layout with at most `relative_error` between a value and its bucket's midpoint, for values from `min` to `max`.
+    ///
+    /// `relative_error` is clamped to 1e-6 ..= 0.1; zero, negative or NaN means 0.001.
+    ///
+    /// # Panics
+    /// When `min >= max`; in a `const` that is a compile error. See [`Layout::try_new`].
+    pub const fn new(relative_error: f64, min: u64, max: u64) -> Layout {
+        match Layout::try_new(relative_error, min, max) {
+            Ok(layout) => layout,
+            Err(_) => panic!("the smallest trackable value must be below the largest"),
+        }
+    }
+
+    /// Like [`Layout::new`], with [`Error::InvalidArgument`] when `min >= max`.
+    pub const fn try_new(relative_error: f64, min: u64, max: u64) -> Result<Layout> {
+        Layout::with_scale(scale_for(relative_error, MIN_ERROR), min, max)
+    }
+
+    /// A layout whose buckets are those of an HdrHistogram with this many significant decimal digits (1 ..= 5) and unit
+    /// magnitude 0.
+    pub const fn with_significant_digits(digits: u32, min: u64, max: u64) -> Result<Layout> {
+        // Half of HdrHistogram's sub-bucket count, the power of two at or above 2 * 10^digits.
+        let scale = match digits {
+            1 => 4,
+            2 => 7,
+            3 => 10,
+            4 => 14,
+            5 => 17,
+            _ => return Err(Error::InvalidArgument),
+        };
+        Layout::with_scale(scale, min, max)
+    }
+
+    /// A layout with blocks of `2^scale` buckets, for `scale` up to [`MAX_SCALE`] and `min < max`.
+    pub const fn with_scale(scale: u32, min: u64, max: u64) -> Result<Layout> {
+        if scale > MAX_SCALE || min >= max {
+            return Err(Error::InvalidArgument);
+        }
+        let first_index = index_of(scale, min);
+        let length = index_of(scale, max) - first_index + 1;
+        Ok(Layout { length, first_index, min_trackable: min, max_trackable: max, scale, reserved: 0 })
+    }
+
+    /// The significant decimal digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none.
+    pub const fn significant_digits(&self) -> u32 {
+        match self.scale {
+            4 => 1,
+            7 => 2,
+            10 => 3,
+            14 => 4,
+            17 => 5,
+            _ => 0,
+        }
+    }
+
+    /// The number of counters the range needs.
+    pub const fn length(&self) -> usize {
+        self.length as usize
+    }
+
+    /// The logical index of the first counter.
+    pub const fn first_index(&self) -> u64 {
+        self.first_index
+    }
+
+    /// Binary logarithm of the block size.
+    pub const fn scale(&self) -> u32 {
+        self.scale
+    }
+
+    /// Buckets in a block.
+    pub const fn block_size(&self) -> u64 {
+        1 << self.scale
+    }
+
+    /// The stated error: half a bucket at the lower end of a block, `0.5 / block size`.
+    pub const fn relative_error(&self) -> f64 {
+        0.5 / self.block_size() as f64
+    }
+
+    /// Smallest value of the guaranteed range.
+    pub const fn min_trackable(&self) -> u64 {
+        self.min_trackable
+    }
+
+    /// Largest value of the guaranteed range.
+    pub const fn max_trackable(&self) -> u64 {
+        self.max_trackable
+    }
+
+    /// Smallest value that is counted: whole buckets are, so it may lie below [`Layout::min_trackable`].
+    pub const fn lowest_recordable(&self) -> u64 {
+        self.bucket_at(0).lower
+    }
+
+    /// Largest value that is counted; may lie above [`Layout::max_trackable`].
+    pub const fn highest_recordable(&self) -> u64 {
+        self.bucket_at(self.length - 1).upper
+    }
+
+    /// The index of a value among the counters of the full `u64` range.
+    #[inline(always)]
+    pub const fn logical_index(&self, value: u64) -> u64 {
+        index_of(self.scale, value)
+    }
+
+    /// The index of a value among this layout's counters; `length()` or more when the value is out of range, whether
+    /// below or above: one unsigned comparison catches both.
+    #[inline(always)]
+    pub const fn storage_index(&self, value: u64) -> u64 {
+        index_of(self.scale, value).wrapping_sub(self.first_index)
+    }
+
+    /// Whether one unsigned comparison finds the index among the counters.
+    #[inline(always)]
+    pub(crate) const fn contains(&self, storage_index: u64) -> bool {
+        storage_index < self.length
+    }
+
+    /// Whether an out-of-range value lies below the range.
+    #[inline]
+    pub const fn is_below(&self, value: u64) -> bool {
+        index_of(self.scale, value) < self.first_index
+    }
+
+    /// The bucket at a storage index, which must be below `length()`, with a count of zero.
+    pub const fn bucket_at(&self, storage_index: u64) -> Bucket {
+        let logical_index = self.first_index + storage_index;
+        let block = logical_index >> self.scale;
+        let shift = if block > 1 { (block - 1) as u32 } else { 0 };
+        // The leading bit of blocks above the first is implied by the block.
+        let lower = (logical_index - ((shift as u64) << self.scale)) << shift;
+        let step = 1u64 << shift;
+        Bucket { lower, upper: lower + (step - 1), step, count: 0, storage_index, logical_index }
+    }
+
+    /// The bucket that a value falls into, with a count of zero; `None` when out of range.
+    pub const fn bucket_of(&self, value: u64) -> Option<Bucket> {
+        let index = self.storage_index(value);
+        if index < self.length { Some(self.bucket_at(index)) } else { None }
+    }
+
+    /// Whether two layouts have the same counters, whatever their guaranteed ranges inside the outer buckets.
+    pub const fn same_counters(&self, other: &Layout) -> bool {
+        self.scale == other.scale && self.first_index == other.first_index && self.length == other.length
+    }
+
+    /// Whether the fields agree with each other, for layouts that come from memory others could write.
+    pub(crate) const fn is_valid(&self) -> bool {
+        match Layout::with_scale(self.scale, self.min_trackable, self.max_trackable) {
+            Ok(layout) => layout.same_counters(self) && self.reserved == 0,
+            Err(_) => false,
+        }
+    }
+}
+
+/// `e = 63 - scale - leading_zeros(v | B)`, index = `(e << scale) + (v >> e)`.
+#[inline(always)]
+const fn index_of(scale: u32, value: u64) -> u64 {
+    let block_size = 1u64 << (scale & 63);
+    let exponent = 63 - (value | block_size).leading_zeros() - scale;
+    ((exponent as u64) << (scale & 63)) + (value >> (exponent & 63))
+}
+
+/// The smallest scale that keeps the promise `0.5 / 2^scale <= error`, for an error of `min_error` at least, 0.1 at most, and
+/// 0.001 where it is zero, negative or NaN.
+pub(crate) const fn scale_for(relative_error: f64, min_error: f64) -> u32 {
+    let error = if relative_error.is_nan() || relative_error <= 0.0 {
+        DEFAULT_ERROR
+    } else if relative_error < min_error {
+        min_error
+    } else if relative_error > MAX_ERROR {
+        MAX_ERROR
+    } else {
+        relative_error
+    };
+    let mut scale = 0;
+    while 0.5 / ((1u64 << scale) as f64) > error {
+        scale += 1;
+    }
+    scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_examples() {
+        for (error, min, max, scale, first, last, length) in [
+            (0.01, 10_000, 30_000, 6, 526, 629, 104),
+            (0.001, 0, u64::MAX, 9, 0, 28_671, 28_672),
+            (0.0001, 100, 200, 13, 100, 200, 101),
+            (0.01, 50, 100, 6, 50, 100, 51),
+        ] {
+            let layout = Layout::new(error, min, max);
+            assert_eq!(layout.scale(), scale);
+            assert_eq!(layout.first_index(), first);
+            assert_eq!(layout.logical_index(max), last);
+            assert_eq!(layout.length(), length);
+        }
+        let layout = Layout::new(0.01, 0, u64::MAX);
+        assert_eq!(layout.bucket_of(127).unwrap().step, 1);
+        assert_eq!(layout.logical_index(127), 127);
+        assert_eq!((layout.logical_index(128), layout.logical_index(129)), (128, 128));
+        assert_eq!(layout.bucket_of(128).unwrap().step, 2);
+        let bucket = layout.bucket_of(1_000_000).unwrap();
+        assert_eq!((bucket.logical_index, bucket.lower, bucket.upper), (954, 999_424, 1_007_615));
+        assert_eq!(bucket.equivalent_value(crate::layout::bucket::ValueSelection::Midpoint), 1_003_520);
+        assert_eq!(bucket.step / 2, 4_096);
+        assert_eq!(layout.logical_index(u64::MAX), 3775);
+    }
+
+    #[test]
+    fn errors_become_block_sizes() {
+        let scale = |error| Layout::new(error, 0, 1).scale();
+        assert_eq!([scale(0.0), scale(-1.0), scale(f64::NAN), scale(0.001)], [9; 4]);
+        assert_eq!((scale(1.0), scale(0.1), scale(f64::INFINITY)), (3, 3, 3));
+        assert_eq!((scale(1e-9), scale(1e-6)), (MAX_SCALE, MAX_SCALE));
+        assert_eq!((scale(0.5 / 64.0), scale(0.5 / 64.0 - 1e-12)), (6, 7), "the error at a power of two");
+        for digits in 1..=5 {
+            let layout = Layout::with_significant_digits(digits, 0, 100).unwrap();
+            assert_eq!(layout.block_size(), [16, 128, 1024, 16384, 131_072][digits as usize - 1]);
+        }
+        for digits in [0, 6, u32::MAX] {
+            assert_eq!(Layout::with_significant_digits(digits, 0, 100), Err(Error::InvalidArgument));
+        }
+    }
+
+    #[test]
+    fn bad_ranges_are_refused() {
+        assert_eq!(Layout::try_new(0.01, 5, 5), Err(Error::InvalidArgument));
+        assert_eq!(Layout::try_new(0.01, u64::MAX, 0), Err(Error::InvalidArgument));
+        assert_eq!(Layout::with_scale(MAX_SCALE + 1, 0, 1), Err(Error::InvalidArgument));
+        assert_eq!(Layout::with_scale(u32::MAX, 0, 1), Err(Error::InvalidArgument));
+    }
+
+    #[test]
+    fn every_bucket_of_every_scale() {
+        for scale in 0..=MAX_SCALE {
+            let layout = Layout::with_scale(scale, 0, u64::MAX).unwrap();
+            assert_eq!(layout.length() as u64, (65 - scale as u64) << scale);
+            let mut next = 0u64;
+            for index in 0..layout.length() as u64 {
+                let bucket = layout.bucket_at(index);
+                assert_eq!(bucket.lower, next, "neighbours touch");
+                assert_eq!(bucket.upper - bucket.lower, bucket.step - 1);
+                assert_eq!(layout.storage_index(bucket.lower), index);
+                assert_eq!(layout.storage_index(bucket.upper), index);
+                let middle = bucket.equivalent_value(crate::layout::bucket::ValueSelection::Midpoint);
+                let worst = (middle - bucket.lower).max(bucket.upper - middle) as f64;
+                assert!(
+                    worst <= layout.relative_error() * bucket.lower as f64,
+                    "scale {scale} index {index}"
+                );
+                next = bucket.upper.wrapping_add(1);
+            }
+            assert_eq!(next, 0, "the last bucket ends at u64::MAX");
+        }
+    }
+
+    #[test]
+    fn one_comparison_catches_both_ends() {
+        let layout = Layout::new(0.01, 2_000, 12_000);
+        assert_eq!((layout.lowest_recordable(), layout.highest_recordable()), (2_000, 12_031));
+        for value in [0, 1, 1_999, 12_032, u64::MAX] {
+            assert!(!layout.contains(layout.storage_index(value)), "{value}");
+            assert_eq!(layout.bucket_of(value), None);
+            assert_eq!(layout.is_below(value), value < 2_000);
+        }
+        for value in [2_000, 12_000, 12_031] {
+            assert!(layout.contains(layout.storage_index(value)), "{value}");
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! What loom is asked: all that threads can see of each other in these small programs, under every interleaving and every
+//! order of memory that the language allows, within a bound on preemptions.
+//!
+//! `ci/loom.sh` runs them. Each fails when what it is about is broken: `ci/loom.sh bugs` breaks it, one thing at a time, and
+//! expects so.
+
+mod banks;
+mod doubles;
+mod sparse;
+
+use alloc::boxed::Box;
+
+use loom::sync::Arc;
+use loom::thread;
+
+use crate::cells::kind::Mode;
+use crate::cells::single_writer::Unguarded;
+use crate::cells::write_mode::Interlocked;
+use crate::error::Error;
+use crate::handle::options::Options;
+use crate::handle::shared::SharedHistogram;
+use crate::histograms::dense::Histogram;
+use crate::layout::layout::Layout;
+use crate::platform::atomics::Ordering::Relaxed;
+use crate::platform::atomics::{AtomicU32, AtomicU64};
+use crate::platform::seqlock::Version;
+use crate::snapshot::snapshot::{Counts, Since, Snapshot};
+
+fn model(preemptions: usize, program: impl Fn() + Sync + Send + 'static) {
+    let runs = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = runs.clone();
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = builder.preemption_bound.or(Some(preemptions));
+    builder.max_branches = 100_000;
+    builder.check(move || {
+        counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        program();
+    });
+    std::println!("{} executions", runs.load(std::sync::atomic::Ordering::Relaxed));
+}
+
+/// Two buckets, for the values 0 and 1.
+fn layout() -> Layout {
+    Layout::with_scale(0, 0, 1).unwrap()
+}
+
+fn create(mode: Mode, counter_bits: u32) -> SharedHistogram {
+    // One bucket for each of 8 values is the least that options can say.
+    let options = Options { mode, counter_bits, relative_error: 0.1, max_trackable: 1, ..Options::default() };
+    // SAFETY: a model of one writer has one.
+    unsafe { SharedHistogram::create_unguarded(&options) }.unwrap()
+}
+
+fn snapshot(layout: Layout) -> Box<Snapshot> {
+    Snapshot::boxed(layout).unwrap()
+}
+
+fn counts(snapshot: &Snapshot) -> (u64, u64) {
+    (snapshot.count_at(0), snapshot.count_at(1))
+}
+
+/// What a reader sees of several words is what one change wrote.
+#[test]
+fn version() {
+    model(3, || {
+        let shared = Arc::new((Version::new(), AtomicU64::new(0), AtomicU64::new(0)));
+        let changers: [_; 2] = [1, 2].map(|number| {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let changed = shared.0.change(|| {
+                    shared.1.store(number, Relaxed);
+                    shared.2.store(number, Relaxed);
+                });
+                assert!(matches!(changed, Ok(()) | Err(Error::Busy)));
+            })
+        });
+        let mut seen = (0, 0);
+        if shared.0.read(|| seen = (shared.1.load(Relaxed), shared.2.load(Relaxed))).is_ok() {
+            assert_eq!(seen.0, seen.1);
+        }
+        changers.into_iter().for_each(|changer| changer.join().unwrap());
+    });
+}
+
+type Small<C, M> = Histogram<[C; 4], M>;
+
+/// A snapshot that overlaps a reset counts from one side of it, whole.
+#[test]
+fn snapshot_against_reset() {
+    model(4, || {
+        let histogram = Arc::new(Small::<AtomicU64, Unguarded>::new(layout()));
+        histogram.record(0);
+        histogram.record(1);
+        let resetter = {
+            let histogram = histogram.clone();
+            thread::spawn(move || histogram.reset().unwrap())
+        };
+        let mut snapshot = snapshot(layout());
+        match snapshot.update(&**histogram, Since::Reset) {
+            Ok(()) => assert!(matches!(counts(&snapshot), (0, 0) | (1, 1)), "{:?}", counts(&snapshot)),
+            Err(error) => assert_eq!((error, snapshot.counts()), (Error::Busy, Counts::default())),
+        }
+        resetter.join().unwrap();
+        snapshot.update(&**histogram, Since::Reset).unwrap();
+        assert_eq!(counts(&snapshot), (0, 0));
+    });
+}
+
+/// Deltas add up to what was recorded, and no baseline is ahead of the counts that it is subtracted from.
+fn snapshot_against_writers_and_reset<M: crate::cells::cell::ManyWriters>(writers: u64) {
+    model(2, move || {
+        let histogram = Arc::new(Small::<AtomicU64, M>::new(layout()));
+        let (mut monitor, mut since_reset) = (snapshot(layout()), snapshot(layout()));
+        monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
+        let threads = (0..writers).map(|value| {
+            let histogram = histogram.clone();
+            thread::spawn(move || {
+                histogram.record(0);
+                histogram.record(value);
+            })
+        });
+        let mut threads: alloc::vec::Vec<_> = threads.collect();
+        threads.push({
+            let histogram = histogram.clone();
+            thread::spawn(move || histogram.reset().unwrap())
+        });
+        if since_reset.update(&**histogram, Since::Reset).is_ok() {
+            assert!(since_reset.counts().total <= 2 * writers);
+        }
+        monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
+        let first = monitor.counts().total;
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
+        assert_eq!(first + monitor.counts().total, 2 * writers);
+        since_reset.update(&**histogram, Since::Reset).unwrap();
+        assert!(since_reset.counts().total <= 2 * writers);
+    });
+}
+
+#[test]
+fn snapshot_against_one_writer_and_reset() {
+    snapshot_against_writers_and_reset::<Unguarded>(1);
+}
+
+#[test]
+fn snapshot_against_two_writers_and_reset() {
+    snapshot_against_writers_and_reset::<Interlocked>(2);
+}
+
+/// What a thread recorded before its reset is before it, whoever else resets.
+#[test]
+fn two_resets() {
+    model(4, || {
+        let histogram = Arc::new(Small::<AtomicU64, Interlocked>::new(layout()));
+        let other = {
+            let histogram = histogram.clone();
+            thread::spawn(move || histogram.reset())
+        };
+        histogram.record(1);
+        if histogram.reset().is_ok() {
+            let mut snapshot = snapshot(layout());
+            if snapshot.update(&**histogram, Since::Reset).is_ok() {
+                assert_eq!(counts(&snapshot), (0, 0));
+            }
+        }
+        let _ = other.join().unwrap();
+    });
+}
+
+/// A wrap that is told of shows in its cell, so that a delta does not take it for lost; and a reset between the two does
+/// not, either.
+#[test]
+fn wrap_against_delta_and_reset() {
+    model(4, || {
+        let histogram = Arc::new(Small::<AtomicU32, Interlocked>::new(layout()));
+        histogram.record_n(0, u32::MAX as u64);
+        // Wraps are told apart as long as fewer than 2^32 events come between two looks at a cell.
+        histogram.reset().unwrap();
+        let mut monitor = snapshot(layout());
+        monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
+        let writer = {
+            let histogram = histogram.clone();
+            thread::spawn(move || histogram.record(0))
+        };
+        histogram.reset().unwrap();
+        monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
+        assert!(matches!(monitor.counts(), Counts { total: 0 | 1, lost: 0, .. }), "{:?}", monitor.counts());
+        let first = monitor.counts().total;
+        writer.join().unwrap();
+        monitor.update(&**histogram, Since::PreviousUpdate).unwrap();
+        assert_eq!((first + monitor.counts().total, monitor.counts().lost), (1, 0));
+        monitor.update(&**histogram, Since::Reset).unwrap();
+        assert!(matches!(monitor.counts(), Counts { total: 0 | 1, lost: 0, .. }), "{:?}", monitor.counts());
+    });
+}
+
+/// Starts a thread that ends as real ones do, its destructors before it is joined.
+fn spawn(job: impl FnOnce() + 'static) -> thread::JoinHandle<()> {
+    thread::spawn(|| {
+        job();
+        crate::threads::tables::end();
+    })
+}
+
+/// Threads make their shards while a reader adds up and a reset takes a baseline.
+#[test]
+fn lazily_created_shards() {
+    model(4, || {
+        let histogram = create(Mode::ThreadLocal, 64);
+        let writers: [_; 2] = [0, 1].map(|value| {
+            let histogram = histogram.clone();
+            spawn(move || histogram.record(value))
+        });
+        let mut monitor = snapshot(*histogram.layout());
+        histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
+        let first = monitor.counts().total;
+        histogram.reset().unwrap();
+        let mut since_reset = snapshot(*histogram.layout());
+        histogram.update(&mut since_reset, Since::Reset).unwrap();
+        assert!(first + since_reset.counts().total <= 2);
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
+        assert_eq!(first + monitor.counts().total, 2);
+        histogram.update(&mut since_reset, Since::Reset).unwrap();
+        assert!(since_reset.counts().total <= 2);
+    });
+}
+
+/// The next owner of a shard goes on from the counts of the last.
+#[test]
+fn shard_handed_over() {
+    model(4, || {
+        let histogram = create(Mode::ThreadLocal, 64);
+        let writers: [_; 2] = [(); 2].map(|()| {
+            let histogram = histogram.clone();
+            spawn(move || histogram.record(1))
+        });
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        let bytes = histogram.footprint();
+        {
+            let histogram = histogram.clone();
+            spawn(move || histogram.record(1)).join().unwrap();
+        }
+        assert_eq!(histogram.footprint(), bytes, "the third had one of their shards");
+        let mut snapshot = snapshot(*histogram.layout());
+        histogram.update(&mut snapshot, Since::Reset).unwrap();
+        assert_eq!(counts(&snapshot), (0, 3));
+    });
+}
+
+/// A recorder hands its shard to a thread, or the other way round.
+#[test]
+fn recorder_hands_over() {
+    model(4, || {
+        let histogram = create(Mode::ThreadLocal, 64);
+        let mut recorder = histogram.recorder().unwrap();
+        let other = {
+            let histogram = histogram.clone();
+            spawn(move || {
+                histogram.record(1);
+                histogram.record(1);
+            })
+        };
+        recorder.record(1);
+        drop(recorder);
+        let mut recorder = histogram.recorder().unwrap();
+        recorder.record(1);
+        other.join().unwrap();
+        let mut snapshot = snapshot(*histogram.layout());
+        histogram.update(&mut snapshot, Since::Reset).unwrap();
+        assert_eq!(counts(&snapshot), (0, 4));
+    });
+}
+
+/// A thread ends while another frees the histogram and makes the next in its place.
+#[test]
+fn histogram_freed_while_a_thread_ends() {
+    model(4, || {
+        let histogram = create(Mode::ThreadLocal, 64);
+        let writer = {
+            let histogram = histogram.clone();
+            spawn(move || {
+                histogram.record(1);
+                drop(histogram);
+            })
+        };
+        drop(histogram);
+        let next = create(Mode::ThreadLocal, 64);
+        next.recorder().unwrap().record(0);
+        writer.join().unwrap();
+        let mut snapshot = snapshot(*next.layout());
+        next.update(&mut snapshot, Since::Reset).unwrap();
+        assert_eq!(counts(&snapshot), (1, 0));
+    });
+}
+
+/// A reader finds everything that was recorded before, whoever drained it.
+#[test]
+fn drains() {
+    model(4, || {
+        let histogram = create(Mode::Scalable, 64);
+        let others: [_; 2] = [(); 2].map(|()| {
+            let histogram = histogram.clone();
+            thread::spawn(move || {
+                histogram.record(1);
+                let mut snapshot = snapshot(*histogram.layout());
+                if histogram.update(&mut snapshot, Since::Reset).is_ok() {
+                    assert!(matches!(counts(&snapshot), (0, 1 | 2)));
+                }
+            })
+        });
+        others.into_iter().for_each(|other| other.join().unwrap());
+        let mut snapshot = snapshot(*histogram.layout());
+        histogram.update(&mut snapshot, Since::Reset).unwrap();
+        assert_eq!(counts(&snapshot), (0, 2));
+    });
+}

@@ -1,0 +1,79 @@
+//! Atomics, from wherever the build has them: the hardware, critical sections, or loom's model of the hardware.
+//!
+//! Everything else in the crate takes them from here. Targets without 64-bit atomics, or without compare-and-swap, go
+//! through `critical-section` for exactly what they lack. `--cfg picollo_no_atomic64` and `--cfg picollo_no_cas` make any
+//! target such a target, for testing.
+
+/// A function that is `const`, but for loom, whose atomics cannot be made at compile time.
+macro_rules! const_unless_loom {
+    ($(#[$attribute:meta])* $visibility:vis const fn $($rest:tt)*) => {
+        $(#[$attribute])* #[cfg(not(loom))] $visibility const fn $($rest)*
+        $(#[$attribute])* #[cfg(loom)] $visibility fn $($rest)*
+    };
+}
+pub(crate) use const_unless_loom;
+
+/// Whether the cells of 64 bits are plain memory that one instruction reads and writes.
+pub(crate) const HAS_ATOMIC_64: bool =
+    cfg!(all(target_has_atomic = "64", not(any(picollo_no_atomic64, picollo_no_cas))));
+
+#[cfg(not(loom))]
+mod chosen {
+    #[cfg(not(all(target_has_atomic = "32", not(picollo_no_cas))))]
+    pub use crate::platform::critical::{AtomicU32, AtomicUsize};
+    #[cfg(all(target_has_atomic = "32", not(picollo_no_cas)))]
+    pub use core::sync::atomic::{AtomicU32, AtomicUsize};
+
+    #[cfg(not(all(target_has_atomic = "64", not(any(picollo_no_atomic64, picollo_no_cas)))))]
+    pub use crate::platform::critical::AtomicU64;
+    #[cfg(all(target_has_atomic = "64", not(any(picollo_no_atomic64, picollo_no_cas))))]
+    pub use core::sync::atomic::AtomicU64;
+
+    #[cfg(all(feature = "alloc", not(all(target_has_atomic = "32", not(picollo_no_cas)))))]
+    pub(crate) use crate::platform::critical::AtomicPtr;
+    #[cfg(all(feature = "alloc", target_has_atomic = "32", not(picollo_no_cas)))]
+    pub(crate) use core::sync::atomic::AtomicPtr;
+
+    pub(crate) use core::sync::atomic::{Ordering, fence};
+}
+
+#[cfg(loom)]
+mod chosen {
+    pub(crate) use loom::sync::atomic::{AtomicPtr, Ordering, fence};
+    pub use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
+}
+
+#[cfg(feature = "alloc")]
+pub(crate) use chosen::AtomicPtr;
+pub use chosen::{AtomicU32, AtomicU64};
+pub(crate) use chosen::{AtomicUsize, Ordering, fence};
+#[cfg(all(feature = "std", loom))]
+pub(crate) use loom::cell::UnsafeCell;
+
+/// As loom's, which checks that nobody looks meanwhile.
+#[cfg(all(feature = "std", not(loom)))]
+pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+#[cfg(all(feature = "std", not(loom)))]
+impl<T> UnsafeCell<T> {
+    pub(crate) const fn new(data: T) -> UnsafeCell<T> {
+        UnsafeCell(core::cell::UnsafeCell::new(data))
+    }
+
+    pub(crate) fn with_mut<R>(&self, work: impl FnOnce(*mut T) -> R) -> R {
+        work(self.0.get())
+    }
+}
+
+/// Waits a little before looking again: on the core at first, then, where there is a scheduler, by letting others run.
+pub(crate) fn pause(attempt: u32) {
+    #[cfg(loom)]
+    loom::thread::yield_now();
+    #[cfg(all(feature = "std", not(loom)))]
+    if attempt >= 64 {
+        std::thread::yield_now();
+        return;
+    }
+    let _ = attempt;
+    core::hint::spin_loop();
+}

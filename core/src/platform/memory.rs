@@ -1,0 +1,52 @@
+//! Sizes of blocks, and allocation that can fail.
+
+#[cfg(feature = "alloc")]
+use core::ptr::NonNull;
+
+use crate::error::{Error, Result};
+
+/// Bytes of a block of `fixed` bytes and `length` of `E` behind them: a multiple of the alignment of `Head`, which it begins
+/// with. [`Error::OutOfMemory`] when no address space could hold it.
+pub(crate) const fn size_with<Head, E>(fixed: usize, length: usize) -> Result<usize> {
+    match length.checked_mul(size_of::<E>()) {
+        // Room for the arithmetic of sizes, here and with the prefix.
+        Some(bytes) if bytes < isize::MAX as usize - 2 * fixed => {
+            Ok((fixed + bytes).next_multiple_of(align_of::<Head>()))
+        }
+        _ => Err(Error::OutOfMemory),
+    }
+}
+
+/// A zeroed block of `size > 0` bytes.
+#[cfg(feature = "alloc")]
+pub(crate) fn allocate_zeroed(size: usize, align: usize) -> Result<NonNull<u8>> {
+    let layout = core::alloc::Layout::from_size_align(size, align).map_err(|_| Error::OutOfMemory)?;
+    debug_assert!(size > 0);
+    // SAFETY: callers ask for a header at least, so the size is not zero.
+    NonNull::new(unsafe { alloc::alloc::alloc_zeroed(layout) }).ok_or(Error::OutOfMemory)
+}
+
+/// Frees a block.
+///
+/// # Safety
+/// The block must come from [`allocate_zeroed`] with the same size and alignment, and not be used any more.
+#[cfg(feature = "alloc")]
+pub(crate) unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
+    // SAFETY: size and alignment were accepted when the block was allocated; the rest is the caller's promise.
+    unsafe {
+        alloc::alloc::dealloc(block.as_ptr(), core::alloc::Layout::from_size_align_unchecked(size, align))
+    }
+}
+
+/// Whether the allocator has a page or so left, for code that cannot bear to be refused a few words. (More than allocators keep
+/// for a thread in advance, so that it is there for whatever is allocated next.)
+#[cfg(feature = "std")]
+pub(crate) fn is_at_hand() -> bool {
+    const SIZE: usize = 2048;
+    let Ok(block) = allocate_zeroed(SIZE, align_of::<u64>()) else { return false };
+    // Nobody looks at it; but it is not to be optimised away.
+    let block = core::hint::black_box(block);
+    // SAFETY: the block just allocated.
+    unsafe { free(block, SIZE, align_of::<u64>()) };
+    true
+}

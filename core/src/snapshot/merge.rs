@@ -1,0 +1,376 @@
+//! Adding and subtracting the counts of snapshots of any layout.
+//!
+//! Each bucket's count goes, whole, to the bucket that its midpoint falls into. For the same buckets and for coarser ones
+//! that is exact: the result is what recording there would have given. A finer layout gets the count in one of its
+//! buckets, within the error of the coarser. A midpoint out of range is an underflow or overflow.
+
+use crate::error::{Error, Result};
+use crate::layout::bucket::{Bucket, ValueSelection};
+use crate::snapshot::snapshot::{Counts, Snapshot};
+
+/// What became of the counts that were added or subtracted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Merged {
+    /// Counts that went to a finer bucket than they came from, within the error of theirs.
+    pub refined: u64,
+    /// Counts that were in range there and are an underflow here.
+    pub underflow: u64,
+    /// Counts that were in range there and are an overflow here.
+    pub overflow: u64,
+    /// Counts for which a bucket had no room: no count goes above `u64::MAX`. They are among the lost of the result.
+    pub lost: u64,
+}
+
+impl Merged {
+    /// Whether every count is where recording its value here would have put it.
+    pub const fn is_exact(&self) -> bool {
+        self.refined == 0 && self.underflow == 0 && self.overflow == 0 && self.lost == 0
+    }
+}
+
+/// Totals while counts are merged.
+pub(crate) struct Merging {
+    counts: Counts,
+    merged: Merged,
+}
+
+impl Merging {
+    pub(crate) fn put_below(&mut self, count: u64) {
+        self.merged.underflow = self.merged.underflow.saturating_add(count);
+    }
+
+    pub(crate) fn put_above(&mut self, count: u64) {
+        self.merged.overflow = self.merged.overflow.saturating_add(count);
+    }
+}
+
+/// Where a bucket's count goes.
+enum Place {
+    In(usize),
+    Below,
+    Above,
+}
+
+impl Snapshot {
+    fn place_of(&self, bucket: &Bucket) -> Place {
+        let value = bucket.equivalent_value(ValueSelection::Midpoint);
+        let index = self.layout().storage_index(value);
+        if self.layout().contains(index) {
+            Place::In(index as usize)
+        } else if self.layout().is_below(value) {
+            Place::Below
+        } else {
+            Place::Above
+        }
+    }
+
+    /// Adds all counts of another snapshot, of any layout; its underflow, overflow and lost ones too. The next update
+    /// replaces what was merged.
+    ///
+    /// Each bucket's count goes to the bucket of its midpoint. That is exact where the buckets are the same or coarser
+    /// here: the result does not depend on the order, nor on what was merged with what before. A finer layout gets each
+    /// count in one of its buckets.
+    pub fn merge(&mut self, other: &Snapshot) -> Merged {
+        if self.layout().same_counters(other.layout()) {
+            let (mut counts, mut merged) = (self.counts(), Merged::default());
+            self.merge_same(other, &mut counts, &mut merged);
+            return self.merged(other, Merging { counts, merged });
+        }
+        self.merge_by(other, |snapshot, bucket, merging| match snapshot.place_of(bucket) {
+            Place::In(index) => snapshot.put(index, bucket.count, bucket.step, merging),
+            Place::Below => merging.put_below(bucket.count),
+            Place::Above => merging.put_above(bucket.count),
+        })
+    }
+
+    /// Adds all counts of another snapshot, each bucket's as `put` does.
+    pub(crate) fn merge_by(
+        &mut self,
+        other: &Snapshot,
+        put: impl Fn(&mut Snapshot, &Bucket, &mut Merging),
+    ) -> Merged {
+        let mut merging = Merging { counts: self.counts(), merged: Merged::default() };
+        for bucket in other.recorded_buckets() {
+            put(self, &bucket, &mut merging);
+        }
+        self.merged(other, merging)
+    }
+
+    /// Adds to the bucket at an index what comes from one of width `step`.
+    pub(crate) fn put(&mut self, index: usize, count: u64, step: u64, merging: &mut Merging) {
+        let Merging { counts, merged } = merging;
+        let fits = self.add_at(index, count);
+        if self.layout().bucket_at(index as u64).step < step {
+            merged.refined = merged.refined.saturating_add(fits);
+        }
+        counts.total = counts.total.saturating_add(fits);
+        merged.lost = merged.lost.saturating_add(count - fits);
+    }
+
+    /// Takes over the totals of what was merged from another snapshot.
+    fn merged(&mut self, other: &Snapshot, Merging { mut counts, merged }: Merging) -> Merged {
+        let theirs = other.counts();
+        let sum = |ours: u64, theirs: u64, placed: u64| ours.saturating_add(theirs).saturating_add(placed);
+        counts.underflow = sum(counts.underflow, theirs.underflow, merged.underflow);
+        counts.overflow = sum(counts.overflow, theirs.overflow, merged.overflow);
+        counts.lost = sum(counts.lost, theirs.lost, merged.lost);
+        self.hold(counts, self.is_approximate() || other.is_approximate());
+        merged
+    }
+
+    /// The case of equal counters: in one go.
+    fn merge_same(&mut self, other: &Snapshot, counts: &mut Counts, merged: &mut Merged) {
+        let mut total = 0u128;
+        for (index, count) in other.recorded_counts() {
+            let fits = self.add_at(index, count);
+            total += fits as u128;
+            merged.lost = merged.lost.saturating_add(count - fits);
+        }
+        counts.total = counts.total.saturating_add(total.try_into().unwrap_or(u64::MAX));
+    }
+
+    /// Takes away all counts of another snapshot, of any layout, from where [`Snapshot::merge`] would have put them; its
+    /// underflow, overflow and lost ones too. The next update replaces what is left.
+    ///
+    /// [`Error::InvalidArgument`], with nothing changed, when there is less here than is to be taken away.
+    pub fn subtract(&mut self, other: &Snapshot) -> Result<Merged> {
+        let merged = self.check_subtraction(other)?;
+        for bucket in other.recorded_buckets() {
+            if let Place::In(index) = self.place_of(&bucket) {
+                self.take_at(index, bucket.count);
+            }
+        }
+        let (ours, theirs) = (self.counts(), other.counts());
+        let total = self.recorded_counts().fold(0u128, |sum, (_, count)| sum + count as u128);
+        // Checked. A tally at the limit stays a lower bound.
+        let less = |ours: u64, theirs: u64, placed: u64| {
+            if ours == u64::MAX { ours } else { ours - theirs - placed }
+        };
+        let counts = Counts {
+            total: total.try_into().unwrap_or(u64::MAX),
+            underflow: less(ours.underflow, theirs.underflow, merged.underflow),
+            overflow: less(ours.overflow, theirs.overflow, merged.overflow),
+            lost: less(ours.lost, theirs.lost, 0),
+        };
+        self.hold(counts, self.is_approximate() || other.is_approximate());
+        Ok(merged)
+    }
+
+    /// Whether there is enough to take away, and what becomes of it.
+    fn check_subtraction(&self, other: &Snapshot) -> Result<Merged> {
+        let mut merged = Merged::default();
+        // Buckets come in ascending order, so those that go to one place come together.
+        let mut at = (usize::MAX, 0u64);
+        for bucket in other.recorded_buckets() {
+            match self.place_of(&bucket) {
+                Place::In(index) => {
+                    let so_far = if at.0 == index { at.1 } else { 0 };
+                    let taken = so_far.checked_add(bucket.count).ok_or(Error::InvalidArgument)?;
+                    if taken > self.count_at(index) {
+                        return Err(Error::InvalidArgument);
+                    }
+                    at = (index, taken);
+                    if self.layout().bucket_at(index as u64).step < bucket.step {
+                        merged.refined = merged.refined.saturating_add(bucket.count);
+                    }
+                }
+                Place::Below => merged.underflow = merged.underflow.saturating_add(bucket.count),
+                Place::Above => merged.overflow = merged.overflow.saturating_add(bucket.count),
+            }
+        }
+        let (ours, theirs) = (self.counts(), other.counts());
+        for (ours, theirs, placed) in [
+            (ours.underflow, theirs.underflow, merged.underflow),
+            (ours.overflow, theirs.overflow, merged.overflow),
+            (ours.lost, theirs.lost, 0),
+        ] {
+            if theirs.saturating_add(placed) > ours {
+                return Err(Error::InvalidArgument);
+            }
+        }
+        Ok(merged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::layout::{Layout, MAX_SCALE};
+    use proptest::prelude::*;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    /// What recording so often gives.
+    fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
+        let mut snapshot = Snapshot::boxed(layout).unwrap();
+        let mut counts = Counts::default();
+        let (raw, _) = snapshot.raw_and_base_mut();
+        for &(value, count) in values {
+            let place = match raw.get_mut(layout.storage_index(value) as usize) {
+                Some(cell) => {
+                    *cell += count;
+                    &mut counts.total
+                }
+                None if layout.is_below(value) => &mut counts.underflow,
+                None => &mut counts.overflow,
+            };
+            *place += count;
+        }
+        snapshot.hold(counts, false);
+        snapshot
+    }
+
+    fn contents(snapshot: &Snapshot) -> (Vec<(u64, u64)>, Counts) {
+        let counts = snapshot.recorded_buckets().map(|bucket| (bucket.lower, bucket.count)).collect();
+        (counts, snapshot.counts())
+    }
+
+    fn copy(of: &Snapshot) -> Box<Snapshot> {
+        let mut copy = Snapshot::boxed(*of.layout()).unwrap();
+        assert!(copy.merge(of).is_exact());
+        copy
+    }
+
+    fn value() -> impl Strategy<Value = u64> {
+        (any::<u64>(), 0u32..64).prop_map(|(value, shift)| value >> shift)
+    }
+
+    fn values() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        prop::collection::vec((value(), 1u64..1 << 40), 0..60)
+    }
+
+    fn layout(scales: core::ops::RangeInclusive<u32>) -> impl Strategy<Value = Layout> {
+        (scales, value(), value()).prop_filter_map("empty or large", |(scale, a, b)| {
+            Layout::with_scale(scale, a.min(b), a.max(b)).ok().filter(|layout| layout.length() < 1 << 18)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_and_coarser_buckets_are_exact(
+            scale in 0u32..12, finer in 0u32..4, a in value(), b in value(), values in values()
+        ) {
+            prop_assume!(a != b);
+            let coarse = Layout::with_scale(scale, a.min(b), a.max(b)).unwrap();
+            let source = snapshot(Layout::with_scale(scale + finer, 0, u64::MAX).unwrap(), &values);
+            let mut target = snapshot(coarse, &[]);
+            let merged = target.merge(&source);
+            prop_assert_eq!(contents(&target), contents(&snapshot(coarse, &values)), "as if recorded here");
+            prop_assert_eq!((merged.refined, merged.lost), (0, 0));
+            prop_assert_eq!(merged.underflow, target.counts().underflow);
+            prop_assert_eq!(merged.overflow, target.counts().overflow);
+        }
+
+        #[test]
+        fn finer_buckets_get_what_is_within_the_error(
+            layout in layout(0..=MAX_SCALE), other in layout(0..=MAX_SCALE), values in values()
+        ) {
+            let source = snapshot(other, &values);
+            let mut target = snapshot(layout, &[]);
+            let merged = target.merge(&source);
+            let mut expected = Vec::new();
+            let mut refined = 0;
+            for bucket in source.recorded_buckets() {
+                let value = bucket.equivalent_value(ValueSelection::Midpoint);
+                expected.push((value, bucket.count));
+                if layout.bucket_of(value).is_some_and(|place| place.step < bucket.step) {
+                    refined += bucket.count;
+                }
+            }
+            let mut expected = contents(&snapshot(layout, &expected));
+            expected.1.underflow += source.counts().underflow;
+            expected.1.overflow += source.counts().overflow;
+            prop_assert_eq!(contents(&target), expected);
+            prop_assert_eq!(merged.refined, refined);
+            let total = |counts: Counts| counts.total + counts.underflow + counts.overflow + counts.lost;
+            prop_assert_eq!(total(target.counts()), total(source.counts()), "nothing vanishes");
+        }
+
+        #[test]
+        fn order_does_not_matter(
+            layout in layout(0..=10), others in prop::array::uniform3(layout(0..=10)), lists in prop::array::uniform3(values())
+        ) {
+            let [a, b, c] = [0, 1, 2].map(|at| snapshot(others[at], &lists[at]));
+            let merge_all = |all: [&Snapshot; 3]| {
+                let mut target = snapshot(layout, &[]);
+                for one in all {
+                    target.merge(one);
+                }
+                contents(&target)
+            };
+            let expected = merge_all([&a, &b, &c]);
+            for all in [[&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]] {
+                prop_assert_eq!(merge_all(all.map(|one| &**one)), expected.clone());
+            }
+        }
+
+        #[test]
+        fn nor_does_what_is_merged_first(layout in layout(0..=10), lists in prop::array::uniform3(values()), finer in 0u32..4) {
+            // In the layout of the result, or on a finer one of the same range, whose buckets nest.
+            let between = Layout::with_scale(layout.scale() + finer, layout.lowest_recordable(), layout.highest_recordable()).unwrap();
+            let [a, b, c] = [0, 1, 2].map(|at| snapshot(between, &lists[at]));
+            let mut left = copy(&a);
+            left.merge(&b);
+            left.merge(&c);
+            let mut right = copy(&b);
+            right.merge(&c);
+            right.merge(&a);
+            prop_assert_eq!(contents(&left), contents(&right));
+            let (mut early, mut late) = (snapshot(layout, &[]), snapshot(layout, &[]));
+            early.merge(&left);
+            for one in [&a, &b, &c] { late.merge(one); }
+            prop_assert_eq!(contents(&early), contents(&late));
+        }
+
+        #[test]
+        fn subtracting_undoes_adding(layout in layout(0..=12), other in layout(0..=12), ours in values(), theirs in values()) {
+            let (mut target, source) = (snapshot(layout, &ours), snapshot(other, &theirs));
+            let before = contents(&target);
+            let added = target.merge(&source);
+            prop_assert_eq!(target.subtract(&source), Ok(added));
+            prop_assert_eq!(contents(&target), before);
+        }
+
+        #[test]
+        fn what_is_not_there_cannot_be_taken_away(layout in layout(0..=12), other in layout(0..=12), values in values()) {
+            let source = snapshot(other, &values);
+            let mut target = snapshot(layout, &[]);
+            target.merge(&source);
+            let before = contents(&target);
+            let mut more = copy(&source);
+            let Some(bucket) = source.recorded_buckets().next() else { return Ok(()) };
+            let (raw, _) = more.raw_and_base_mut();
+            raw[bucket.storage_index as usize] += 1;
+            prop_assert_eq!(target.subtract(&more), Err(Error::InvalidArgument));
+            prop_assert_eq!(contents(&target), before, "nothing changed");
+        }
+    }
+
+    #[test]
+    fn a_full_bucket_loses_and_tells() {
+        let layout = Layout::with_scale(2, 0, 100).unwrap();
+        for other in [layout, Layout::with_scale(3, 0, 100).unwrap()] {
+            let mut target = snapshot(layout, &[(5, u64::MAX - 1)]);
+            let source = snapshot(other, &[(5, 3), (6, 1)]);
+            let merged = target.merge(&source);
+            assert_eq!(merged, Merged { lost: 2, ..Merged::default() });
+            assert_eq!(target.bucket_of(5).unwrap().count, u64::MAX);
+            assert_eq!(target.counts(), Counts { total: u64::MAX, underflow: 0, overflow: 0, lost: 2 });
+        }
+    }
+
+    #[test]
+    fn underflow_overflow_and_lost_are_merged_too() {
+        let layout = Layout::with_scale(2, 10, 100).unwrap();
+        let mut source = snapshot(layout, &[(1, 2), (1000, 3)]);
+        source.hold(Counts { lost: 4, ..source.counts() }, true);
+        let mut target = snapshot(layout, &[(1, 1)]);
+        target.merge(&source);
+        assert_eq!(target.counts(), Counts { total: 0, underflow: 3, overflow: 3, lost: 4 });
+        assert!(target.is_approximate());
+        target.subtract(&source).unwrap();
+        assert_eq!(target.counts(), Counts { total: 0, underflow: 1, overflow: 0, lost: 0 });
+        assert_eq!(target.subtract(&source), Err(Error::InvalidArgument));
+    }
+}

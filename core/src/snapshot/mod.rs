@@ -1,0 +1,8 @@
+//! Frozen counts and their algebra.
+
+pub(crate) mod corrected;
+pub(crate) mod differences;
+pub(crate) mod merge;
+pub(crate) mod snapshot;
+pub(crate) mod source;
+pub(crate) mod spread;

@@ -1,0 +1,475 @@
+//! Frozen counts: what everything that reads works on.
+//!
+//! A snapshot holds two copies of a histogram's cumulative counts and reports their difference. The later one, *raw*, is
+//! also where the next delta starts from. The earlier one, *base*, is the baseline of the last reset, or the raw copy of
+//! the previous update. So nothing that a reset does disturbs a delta, and repeated reads since one reset copy the counts
+//! alone. For a delta the two copies change places, so that it costs no more.
+//!
+//! A snapshot that was decoded has no histogram behind it, and keeps one copy: its counts.
+
+use core::mem::{MaybeUninit, align_of, size_of};
+use core::ptr;
+
+use crate::cells::bulk::{self, RUN};
+use crate::cells::cell::{TallyCounts, wraps_between, wraps_of_64_between, wraps_of_64_bits};
+use crate::cells::identity::Identity;
+use crate::error::{Error, Result};
+use crate::layout::bucket::Bucket;
+use crate::layout::layout::Layout;
+use crate::platform::memory::size_with;
+use crate::snapshot::differences::{Cells, Recorded};
+use crate::snapshot::source::Source;
+
+/// What the counts of a snapshot are counted from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Since {
+    /// The last reset of the histogram, or its creation.
+    Reset,
+    /// The previous update of this snapshot, whatever was reset meanwhile. The first update counts since the reset.
+    PreviousUpdate,
+}
+
+/// Totals of a snapshot. They saturate at `u64::MAX`; what is decided by a total, such as percentiles, is decided by the exact
+/// one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Counts {
+    /// Observations in range.
+    pub total: u64,
+    /// Observations below the range.
+    pub underflow: u64,
+    /// Observations above the range.
+    pub overflow: u64,
+    /// Observations missing from the buckets, or from the two above: cells that wrapped around, or no memory for a cell. A wrap
+    /// leaves 2^32 behind for cells of 32 bits, and 2^64 for wider ones and for the counts above, which is told as `u64::MAX`:
+    /// so that then means as many, or more.
+    pub lost: u64,
+}
+
+/// All but the counts.
+#[derive(Debug)]
+#[repr(C)]
+struct Head {
+    layout: Layout,
+    counts: Counts,
+    raw_tallies: TallyCounts,
+    base_tallies: TallyCounts,
+    /// The version of the baseline that `base` holds, while it does.
+    baseline_version: Option<u32>,
+    /// Whether `base` is known to be all zeros, so that it need not be looked at.
+    base_is_zero: bool,
+    /// Whether the raw copy is the second half of the words.
+    swapped: bool,
+    /// Where the raw counts come from; a new source starts anew.
+    source: Option<Identity>,
+    timestamp_unix_nanos: u64,
+    approximate: bool,
+}
+
+/// Counts as they were at one moment, in words `S`: `[u64; N]` with `N` = [`Layout::snapshot_words`], or through any
+/// pointer `[u64]`.
+///
+/// Reading it costs one pass over the counts, whatever is asked, and allocates nothing.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Snapshot<S: ?Sized = [u64]> {
+    head: Head,
+    words: S,
+}
+
+impl Layout {
+    /// Words of a snapshot: two for each counter.
+    pub const fn snapshot_words(&self) -> usize {
+        2 * self.length()
+    }
+}
+
+impl Head {
+    const fn new(layout: Layout) -> Head {
+        const NONE: TallyCounts = TallyCounts { underflow: 0, overflow: 0, wraps: 0, lost: 0 };
+        Head {
+            layout,
+            counts: Counts { total: 0, underflow: 0, overflow: 0, lost: 0 },
+            raw_tallies: NONE,
+            base_tallies: NONE,
+            baseline_version: None,
+            base_is_zero: true,
+            swapped: false,
+            source: None,
+            timestamp_unix_nanos: 0,
+            approximate: false,
+        }
+    }
+}
+
+impl<const N: usize> Snapshot<[u64; N]> {
+    /// An empty snapshot, to be updated from a histogram of this layout.
+    ///
+    /// # Panics
+    /// When `N` is below [`Layout::snapshot_words`]; in a `const` that is a compile error.
+    pub const fn new(layout: Layout) -> Self {
+        assert!(N >= layout.snapshot_words(), "the array has too few words for the layout");
+        Snapshot { head: Head::new(layout), words: [0; N] }
+    }
+}
+
+impl<const N: usize> core::ops::Deref for Snapshot<[u64; N]> {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        self
+    }
+}
+
+impl<const N: usize> core::ops::DerefMut for Snapshot<[u64; N]> {
+    fn deref_mut(&mut self) -> &mut Snapshot {
+        self
+    }
+}
+
+impl Snapshot {
+    /// Alignment of the memory given to [`Snapshot::init_in`].
+    pub const ALIGNMENT: usize = align_of::<Head>();
+
+    /// Bytes that a snapshot of this layout takes. [`Error::OutOfMemory`] when no address space could hold it.
+    pub const fn required_size(layout: &Layout) -> Result<usize> {
+        Snapshot::size_of_words(layout.snapshot_words())
+    }
+
+    pub(crate) const fn size_of_words(words: usize) -> Result<usize> {
+        size_with::<Head, u64>(size_of::<Head>(), words)
+    }
+
+    /// An empty snapshot in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
+    /// [`Snapshot::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Snapshot::required_size`] bytes.
+    pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout) -> Result<&mut Snapshot> {
+        Snapshot::init_words_in(memory, layout, layout.snapshot_words())
+    }
+
+    /// As [`Snapshot::init_in`], with so many words: at least one for each counter.
+    pub(crate) fn init_words_in(
+        memory: &mut [MaybeUninit<u8>],
+        layout: Layout,
+        words: usize,
+    ) -> Result<&mut Snapshot> {
+        debug_assert!(words >= layout.length());
+        let size = Snapshot::size_of_words(words)?;
+        let base = memory.as_mut_ptr().cast::<u8>();
+        if !base.addr().is_multiple_of(Snapshot::ALIGNMENT) {
+            return Err(Error::InvalidArgument);
+        }
+        if memory.len() < size {
+            return Err(Error::BufferTooSmall);
+        }
+        // SAFETY: the memory is ours for the borrow, aligned and `size` bytes long as just checked, and zeroed before it
+        // is taken for words.
+        unsafe {
+            ptr::write_bytes(base, 0, size);
+            Ok(&mut *Snapshot::initialise(base, layout, words))
+        }
+    }
+
+    /// An empty snapshot on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room.
+    #[cfg(feature = "alloc")]
+    pub fn boxed(layout: Layout) -> Result<alloc::boxed::Box<Snapshot>> {
+        Snapshot::boxed_words(layout, layout.snapshot_words())
+    }
+
+    /// Bytes that [`Snapshot::copy_in`] takes for this layout.
+    pub const fn copy_size(layout: &Layout) -> Result<usize> {
+        Snapshot::size_of_words(layout.length())
+    }
+
+    /// A copy in memory that the caller owns, [`Snapshot::copy_size`] bytes. It holds its counts alone, and cannot be
+    /// updated from a histogram. Fails as [`Snapshot::init_in`] does.
+    pub fn copy_in<'m>(&self, memory: &'m mut [MaybeUninit<u8>]) -> Result<&'m mut Snapshot> {
+        let copy = Snapshot::init_words_in(memory, self.head.layout, self.head.layout.length())?;
+        let (counts, _) = copy.raw_and_base_mut();
+        for (index, count) in self.recorded_counts() {
+            counts[index] = count;
+        }
+        copy.head.counts = self.head.counts;
+        copy.head.approximate = self.head.approximate;
+        copy.head.timestamp_unix_nanos = self.head.timestamp_unix_nanos;
+        Ok(copy)
+    }
+
+    /// As [`Snapshot::boxed`], with so many words: at least one for each counter.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn boxed_words(layout: Layout, words: usize) -> Result<alloc::boxed::Box<Snapshot>> {
+        debug_assert!(words >= layout.length());
+        let size = Snapshot::size_of_words(words)?;
+        let base = crate::platform::memory::allocate_zeroed(size, Snapshot::ALIGNMENT)?;
+        // SAFETY: the block is ours, zeroed, aligned, and of the size that the value has, which the box will free.
+        unsafe { Ok(alloc::boxed::Box::from_raw(Snapshot::initialise(base.as_ptr(), layout, words))) }
+    }
+
+    /// # Safety
+    /// `base` must be aligned and have `size_of_words` zeroed bytes.
+    unsafe fn initialise(base: *mut u8, layout: Layout, words: usize) -> *mut Snapshot {
+        // SAFETY: room and alignment are the caller's promise.
+        unsafe { base.cast::<Head>().write(Head::new(layout)) };
+        ptr::slice_from_raw_parts_mut(base, words) as *mut Snapshot
+    }
+
+    /// Takes the counts anew, of a histogram with the layout of this snapshot, while writers and other readers go on.
+    ///
+    /// Every update is where the next delta starts from: the deltas of one snapshot add up to all that was recorded,
+    /// resets or not. An update that overlaps a reset counts from one side of it, whole.
+    ///
+    /// [`Error::Incompatible`] for another layout; [`Error::Unsupported`] for a decoded snapshot, which has no room for what
+    /// deltas start from; [`Error::Busy`] when competing resets kept the baseline from being
+    /// read ([`Since::Reset`] only): the snapshot is then empty, and the next delta starts where it would have anyway.
+    pub fn update<T: Source + ?Sized>(&mut self, source: &T, since: Since) -> Result<()> {
+        if !self.head.layout.same_counters(source.layout()) {
+            return Err(Error::Incompatible);
+        }
+        if self.words.len() < self.head.layout.snapshot_words() {
+            return Err(Error::Unsupported);
+        }
+        source.prepare()?;
+        let identity = source.identity();
+        let is_new = self.head.source != Some(identity);
+        if is_new {
+            // What the words hold is written before it is read.
+            self.head = Head::new(self.head.layout);
+        }
+        let since_update = since == Since::PreviousUpdate && !is_new;
+        if since_update {
+            // The counts of the previous update become the base; what was the base is overwritten below.
+            self.head.swapped ^= true;
+            self.head.base_is_zero = false;
+            self.head.base_tallies = self.head.raw_tallies;
+            self.head.baseline_version = None;
+        } else if !self.head.baseline_version.is_some_and(|version| source.baseline_is(version)) {
+            self.take_baseline(source)?;
+        }
+        let mut raw_tallies = source.tallies();
+        let head = &mut self.head;
+        let (raw, base) = split(&mut self.words, head);
+        let (mut total, mut wraps) = (0u128, 0u64);
+        for (run, (raw, base)) in raw.chunks_mut(RUN).zip(base.chunks_mut(RUN)).enumerate() {
+            let sum_wraps = source.copy_counts(run * RUN, raw);
+            raw_tallies.wraps = raw_tallies.wraps.wrapping_add(wraps_of_64_bits(sum_wraps, T::COUNTER_BITS));
+            if head.base_is_zero {
+                total += bulk::total_since_zero(raw);
+                continue;
+            }
+            if T::COUNTER_BITS < 64 {
+                wraps += unwrap_differences(raw, base);
+            }
+            total += bulk::total(raw, base);
+        }
+        // Before `wraps` counts what is not in the base.
+        let base_was_changed = wraps > 0;
+        if raw_tallies.wraps != head.base_tallies.wraps {
+            let mut wide = raw_tallies.wraps_beside_since(&head.base_tallies);
+            if T::COUNTER_BITS == 64 {
+                wide += wraps_of_64_between(&*base, raw);
+            }
+            wraps = wraps.wrapping_add(wraps_of_64_bits(wide, T::COUNTER_BITS));
+        }
+        head.source = Some(identity);
+        head.layout = *source.layout();
+        head.approximate = T::APPROXIMATE;
+        head.raw_tallies = raw_tallies;
+        if base_was_changed {
+            // The base was adjusted to these counts.
+            head.baseline_version = None;
+        }
+        head.count_totals(total, wraps, T::COUNTER_BITS);
+        Ok(())
+    }
+
+    fn take_baseline<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {
+        let (raw, base) = split(&mut self.words, &self.head);
+        match source.copy_baseline(base, &mut self.head.base_tallies) {
+            Ok(version) => {
+                self.head.baseline_version = Some(version);
+                // Until the first reset.
+                self.head.base_is_zero = bulk::are_zero(base);
+                Ok(())
+            }
+            Err(error) => {
+                base.copy_from_slice(raw);
+                self.head.base_is_zero = false;
+                self.head.base_tallies = self.head.raw_tallies;
+                self.head.baseline_version = None;
+                self.head.counts = Counts::default();
+                Err(error)
+            }
+        }
+    }
+
+    /// Forgets where the counts came from, so that the next update takes nothing over from them.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn forget_source(&mut self) {
+        self.head.source = None;
+    }
+
+    /// Empties the snapshot, and forgets where it came from.
+    pub(crate) fn forget(&mut self) {
+        self.words.fill(0);
+        self.head = Head::new(self.head.layout);
+    }
+
+    /// The rule that maps values to counters.
+    pub fn layout(&self) -> &Layout {
+        &self.head.layout
+    }
+
+    /// Totals.
+    pub fn counts(&self) -> Counts {
+        self.head.counts
+    }
+
+    /// The sum of all counts, which may be more than [`Counts::total`] can say: every rank is decided by it.
+    pub(crate) fn exact_total(&self) -> u128 {
+        match self.head.counts.total {
+            u64::MAX => self.cells().total(0..self.head.layout.length()),
+            total => total.into(),
+        }
+    }
+
+    /// Whether counts are estimates (scalable mode).
+    pub fn is_approximate(&self) -> bool {
+        self.head.approximate
+    }
+
+    /// When the counts were taken, as set by [`Snapshot::set_timestamp_unix_nanos`]; 0 where nobody did.
+    pub fn timestamp_unix_nanos(&self) -> u64 {
+        self.head.timestamp_unix_nanos
+    }
+
+    /// Notes when the counts were taken, in nanoseconds since 1970: there is no clock in here.
+    pub fn set_timestamp_unix_nanos(&mut self, nanos: u64) {
+        self.head.timestamp_unix_nanos = nanos;
+    }
+
+    /// The count at a storage index below [`Layout::length`].
+    pub(crate) fn count_at(&self, index: usize) -> u64 {
+        self.cells().at(index)
+    }
+
+    /// The bucket at a storage index below [`Layout::length`], with its count.
+    pub(crate) fn bucket_at(&self, index: usize) -> Bucket {
+        Bucket { count: self.count_at(index), ..self.head.layout.bucket_at(index as u64) }
+    }
+
+    /// The bucket of a value, with its count; `None` when the value is out of range.
+    pub fn bucket_of(&self, value: u64) -> Option<Bucket> {
+        self.head.layout.bucket_of(value).map(|bucket| self.bucket_at(bucket.storage_index as usize))
+    }
+
+    /// All buckets in ascending order, empty ones too.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        (0..self.head.layout.length()).map(|index| self.bucket_at(index))
+    }
+
+    /// The buckets that have counts, in ascending order.
+    pub fn recorded_buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
+        self.recorded_counts().map(|(index, _)| self.bucket_at(index))
+    }
+
+    /// Storage indices and counts, where there are any.
+    pub(crate) fn recorded_counts(&self) -> Recorded<'_> {
+        self.cells().recorded()
+    }
+
+    /// The counts by storage index.
+    #[inline]
+    pub(crate) fn cells(&self) -> Cells<'_> {
+        let length = self.head.layout.length();
+        let (first, rest) = self.words.split_at(length);
+        let second = rest.get(..length).unwrap_or_default();
+        match (self.head.base_is_zero, self.head.swapped) {
+            (true, false) => Cells::new(first, &[]),
+            (false, false) => Cells::new(first, second),
+            (true, true) => Cells::new(second, &[]),
+            (false, true) => Cells::new(second, first),
+        }
+    }
+
+    /// The raw counts and what they are counted from, if anything, to be changed; [`Snapshot::hold`] then tells what came
+    /// of it.
+    pub(crate) fn raw_and_base_mut(&mut self) -> (&mut [u64], &mut [u64]) {
+        self.head.base_is_zero = false;
+        split(&mut self.words, &self.head)
+    }
+
+    /// Adds to the count at a storage index as much as fits; [`Snapshot::hold`] is to follow. Returns how much that was.
+    pub(crate) fn add_at(&mut self, index: usize, count: u64) -> u64 {
+        let fits = count.min(u64::MAX - self.count_at(index));
+        let (raw, base) = self.raw_and_base_mut();
+        // The raw count is where the next delta starts from.
+        match base.get_mut(index) {
+            Some(base) => *base = base.wrapping_sub(fits),
+            None => raw[index] += fits,
+        }
+        fits
+    }
+
+    /// Takes away from the count at a storage index, which is not below that; [`Snapshot::hold`] is to follow.
+    pub(crate) fn take_at(&mut self, index: usize, count: u64) {
+        let (raw, base) = self.raw_and_base_mut();
+        match base.get_mut(index) {
+            Some(base) => *base = base.wrapping_add(count),
+            None => raw[index] -= count,
+        }
+    }
+
+    /// Notes the totals of counts that were not taken from a histogram. The next update replaces them.
+    pub(crate) fn hold(&mut self, counts: Counts, approximate: bool) {
+        self.head.counts = counts;
+        self.head.approximate = approximate;
+        self.head.baseline_version = None;
+    }
+
+    /// Takes over the guaranteed range of another layout with the same counters.
+    pub(crate) fn set_range_of(&mut self, layout: &Layout) {
+        debug_assert!(self.head.layout.same_counters(layout));
+        self.head.layout = *layout;
+    }
+}
+
+impl Head {
+    /// Totals from the sum of the buckets, the tallies, and the wraps that the differences show.
+    fn count_totals(&mut self, total: u128, wraps_seen: u64, counter_bits: u32) {
+        let (raw, base) = (&mut self.raw_tallies, &self.base_tallies);
+        let known = base.wraps.wrapping_add(wraps_seen);
+        raw.know_wraps(known);
+        let unseen = raw.wraps.wrapping_sub(known);
+        self.counts = Counts {
+            total: total.try_into().unwrap_or(u64::MAX),
+            underflow: raw.underflow.wrapping_sub(base.underflow),
+            overflow: raw.overflow.wrapping_sub(base.overflow),
+            lost: (raw.lost.wrapping_sub(base.lost) as u128)
+                .saturating_add((unseen as u128) << counter_bits)
+                .try_into()
+                .unwrap_or(u64::MAX),
+        };
+    }
+}
+
+/// Where 32-bit cells wrapped, lowers the base so that the difference is what was counted, modulo `2^32`. Returns how
+/// many wraps that made up for.
+fn unwrap_differences(raw: &[u64], base: &mut [u64]) -> u64 {
+    let mut wraps = 0;
+    for (raw, base) in raw.iter().zip(base) {
+        let missing = wraps_between(*base, *raw);
+        if missing != 0 {
+            *base = base.wrapping_sub(missing << 32);
+            wraps += missing;
+        }
+    }
+    wraps
+}
+
+/// The raw copy and the base, which is empty where there is no room for one.
+fn split<'a>(words: &'a mut [u64], head: &Head) -> (&'a mut [u64], &'a mut [u64]) {
+    let length = head.layout.length();
+    let (first, rest) = words.split_at_mut(length);
+    let second = rest.get_mut(..length).unwrap_or_default();
+    // Only an update swaps them, and needs both.
+    if head.swapped { (second, first) } else { (first, second) }
+}

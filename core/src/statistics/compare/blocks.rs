@@ -1,0 +1,260 @@
+//! What needs the order in which values were measured: series of blocks.
+//!
+//! A histogram forgets the order of its observations, and all that is computed from it takes them for independent. Times that
+//! were measured one after the other seldom are: the clock frequency changes, caches warm up, another process runs. So a
+//! benchmark measures in blocks, A and B next to each other in each, and judges the differences within blocks, whose number is
+//! that of the independent observations.
+
+use super::normal;
+use super::quantile::{DEFAULT_CONFIDENCE, order_statistics, share_or};
+use super::{
+    COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, CompareOptions, DEFAULT_POWER, Margin, judge,
+    smallest_detectable,
+};
+use crate::error::{Error, Result};
+
+/// How strongly a series depends on its own past.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Autocorrelation {
+    /// The correlation of each value with the next, -1 to 1; 0 where all are equal.
+    pub lag1: f64,
+    /// How many times larger the variance of the mean is than that of as many independent values: 1 or more.
+    pub inflation: f64,
+    /// Whether the series is to be warned of: `lag1` is too large for chance (1 %), and the inflation above a tenth.
+    pub is_significant: bool,
+}
+
+/// Up to this the number of independent values is known well enough to be used. What drifts all the way has no such number: its
+/// interval is the whole range.
+const MAX_INFLATION: f64 = 4.0;
+
+/// The fewest values whose extremes are a 95 % interval of their median.
+const FEWEST: usize = 6;
+
+/// Lags that are looked at.
+const MAX_LAG: usize = 1000;
+
+/// Whether a series of measurements depends on its own past, in the order in which it was measured.
+///
+/// The first autocorrelation against its standard error `1 / sqrt(n)` (M. S. Bartlett, 1946), and the inflation of the mean's
+/// variance, summed over pairs of lags as long as they are positive (C. J. Geyer, *Practical Markov chain Monte Carlo*, 1992).
+///
+/// [`Error::Empty`] for fewer than 4 values, [`Error::InvalidArgument`] where one is not finite.
+pub fn autocorrelation(values: &[f64]) -> Result<Autocorrelation> {
+    if values.len() < 4 {
+        return Err(Error::Empty);
+    }
+    if !values.iter().all(|value| value.is_finite()) {
+        return Err(Error::InvalidArgument);
+    }
+    Ok(correlate(values.len(), |at| values[at]))
+}
+
+fn correlate(length: usize, value: impl Fn(usize) -> f64) -> Autocorrelation {
+    let n = length as f64;
+    let mean = (0..length).map(&value).sum::<f64>() / n;
+    let square_sum =
+        |lag: usize| -> f64 { (lag..length).map(|at| (value(at) - mean) * (value(at - lag) - mean)).sum() };
+    let squares = square_sum(0);
+    if squares <= 0.0 || !squares.is_finite() {
+        return Autocorrelation { lag1: 0.0, inflation: 1.0, is_significant: false };
+    }
+    let lag1 = square_sum(1) / squares;
+    let mut sum = 1.0 + lag1;
+    let mut lag = 2;
+    if sum > 0.0 {
+        while lag + 1 < length.min(MAX_LAG) / 2 {
+            let pair = (square_sum(lag) + square_sum(lag + 1)) / squares;
+            if pair <= 0.0 {
+                break;
+            }
+            sum += pair;
+            lag += 2;
+        }
+    }
+    let inflation = (2.0 * sum - 1.0).max(1.0);
+    // Without dependence its expectation is -1/n.
+    let z = (lag1 + 1.0 / n) * libm::sqrt(n);
+    Autocorrelation { lag1, inflation, is_significant: normal::above(z) < 0.01 && inflation > 1.1 }
+}
+
+/// What a series of pairs of blocks says of the difference between A and B.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[repr(C)]
+pub struct BlockComparison {
+    /// Pairs of blocks.
+    pub block_count: u64,
+    /// The confidence asked for, between 0 and 1.
+    pub confidence: f64,
+    /// The confidence that the interval has.
+    pub coverage: f64,
+    /// The median of A's blocks; above an overhead, see [`compare_blocks_above`].
+    pub median_a: f64,
+    /// The median of B's blocks; above an overhead, see [`compare_blocks_above`].
+    pub median_b: f64,
+    /// The median of the differences within pairs, B less A.
+    pub difference: f64,
+    /// The lower end of its interval; minus infinity where there are too few blocks for one.
+    pub difference_lower: f64,
+    /// The upper end of its interval; infinity where there are too few blocks for one.
+    pub difference_upper: f64,
+    /// What a difference has to exceed to count.
+    pub margin: f64,
+    /// The true difference that would be told from none four times out of five, or as often as the options say; infinity where
+    /// there are too few blocks.
+    pub smallest_detectable: f64,
+    /// The correlation of each difference with the next.
+    pub lag1: f64,
+    /// How many times larger the variance of their mean is than that of as many independent ones.
+    pub inflation: f64,
+    /// A [`Verdict`] code.
+    pub verdict: u32,
+    /// [`COMPARISON_TOO_FEW`] and its siblings.
+    pub flags: u32,
+    /// What can be told apart at all: the option. What is smaller, A or B or the difference, is not known.
+    pub resolution: f64,
+}
+
+/// Halved only once, but first where the sum is beyond the largest double.
+fn middle_of(lower: f64, upper: f64) -> f64 {
+    let sum = lower + upper;
+    if sum.is_finite() { sum / 2.0 } else { lower / 2.0 + upper / 2.0 }
+}
+
+/// What is in all blocks and belongs to neither side, such as what calling costs.
+///
+/// It is the same in all of them, and so is its error: no number of blocks makes that smaller.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct BlockOverhead {
+    /// In each of A's blocks.
+    pub a: f64,
+    /// In each of B's blocks.
+    pub b: f64,
+    /// How far `b - a` may be off, either way; 0 where the two are one and the same, which cancels.
+    pub error: f64,
+}
+
+/// Compares two series of blocks, `a[i]` measured next to `b[i]`, by the differences within pairs: whatever changes slowly
+/// changes both.
+///
+/// The interval is that of the median of the differences, from their order statistics alone, as
+/// [`Snapshot::quantile_interval`](crate::Snapshot::quantile_interval) has it; for the median this inverts the sign test. Where
+/// the differences depend on those before them, the order statistics are those of as many values as are independent, down to a
+/// quarter of them; below that the interval is all of their range. Of the options, `quantile` is not looked at. The scratch is as long as the
+/// series, and left in disorder.
+///
+/// [`Error::InvalidArgument`] for series of different lengths, values that are not finite, and options out of range;
+/// [`Error::BufferTooSmall`] for a scratch that is too short; [`Error::Empty`] for no blocks.
+pub fn compare_blocks(
+    a: &[f64],
+    b: &[f64],
+    scratch: &mut [f64],
+    options: &CompareOptions,
+) -> Result<BlockComparison> {
+    compare(a, b, None, scratch, options)
+}
+
+/// As [`compare_blocks`], of blocks that contain an overhead.
+///
+/// The differences are of the blocks as they are, so that an overhead that both have goes out without an error. One that they do
+/// not share is subtracted, and its error widens the interval, as Zou and Donner have it for independent ones. `median_a` and
+/// `median_b` are without the overhead, may be below zero where there is hardly anything else, and differ by exactly
+/// `difference`: each is moved by half of what the difference of two medians is not the median of the differences.
+///
+/// Errors as [`compare_blocks`], and [`Error::InvalidArgument`] for an overhead that is not finite or an error below zero.
+pub fn compare_blocks_above(
+    a: &[f64],
+    b: &[f64],
+    overhead: &BlockOverhead,
+    scratch: &mut [f64],
+    options: &CompareOptions,
+) -> Result<BlockComparison> {
+    let BlockOverhead { a: of_a, b: of_b, error } = *overhead;
+    if !(of_a.is_finite() && of_b.is_finite() && error.is_finite() && error >= 0.0) {
+        return Err(Error::InvalidArgument);
+    }
+    compare(a, b, Some(overhead), scratch, options)
+}
+
+/// The numbers, from 1, of the values between which the median of `length` lies, and with which probability it does, where the
+/// values depend on each other like this.
+fn ends(length: usize, correlation: &Autocorrelation, confidence: f64) -> (f64, f64, f64) {
+    let n = length as f64;
+    if !correlation.is_significant {
+        return order_statistics(length as u64, 0.5, confidence);
+    }
+    let independent = ((n / correlation.inflation) as usize).max(length.min(FEWEST));
+    let (lower, _, coverage) = order_statistics(independent as u64, 0.5, confidence);
+    // As far from either end, in shares; at the ends where that is not known.
+    let is_known = correlation.inflation <= MAX_INFLATION;
+    let lower = if is_known { libm::floor(lower * n / independent as f64) } else { lower.min(1.0) };
+    (lower, n + 1.0 - lower, coverage)
+}
+
+fn compare(
+    a: &[f64],
+    b: &[f64],
+    overhead: Option<&BlockOverhead>,
+    scratch: &mut [f64],
+    options: &CompareOptions,
+) -> Result<BlockComparison> {
+    let confidence = share_or(options.confidence, DEFAULT_CONFIDENCE)?;
+    let power = share_or(options.power, DEFAULT_POWER)?;
+    let length = a.len();
+    if length != b.len() || !a.iter().chain(b).all(|value| value.is_finite()) {
+        return Err(Error::InvalidArgument);
+    }
+    let scratch = scratch.get_mut(..length).ok_or(Error::BufferTooSmall)?;
+    if length == 0 {
+        return Err(Error::Empty);
+    }
+    let mut sort = |value: &dyn Fn(usize) -> f64| {
+        for (at, slot) in scratch.iter_mut().enumerate() {
+            *slot = value(at);
+        }
+        scratch.sort_unstable_by(f64::total_cmp);
+        middle_of(scratch[(length - 1) / 2], scratch[length / 2])
+    };
+    let (mut median_a, mut median_b) = (sort(&|at| a[at]), sort(&|at| b[at]));
+    // Sorted last: the ends of the interval are looked up below.
+    let mut difference = sort(&|at| b[at] - a[at]);
+    let correlation = correlate(length, |at| b[at] - a[at]);
+    let (lower, upper, coverage) = ends(length, &correlation, confidence);
+    let mut lower = if lower >= 1.0 { scratch[lower as usize - 1] } else { f64::NEG_INFINITY };
+    let mut upper = scratch.get(upper as usize - 1).copied().unwrap_or(f64::INFINITY);
+    if let Some(overhead) = overhead {
+        let shift = overhead.b - overhead.a;
+        lower = difference - libm::hypot(difference - lower, overhead.error) - shift;
+        upper = difference + libm::hypot(upper - difference, overhead.error) - shift;
+        difference -= shift;
+        median_a -= overhead.a;
+        median_b -= overhead.b;
+        let (middle, half) = (middle_of(median_a, median_b), difference / 2.0);
+        (median_a, median_b) = (middle - half, middle + half);
+    }
+    let Margin { value: margin, flags } = options.margin(median_a, 0.0)?;
+    let (verdict, mut flags) = judge(lower, upper, margin, flags);
+    if correlation.is_significant {
+        flags |= COMPARISON_AUTOCORRELATED;
+    }
+    if !(lower.is_finite() && upper.is_finite()) {
+        flags |= COMPARISON_TOO_FEW;
+    }
+    Ok(BlockComparison {
+        block_count: length as u64,
+        confidence,
+        coverage,
+        median_a,
+        median_b,
+        difference,
+        difference_lower: lower,
+        difference_upper: upper,
+        margin,
+        smallest_detectable: smallest_detectable(lower, upper, margin, confidence, power),
+        resolution: options.resolution.max(0.0),
+        lag1: correlation.lag1,
+        inflation: correlation.inflation,
+        verdict: verdict as u32,
+        flags,
+    })
+}

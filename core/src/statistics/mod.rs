@@ -1,0 +1,8 @@
+//! Numbers from a snapshot.
+
+pub(crate) mod compare;
+pub(crate) mod interpolate;
+pub(crate) mod moments;
+pub(crate) mod percentile;
+pub(crate) mod steps;
+pub(crate) mod summary;

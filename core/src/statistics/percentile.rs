@@ -1,0 +1,246 @@
+//! Percentiles, in one pass over the counts for many ranks.
+
+use crate::cells::bulk::RUN;
+use crate::error::{Error, Result};
+use crate::layout::bucket::{Bucket, ValueSelection};
+use crate::snapshot::snapshot::Snapshot;
+use crate::statistics::summary::Percentile;
+
+/// Ranks have a resolution of 1e-9 percent: the count to reach is decided in integers.
+const RANK_UNITS: f64 = 1e9;
+pub(crate) const HUNDRED_PERCENT: u128 = 100_000_000_000;
+
+/// Ranks that are not in ascending order are sorted in groups of this many, each taking a pass.
+const GROUP: usize = 64;
+
+/// The run of counts that holds what is looked for is taken apart into runs of this many, and those one by one.
+pub(crate) const SHORT_RUN: usize = 32;
+
+/// The nearest rank: `max(1, ceil(rank / 100 * total))`, exact for ranks with up to nine decimals.
+/// [`Error::InvalidArgument`] for NaN and ranks outside 0 ..= 100.
+pub(crate) fn target_count(rank: f64, total: u128) -> Result<u128> {
+    if !(0.0..=100.0).contains(&rank) {
+        return Err(Error::InvalidArgument);
+    }
+    let units = rank_units(rank);
+    // Units take 37 bits, and a total 64 and those of the number of counters, at most 26.
+    Ok((units * total).div_ceil(HUNDRED_PERCENT).max(1))
+}
+
+/// As it is reported.
+pub(crate) fn saturated(count: u128) -> u64 {
+    count.try_into().unwrap_or(u64::MAX)
+}
+
+/// A rank in units of 1e-9 percent.
+pub(crate) fn rank_units(rank: f64) -> u128 {
+    libm::round(rank * RANK_UNITS) as u128
+}
+
+/// Finds, for ascending targets, the buckets where the cumulative count reaches them.
+pub(crate) struct Cursor<'a> {
+    snapshot: &'a Snapshot,
+    index: usize,
+    /// Counts before `index`.
+    before: u128,
+    /// Whether the sum of any counts has 64 bits.
+    is_small: bool,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
+        Cursor { snapshot, index: 0, before: 0, is_small: snapshot.counts().total < u64::MAX }
+    }
+
+    /// The counts below the bucket that was found.
+    pub(crate) fn before(&self) -> u128 {
+        self.before
+    }
+
+    /// The index of the bucket that holds the observation number `target`, 1 ..= total.
+    pub(crate) fn find(&mut self, target: u128) -> usize {
+        let cells = self.snapshot.cells();
+        let mut run = RUN;
+        while self.index < cells.len() {
+            let end = (self.index + run).min(cells.len());
+            let range = self.index..end;
+            let count = if self.is_small { cells.wrapping_total(range).into() } else { cells.total(range) };
+            let reached = self.before + count;
+            if reached < target {
+                (self.index, self.before) = (end, reached);
+            } else if run == 1 {
+                break;
+            } else {
+                // In this run: look at its parts.
+                run = if run > SHORT_RUN { SHORT_RUN } else { 1 };
+            }
+        }
+        self.index
+    }
+}
+
+impl Snapshot {
+    /// The percentile at one rank. See [`Snapshot::percentiles`].
+    pub fn percentile(&self, rank: f64, selection: ValueSelection) -> Result<Percentile> {
+        let mut out = [Percentile::default()];
+        self.percentiles(&[rank], selection, &mut out)?;
+        Ok(out[0])
+    }
+
+    /// The percentiles at ranks 0 ..= 100, in any order: for each the first bucket whose cumulative count reaches
+    /// `max(1, ceil(rank / 100 * total))`. Underflow, overflow and lost counts are not part of it.
+    ///
+    /// One pass over the counts for ascending ranks, one for every 64 ranks otherwise.
+    ///
+    /// [`Error::InvalidArgument`] for a rank out of range, [`Error::Empty`] when nothing was recorded,
+    /// [`Error::BufferTooSmall`] when `out` is shorter than `ranks`; nothing is written then.
+    pub fn percentiles(
+        &self,
+        ranks: &[f64],
+        selection: ValueSelection,
+        out: &mut [Percentile],
+    ) -> Result<()> {
+        self.for_each_percentile(ranks, selection, out.len(), |at, percentile| out[at] = percentile)
+    }
+
+    /// The values of [`Snapshot::percentiles`] alone.
+    pub fn percentile_values(&self, ranks: &[f64], selection: ValueSelection, out: &mut [u64]) -> Result<()> {
+        self.for_each_percentile(ranks, selection, out.len(), |at, percentile| out[at] = percentile.value)
+    }
+
+    fn for_each_percentile(
+        &self,
+        ranks: &[f64],
+        selection: ValueSelection,
+        capacity: usize,
+        mut write: impl FnMut(usize, Percentile),
+    ) -> Result<()> {
+        let total = self.exact_total();
+        let mut ascending = true;
+        let mut last = 0;
+        for &rank in ranks {
+            let target = target_count(rank, total)?;
+            ascending &= target >= last;
+            last = target;
+        }
+        if ranks.len() > capacity {
+            return Err(Error::BufferTooSmall);
+        }
+        if total == 0 {
+            return if ranks.is_empty() { Ok(()) } else { Err(Error::Empty) };
+        }
+        let mut emit = |cursor: &mut Cursor, at: usize, target: u128| {
+            let bucket = self.bucket_at(cursor.find(target));
+            let target_count = saturated(target);
+            let value = bucket.equivalent_value(selection);
+            write(at, Percentile { rank: ranks[at], value, target_count, bucket });
+        };
+        if ascending {
+            let mut cursor = Cursor::new(self);
+            for (at, &rank) in ranks.iter().enumerate() {
+                emit(&mut cursor, at, target_count(rank, total)?);
+            }
+            return Ok(());
+        }
+        for (group, ranks) in ranks.chunks(GROUP).enumerate() {
+            let mut order = [(0u128, 0usize); GROUP];
+            let order = &mut order[..ranks.len()];
+            for (at, &rank) in ranks.iter().enumerate() {
+                order[at] = (target_count(rank, total)?, group * GROUP + at);
+            }
+            order.sort_unstable();
+            let mut cursor = Cursor::new(self);
+            for &mut (target, at) in order {
+                emit(&mut cursor, at, target);
+            }
+        }
+        Ok(())
+    }
+
+    /// The percentage of observations at or below a value: those in buckets up to and including its own, or, with
+    /// `interpolate`, with that bucket's share in proportion to where the value lies in it. 0 below the range, 100 above.
+    /// [`Error::Empty`] when nothing was recorded.
+    pub fn rank_of_value(&self, value: u64, interpolate: bool) -> Result<f64> {
+        let total = self.exact_total();
+        if total == 0 {
+            return Err(Error::Empty);
+        }
+        let Some(bucket) = self.bucket_of(value) else {
+            return Ok(if self.layout().is_below(value) { 0.0 } else { 100.0 });
+        };
+        let before = self.count_before(bucket.storage_index as usize) as f64;
+        let share =
+            if interpolate { ((value - bucket.lower) as f64 + 1.0) / bucket.step as f64 } else { 1.0 };
+        Ok(((before + bucket.count as f64 * share) / total as f64 * 100.0).min(100.0))
+    }
+
+    /// The percentile of the observation in the middle of a bucket of this snapshot: of `count` observations the one with number
+    /// `ceil(count / 2)`. The target count is its number among all, `before + ceil(count / 2)`, and the rank that number over
+    /// the total, NaN when nothing was recorded; an only observation is at rank 100. For an empty bucket it is the last
+    /// observation before the bucket. One pass over the counts below it; to list many buckets use
+    /// [`Snapshot::bucket_percentiles`].
+    pub fn bucket_percentile(&self, bucket: &Bucket, selection: ValueSelection) -> Percentile {
+        let before = self.count_before(bucket.storage_index as usize);
+        percentile_of_middle(before, *bucket, self.exact_total(), selection)
+    }
+
+    /// The buckets that have counts (or all), in ascending order, each as [`Snapshot::bucket_percentile`] has it.
+    pub fn bucket_percentiles(
+        &self,
+        recorded_only: bool,
+        selection: ValueSelection,
+    ) -> impl Iterator<Item = Percentile> + '_ {
+        let (mut before, total) = (0u128, self.exact_total());
+        self.buckets().filter(move |bucket| !recorded_only || bucket.count != 0).map(move |bucket| {
+            let percentile = percentile_of_middle(before, bucket, total, selection);
+            before += u128::from(bucket.count);
+            percentile
+        })
+    }
+
+    fn count_before(&self, index: usize) -> u128 {
+        self.cells().total(0..index)
+    }
+}
+
+fn percentile_of_middle(before: u128, bucket: Bucket, total: u128, selection: ValueSelection) -> Percentile {
+    let target_count = before + u128::from(bucket.count.div_ceil(2));
+    // Rounded once where 53 bits hold a hundred times the target.
+    let rank = target_count as f64 * 100.0 / total as f64;
+    let target_count = u64::try_from(target_count).unwrap_or(u64::MAX);
+    Percentile { rank, value: bucket.equivalent_value(selection), target_count, bucket }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn targets_are_exact() {
+        assert_eq!(target_count(99.9, 1_000_000), Ok(999_000), "one too high in floating point");
+        assert_eq!(target_count(99.999, 99_940), Ok(99_940));
+        assert_eq!(target_count(99.9999999999, 1_000_000), Ok(1_000_000));
+        assert_eq!((target_count(0.0, 5), target_count(-0.0, 5)), (Ok(1), Ok(1)));
+        assert_eq!(target_count(100.0, u64::MAX.into()), Ok(u64::MAX.into()));
+        // All counters full.
+        let most = u128::from(u64::MAX) << 26;
+        assert_eq!(target_count(100.0, most), Ok(most));
+        for rank in [f64::NAN, -1e-9, 100.000_000_001, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(target_count(rank, 5), Err(Error::InvalidArgument), "{rank}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn targets_of_decimal_ranks(nanos in 0u64..=100_000_000_000, total in 1u128..1 << 90) {
+            // The rank as a user would write it, with nine decimals.
+            let text = std::format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
+            let rank: f64 = text.parse().unwrap();
+            let product = nanos as u128 * total;
+            let mut expected = product / 100_000_000_000;
+            if !product.is_multiple_of(100_000_000_000) { expected += 1 }
+            prop_assert_eq!(target_count(rank, total).unwrap(), expected.max(1));
+        }
+    }
+}

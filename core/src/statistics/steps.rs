@@ -1,0 +1,361 @@
+//! Ways through the counts of a snapshot, as HdrHistogram has them: in steps of equal width, of growing width, and of
+//! percentiles.
+//!
+//! A step ends at a value, and holds the counts of all buckets up to and including that value's, as far as no step before
+//! it does: a bucket is never divided. All go on until everything recorded is covered, and read each count once.
+
+use crate::error::{Error, Result};
+use crate::layout::bucket::Bucket;
+use crate::snapshot::snapshot::Snapshot;
+use crate::statistics::percentile::saturated;
+
+/// A step of an iteration.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
+pub struct Step {
+    /// Where the step before ended; 0 for the first. (HdrHistogram's `valueIteratedFrom`.)
+    pub from: u64,
+    /// Where this one ends. Steps of percentiles end with a bucket. (`valueIteratedTo`.)
+    pub to: u64,
+    /// Counts that came with this step; saturates at `u64::MAX`.
+    pub added_count: u64,
+    /// Counts of this and all steps before; saturates at `u64::MAX`.
+    pub cumulative_count: u64,
+    /// The percentage of all counts that is.
+    pub rank: f64,
+    /// The percentage at which a step of percentiles was due; `rank` for the other steps.
+    pub rank_level: f64,
+}
+
+/// Adds up counts in ascending order.
+#[derive(Clone, Debug)]
+struct Walk<'a> {
+    snapshot: &'a Snapshot,
+    /// How many counters were added up.
+    index: usize,
+    count: u128,
+    /// Of all there is.
+    total: u128,
+    /// At the end of the step before.
+    from: u64,
+    count_before: u128,
+}
+
+impl<'a> Walk<'a> {
+    fn new(snapshot: &'a Snapshot) -> Self {
+        Walk { snapshot, index: 0, count: 0, total: snapshot.exact_total(), from: 0, count_before: 0 }
+    }
+
+    fn add_up_to(&mut self, end: usize) {
+        let cells = self.snapshot.cells();
+        let end = end.min(cells.len());
+        if self.index < end {
+            self.count += cells.total(self.index..end);
+            self.index = end;
+        }
+    }
+
+    /// A step that ends at a value, with what was added up.
+    fn step(&mut self, to: u64) -> Step {
+        let rank = 100.0 * self.count as f64 / self.total as f64;
+        let step = Step {
+            from: self.from,
+            to,
+            added_count: saturated(self.count - self.count_before),
+            cumulative_count: saturated(self.count),
+            rank,
+            rank_level: rank,
+        };
+        (self.from, self.count_before) = (to, self.count);
+        step
+    }
+}
+
+/// Steps that end at given values: the state that [`Snapshot::linear_steps`] and [`Snapshot::logarithmic_steps`] share.
+#[derive(Clone, Debug)]
+struct ValueSteps<'a> {
+    walk: Walk<'a>,
+    top: Option<Bucket>,
+}
+
+impl<'a> ValueSteps<'a> {
+    fn new(snapshot: &'a Snapshot) -> Self {
+        ValueSteps { walk: Walk::new(snapshot), top: snapshot.highest_recorded() }
+    }
+
+    /// The step that ends at `to`, as long as there is anything to come: counts, or, where all were given, another step in
+    /// the bucket where the last one ended, by `reaches`. (There it is so, and steps are to be the same.)
+    fn next(&mut self, to: u64, reaches: u64) -> Option<Step> {
+        let top = self.top?;
+        let layout = self.walk.snapshot.layout();
+        let last = (self.walk.index as u64).checked_sub(1).map(|last| layout.bucket_at(last));
+        if last.is_some_and(|last| last.storage_index >= top.storage_index && reaches > last.upper) {
+            self.top = None;
+            return None;
+        }
+        let end = if layout.is_below(to) { 0 } else { layout.storage_index(to).saturating_add(1) };
+        self.walk.add_up_to(usize::try_from(end).unwrap_or(usize::MAX));
+        if to == u64::MAX {
+            self.top = None;
+        }
+        Some(self.walk.step(to))
+    }
+}
+
+impl Snapshot {
+    /// The highest bucket that has counts.
+    pub fn highest_recorded(&self) -> Option<Bucket> {
+        Some(self.bucket_at(self.cells().last()?))
+    }
+
+    /// The lowest bucket that has counts.
+    pub fn lowest_recorded(&self) -> Option<Bucket> {
+        self.recorded_buckets().next()
+    }
+
+    /// The buckets that hold any value of a range, in ascending order, empty ones too. The range is closed, so that it can
+    /// end at `u64::MAX`.
+    pub fn buckets_between(&self, lowest: u64, highest: u64) -> impl Iterator<Item = Bucket> + '_ {
+        self.indices_between(lowest, highest).map(|index| self.bucket_at(index))
+    }
+
+    /// The counts of [`Snapshot::buckets_between`] together: how many observations share a bucket with a value of the range.
+    /// Saturates at `u64::MAX`.
+    pub fn count_between(&self, lowest: u64, highest: u64) -> u64 {
+        saturated(self.cells().total(self.indices_between(lowest, highest)))
+    }
+
+    fn indices_between(&self, lowest: u64, highest: u64) -> core::ops::Range<usize> {
+        let layout = self.layout();
+        let is_outside =
+            lowest > highest || highest < layout.lowest_recordable() || lowest > layout.highest_recordable();
+        let first =
+            layout.storage_index(lowest.clamp(layout.lowest_recordable(), layout.highest_recordable()));
+        let last =
+            layout.storage_index(highest.clamp(layout.lowest_recordable(), layout.highest_recordable()));
+        if is_outside { 0..0 } else { first as usize..last as usize + 1 }
+    }
+
+    /// Steps of equal width: they end at `width - 1`, `2 * width - 1`, …, until everything recorded is covered.
+    ///
+    /// There may be very many of them. [`Error::InvalidArgument`] for a width of 0.
+    pub fn linear_steps(&self, width: u64) -> Result<impl Iterator<Item = Step> + '_> {
+        let mut end = width.checked_sub(1).ok_or(Error::InvalidArgument)?;
+        let mut steps = ValueSteps::new(self);
+        Ok(core::iter::from_fn(move || {
+            let step = steps.next(end, end);
+            end = end.saturating_add(width);
+            step
+        }))
+    }
+
+    /// Steps of growing width: they end at `first - 1`, `first * base - 1`, `first * base * base - 1`, … (rounded down),
+    /// until everything recorded is covered.
+    ///
+    /// [`Error::InvalidArgument`] for a first width of 0, and a base that is not above 1.
+    pub fn logarithmic_steps(&self, first: u64, base: f64) -> Result<impl Iterator<Item = Step> + '_> {
+        if first == 0 || !base.is_finite() || base <= 1.0 {
+            return Err(Error::InvalidArgument);
+        }
+        let mut level = first as f64;
+        let mut whole = first;
+        let mut steps = ValueSteps::new(self);
+        Ok(core::iter::from_fn(move || {
+            let layout = self.layout();
+            let end = if level >= u64::MAX as f64 { u64::MAX } else { whole - 1 };
+            let step = steps.next(end, layout.lowest_equivalent(whole));
+            // Slow growth does not stay where it is for want of digits.
+            level = if level * base > level { level * base } else { level + level * f64::EPSILON };
+            whole = level as u64;
+            step
+        }))
+    }
+
+    /// Steps of percentiles, which get closer by half with each half of the distance to 100 %, with
+    /// `ticks_per_half_distance` of them each time; the last one is at 100. They end with a bucket each, and several may end
+    /// with the same.
+    ///
+    /// This is HdrHistogram's, in floating point, so that the steps are the same. [`Error::InvalidArgument`] for 0 ticks.
+    pub fn percentile_steps(&self, ticks_per_half_distance: u32) -> Result<impl Iterator<Item = Step> + '_> {
+        if ticks_per_half_distance == 0 {
+            return Err(Error::InvalidArgument);
+        }
+        let ticks = ticks_per_half_distance as f64;
+        let mut walk = Walk::new(self);
+        let total = walk.total;
+        let mut buckets = self.recorded_counts();
+        let mut upper = 0;
+        let mut level = 0.0;
+        let mut is_done = total == 0;
+        Ok(core::iter::from_fn(move || {
+            if is_done {
+                return None;
+            }
+            if walk.count == total || level >= 100.0 {
+                // One more step, to 100 %.
+                let highest = self.highest_recorded()?;
+                walk.add_up_to(usize::MAX);
+                is_done = true;
+                level = 100.0;
+                upper = highest.upper;
+            } else {
+                while walk.index == 0 || 100.0 * walk.count as f64 / (total as f64) < level {
+                    let Some((index, _)) = buckets.next() else { break };
+                    walk.add_up_to(index + 1);
+                    upper = self.layout().bucket_at(index as u64).upper;
+                }
+            }
+            let step = Step { rank_level: level, ..walk.step(upper) };
+            // In the n-th half of the distance, steps are a tick of the 2^n-th part.
+            let halves = libm::ilogb(100.0 / (100.0 - level)).clamp(0, 1100) + 1;
+            let next = level + 100.0 / libm::ldexp(ticks, halves);
+            // Near 100, with counts of more bits than a double, steps get too small to go on.
+            level = if next > level { next } else { 100.0 };
+            Some(step)
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::layout::Layout;
+    use crate::snapshot::snapshot::Counts;
+    use proptest::prelude::*;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
+        let mut snapshot = Snapshot::boxed(layout).unwrap();
+        let (raw, _) = snapshot.raw_and_base_mut();
+        for &(value, count) in values {
+            if let Some(cell) = raw.get_mut(layout.storage_index(value) as usize) {
+                *cell += count;
+            }
+        }
+        let total = raw.iter().sum();
+        snapshot.hold(Counts { total, ..Counts::default() }, false);
+        snapshot
+    }
+
+    fn snapshots() -> impl Strategy<Value = Box<Snapshot>> {
+        (0u32..8, 0u64..2000, 1u64..100_000, prop::collection::vec((0u64..110_000, 1u64..1 << 40), 0..100))
+            .prop_map(|(scale, min, width, values)| {
+                snapshot(Layout::with_scale(scale, min, min + width).unwrap(), &values)
+            })
+    }
+
+    /// HdrHistogram's iterator of percentiles, state by state.
+    fn percentiles_as_there(snapshot: &Snapshot, ticks: u32) -> Vec<(u64, u64, f64)> {
+        let total = snapshot.counts().total;
+        let (mut steps, mut level, mut so_far) = (Vec::new(), 0.0f64, 0u64);
+        let last = snapshot.highest_recorded();
+        for bucket in snapshot.buckets() {
+            so_far += bucket.count;
+            if bucket.count == 0 {
+                continue;
+            }
+            let is_last = last == Some(bucket);
+            while 100.0 * so_far as f64 / total as f64 >= level {
+                steps.push((bucket.upper, so_far, level));
+                let halves = ((100.0 / (100.0 - level)).ln() / 2.0f64.ln()) as i64 + 1;
+                level += 100.0 / (f64::from(ticks) * 2.0f64.powi(halves as i32));
+                if is_last {
+                    steps.push((bucket.upper, so_far, 100.0));
+                    break;
+                }
+            }
+        }
+        steps
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles(snapshot in snapshots(), ticks in 1u32..200) {
+            let steps = snapshot.percentile_steps(ticks).unwrap();
+            let steps: Vec<_> = steps.map(|step| (step.to, step.cumulative_count, step.rank_level)).collect();
+            prop_assert_eq!(steps, percentiles_as_there(&snapshot, ticks));
+        }
+
+        #[test]
+        fn equal_and_growing_widths_cover_everything(
+            snapshot in snapshots(), width in 1u64..5000, base in 1.0001f64..20.0
+        ) {
+            let linear: Vec<_> = snapshot.linear_steps(width).unwrap().collect();
+            let logarithmic: Vec<_> = snapshot.logarithmic_steps(width, base).unwrap().collect();
+            for (at, step) in linear.iter().enumerate() {
+                prop_assert_eq!(step.to, (at as u64 + 1) * width - 1);
+            }
+            for steps in [linear, logarithmic] {
+                let (mut cumulative, mut from) = (0, 0);
+                for step in steps {
+                    cumulative += step.added_count;
+                    prop_assert_eq!((step.from, step.cumulative_count), (from, cumulative));
+                    prop_assert_eq!(step.rank, step.rank_level);
+                    let naive = snapshot.buckets().filter(|bucket| bucket.lower <= step.to).map(|bucket| bucket.count);
+                    prop_assert_eq!(cumulative, naive.sum::<u64>());
+                    from = step.to;
+                }
+                prop_assert_eq!(cumulative, snapshot.counts().total);
+            }
+        }
+
+        #[test]
+        fn ranges(snapshot in snapshots(), a in 0u64..120_000, b in 0u64..120_000) {
+            let between: Vec<_> = snapshot.buckets_between(a, b).collect();
+            let naive: Vec<_> =
+                snapshot.buckets().filter(|bucket| a <= b && bucket.lower <= b && bucket.upper >= a).collect();
+            prop_assert_eq!(between, naive);
+            let all = snapshot.buckets_between(0, u64::MAX).map(|bucket| bucket.count).sum::<u64>();
+            prop_assert_eq!(all, snapshot.counts().total, "a range covers everything recorded");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_world() {
+        let layout = Layout::with_scale(0, 0, u64::MAX).unwrap();
+        let full = snapshot(layout, &[(0, 1), (u64::MAX, 1)]);
+        let linear: Vec<_> =
+            full.linear_steps(1 << 62).unwrap().map(|step| (step.to, step.added_count)).collect();
+        assert_eq!(linear, [((1 << 62) - 1, 1), ((1 << 63) - 1, 0), ((3 << 62) - 1, 1), (u64::MAX, 0)]);
+        let logarithmic: Vec<_> = full.logarithmic_steps(1, 1e30).unwrap().map(|step| step.to).collect();
+        assert_eq!(logarithmic, [0, u64::MAX]);
+        assert_eq!(
+            full.linear_steps(u64::MAX).unwrap().map(|step| step.to).collect::<Vec<_>>(),
+            [u64::MAX - 1, u64::MAX]
+        );
+        assert_eq!(
+            (full.lowest_recorded().unwrap().lower, full.highest_recorded().unwrap().upper),
+            (0, u64::MAX)
+        );
+    }
+
+    #[test]
+    fn counts_of_more_bits_than_a_double() {
+        // The share of the first bucket rounds to 100 %.
+        let layout = Layout::with_scale(2, 0, 100).unwrap();
+        for ticks in [1, 5, 100] {
+            let full = snapshot(layout, &[(5, u64::MAX / 2), (50, 1)]);
+            let limit = 56 * ticks as usize + 2;
+            let steps: Vec<_> = full.percentile_steps(ticks).unwrap().take(limit + 1).collect();
+            assert!(steps.len() <= limit, "{ticks} ticks do not end");
+            let last = steps.last().unwrap();
+            assert_eq!((last.rank_level, last.to), (100.0, full.highest_recorded().unwrap().upper));
+        }
+    }
+
+    #[test]
+    fn what_makes_no_steps() {
+        let empty = snapshot(Layout::with_scale(0, 0, 100).unwrap(), &[]);
+        assert_eq!(empty.linear_steps(1).unwrap().count(), 0);
+        assert_eq!(empty.logarithmic_steps(1, 2.0).unwrap().count(), 0);
+        assert_eq!(empty.percentile_steps(5).unwrap().count(), 0);
+        assert_eq!((empty.lowest_recorded(), empty.highest_recorded()), (None, None));
+        assert_eq!(empty.linear_steps(0).err(), Some(Error::InvalidArgument));
+        assert_eq!(empty.percentile_steps(0).err(), Some(Error::InvalidArgument));
+        for base in [1.0, 0.5, -2.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(empty.logarithmic_steps(1, base).err(), Some(Error::InvalidArgument));
+        }
+        assert_eq!(empty.logarithmic_steps(0, 2.0).err(), Some(Error::InvalidArgument));
+    }
+}

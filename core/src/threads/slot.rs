@@ -1,0 +1,156 @@
+//! The thread's slot: one pointer in thread-local storage.
+//!
+//! In a shared library, thread-local access costs a call unless the variable uses the initial-exec model, which Rust
+//! cannot ask for. So, where the C library grants it to libraries that are loaded late (glibc keeps a small reserve for
+//! them), the slot is defined and read in assembly. Elsewhere it is an ordinary thread-local variable.
+
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(loom, miri))
+))]
+mod chosen {
+    use crate::threads::tables::{EMPTY, Table};
+    use core::arch::{asm, global_asm};
+
+    /// The symbol; of a name that another version of this crate in the same program does not have.
+    macro_rules! slot {
+        () => {
+            concat!(
+                "picollo_thread_slot_",
+                env!("CARGO_PKG_VERSION_MAJOR"),
+                "_",
+                env!("CARGO_PKG_VERSION_MINOR"),
+                "_",
+                env!("CARGO_PKG_VERSION_PATCH")
+            )
+        };
+    }
+
+    // Global for the other code units of the crate, hidden from other modules of the process.
+    global_asm!(
+        ".pushsection .tdata,\"awT\",%progbits",
+        ".p2align 3",
+        concat!(".globl ", slot!()),
+        concat!(".hidden ", slot!()),
+        concat!(".type ", slot!(), ", %object"),
+        concat!(".size ", slot!(), ", 8"),
+        concat!(slot!(), ":"),
+        ".quad {empty}",
+        ".popsection",
+        empty = sym EMPTY,
+    );
+
+    #[inline(always)]
+    pub fn get() -> *const Table {
+        let table;
+        // SAFETY: reads the thread's slot, through the offset that the loader has put into the global offset table.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            asm!(
+                concat!("mov {table}, qword ptr [rip + ", slot!(), "@GOTTPOFF]"),
+                "mov {table}, qword ptr fs:[{table}]",
+                table = out(reg) table,
+                options(pure, readonly, nostack, preserves_flags)
+            );
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            asm!(
+                concat!("adrp {table}, :gottprel:", slot!()),
+                concat!("ldr {table}, [{table}, :gottprel_lo12:", slot!(), "]"),
+                "mrs {thread}, tpidr_el0",
+                "ldr {table}, [{thread}, {table}]",
+                table = out(reg) table,
+                thread = out(reg) _,
+                options(pure, readonly, nostack, preserves_flags)
+            );
+        }
+        table
+    }
+
+    /// Where the thread's storage is.
+    pub fn place() -> usize {
+        let place;
+        // SAFETY: reads the thread pointer, which x86-64 keeps in the storage itself as well.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            asm!("mov {}, qword ptr fs:[0]", out(reg) place, options(pure, readonly, nostack, preserves_flags));
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            asm!("mrs {}, tpidr_el0", out(reg) place, options(pure, nomem, nostack, preserves_flags));
+        }
+        place
+    }
+
+    pub fn set(table: *const Table) {
+        // SAFETY: writes the thread's slot, found as above.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            asm!(
+                concat!("mov {offset}, qword ptr [rip + ", slot!(), "@GOTTPOFF]"),
+                "mov qword ptr fs:[{offset}], {table}",
+                table = in(reg) table,
+                offset = out(reg) _,
+                options(nostack, preserves_flags)
+            );
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            asm!(
+                concat!("adrp {offset}, :gottprel:", slot!()),
+                concat!("ldr {offset}, [{offset}, :gottprel_lo12:", slot!(), "]"),
+                "mrs {thread}, tpidr_el0",
+                "str {table}, [{thread}, {offset}]",
+                table = in(reg) table,
+                offset = out(reg) _,
+                thread = out(reg) _,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}
+
+#[cfg(not(all(
+    target_os = "linux",
+    target_env = "gnu",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    not(any(loom, miri))
+)))]
+mod chosen {
+    use crate::threads::tables::{EMPTY, ENDED, Table};
+    use core::cell::Cell;
+
+    #[cfg(not(loom))]
+    std::thread_local! {
+        static SLOT: Cell<*const Table> = const { Cell::new(&raw const EMPTY) };
+    }
+    #[cfg(loom)]
+    loom::thread_local! {
+        static SLOT: Cell<*const Table> = Cell::new(&raw const EMPTY);
+    }
+
+    #[inline(always)]
+    pub fn get() -> *const Table {
+        SLOT.try_with(Cell::get).unwrap_or(&raw const ENDED)
+    }
+
+    /// Where the thread's storage is.
+    pub fn place() -> usize {
+        SLOT.try_with(|slot| core::ptr::from_ref(slot).addr()).unwrap_or(0)
+    }
+
+    pub fn set(table: *const Table) {
+        // Only loom ends slots; `get` then answers the same.
+        let _ = SLOT.try_with(|slot| slot.set(table));
+    }
+}
+
+pub(crate) use chosen::{get, place, set};

@@ -1,0 +1,157 @@
+//! The thread-local histograms and the threads that live now: a thread that ends asks here which of its shards still have a
+//! histogram, and a new thread whether one ended in its place without a word.
+//!
+//! Nothing is allocated or freed under the lock: the allocator may be one that records, and then comes back here.
+
+use alloc::vec::Vec;
+use core::ptr::NonNull;
+
+use crate::error::{Error, Result};
+use crate::platform::lock::Lock;
+use crate::threads::shards::{ShardHead, Shards};
+use crate::threads::tables::{self, Entry, Table};
+
+struct Registry {
+    /// The index of a histogram in every thread's table is its index here. Indices are used again, epochs never, so that
+    /// an entry of an earlier histogram is told apart.
+    living: Vec<Option<(u64, NonNull<Shards>)>>,
+    /// No index below this one is free.
+    lowest_free: usize,
+    /// Where threads have their thread-local storage, in ascending order, and their newest tables. Of threads that live
+    /// at the same time no two have it in the same place.
+    threads: Vec<(usize, NonNull<Table>)>,
+}
+
+const NONE: Registry = Registry { living: Vec::new(), lowest_free: 0, threads: Vec::new() };
+
+// SAFETY: the pointers are followed only while the histograms are registered, and what they lead to is thread-safe.
+unsafe impl Send for Registry {}
+
+#[cfg(not(loom))]
+static REGISTRY: Lock<Registry> = Lock::new(NONE);
+#[cfg(loom)]
+loom::lazy_static! {
+    static ref REGISTRY: Lock<Registry> = Lock::new(NONE);
+}
+
+/// Works on the registry under its lock. A record that interrupts this goes to the counters that all share, so that it does
+/// not wait for the lock. `None` in a process that can no longer have it: see [`Lock::with`].
+fn with<R>(work: impl FnOnce(&mut Registry) -> R) -> Option<R> {
+    tables::undisturbed(|| REGISTRY.with(work))
+}
+
+/// Works on one of the registry's lists, in which there is room for one more. [`Error::OutOfMemory`], and
+/// [`Error::Unsupported`] in a process that can no longer have the registry.
+fn with_room<T: Copy, R>(
+    list: fn(&mut Registry) -> &mut Vec<T>,
+    mut work: impl FnMut(&mut Registry) -> Result<R>,
+) -> Result<R> {
+    let mut spare = Vec::new();
+    loop {
+        let worked = with(|registry| {
+            let list = list(registry);
+            if list.len() == list.capacity() {
+                if spare.capacity() <= list.len() {
+                    return Err(list.len());
+                }
+                // The elements move, and what had them is freed after the lock.
+                spare.extend_from_slice(list);
+                core::mem::swap(list, &mut spare);
+            }
+            Ok(work(registry))
+        });
+        match worked {
+            None => return Err(Error::Unsupported),
+            Some(Ok(result)) => return result,
+            // Others may be faster and take the room, or make more: so again.
+            Some(Err(length)) => {
+                spare = Vec::new();
+                spare.try_reserve_exact((2 * length).max(4)).map_err(|_| Error::OutOfMemory)?;
+            }
+        }
+    }
+}
+
+/// Enters a histogram. Returns its table index. Fails as [`with_room`] does.
+pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
+    with_room(
+        |registry| &mut registry.living,
+        |registry| {
+            let living = &mut registry.living;
+            let mut index = registry.lowest_free;
+            while living.get(index).is_some_and(Option::is_some) {
+                index += 1;
+            }
+            // The offset in tables is to fit into 32 bits, too.
+            let code = u32::try_from(index).ok().filter(|&code| code < 1 << 28).ok_or(Error::OutOfMemory)?;
+            if index == living.len() {
+                living.push(None);
+            }
+            living[index] = Some((epoch, shards));
+            registry.lowest_free = index + 1;
+            Ok(code)
+        },
+    )
+}
+
+/// Takes a histogram out: from now on, threads that end leave its shards alone. (Where the registry is refused, it is so to
+/// them, too.)
+pub(crate) fn leave(index: u32) {
+    // Freed after the lock. A library that is unloaded must leave nothing behind, so the last one takes the list with it.
+    let _last = with(|registry| {
+        if let Some(entry) = registry.living.get_mut(index as usize) {
+            *entry = None;
+            registry.lowest_free = registry.lowest_free.min(index as usize);
+        }
+        while registry.living.last().is_some_and(Option::is_none) {
+            registry.living.pop();
+        }
+        registry.living.is_empty().then(|| core::mem::take(&mut registry.living))
+    });
+}
+
+/// Notes the newest table of the thread that lives at `place`. Returns the one noted before, if any: its own, or that of a
+/// thread that ended there.
+pub(crate) fn note_table(place: usize, table: NonNull<Table>) -> Result<Option<NonNull<Table>>> {
+    with_room(
+        |registry| &mut registry.threads,
+        |registry| {
+            let threads = &mut registry.threads;
+            Ok(match threads.binary_search_by_key(&place, |&(place, _)| place) {
+                Ok(index) => Some(core::mem::replace(&mut threads[index].1, table)),
+                Err(index) => {
+                    threads.insert(index, (place, table));
+                    None
+                }
+            })
+        },
+    )
+}
+
+/// Forgets the thread that lives at `place`, and takes its shards back.
+pub(crate) fn end_thread(place: usize, entries: &[Entry]) {
+    // As in `leave`.
+    let _last = with(|registry| {
+        if let Ok(index) = registry.threads.binary_search_by_key(&place, |&(place, _)| place) {
+            registry.threads.remove(index);
+        }
+        registry.threads.is_empty().then(|| core::mem::take(&mut registry.threads))
+    });
+    take_back(entries);
+}
+
+/// Takes back the shards of a thread that ended, for the histograms that still live.
+pub(crate) fn take_back(entries: &[Entry]) {
+    with(|registry| {
+        for (entry, living) in entries.iter().zip(&registry.living) {
+            if let Some((epoch, shards)) = living
+                && *epoch == entry.epoch
+                && let Some(shard) = NonNull::new(entry.shard.cast::<ShardHead>())
+            {
+                // SAFETY: the histogram cannot leave while we hold the lock, and the shard is one of its own, since the
+                // epoch is. The thread will not use it any more.
+                unsafe { shards.as_ref().give_back(shard) };
+            }
+        }
+    });
+}

@@ -1,0 +1,4 @@
+//! Errors, and text in fixed memory.
+
+pub(crate) mod error;
+pub(crate) mod text;

@@ -1,0 +1,10 @@
+//! Events: how they are spelled, and what the kernel calls them.
+
+pub(crate) mod event;
+pub(crate) mod info;
+#[cfg(picollo_linux)]
+pub(crate) mod names;
+#[cfg_attr(not(picollo_linux), path = "../elsewhere/event.rs")]
+pub(crate) mod parse;
+#[cfg(picollo_linux)]
+pub(crate) mod sysfs;

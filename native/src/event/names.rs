@@ -1,0 +1,254 @@
+//! The names of the kernel's generic events: perf's spellings and plain ones. Case, `-` and `_` do not matter.
+
+use core::fmt;
+
+use crate::os::kernel::kind;
+
+/// One event and every name it goes by, normalised: lower case, without separators. The first belongs to the display name.
+struct Entry {
+    display: &'static str,
+    aliases: &'static [&'static str],
+}
+
+const fn entry(display: &'static str, aliases: &'static [&'static str]) -> Entry {
+    Entry { display, aliases }
+}
+
+/// By `config`.
+const HARDWARE: [Entry; 10] = [
+    entry("CpuCycles", &["cpucycles", "cycles"]),
+    entry("Instructions", &["instructions"]),
+    entry("CacheReferences", &["cachereferences"]),
+    entry("CacheMisses", &["cachemisses"]),
+    entry("BranchInstructions", &["branchinstructions", "branches"]),
+    entry("BranchMisses", &["branchmisses"]),
+    entry("BusCycles", &["buscycles"]),
+    entry("StalledCyclesFrontend", &["stalledcyclesfrontend", "idlecyclesfrontend"]),
+    entry("StalledCyclesBackend", &["stalledcyclesbackend", "idlecyclesbackend"]),
+    entry("RefCpuCycles", &["refcpucycles", "refcycles"]),
+];
+
+/// By `config`.
+const SOFTWARE: [Entry; 12] = [
+    entry("CpuClock", &["cpuclock"]),
+    entry("TaskClock", &["taskclock"]),
+    entry("PageFaults", &["pagefaults", "faults"]),
+    entry("ContextSwitches", &["contextswitches", "cs"]),
+    entry("CpuMigrations", &["cpumigrations", "migrations"]),
+    entry("MinorFaults", &["minorfaults", "pagefaultsmin"]),
+    entry("MajorFaults", &["majorfaults", "pagefaultsmaj"]),
+    entry("AlignmentFaults", &["alignmentfaults"]),
+    entry("EmulationFaults", &["emulationfaults"]),
+    entry("Dummy", &["dummy"]),
+    entry("BpfOutput", &["bpfoutput"]),
+    entry("CgroupSwitches", &["cgroupswitches"]),
+];
+
+/// Cache names by id. perf calls the last level `L2` as well, which it is on hardly any machine: that alias is left out.
+const CACHES: [Entry; 7] = [
+    entry("L1D", &["l1d", "l1dcache", "l1data"]),
+    entry("L1I", &["l1i", "l1icache", "l1instruction"]),
+    entry("LL", &["ll", "llc"]),
+    entry("DTLB", &["dtlb", "datatlb"]),
+    entry("ITLB", &["itlb", "instructiontlb"]),
+    entry("BPU", &["bpu", "branch", "branches", "btb", "bpc"]),
+    entry("Node", &["node"]),
+];
+
+const OPERATIONS: [Entry; 3] = [
+    entry("Read", &["read", "reads", "load", "loads"]),
+    entry("Write", &["write", "writes", "store", "stores"]),
+    entry("Prefetch", &["prefetch", "prefetches", "speculativeread", "speculativeload"]),
+];
+
+const RESULTS: [Entry; 2] = [
+    entry("Access", &["access", "accesses", "refs", "reference", "references", "ops"]),
+    entry("Miss", &["miss", "misses"]),
+];
+
+/// The type and config of a generic event; `within` restricts the search to one type.
+pub(crate) fn find(name: &str, within: Option<u32>) -> Option<(u32, u64)> {
+    // The longest name that can mean anything has under 40 letters; what does not fit means nothing.
+    let mut buffer = [0u8; 48];
+    let mut length = 0;
+    for byte in name.bytes().filter(|byte| !matches!(byte, b'-' | b'_')) {
+        *buffer.get_mut(length)? = byte.to_ascii_lowercase();
+        length += 1;
+    }
+    let name = core::str::from_utf8(&buffer[..length]).ok()?;
+    let allowed = |kind| within.is_none_or(|only| only == kind);
+    let exact = |table: &[Entry]| table.iter().position(|entry| entry.aliases.contains(&name));
+    if let Some(config) = exact(&HARDWARE).filter(|_| allowed(kind::HARDWARE)) {
+        return Some((kind::HARDWARE, config as u64));
+    }
+    if let Some(config) = exact(&SOFTWARE).filter(|_| allowed(kind::SOFTWARE)) {
+        return Some((kind::SOFTWARE, config as u64));
+    }
+    find_cache(name).filter(|_| allowed(kind::CACHE)).map(|config| (kind::CACHE, config))
+}
+
+/// Each (position, rest) by which `name` begins with one of the table's aliases.
+fn prefixes<'a>(table: &'static [Entry], name: &'a str) -> impl Iterator<Item = (u64, &'a str)> {
+    table.iter().enumerate().flat_map(move |(position, entry)| {
+        let rests = entry.aliases.iter().filter_map(move |alias| name.strip_prefix(alias));
+        rests.map(move |rest| (position as u64, rest))
+    })
+}
+
+/// A cache, then at most one operation and at most one result, in either order. Read access is what a missing one means.
+fn find_cache(name: &str) -> Option<u64> {
+    let config = |id: u64, operation: u64, result: u64| id | operation << 8 | result << 16;
+    for (id, rest) in prefixes(&CACHES, name) {
+        if rest.is_empty() {
+            return Some(config(id, 0, 0));
+        }
+        for (operation, rest) in prefixes(&OPERATIONS, rest).chain([(0, rest)]) {
+            if rest.is_empty() {
+                return Some(config(id, operation, 0));
+            }
+            for (result, rest) in prefixes(&RESULTS, rest) {
+                if rest.is_empty() {
+                    return Some(config(id, operation, result));
+                }
+            }
+        }
+        for (result, rest) in prefixes(&RESULTS, rest) {
+            if let Some((operation, _)) = prefixes(&OPERATIONS, rest).find(|(_, rest)| rest.is_empty()) {
+                return Some(config(id, operation, result));
+            }
+        }
+    }
+    None
+}
+
+/// The display name of a generic event: `Hardware:CpuCycles`.
+pub(crate) struct Display {
+    pub kind: u32,
+    pub config: u64,
+}
+
+impl fmt::Display for Display {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = |table: &'static [Entry], position: u64| {
+            usize::try_from(position).ok().and_then(|position| table.get(position)).map(|entry| entry.display)
+        };
+        match self.kind {
+            kind::HARDWARE => match at(&HARDWARE, self.config) {
+                Some(name) => write!(f, "Hardware:{name}"),
+                None => write!(f, "Hardware:{:#x}", self.config),
+            },
+            kind::SOFTWARE => match at(&SOFTWARE, self.config) {
+                Some(name) => write!(f, "Software:{name}"),
+                None => write!(f, "Software:{:#x}", self.config),
+            },
+            kind::CACHE => {
+                let parts = (
+                    at(&CACHES, self.config & 0xff),
+                    at(&OPERATIONS, self.config >> 8 & 0xff),
+                    at(&RESULTS, self.config >> 16),
+                );
+                match parts {
+                    (Some(cache), Some(operation), Some(result)) => {
+                        write!(f, "Cache:{cache}{operation}{result}")
+                    }
+                    _ => write!(f, "Cache:{:#x}", self.config),
+                }
+            }
+            kind::RAW => write!(f, "Raw:{:#x}", self.config),
+            other => write!(f, "Type{other}:{:#x}", self.config),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache(id: u64, operation: u64, result: u64) -> Option<(u32, u64)> {
+        Some((kind::CACHE, id | operation << 8 | result << 16))
+    }
+
+    #[test]
+    fn perf_spellings() {
+        for (name, config) in [
+            ("cycles", 0),
+            ("cpu-cycles", 0),
+            ("instructions", 1),
+            ("cache-references", 2),
+            ("cache-misses", 3),
+            ("branches", 4),
+            ("branch-instructions", 4),
+            ("branch-misses", 5),
+            ("bus-cycles", 6),
+            ("idle-cycles-frontend", 7),
+            ("stalled-cycles-backend", 8),
+            ("ref-cycles", 9),
+        ] {
+            assert_eq!(find(name, None), Some((kind::HARDWARE, config)), "{name}");
+        }
+        for (name, config) in [
+            ("cpu-clock", 0),
+            ("task-clock", 1),
+            ("faults", 2),
+            ("page-faults", 2),
+            ("cs", 3),
+            ("context-switches", 3),
+            ("migrations", 4),
+            ("minor-faults", 5),
+            ("major-faults", 6),
+            ("alignment-faults", 7),
+            ("emulation-faults", 8),
+            ("dummy", 9),
+            ("bpf-output", 10),
+            ("cgroup-switches", 11),
+        ] {
+            assert_eq!(find(name, None), Some((kind::SOFTWARE, config)), "{name}");
+        }
+        assert_eq!(find("L1-dcache-load-misses", None), cache(0, 0, 1));
+        assert_eq!(find("L1-dcache-loads", None), cache(0, 0, 0));
+        assert_eq!(find("L1-dcache-misses", None), cache(0, 0, 1));
+        assert_eq!(find("L1-icache-prefetches", None), cache(1, 2, 0));
+        assert_eq!(find("LLC-store-misses", None), cache(2, 1, 1));
+        assert_eq!(find("dTLB-stores", None), cache(3, 1, 0));
+        assert_eq!(find("iTLB-load-misses", None), cache(4, 0, 1));
+        assert_eq!(find("branch-loads", None), cache(5, 0, 0));
+        assert_eq!(find("branch-load-misses", None), cache(5, 0, 1));
+        assert_eq!(find("node-prefetch-misses", None), cache(6, 2, 1));
+    }
+
+    #[test]
+    fn plain_spellings() {
+        assert_eq!(find("L1D-read-miss", None), cache(0, 0, 1));
+        assert_eq!(find("LL-write-access", None), cache(2, 1, 0));
+        assert_eq!(find("L1D-miss-write", None), cache(0, 1, 1));
+        assert_eq!(find("CPU_CYCLES", None), Some((kind::HARDWARE, 0)));
+        assert_eq!(find("branches", Some(kind::CACHE)), cache(5, 0, 0));
+        assert_eq!(find("cycles", Some(kind::SOFTWARE)), None);
+        for unknown in ["", "-", "l1", "l1dx", "l1dreadreadmiss", "l2loads", "cycle", &"x".repeat(100)] {
+            assert_eq!(find(unknown, None), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn every_display_name_finds_its_event() {
+        let generic =
+            (0..10).map(|config| (kind::HARDWARE, config)).chain((0..12).map(|c| (kind::SOFTWARE, c)));
+        let caches =
+            (0..7u64 * 3 * 2).map(|n| (kind::CACHE, (n % 7) | ((n / 7 % 3) << 8) | ((n / 21) << 16)));
+        for (kind, config) in generic.chain(caches) {
+            let name = Display { kind, config }.to_string();
+            let (_, plain) = name.split_once(':').unwrap();
+            assert_eq!(find(plain, Some(kind)), Some((kind, config)), "{name}");
+        }
+    }
+
+    /// An alias that another one begins with must not hide it.
+    #[test]
+    fn aliases_are_unique() {
+        for table in [&HARDWARE[..], &SOFTWARE, &CACHES, &OPERATIONS, &RESULTS] {
+            let all: Vec<_> = table.iter().flat_map(|entry| entry.aliases).collect();
+            let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+            assert_eq!(all.len(), distinct.len());
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! How events are named: the texts that [`Event::parse`] takes.
+
+use core::fmt::{self, Write};
+
+use crate::base::error::{Error, Result, Status};
+use crate::base::text;
+use crate::event::event::{
+    ALL_MODIFIERS, EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL,
+    EVENT_PRECISE, EVENT_PRECISE_MASK, EVENT_USER, Event,
+};
+use crate::event::{names, sysfs};
+use crate::os::kernel::kind;
+use crate::os::sys::{Kernel, Sys};
+
+impl Event {
+    /// The event that a text names.
+    ///
+    /// - Generic events in perf's spelling or a plain one: `cycles`, `branch-misses`, `page-faults`, `L1-dcache-load-misses`,
+    ///   `L1D-read-miss`. Case, `-` and `_` do not matter. Display names such as `Hardware:CpuCycles` work too.
+    /// - Raw events of the CPU: `r01c2` (hexadecimal).
+    /// - Breakpoints: `mem:0xADDRESS/8:w` (length 1, 2, 4 or 8, by default 4; access `r`, `w`, `rw` or `x`, by default `rw`).
+    /// - Tracepoints: `sched:sched_switch`.
+    /// - Events of any PMU that the kernel lists: `cpu/event=0x3c,umask=0x1/`, `msr/tsc/`.
+    ///
+    /// Modifiers may follow behind a colon: `u` user, `k` kernel, `h` hypervisor, `p` to `ppp` precision, `H` host, `G` guest,
+    /// `I` not while idle.
+    ///
+    /// Errors: `InvalidArgument` for text that is no event name and for letters that are no modifiers, `NoSuchEvent` for one that this machine does not know,
+    /// `Permission` where the kernel's list of tracepoints may not be read.
+    pub fn parse(spec: &str) -> Result<Event> {
+        Event::parse_with(&Kernel, spec)
+    }
+
+    /// [`Event::parse`] on a given system.
+    pub fn parse_with<S: Sys>(sys: &S, spec: &str) -> Result<Event> {
+        let spec = spec.trim();
+        if spec.is_empty() || spec.len() > 256 || spec.contains(|c: char| c.is_control()) {
+            return Err(malformed(spec, "an event name has 1 to 256 printable characters"));
+        }
+        if let Some(rest) =
+            strip_prefix_ignoring_case(spec, "mem:").or(strip_prefix_ignoring_case(spec, "breakpoint:"))
+        {
+            return breakpoint(spec, rest);
+        }
+        if spec.contains('/') {
+            return sysfs::dynamic(sys, spec);
+        }
+        if let Some(event) = generic(spec, 0) {
+            return Ok(event);
+        }
+        if let Some((name, letters)) = spec.rsplit_once(':')
+            && let Some(modifiers) = parse_modifiers(letters)
+            && let Some(event) = generic(name, modifiers)
+        {
+            return Ok(event);
+        }
+        let Some((system, rest)) = spec.split_once(':') else { return Err(unknown(spec)) };
+        // Whoever names a known event means it, and not a tracepoint that happens to be called so; unless there is one.
+        let meant = match known_before_colon(spec) {
+            Some(letters) => Some(bad_modifiers(spec, letters)),
+            None if type_of(spec).is_some() => Some(unknown(spec)),
+            None => None,
+        };
+        match (sysfs::tracepoint(sys, spec, system, rest), meant) {
+            (Err(_), Some(error)) => Err(error),
+            (result, _) => result,
+        }
+    }
+}
+
+/// Neither an event's name nor anything that looks like another kind of event.
+fn unknown(spec: &str) -> Error {
+    Error::new(
+        Status::NoSuchEvent,
+        format_args!(
+            "unknown event \"{spec:.120}\". Known are names such as cycles, instructions, branch-misses, cache-misses, \
+             L1-dcache-load-misses, page-faults, task-clock, context-switches; raw codes such as r01c2; mem:0xADDRESS/8:w; \
+             tracepoints such as sched:sched_switch; and pmu/term=value/"
+        ),
+    )
+}
+
+/// What follows behind the colon after a known event's name.
+fn known_before_colon(spec: &str) -> Option<&str> {
+    let known = |&(position, _): &(usize, &str)| generic(&spec[..position], 0).is_some();
+    spec.rmatch_indices(':').find(known).map(|(position, _)| &spec[position + 1..])
+}
+
+/// Writes modifiers the way they are parsed.
+pub(crate) struct Modifiers(pub u32);
+
+impl fmt::Display for Modifiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 & ALL_MODIFIERS == 0 {
+            return Ok(());
+        }
+        f.write_char(':')?;
+        let letters = [(EVENT_USER, 'u'), (EVENT_KERNEL, 'k'), (EVENT_HYPERVISOR, 'h')];
+        let more = [(EVENT_HOST, 'H'), (EVENT_GUEST, 'G'), (EVENT_EXCLUDE_IDLE, 'I')];
+        for (bit, letter) in letters.into_iter().chain(more) {
+            if self.0 & bit != 0 {
+                f.write_char(letter)?;
+            }
+        }
+        for _ in 0..(self.0 & EVENT_PRECISE_MASK) / EVENT_PRECISE {
+            f.write_char('p')?;
+        }
+        Ok(())
+    }
+}
+
+/// The modifiers that a run of letters stands for; `None` when it is not one.
+pub(crate) fn parse_modifiers(letters: &str) -> Option<u32> {
+    let mut modifiers = 0;
+    for letter in letters.bytes() {
+        match letter {
+            b'u' => modifiers |= EVENT_USER,
+            b'k' => modifiers |= EVENT_KERNEL,
+            b'h' => modifiers |= EVENT_HYPERVISOR,
+            b'p' if modifiers & EVENT_PRECISE_MASK < EVENT_PRECISE_MASK => modifiers += EVENT_PRECISE,
+            b'P' => modifiers |= EVENT_PRECISE_MASK,
+            b'H' => modifiers |= EVENT_HOST,
+            b'G' => modifiers |= EVENT_GUEST,
+            b'I' => modifiers |= EVENT_EXCLUDE_IDLE,
+            _ => return None,
+        }
+    }
+    (!letters.is_empty()).then_some(modifiers)
+}
+
+/// The error for letters that are no modifiers: names the one at fault.
+pub(crate) fn bad_modifiers(spec: &str, letters: &str) -> Error {
+    const MEANING: &str = "u user, k kernel, h hypervisor, p to ppp precision, P the most of it, H host, G guest, I not while idle";
+    let is_known = |letter: char| parse_modifiers(letter.encode_utf8(&mut [0; 4])).is_some();
+    let mut why = [0; 256];
+    match letters.chars().find(|&letter| !is_known(letter)) {
+        None if letters.is_empty() => {
+            text::set(&mut why, format_args!("a modifier is missing behind the colon: {MEANING}"));
+        }
+        None => text::set(&mut why, format_args!("there is no more precision than ppp")),
+        Some(':') => {
+            text::set(&mut why, format_args!("modifiers stand together, behind one colon, as in cycles:uk"));
+        }
+        Some(letter) => {
+            text::set(&mut why, format_args!("'{letter}' is no modifier. Modifiers are {MEANING}"));
+        }
+    }
+    malformed(spec, text::get(&why))
+}
+
+/// A number as people write it: `0x` and hexadecimal, or decimal.
+pub(crate) fn parse_number(digits: &str) -> Option<u64> {
+    let (digits, radix) = match strip_prefix_ignoring_case(digits, "0x") {
+        Some(rest) => (rest, 16),
+        None => (digits, 10),
+    };
+    // from_str_radix would take a sign.
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    u64::from_str_radix(digits, radix).ok()
+}
+
+pub(crate) fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+}
+
+/// An `InvalidArgument` that quotes the text.
+pub(crate) fn malformed(spec: &str, why: &str) -> Error {
+    Error::new(Status::InvalidArgument, format_args!("malformed event \"{spec:.120}\": {why}"))
+}
+
+/// The rest of a name that begins with its type, as display names do, and the type.
+fn type_of(name: &str) -> Option<(&str, u32)> {
+    let typed = |prefix, kind| strip_prefix_ignoring_case(name, prefix).map(|rest| (rest, kind));
+    typed("hardware:", kind::HARDWARE)
+        .or(typed("software:", kind::SOFTWARE))
+        .or(typed("cache:", kind::CACHE))
+        .or(typed("raw:", kind::RAW))
+}
+
+/// A named or raw event without modifiers of its own.
+fn generic(name: &str, modifiers: u32) -> Option<Event> {
+    let (plain, within) = type_of(name).map_or((name, None), |(plain, kind)| (plain, Some(kind)));
+    let raw_digits = |plain: &str| {
+        let digits = strip_prefix_ignoring_case(plain, "r")?;
+        let digits = strip_prefix_ignoring_case(digits, "0x").unwrap_or(digits);
+        digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u64::from_str_radix(digits, 16).ok())?
+    };
+    let (kind, config) = match within {
+        Some(kind::RAW) => (kind::RAW, parse_number(plain).or_else(|| raw_digits(plain))?),
+        _ => match names::find(plain, within) {
+            Some(found) => found,
+            None if within.is_none() => (kind::RAW, raw_digits(plain)?),
+            None => return None,
+        },
+    };
+    let mut event = Event::new(kind, config);
+    event.modifiers = modifiers;
+    event.name_by(format_args!("{}", names::Display { kind, config }));
+    Some(event)
+}
+
+/// `ADDRESS[/LENGTH][:ACCESS][:MODIFIERS]`.
+fn breakpoint(spec: &str, rest: &str) -> Result<Event> {
+    let mut parts = rest.split(':');
+    let place = parts.next().unwrap_or_default();
+    let (address, length) = match place.split_once('/') {
+        Some((address, length)) => (address, Some(length)),
+        None => (place, None),
+    };
+    let address = parse_number(address).ok_or_else(|| malformed(spec, "the address is not a number"))?;
+    let mut part = parts.next();
+    let has_access = part.and_then(parse_access).is_some();
+    let access = match part.and_then(parse_access) {
+        Some(access) => {
+            part = parts.next();
+            access
+        }
+        None => 3,
+    };
+    let modifiers = match part {
+        None => 0,
+        // Only where the access is missing might it be meant.
+        Some(letters) => parse_modifiers(letters).ok_or_else(|| match has_access {
+            true => bad_modifiers(spec, letters),
+            false => malformed(spec, "after the address come the access (r, w, rw or x) and modifiers"),
+        })?,
+    };
+    if parts.next().is_some() {
+        return Err(malformed(spec, "there is something behind the modifiers"));
+    }
+    if access & 4 != 0 && access != 4 {
+        return Err(malformed(spec, "a breakpoint is for execution (x) or for data (r, w, rw), not both"));
+    }
+    let length = match length {
+        // perf's defaults: a word of data; the kernel wants the size of a long for instructions.
+        None if access == 4 => size_of::<usize>() as u64,
+        None => 4,
+        Some(length) => parse_number(length)
+            .filter(|length| matches!(length, 1 | 2 | 4 | 8))
+            .ok_or_else(|| malformed(spec, "the length is 1, 2, 4 or 8"))?,
+    };
+    let mut event = Event::new(kind::BREAKPOINT, 0);
+    (event.config1, event.config2, event.bp_type, event.modifiers) = (address, length, access, modifiers);
+    let letters = match access {
+        1 => "r",
+        2 => "w",
+        3 => "rw",
+        _ => "x",
+    };
+    event.name_by(format_args!("Breakpoint:{address:#x}/{length}:{letters}"));
+    Ok(event)
+}
+
+fn parse_access(letters: &str) -> Option<u32> {
+    let mut access = 0;
+    for letter in letters.bytes() {
+        access |= match letter {
+            b'r' => 1,
+            b'w' => 2,
+            b'x' => 4,
+            _ => return None,
+        };
+    }
+    (access != 0).then_some(access)
+}
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;

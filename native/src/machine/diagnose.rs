@@ -1,0 +1,347 @@
+//! Why an event cannot be counted, in words: the likely cause, and what to do about it.
+
+use core::ffi::c_char;
+use core::fmt::{self, Write};
+
+use crate::base::error::{Error, Status};
+use crate::base::text;
+use crate::machine::machine::Machine;
+use crate::os::kernel::{Attr, CLOEXEC, flag, kind};
+use crate::os::sys::{Errno, Sys};
+
+/// Whom an event counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Target {
+    /// 0: the calling thread; -1: everything on the CPU.
+    pub pid: i32,
+    /// -1: wherever the target runs.
+    pub cpu: i32,
+}
+
+/// A refused `perf_event_open`.
+pub(crate) struct Refusal<'a> {
+    /// The event's display name.
+    pub name: &'a str,
+    /// What was asked for, at last.
+    pub attr: &'a Attr,
+    pub target: Target,
+    pub errno: Errno,
+}
+
+impl Refusal<'_> {
+    fn counts_kernel(&self) -> bool {
+        self.attr.flags & flag::EXCLUDE_KERNEL == 0
+    }
+
+    fn is_core_event(&self) -> bool {
+        matches!(self.attr.kind, kind::HARDWARE | kind::CACHE | kind::RAW)
+    }
+
+    /// The error to give to the caller.
+    pub(crate) fn explain<S: Sys>(&self, sys: &S) -> Error {
+        let machine = Machine::inspect(sys);
+        let mut buffer = [0 as c_char; 496];
+        let mut text = text::Writer::new(&mut buffer);
+        // The writer cuts instead of failing.
+        let _ = write!(text, "{}: ", self.name);
+        let _ = self.write_cause(&mut text, sys, &machine);
+        let message = text::get(&buffer);
+        Error::new(status_of(self.errno), format_args!("{message}")).with_errno(self.errno.0)
+    }
+
+    fn write_cause<S: Sys>(&self, text: &mut text::Writer<'_>, sys: &S, machine: &Machine) -> fmt::Result {
+        match self.errno.0 {
+            libc::ENOENT => self.not_there(text, machine),
+            libc::EACCES => self.denied(text, machine),
+            libc::EPERM | libc::ENOSYS => self.blocked(text, sys, machine),
+            libc::EINVAL => self.invalid(text, sys, machine),
+            libc::EOPNOTSUPP => write!(
+                text,
+                "the PMU does not offer what was asked for (EOPNOTSUPP): precision, exclusion of a ring, or the event itself. \
+                 Ask for less, or for another event"
+            ),
+            libc::ENODEV => write!(
+                text,
+                "the kernel has no PMU ready for this event (ENODEV): its driver is missing or failed to start. See dmesg | \
+                 grep -i pmu; software events such as task-clock work everywhere"
+            ),
+            libc::ENXIO => write!(
+                text,
+                "the event needs a register that this machine hides (ENXIO), as virtual machines do with offcore and other \
+                 extra registers. Leave the event out or run on the host"
+            ),
+            libc::EBUSY => write!(
+                text,
+                "someone else has the PMU for itself (EBUSY): a profiler with exclusive events, oprofile, a virtualisation \
+                 tool, or firmware. Stop it and try again"
+            ),
+            libc::EMFILE => write!(
+                text,
+                "no file descriptor is left in this process (EMFILE); a session takes one per event. Raise the limit: ulimit -n \
+                 65536, or RLIMIT_NOFILE, or LimitNOFILE= of the service"
+            ),
+            libc::ENFILE => {
+                write!(
+                    text,
+                    "the whole system is out of file descriptors (ENFILE). Raise it: sysctl fs.file-max=2097152"
+                )
+            }
+            libc::ENOSPC if self.attr.kind == kind::BREAKPOINT => write!(
+                text,
+                "all hardware breakpoints of the target are taken (ENOSPC): x86 has 4, shared with debuggers. Free one"
+            ),
+            libc::ENOSPC => {
+                write!(text, "the PMU has no free counter for this (ENOSPC). Close another session")
+            }
+            libc::E2BIG => write!(
+                text,
+                "this kernel is older than the event (E2BIG): it lacks the fields that the event needs, config3 most likely. \
+                 Use a newer kernel or another event"
+            ),
+            libc::ESRCH => write!(
+                text,
+                "there is no thread {} (ESRCH): it has ended, or the id is wrong",
+                self.target.pid
+            ),
+            libc::EBADF => write!(text, "the group's leader was closed by someone else (EBADF)"),
+            libc::ENOMEM => write!(text, "the kernel has no memory for it (ENOMEM)"),
+            libc::EINTR | libc::EAGAIN => write!(text, "the kernel kept asking to try again. Try later"),
+            errno => write!(text, "perf_event_open failed: {}", std::io::Error::from_raw_os_error(errno)),
+        }
+    }
+
+    fn not_there(&self, text: &mut text::Writer<'_>, machine: &Machine) -> fmt::Result {
+        if !self.is_core_event() {
+            return write!(
+                text,
+                "the kernel knows no such event of type {} (ENOENT). /sys/bus/event_source/devices lists:{}",
+                self.attr.kind,
+                machine.devices()
+            );
+        }
+        if machine.core_pmu {
+            return write!(
+                text,
+                "this CPU, or the part of it that the hypervisor shows, does not have the event (ENOENT). perf list and \
+                 /sys/bus/event_source/devices/*/events name those it has"
+            );
+        }
+        if machine.wsl {
+            return write!(
+                text,
+                "this WSL machine shows no PMU (ENOENT). In %UserProfile%\\.wslconfig write [wsl2] and \
+                 hardwarePerformanceCounters=true, then run wsl --shutdown. It is the default since 0.50.2 where the host \
+                 supports it, and may keep the machine from starting on Windows 10"
+            );
+        }
+        let what = match (machine.hypervisor, machine.container) {
+            (true, true) => "the virtual machine that this container runs in has no PMU",
+            (true, false) => "this virtual machine has no PMU",
+            (false, _) => "the kernel found no PMU in this CPU",
+        };
+        let remedy = if machine.hypervisor {
+            "Enable it on the host (KVM: -cpu host,pmu=on; VMware: CPU performance counters; cloud: a metal instance)"
+        } else {
+            "See dmesg | grep -i -e pmu -e 'performance events'"
+        };
+        // What to do comes before what the kernel has: an event's information has room for 247 bytes.
+        write!(
+            text,
+            "{what} (ENOENT). {remedy}, or count task-clock and page-faults. The kernel lists:{}",
+            machine.devices()
+        )
+    }
+
+    fn denied(&self, text: &mut text::Writer<'_>, machine: &Machine) -> fmt::Result {
+        let level = Paranoid(machine.paranoid);
+        if self.target.pid == -1 {
+            return write!(
+                text,
+                "counting everything on a CPU needs CAP_PERFMON or kernel.perf_event_paranoid of 0 or less (EACCES; it is \
+                 {level}): sudo sysctl kernel.perf_event_paranoid=0"
+            );
+        }
+        if self.attr.kind == kind::TRACEPOINT {
+            return write!(
+                text,
+                "tracepoints need CAP_PERFMON or kernel.perf_event_paranoid=-1 (EACCES; it is {level}): sudo sysctl \
+                 kernel.perf_event_paranoid=-1, or run as root"
+            );
+        }
+        if self.counts_kernel() && machine.paranoid.is_none_or(|level| level >= 2) {
+            let why = if self.attr.kind > kind::BREAKPOINT {
+                ", and this PMU cannot leave the kernel out"
+            } else {
+                ""
+            };
+            return write!(
+                text,
+                "counting in the kernel needs CAP_PERFMON or kernel.perf_event_paranoid of 1 or less (EACCES; it is {level}{why}): \
+                 sudo sysctl kernel.perf_event_paranoid=1, or count user space only"
+            );
+        }
+        if self.target.pid > 0 {
+            return write!(
+                text,
+                "thread {} belongs to someone else (EACCES). Run as its user, or as root, or with CAP_PERFMON and CAP_SYS_PTRACE",
+                self.target.pid
+            );
+        }
+        if machine.paranoid.is_some_and(|level| level >= 3) {
+            return write!(
+                text,
+                "kernel.perf_event_paranoid is {level}, which on Debian's and Ubuntu's kernels denies every use of counters \
+                 (EACCES): sudo sysctl kernel.perf_event_paranoid=1, or CAP_PERFMON"
+            );
+        }
+        write!(
+            text,
+            "a security module (SELinux, AppArmor, lockdown) denies the use of counters (EACCES; kernel.perf_event_paranoid is \
+             {level}). See dmesg and the audit log, or run with CAP_PERFMON"
+        )
+    }
+
+    /// EPERM and ENOSYS: a filter in front of the system call, or the kernel itself.
+    fn blocked<S: Sys>(&self, text: &mut text::Writer<'_>, sys: &S, machine: &Machine) -> fmt::Result {
+        let code = if self.errno.0 == libc::EPERM { "EPERM" } else { "ENOSYS" };
+        if !simplest_works(sys) && machine.seccomp {
+            return write!(
+                text,
+                "a seccomp filter blocks perf_event_open ({code}), as container runtimes do. Docker: --cap-add PERFMON, or a \
+                 profile that allows it (--security-opt seccomp=…); where that does nothing, --security-opt seccomp=unconfined. \
+                 Kubernetes: securityContext.seccompProfile"
+            );
+        }
+        if self.errno.0 == libc::ENOSYS {
+            return write!(
+                text,
+                "the kernel has no perf_event_open (ENOSYS): WSL 1 (use WSL 2), gVisor, or a kernel built without \
+                 CONFIG_PERF_EVENTS"
+            );
+        }
+        if self.attr.kind == kind::TRACEPOINT {
+            return write!(
+                text,
+                "tracepoints need CAP_PERFMON or kernel.perf_event_paranoid=-1 (EPERM; it is {}): sudo sysctl \
+                 kernel.perf_event_paranoid=-1, or run as root",
+                Paranoid(machine.paranoid)
+            );
+        }
+        write!(
+            text,
+            "denied (EPERM): by a security module or kernel lockdown, or because the event needs CAP_PERFMON (as kernel \
+             breakpoints do). See dmesg and the audit log, or run as root"
+        )
+    }
+
+    fn invalid<S: Sys>(&self, text: &mut text::Writer<'_>, sys: &S, machine: &Machine) -> fmt::Result {
+        if self.target == (Target { pid: -1, cpu: -1 }) {
+            return write!(text, "everything on every CPU cannot be counted at once (EINVAL): name a CPU");
+        }
+        if let Some(offender) = self.offender(sys) {
+            return write!(
+                text,
+                "the kernel refuses it together with {offender} (EINVAL), and takes it without"
+            );
+        }
+        if self.attr.kind == kind::BREAKPOINT {
+            let read_only =
+                if self.attr.bp_type == 1 { " x86 has no read-only breakpoints: use rw." } else { "" };
+            return write!(
+                text,
+                "the CPU cannot watch this place (EINVAL).{read_only} The address must be a multiple of the length; for execution \
+                 the length is that of a pointer; and a kernel address needs kernel counting"
+            );
+        }
+        let watchdog = if machine.nmi_watchdog {
+            ". The NMI watchdog holds one counter: sudo sysctl kernel.nmi_watchdog=0 frees it"
+        } else {
+            ""
+        };
+        write!(
+            text,
+            "the kernel refuses the event's numbers (EINVAL; type {}, config {:#x}, config1 {:#x}): no such event on this PMU, or \
+             not for this target{watchdog}",
+            self.attr.kind, self.attr.config, self.attr.config1
+        )
+    }
+
+    /// Which part of the request it is that the kernel refuses: the one without which it opens.
+    fn offender<S: Sys>(&self, sys: &S) -> Option<&'static str> {
+        let flags = [
+            (flag::PINNED, "PINNED"),
+            (flag::INHERIT, "INHERIT"),
+            (flag::EXCLUDE_IDLE, "the modifier I (not while idle)"),
+            (flag::EXCLUDE_HOST | flag::EXCLUDE_GUEST, "the modifiers H and G (host, guest)"),
+            (flag::PRECISE_MASK, "the modifier p (precision)"),
+            (
+                flag::EXCLUDE_USER | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV,
+                "the choice of rings (user, kernel, hypervisor)",
+            ),
+        ];
+        let opens = |attr: &Attr, target: Target| opens(sys, attr, target);
+        for (bits, name) in flags {
+            let smaller = Attr { flags: self.attr.flags & !bits, ..*self.attr };
+            if smaller != *self.attr && opens(&smaller, self.target) {
+                return Some(name);
+            }
+        }
+        if self.target.cpu >= 0 && self.target.pid >= 0 && opens(self.attr, Target { cpu: -1, ..self.target })
+        {
+            return Some("the CPU that was named (is there such a CPU?)");
+        }
+        // Many PMUs beside the cores count for whole CPUs only, and cannot leave anything out either.
+        let beside = self.attr.kind > kind::BREAKPOINT;
+        let everything = Attr { flags: self.attr.flags & !flag::EXCLUDE_ANY, ..*self.attr };
+        if beside && self.target.pid >= 0 && opens(&everything, Target { pid: -1, cpu: 0 }) {
+            return Some("a thread as target: it counts whole CPUs only (ON_CPU, thread -1)");
+        }
+        None
+    }
+}
+
+/// Whether an event can be opened; it is closed again at once.
+fn opens<S: Sys>(sys: &S, attr: &Attr, target: Target) -> bool {
+    let mut attr = Attr { flags: attr.flags | flag::DISABLED, ..*attr };
+    match sys.open(&mut attr, target.pid, target.cpu, -1, CLOEXEC) {
+        Ok(fd) => {
+            // SAFETY: opened just now.
+            unsafe { sys.close(fd) };
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+/// Whether the event that needs least can be opened: a software event, user only, on the calling thread.
+pub(crate) fn simplest_works<S: Sys>(sys: &S) -> bool {
+    let flags = flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
+    opens(
+        sys,
+        &Attr { kind: kind::SOFTWARE, config: 1, flags, ..Attr::default() },
+        Target { pid: 0, cpu: -1 },
+    )
+}
+
+/// The kind of failure that an errno of `perf_event_open` is.
+pub(crate) fn status_of(errno: Errno) -> Status {
+    match errno.0 {
+        libc::ENOENT | libc::ENODEV | libc::ENXIO => Status::NoSuchEvent,
+        libc::EACCES | libc::EPERM => Status::Permission,
+        libc::ENOSYS | libc::EOPNOTSUPP => Status::Unsupported,
+        libc::ENOMEM => Status::OutOfMemory,
+        _ => Status::Os,
+    }
+}
+
+/// The level, for people.
+struct Paranoid(Option<i32>);
+
+impl fmt::Display for Paranoid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(level) => write!(f, "{level}"),
+            None => f.write_str("unreadable"),
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What this machine can count, and what stands in the way.
+
+#[cfg(picollo_linux)]
+pub(crate) mod diagnose;
+#[cfg(picollo_linux)]
+pub(crate) mod hybrid;
+#[cfg(picollo_linux)]
+pub(crate) mod machine;
+pub(crate) mod perf_info;

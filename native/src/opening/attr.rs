@@ -1,0 +1,148 @@
+//! What the kernel is asked for, and what is given up, in which order, when it refuses.
+
+use crate::event::event::{
+    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
+    EVENT_PRECISE_MASK, EVENT_USER, Event,
+};
+use crate::os::kernel::{ATTR_SIZE_5, ATTR_SIZE_8, Attr, flag, format, kind};
+
+/// What a session wants of every event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wish {
+    /// Count in the kernel too, where the event does not say itself.
+    pub kernel: bool,
+    /// Count the target's future children too.
+    pub inherit: bool,
+    /// Always on the PMU, or not at all, as the kernel takes it; sessions do without where it is not at all. Leaders only.
+    pub pinned: bool,
+}
+
+/// The request for an event as leader of a group (stopped) or as a member (running whenever its leader does).
+pub(crate) fn request(event: &Event, wish: Wish, leader: bool) -> Attr {
+    let mut attr = Attr {
+        kind: event.r#type,
+        size: if event.config3 == 0 { ATTR_SIZE_5 } else { ATTR_SIZE_8 },
+        config: event.config,
+        config1: event.config1,
+        config2: event.config2,
+        config3: event.config3,
+        bp_type: if event.r#type == kind::BREAKPOINT { event.bp_type } else { 0 },
+        // A group read of inherited events is refused by some kernels, and sums over children that the other members lack.
+        read_format: if wish.inherit { format::SINGLE } else { format::WHOLE },
+        ..Attr::default()
+    };
+    let mut set = |condition: bool, bits: u64| {
+        if condition {
+            attr.flags |= bits;
+        }
+    };
+    let has = |bits: u32| event.modifiers & bits != 0;
+    set(leader, flag::DISABLED);
+    set(leader && wish.pinned, flag::PINNED);
+    set(wish.inherit, flag::INHERIT);
+    if event.chooses_rings() {
+        set(!has(EVENT_USER), flag::EXCLUDE_USER);
+        set(!has(EVENT_KERNEL), flag::EXCLUDE_KERNEL);
+        set(!has(EVENT_HYPERVISOR), flag::EXCLUDE_HV);
+    } else {
+        set(!wish.kernel, flag::EXCLUDE_KERNEL);
+        set(true, flag::EXCLUDE_HV);
+    }
+    set(has(EVENT_EXCLUDE_IDLE), flag::EXCLUDE_IDLE);
+    // perf's H and G name what is counted; the kernel wants what is not.
+    set(has(EVENT_HOST) && !has(EVENT_GUEST), flag::EXCLUDE_GUEST);
+    set(has(EVENT_GUEST) && !has(EVENT_HOST), flag::EXCLUDE_HOST);
+    attr.flags |= flag::precise(u64::from((event.modifiers & EVENT_PRECISE_MASK) / EVENT_PRECISE));
+    attr
+}
+
+/// What can be given up, in this order, when the kernel answers `EINVAL` or `EOPNOTSUPP`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// Precision is for sampling; counting does without.
+    Precise,
+    /// Some PMUs insist on `exclude_guest`, others refuse it.
+    Guest,
+    /// PMUs such as msr cannot exclude anything, and refuse to be asked.
+    Exclude,
+}
+
+impl Step {
+    pub(crate) const ORDER: [Step; 3] = [Step::Precise, Step::Guest, Step::Exclude];
+
+    /// Makes the request smaller; `None` where there is nothing to give up.
+    pub(crate) fn apply(self, attr: &Attr) -> Option<Attr> {
+        let mut smaller = *attr;
+        match self {
+            Step::Precise => smaller.flags &= !flag::PRECISE_MASK,
+            // Only hardware knows guests; for the rest it would be one more way to be refused.
+            Step::Guest if matches!(attr.kind, kind::HARDWARE | kind::CACHE | kind::RAW) => {
+                smaller.flags ^= flag::EXCLUDE_GUEST;
+            }
+            // The CPU's own events are never quietly counted in more places than was asked for.
+            Step::Exclude if attr.kind > kind::BREAKPOINT => smaller.flags &= !flag::EXCLUDE_ANY,
+            Step::Guest | Step::Exclude => {}
+        }
+        (smaller != *attr).then_some(smaller)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Wish = Wish { kernel: false, inherit: false, pinned: false };
+
+    #[test]
+    fn user_only_unless_asked() {
+        let event = Event::new(kind::HARDWARE, 0);
+        let attr = request(&event, PLAIN, true);
+        assert_eq!(attr.flags, flag::DISABLED | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV);
+        assert_eq!((attr.size, attr.read_format), (112, 15));
+        let kernel = Wish { kernel: true, ..PLAIN };
+        assert_eq!(request(&event, kernel, false).flags, flag::EXCLUDE_HV);
+        // The event's own choice wins.
+        let user = Event::parse("cycles:u").unwrap();
+        assert_eq!(request(&user, kernel, false).flags, flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV);
+        let only_kernel = Event::parse("cycles:k").unwrap();
+        assert_eq!(request(&only_kernel, PLAIN, false).flags, flag::EXCLUDE_USER | flag::EXCLUDE_HV);
+        let host = Event::parse("cycles:Hpp").unwrap();
+        let expected = flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV | flag::EXCLUDE_GUEST | flag::precise(2);
+        assert_eq!(request(&host, PLAIN, false).flags, expected);
+    }
+
+    #[test]
+    fn only_leaders_are_pinned_or_stopped() {
+        let wish = Wish { pinned: true, inherit: true, ..PLAIN };
+        let event = Event::new(kind::SOFTWARE, 1);
+        assert_eq!(
+            request(&event, wish, true).flags & (flag::PINNED | flag::DISABLED),
+            flag::PINNED | flag::DISABLED
+        );
+        let member = request(&event, wish, false);
+        assert_eq!(member.flags & (flag::PINNED | flag::DISABLED), 0);
+        assert_ne!(member.flags & flag::INHERIT, 0);
+        assert_eq!(member.read_format, 7);
+    }
+
+    #[test]
+    fn sizes_and_breakpoints() {
+        let mut event = Event::parse("mem:0x1000/8:w").unwrap();
+        let attr = request(&event, PLAIN, true);
+        assert_eq!((attr.kind, attr.bp_type, attr.config1, attr.config2), (kind::BREAKPOINT, 2, 0x1000, 8));
+        event.config3 = 1;
+        assert_eq!(request(&event, PLAIN, true).size, 136);
+    }
+
+    #[test]
+    fn steps() {
+        let hardware = request(&Event::parse("cycles:pu").unwrap(), PLAIN, true);
+        assert_eq!(Step::Precise.apply(&hardware).unwrap().flags & flag::PRECISE_MASK, 0);
+        assert_ne!(Step::Guest.apply(&hardware).unwrap().flags & flag::EXCLUDE_GUEST, 0);
+        assert_eq!(Step::Exclude.apply(&hardware), None);
+        let software = request(&Event::new(kind::SOFTWARE, 1), PLAIN, true);
+        assert!(Step::ORDER.iter().all(|step| step.apply(&software).is_none()));
+        let msr = request(&Event::new(9, 0), PLAIN, true);
+        assert_eq!(Step::Exclude.apply(&msr).unwrap().flags, flag::DISABLED);
+    }
+}

@@ -1,0 +1,136 @@
+//! Counts that the kernel keeps for everybody, in place of two events that it counts in the kernel only: context switches and
+//! migrations read 0 for those who may count user space alone.
+
+use core::ffi::c_char;
+
+use crate::base::text;
+use crate::opening::group::Sample;
+use crate::os::kernel::software;
+use crate::os::sys::Sys;
+
+/// A stand-in for a software event of one thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Substitute {
+    what: What,
+    /// The thread counted.
+    thread: i32,
+    /// When it was started, as its `stat` has it: by this and its id it is known, since the id goes to another one when it ends.
+    birth: Option<u64>,
+    /// Collected until the last disable.
+    before: Sample,
+    /// The kernel's totals when it was enabled; `None` while disabled.
+    started: Option<Sample>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    ContextSwitches,
+    Migrations,
+}
+
+impl Substitute {
+    /// The stand-in for a software event, where there is one that can be read now.
+    pub(crate) fn find<S: Sys>(sys: &S, config: u64, thread: i32) -> Option<Substitute> {
+        let what = match config {
+            software::CONTEXT_SWITCHES => What::ContextSwitches,
+            software::CPU_MIGRATIONS => What::Migrations,
+            _ => return None,
+        };
+        let birth = birth(sys, thread);
+        let substitute = Substitute { what, thread, birth, before: Sample::default(), started: None };
+        substitute.total(sys, thread).map(|_| substitute)
+    }
+
+    /// Where its counts come from, for people.
+    pub(crate) fn source(&self) -> &'static str {
+        match self.what {
+            What::ContextSwitches => "getrusage and /proc/TID/status",
+            What::Migrations => "/proc/TID/sched",
+        }
+    }
+
+    /// The kernel's totals so far: the count, and the time the thread has run, which is what perf counts as enabled. `None` once
+    /// the thread has ended. `caller` is the calling thread.
+    fn total<S: Sys>(&self, sys: &S, caller: i32) -> Option<Sample> {
+        let thread = self.thread;
+        let value = match self.what {
+            What::ContextSwitches if thread == caller => sys.context_switches().ok(),
+            What::ContextSwitches => fields(
+                sys,
+                format_args!("/proc/{thread}/status"),
+                &["voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"],
+            ),
+            What::Migrations => fields(sys, format_args!("/proc/{thread}/sched"), &["se.nr_migrations"]),
+        }?;
+        let time = sys.thread_nanos(thread).ok().or_else(|| run_time(sys, thread))?;
+        // Looked at last: if it is the same thread now, it was the same thread all the time.
+        if thread != caller && birth(sys, thread) != self.birth {
+            return None;
+        }
+        Some(Sample { value, enabled: time, running: time })
+    }
+
+    pub(crate) fn enable<S: Sys>(&mut self, sys: &S, caller: i32) {
+        if self.started.is_none() {
+            self.started = self.total(sys, caller);
+        }
+    }
+
+    pub(crate) fn disable<S: Sys>(&mut self, sys: &S, caller: i32) {
+        self.before = self.sample(sys, caller).unwrap_or(self.before);
+        self.started = None;
+    }
+
+    /// Count and times at this moment; `None` once the thread has ended.
+    pub(crate) fn sample<S: Sys>(&self, sys: &S, caller: i32) -> Option<Sample> {
+        let mut sample = self.before;
+        if let Some(started) = self.started {
+            let total = self.total(sys, caller)?;
+            sample.value += total.value.saturating_sub(started.value);
+            sample.enabled += total.enabled.saturating_sub(started.enabled);
+            sample.running = sample.enabled;
+        }
+        Some(sample)
+    }
+}
+
+/// When a thread was started, in clock ticks since boot: the 22nd field of its `stat`, the 20th after its name.
+fn birth<S: Sys>(sys: &S, thread: i32) -> Option<u64> {
+    let mut name = [0 as c_char; 64];
+    text::set(&mut name, format_args!("/proc/{thread}/stat"));
+    let mut buffer = [0u8; 1024];
+    let length = sys.read_file(text::get(&name), &mut buffer).ok()?;
+    // The name is in parentheses, and may have some of its own, and bytes that are not UTF-8.
+    let behind = buffer[..length].iter().rposition(|&byte| byte == b')')? + 1;
+    core::str::from_utf8(&buffer[behind..length]).ok()?.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+/// Nanoseconds that a thread of any process has run: the first number of its `schedstat`.
+fn run_time<S: Sys>(sys: &S, thread: i32) -> Option<u64> {
+    let mut name = [0 as c_char; 64];
+    text::set(&mut name, format_args!("/proc/{thread}/schedstat"));
+    let mut buffer = [0u8; 128];
+    let length = sys.read_file(text::get(&name), &mut buffer).ok()?;
+    core::str::from_utf8(&buffer[..length]).ok()?.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// The sum of the named fields of a file with a `name: number` on each line; all must be there.
+fn fields<S: Sys>(sys: &S, path: core::fmt::Arguments<'_>, names: &[&str]) -> Option<u64> {
+    let mut name = [0 as c_char; 64];
+    text::set(&mut name, path);
+    let mut buffer = [0u8; 8192];
+    let length = sys.read_file(text::get(&name), &mut buffer).ok()?;
+    // The thread's own name is on the first line and need not be UTF-8.
+    let (mut sum, mut found) = (0u64, 0);
+    for line in buffer[..length].split(|&byte| byte == b'\n') {
+        let Ok(line) = core::str::from_utf8(line) else { continue };
+        if let Some((name, value)) = line.split_once(':')
+            && names.contains(&name.trim())
+            && let Ok(value) = value.trim().parse::<u64>()
+        {
+            sum = sum.wrapping_add(value);
+            found += 1;
+        }
+    }
+    (found == names.len()).then_some(sum)
+}

@@ -1,0 +1,11 @@
+//! The kernel's side: its structures and numbers, system calls, threads and time.
+
+pub(crate) mod cancel;
+#[cfg(picollo_linux)]
+pub(crate) mod kernel;
+#[cfg(picollo_linux)]
+pub(crate) mod sys;
+#[cfg(picollo_linux)]
+pub(crate) mod thread;
+#[cfg_attr(not(picollo_linux), path = "../elsewhere/wall.rs")]
+pub(crate) mod wall;

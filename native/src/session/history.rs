@@ -1,0 +1,366 @@
+//! The samples of an event that readings are differences of.
+
+use crate::opening::group::Sample;
+use crate::session::reading::{
+    READING_CLEAN, READING_FAST, READING_RESYNC, READING_SCALED, READING_TIMES_STALE, Reading,
+};
+use crate::session::scale::{Scaled, scale};
+
+/// In a sample's flags: it is the kernel's last answer, which stood because the event was off the PMU ever since.
+pub(crate) const STANDING: u32 = 1 << 30;
+/// In place of a sample's flags: there was none.
+const NO_SAMPLE: u32 = 1 << 31;
+
+/// An event's samples that differences are taken of.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct History {
+    /// Where the session's values start.
+    base: Sample,
+    /// Where the last delta starts.
+    previous: Sample,
+    last: Sample,
+    /// Flags that each of the last two samples earned by itself.
+    previous_flags: u32,
+    last_flags: u32,
+    /// Pairs of neighbouring samples since the base, both taken in user space and both by system call.
+    fast_pairs: u64,
+    syscall_pairs: u64,
+    /// Someone reset the counter since the base.
+    resynced: bool,
+}
+
+impl History {
+    /// Starts anew from a sample.
+    pub(crate) fn rebase(&mut self, sample: Sample) {
+        *self = History { base: sample, previous: sample, last: sample, ..History::default() };
+    }
+
+    /// The newest sample.
+    pub(crate) fn last(&self) -> Sample {
+        self.last
+    }
+
+    /// Notes that there was no sample to be had: the last interval is empty.
+    pub(crate) fn advance_without(&mut self) {
+        self.previous = self.last;
+        (self.previous_flags, self.last_flags) = (self.last_flags, NO_SAMPLE);
+    }
+
+    /// Takes the next sample. The flags are those that it earned by itself.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, sample: Sample, flags: u32) {
+        self.previous = self.last;
+        self.previous_flags = self.last_flags;
+        self.last_flags = flags;
+        // One of the two at most, and for a fast sample the second is out of the question: the compiler sees it.
+        self.fast_pairs += u64::from(flags & self.previous_flags & READING_FAST);
+        self.syscall_pairs += u64::from((flags | self.previous_flags) & (READING_FAST | NO_SAMPLE) == 0);
+        if sample.value < self.last.value {
+            self.resync();
+        }
+        self.last = sample;
+    }
+
+    /// Takes note that the count has fallen.
+    #[cold]
+    fn resync(&mut self) {
+        // The kernel's 64-bit counts only grow, so someone who shares the descriptor has reset this one. What it counted since then
+        // is certain, what it counted before then and after the last sample is gone.
+        let counted = self.last.value.wrapping_sub(self.base.value);
+        self.base.value = 0u64.wrapping_sub(counted);
+        self.previous.value = 0;
+        self.last_flags |= READING_RESYNC;
+        self.resynced = true;
+    }
+
+    /// How many pairs of samples the last delta consists of, or all since the base: taken in user space, and by system call.
+    pub(crate) fn pairs(&self, delta: bool) -> (u64, u64) {
+        if !delta {
+            return (self.fast_pairs, self.syscall_pairs);
+        }
+        let either = self.last_flags | self.previous_flags;
+        let fast = self.last_flags & self.previous_flags & READING_FAST;
+        (fast.into(), u64::from(either & (READING_FAST | NO_SAMPLE) == 0))
+    }
+
+    /// The flags of the last delta: fast holds for both ends, stale for either.
+    fn delta_flags(&self) -> u32 {
+        let (before, now) = (self.previous_flags, self.last_flags);
+        now & before & READING_FAST
+            | now & (READING_CLEAN | READING_RESYNC)
+            | (now | before) & READING_TIMES_STALE
+    }
+
+    /// Forgets what was counted between two samples, as if nothing had happened.
+    pub(crate) fn skip(&mut self, from: Sample, to: Sample) {
+        for sample in [&mut self.base, &mut self.previous, &mut self.last] {
+            sample.value = sample.value.wrapping_add(to.value.wrapping_sub(from.value));
+            sample.enabled = sample.enabled.wrapping_add(to.enabled.wrapping_sub(from.enabled));
+            sample.running = sample.running.wrapping_add(to.running.wrapping_sub(from.running));
+        }
+    }
+
+    /// The interval since the previous sample, or since the base.
+    fn interval(&self, delta: bool) -> Interval {
+        let from = if delta { self.previous } else { self.base };
+        let mut flags = if delta { self.delta_flags() } else { self.last_flags & READING_TIMES_STALE };
+        if !delta && self.resynced {
+            flags |= READING_RESYNC;
+        }
+        // The base is a sample by system call, which has no flags.
+        let from_flags = if delta { self.previous_flags } else { 0 };
+        let standing = self.last_flags | from_flags;
+        let (enabled, running) =
+            (elapsed(from.enabled, self.last.enabled), elapsed(from.running, self.last.running));
+        let backwards = (self.last.running.wrapping_sub(from.running) as i64) < 0;
+        // One time is the kernel's, the other one was extended in user space: by how much they are apart may be just as long as
+        // the interval.
+        let fast_and_not =
+            (self.last_flags ^ from_flags) & READING_FAST != 0 && standing & (STANDING | NO_SAMPLE) == 0;
+        Interval {
+            raw: self.last.value.wrapping_sub(from.value),
+            enabled,
+            running,
+            apart: backwards || fast_and_not && (enabled, running) == (0, 0),
+            standing: standing & STANDING != 0,
+            flags,
+        }
+    }
+
+    /// The reading since the previous sample, or since the base. `overhead` is what reading itself added.
+    pub(crate) fn reading(&self, delta: bool, overhead: u64) -> Reading {
+        self.interval(delta).reading(overhead)
+    }
+
+    /// The reading of an event that several PMUs count by turns.
+    pub(crate) fn reading_of_parts<'a>(
+        parts: impl Iterator<Item = &'a History>,
+        delta: bool,
+        overhead: u64,
+    ) -> Reading {
+        let sum = parts.map(|part| part.interval(delta)).reduce(Interval::and);
+        sum.unwrap_or_default().reading(overhead)
+    }
+}
+
+/// What happened to an event between two samples.
+#[derive(Clone, Copy, Default)]
+struct Interval {
+    raw: u64,
+    enabled: u64,
+    running: u64,
+    /// The running time went backwards, or seems to have stood still because its two ends come from two clocks.
+    apart: bool,
+    /// One end is an answer that stood from before: its time enabled is of before, too.
+    standing: bool,
+    flags: u32,
+}
+
+impl Interval {
+    /// The same interval of two parts of one event, which are enabled together and run by turns.
+    fn and(self, other: Interval) -> Interval {
+        let enabled = match (self.standing, other.standing) {
+            (true, false) => other.enabled,
+            (false, true) => self.enabled,
+            _ => self.enabled.max(other.enabled),
+        };
+        // What a part that stood still proves, it proves for both; what only one of two live parts proves, it does not.
+        let proofs = READING_FAST | READING_CLEAN;
+        let proven = match (self.standing, other.standing) {
+            (true, false) => other.flags,
+            (false, true) => self.flags,
+            _ => self.flags & other.flags,
+        };
+        Interval {
+            raw: self.raw.wrapping_add(other.raw),
+            enabled,
+            running: self.running.saturating_add(other.running),
+            apart: self.apart || other.apart,
+            standing: self.standing && other.standing,
+            flags: proven & proofs | (self.flags | other.flags) & !proofs,
+        }
+    }
+
+    fn reading(self, overhead: u64) -> Reading {
+        let Interval { raw, enabled: time_enabled, running: mut time_running, apart, mut flags, .. } = self;
+        let mut clean = flags & READING_CLEAN != 0;
+        // The two samples' times come from clocks that are a little apart, or something was counted in no time: the clock is too
+        // coarse for the interval. The count is certain all the same.
+        if time_running == 0 && (raw != 0 || apart) && !clean {
+            flags |= READING_TIMES_STALE;
+            time_running = time_enabled;
+            clean = true;
+        }
+        let (value, status) = match scale(raw, time_enabled, time_running, clean) {
+            Scaled::NotCounted => {
+                return Reading {
+                    flags,
+                    ..Reading::without_value(crate::base::error::Status::NotCounted, time_enabled)
+                };
+            }
+            Scaled::Exact(value) => (value, 0),
+            Scaled::Extrapolated(value) => {
+                flags |= READING_SCALED;
+                (value, 0)
+            }
+        };
+        Reading { value: value.saturating_sub(overhead), raw, time_enabled, time_running, flags, status }
+    }
+}
+
+/// The time between two samples. Where the later one is a little behind, because it was taken by another clock, none.
+fn elapsed(from: u64, to: u64) -> u64 {
+    let elapsed = to.wrapping_sub(from);
+    if elapsed as i64 >= 0 { elapsed } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::error::Status;
+
+    fn sample(value: u64, enabled: u64, running: u64) -> Sample {
+        Sample { value, enabled, running }
+    }
+
+    #[test]
+    fn deltas_and_totals() {
+        let mut history = History::default();
+        history.rebase(sample(100, 1000, 1000));
+        history.advance(sample(110, 1100, 1100), 0);
+        assert_eq!(history.reading(true, 0).value, 10);
+        assert_eq!(history.reading(false, 0).value, 10);
+        history.advance(sample(130, 1300, 1200), 0);
+        let delta = history.reading(true, 0);
+        assert_eq!((delta.raw, delta.value, delta.flags), (20, 40, READING_SCALED));
+        assert_eq!((delta.time_enabled, delta.time_running, delta.status), (200, 100, 0));
+        let total = history.reading(false, 0);
+        assert_eq!((total.raw, total.value), (30, 45));
+        // Overhead comes off the value alone, and never below 0.
+        assert_eq!(history.reading(true, 39).value, 1);
+        assert_eq!(history.reading(true, 41).value, 0);
+        assert_eq!(history.reading(true, 41).raw, 20);
+    }
+
+    #[test]
+    fn what_did_not_run_has_no_value() {
+        let mut history = History::default();
+        history.rebase(sample(5, 10, 10));
+        history.advance(sample(5, 20, 10), 0);
+        let reading = history.reading(true, 0);
+        assert_eq!((reading.status, reading.value, reading.time_enabled), (Status::NotCounted.code(), 0, 10));
+        assert!(!reading.is_counted());
+        history.advance_without();
+        assert_eq!(history.reading(true, 0).status, Status::NotCounted.code());
+    }
+
+    #[test]
+    fn a_foreign_reset_is_seen_and_told() {
+        let mut history = History::default();
+        history.rebase(sample(1000, 0, 0));
+        history.advance(sample(1500, 10, 10), 0);
+        history.advance(sample(70, 20, 20), 0);
+        let delta = history.reading(true, 0);
+        assert_eq!((delta.value, delta.flags), (70, READING_RESYNC));
+        assert_eq!(history.reading(false, 0).value, 570);
+        history.advance(sample(80, 30, 30), 0);
+        assert_eq!((history.reading(true, 0).value, history.reading(true, 0).flags), (10, 0));
+        assert_eq!((history.reading(false, 0).value, history.reading(false, 0).flags), (580, READING_RESYNC));
+        history.rebase(sample(80, 30, 30));
+        history.advance(sample(81, 31, 31), 0);
+        assert_eq!((history.reading(false, 0).value, history.reading(false, 0).flags), (1, 0));
+    }
+
+    #[test]
+    fn a_skipped_interval_leaves_no_trace() {
+        let mut history = History::default();
+        history.rebase(sample(100, 100, 100));
+        history.advance(sample(110, 200, 200), 0);
+        let (delta, total) = (history.reading(true, 0), history.reading(false, 0));
+        history.skip(sample(110, 200, 200), sample(5000, 900, 850));
+        assert_eq!((history.reading(true, 0), history.reading(false, 0)), (delta, total));
+        history.advance(sample(5003, 910, 860), 0);
+        assert_eq!((history.reading(true, 0).value, history.reading(false, 0).value), (3, 13));
+    }
+
+    #[test]
+    fn flags_hold_for_both_ends() {
+        let flags = |history: &History| history.reading(true, 0).flags;
+        let mut history = History::default();
+        history.rebase(sample(100, 100, 100));
+        // The base is a system call, so the first delta is not fast; that nothing moved is known all the same.
+        history.advance(sample(110, 110, 110), READING_FAST | READING_CLEAN);
+        assert_eq!((flags(&history), history.pairs(true)), (READING_CLEAN, (0, 0)));
+        history.advance(sample(120, 120, 120), READING_FAST | READING_CLEAN);
+        assert_eq!((flags(&history), history.pairs(true)), (READING_FAST | READING_CLEAN, (1, 0)));
+        history.advance(sample(130, 130, 130), READING_FAST);
+        assert_eq!(flags(&history), READING_FAST);
+        history.advance(sample(140, 140, 140), 0);
+        assert_eq!((flags(&history), history.pairs(true)), (0, (0, 0)));
+        history.advance(sample(150, 150, 150), 0);
+        assert_eq!((flags(&history), history.pairs(true)), (0, (0, 1)));
+        assert_eq!((history.reading(false, 0).flags, history.pairs(false)), (0, (2, 1)));
+    }
+
+    #[test]
+    fn clean_intervals_need_no_times() {
+        let mut history = History::default();
+        history.rebase(sample(0, 100, 50));
+        history.advance(sample(7, 100, 50), READING_FAST | READING_CLEAN | READING_TIMES_STALE);
+        let reading = history.reading(true, 0);
+        assert_eq!((reading.value, reading.status), (7, 0));
+        assert_eq!(reading.flags, READING_CLEAN | READING_TIMES_STALE);
+        // What starts from stale times has stale times, too.
+        history.advance(sample(9, 200, 100), 0);
+        let reading = history.reading(true, 0);
+        assert_eq!((reading.raw, reading.value), (2, 4));
+        assert_eq!(reading.flags, READING_SCALED | READING_TIMES_STALE);
+    }
+
+    #[test]
+    fn a_count_in_no_time_is_a_count() {
+        let mut history = History::default();
+        history.rebase(sample(0, 100, 100));
+        // The later time is behind: it is another clock's.
+        history.advance(sample(3, 99, 99), 0);
+        let reading = history.reading(true, 0);
+        assert_eq!((reading.value, reading.status, reading.flags), (3, 0, READING_TIMES_STALE));
+        assert_eq!((reading.time_enabled, reading.time_running), (0, 0));
+    }
+    #[test]
+    fn two_clocks_that_agree_by_chance_do_not_say_that_nothing_was_counted() {
+        let counted = |history: &History, delta| {
+            let reading = history.reading(delta, 0);
+            (reading.status, reading.value, reading.flags)
+        };
+        // By user space, then by the kernel, whose time has just reached what user space took it for; and the other way round.
+        let mut history = History::default();
+        history.rebase(sample(5, 10, 10));
+        history.advance(sample(8, 20, 20), READING_FAST);
+        history.advance(sample(8, 20, 20), 0);
+        assert_eq!(counted(&history, true), (0, 0, READING_TIMES_STALE));
+        history.advance(sample(8, 20, 20), READING_FAST);
+        assert_eq!(counted(&history, true), (0, 0, READING_TIMES_STALE));
+        history.rebase(sample(8, 20, 20));
+        history.advance(sample(8, 20, 20), READING_FAST);
+        assert_eq!(counted(&history, false), (0, 0, READING_TIMES_STALE));
+
+        // One clock, or no second sample: nothing was counted, and that is what it says.
+        let not_counted = Status::NotCounted.code();
+        for flags in [READING_FAST, READING_FAST | STANDING, STANDING] {
+            let mut history = History::default();
+            history.rebase(sample(8, 20, 20));
+            history.advance(sample(8, 20, 20), flags & READING_FAST);
+            history.advance(sample(8, 20, 20), flags);
+            assert_eq!(counted(&history, true).0, not_counted, "{flags:#x}");
+        }
+        let mut history = History::default();
+        history.advance(sample(8, 20, 20), READING_FAST);
+        history.advance_without();
+        assert_eq!(counted(&history, true).0, not_counted);
+        // Time was enabled and did not run: no clock's fault.
+        history.rebase(sample(8, 20, 20));
+        history.advance(sample(8, 30, 20), READING_FAST);
+        assert_eq!(counted(&history, false).0, not_counted);
+    }
+}

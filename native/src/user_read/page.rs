@@ -1,0 +1,202 @@
+//! The page that the kernel keeps up to date for a mapped event: reading it whole, and what it says about time.
+//!
+//! The page is a seqlock. The kernel makes `lock` odd (on newer kernels merely different), writes, and moves it on; who reads
+//! takes the lock, then the fields, then the lock again, and starts over when it moved. For an event of the calling thread the
+//! writer is an interrupt or a context switch on this very CPU, so that order in the compiler would be enough; the fences here
+//! are real all the same, and so what a test with a writer on another thread shows holds for them.
+
+use core::sync::atomic::{Ordering, fence};
+
+use crate::os::kernel::{CAP_USER_READ, Page};
+
+/// How often a reader starts over before it leaves the reading to the kernel.
+pub(crate) const TRIES: u32 = if cfg!(loom) { 3 } else { 64 };
+
+/// Access to a page's fields, so that a model checker can stand in for memory. The loads are relaxed and atomic: the kernel
+/// writes at any moment, and racing plain loads would be undefined.
+pub(crate) trait View {
+    /// The lock, before anything that it guards.
+    fn lock_acquire(&self) -> u32;
+    /// The lock again, after [`View::fence`].
+    fn lock_relaxed(&self) -> u32;
+    /// Keeps the loads before it from moving behind the second look at the lock.
+    fn fence(&self);
+    fn index(&self) -> u32;
+    fn offset(&self) -> i64;
+    fn width(&self) -> u16;
+    fn capabilities(&self) -> u64;
+    /// All that is said about time.
+    fn times(&self) -> Times;
+}
+
+impl View for Page {
+    #[inline(always)]
+    fn lock_acquire(&self) -> u32 {
+        self.lock.load(Ordering::Acquire)
+    }
+    #[inline(always)]
+    fn lock_relaxed(&self) -> u32 {
+        self.lock.load(Ordering::Relaxed)
+    }
+    #[inline(always)]
+    fn fence(&self) {
+        fence(Ordering::Acquire);
+    }
+    fn index(&self) -> u32 {
+        self.index.load(Ordering::Relaxed)
+    }
+    fn offset(&self) -> i64 {
+        self.offset.load(Ordering::Relaxed)
+    }
+    fn width(&self) -> u16 {
+        self.pmc_width.load(Ordering::Relaxed)
+    }
+    fn capabilities(&self) -> u64 {
+        self.capabilities.load(Ordering::Relaxed)
+    }
+    fn times(&self) -> Times {
+        let capabilities = self.capabilities.load(Ordering::Relaxed);
+        // Older kernels leave what is behind `size` zero; a zero mask would make every time the last one.
+        let short = capabilities & CAP_USER_TIME_SHORT != 0 && self.size.load(Ordering::Relaxed) >= 96;
+        Times {
+            enabled: self.time_enabled.load(Ordering::Relaxed),
+            running: self.time_running.load(Ordering::Relaxed),
+            extends: capabilities & CAP_USER_TIME != 0,
+            mult: self.time_mult.load(Ordering::Relaxed),
+            shift: self.time_shift.load(Ordering::Relaxed),
+            offset: self.time_offset.load(Ordering::Relaxed),
+            wrap: short
+                .then(|| (self.time_cycles.load(Ordering::Relaxed), self.time_mask.load(Ordering::Relaxed))),
+        }
+    }
+}
+
+/// `cap_bit0_is_deprecated`: without it the capability bits mean something else (kernels before 3.12).
+const CAP_BIT0_DEPRECATED: u64 = bit(1);
+/// `cap_user_time`.
+const CAP_USER_TIME: u64 = bit(3);
+/// `cap_user_time_short`: the counter of time wraps, see [`Times::wrap`].
+const CAP_USER_TIME_SHORT: u64 = bit(5);
+
+const fn bit(n: u32) -> u64 {
+    1 << if cfg!(target_endian = "little") { n } else { 63 - n }
+}
+
+/// Why a counter cannot be read in user space at the moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reason {
+    /// The kernel does not allow it for this event.
+    NotAllowed,
+    /// The index is 0: not on the PMU now. (On aarch64 also: on the PMU, but not to be read.)
+    Inactive,
+    /// The width is not one that a counter can have.
+    Width,
+    /// The index names no counter.
+    Index,
+    /// The page kept changing.
+    Contended,
+}
+
+/// What the page says of a counter, all from one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fields {
+    pub lock: u32,
+    pub counter: Result<Readable, Reason>,
+    pub times: Times,
+}
+
+/// How to read a counter that can be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Readable {
+    /// As the page has it: not 0.
+    pub index: u32,
+    /// 1 to 64.
+    pub width: u32,
+    /// What to add to the counter's sign-extended value, modulo 2^64.
+    pub offset: u64,
+}
+
+/// What the page says about time.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Times {
+    /// Nanoseconds, when the page was last written.
+    pub enabled: u64,
+    pub running: u64,
+    /// Whether the rest is valid: the kernel's clock runs on a counter that user code can read.
+    pub extends: bool,
+    pub mult: u32,
+    pub shift: u16,
+    pub offset: u64,
+    /// A counter of less than 64 bits: its value when the page was written, and its mask.
+    pub wrap: Option<(u64, u64)>,
+}
+
+impl Times {
+    /// Nanoseconds from the last write to the moment when the time stamp counter said `stamp`; `None` where the page does not
+    /// say how to tell.
+    pub(crate) fn since_written(&self, stamp: u64) -> Option<u64> {
+        if !self.extends {
+            return None;
+        }
+        let cycles = match self.wrap {
+            Some((cycles, mask)) => cycles.wrapping_add(stamp.wrapping_sub(cycles) & mask),
+            None => stamp,
+        };
+        // The kernel's own arithmetic is modulo 2^64, and so is the offset that it gives. A shift of 128 or more would be
+        // nonsense, and must not be a panic.
+        let scaled = (u128::from(cycles) * u128::from(self.mult)).checked_shr(self.shift.into()).unwrap_or(0);
+        let since = self.offset.wrapping_add(scaled as u64);
+        // Time stamps of two CPUs may be apart by a little: never a step of five centuries.
+        Some(if since as i64 >= 0 { since } else { 0 })
+    }
+}
+
+/// Whether the kernel allows the counter behind a page to be read in user space.
+pub(crate) fn is_readable<P: View>(page: &P) -> bool {
+    allows(page.capabilities())
+}
+
+/// What a page must show for that.
+pub(crate) const CAPABILITIES_NEEDED: u64 = CAP_USER_READ | CAP_BIT0_DEPRECATED;
+
+fn allows(capabilities: u64) -> bool {
+    capabilities & CAPABILITIES_NEEDED == CAPABILITIES_NEEDED
+}
+
+/// Copies what the page says, all from one moment; `None` when it kept changing. `has` tells which indices name a counter.
+pub(crate) fn capture<P: View>(page: &P, has: impl Fn(u32) -> bool) -> Option<Fields> {
+    for _ in 0..TRIES {
+        let lock = page.lock_acquire();
+        if lock & 1 != 0 {
+            core::hint::spin_loop();
+            continue;
+        }
+        let (capabilities, index, width) = (page.capabilities(), page.index(), page.width());
+        let (offset, times) = (page.offset(), page.times());
+        page.fence();
+        if page.lock_relaxed() != lock {
+            continue;
+        }
+        let counter = if !allows(capabilities) {
+            Err(Reason::NotAllowed)
+        } else if index == 0 {
+            Err(Reason::Inactive)
+        } else if !(1..=64).contains(&width) {
+            Err(Reason::Width)
+        } else if !has(index) {
+            Err(Reason::Index)
+        } else {
+            Ok(Readable { index, width: u32::from(width), offset: offset as u64 })
+        };
+        return Some(Fields { lock, counter, times });
+    }
+    None
+}
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;
+
+#[cfg(all(test, loom))]
+#[path = "page_loom.rs"]
+mod model;

@@ -257,7 +257,11 @@ typedef struct picollo_striped_counter picollo_striped_counter;
 #define PICOLLO_STORAGE_DENSE 0
 /** Counters are allocated in small chunks on first touch. */
 #define PICOLLO_STORAGE_SPARSE 1
-/** Leave out the room for a reset: half the memory; picollo_histogram_reset is PICOLLO_ERR_UNSUPPORTED. */
+
+/**
+ * Leave out the room for a reset: half the memory, in the caller's memory a third; picollo_histogram_reset is
+ * PICOLLO_ERR_UNSUPPORTED.
+ */
 #define PICOLLO_HISTOGRAM_NO_LIVE_RESET (1 << 0)
 
 /**
@@ -318,7 +322,8 @@ picollo_status picollo_histogram_create(const picollo_histogram_options *options
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_size, out_align); otherwise as picollo_histogram_create, with
  *   PICOLLO_ERR_UNSUPPORTED also for what cannot live in the caller's memory.
  * Threads: any thread.
- * Cost: none to speak of.
+ * Cost: none to speak of. (The size itself: 256 bytes, and three cells for each bucket, two of them for the baseline of
+ *   resets; one cell with PICOLLO_HISTOGRAM_NO_LIVE_RESET.)
  * Since: 0.1
  */
 picollo_status picollo_histogram_required_size(const picollo_histogram_options *options,
@@ -345,8 +350,27 @@ picollo_status picollo_histogram_init_in(void *memory,
                                          picollo_histogram **out);
 
 /**
+ * Gives builds without an operating system something to draw the identities of histograms from, by which snapshots know
+ * them: there they are drawn from this number, 0 unless given, and a counter, so that they are the same in every run. Give
+ * one that no other run has, before anything is made or read, where histograms lie in memory that keeps its content over a
+ * restart, or that processors share. Elsewhere it is mixed into what is at hand anyway.
+ *
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+void picollo_seed_identities(uint64_t seed);
+
+/**
  * Opens a histogram that picollo_histogram_init_in made in this memory, in this process or another one. The memory may
  * be at another address in each process.
+ *
+ * Snapshots know a histogram by a number of 128 bits that is kept in the memory, whoever maps it and where. Where
+ * picollo_histogram_init_in makes the next one in its place, it is a new one to them. A copy of the memory passes for the
+ * original: of two that go on side by side, give each its own snapshots.
+ *
+ * Images of version 1 of the format are opened, too. In them, a process that dies inside picollo_histogram_reset leaves
+ * resets and first reads PICOLLO_ERR_BUSY.
  *
  * Requires: as for picollo_histogram_init_in; whoever else can write to the memory is trusted to do so through this
  *   library only.
@@ -468,7 +492,8 @@ picollo_status picollo_histogram_record_in_range(picollo_histogram *histogram,
 
 /**
  * Starts counting anew: later reads count from here. Writers are not disturbed, and each event is on exactly one side
- * of the reset. What snapshots report as deltas is not affected.
+ * of the reset. What snapshots report as deltas is not affected. In the caller's memory, a process that is killed inside
+ * the call leaves a reset that never happened.
  *
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram); PICOLLO_ERR_UNSUPPORTED for a histogram made with
  *   PICOLLO_HISTOGRAM_NO_LIVE_RESET; PICOLLO_ERR_BUSY against competing resets; with sparse storage also

@@ -5,6 +5,8 @@
 //! their process, and numbers that tell processes apart.
 
 #![no_std]
+// The file that a room is for has the room's name.
+#![allow(clippy::module_inception)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

@@ -34,6 +34,8 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 // An error carries its explanation by value: the paths that build one must not allocate, and none of them is hot.
 #![allow(clippy::result_large_err)]
+// The file that a room is for has the room's name.
+#![allow(clippy::module_inception)]
 
 // Counting is done by Linux. Elsewhere, and without `std`, the calls that the C interface makes are there as well, and the answer
 // is `Unsupported`; `elsewhere/` holds what answers so. What shows Linux itself is there on Linux only: [`Sys`] and what takes one

@@ -68,6 +68,7 @@ const _: () = {
 };
 
 /// An epoch that nothing had before, and not 0.
+#[cfg(feature = "alloc")]
 fn new_epoch() -> u64 {
     #[cfg(loom)]
     loom::lazy_static! { static ref NEXT: AtomicU64 = AtomicU64::new(1); }

@@ -166,7 +166,7 @@ fn inflate<M: Scratch>(_: &[u8], _: &mut &[u8], _: &mut M, _: u64) -> Result<usi
 #[cfg(feature = "compression")]
 fn inflate<M: Scratch>(bytes: &[u8], text: &mut &[u8], memory: &mut M, max_counters: u64) -> Result<usize> {
     use super::hdr::{HEADER, Header, Words};
-    use super::zlib::Inflate;
+    use super::zlib::{DecompressorOxide, Inflate};
 
     let length =
         i32::from_be_bytes(*bytes.get(4..).and_then(|rest| rest.first_chunk()).ok_or(Error::Corrupt)?);
@@ -178,7 +178,8 @@ fn inflate<M: Scratch>(bytes: &[u8], text: &mut &[u8], memory: &mut M, max_count
     }
     input = &input[..input.len().min(left)];
     left -= input.len();
-    let mut inflate = Inflate::new(memory);
+    let mut state = DecompressorOxide::new();
+    let mut inflate = Inflate::new(&mut state, memory);
     let mut limit = HEADER;
     let mut expected = None;
     let mut header_read = false;

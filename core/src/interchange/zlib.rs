@@ -1,11 +1,12 @@
 //! Zlib streams (RFC 1950): inflating into bounded memory, deflating into a sink.
 
 use miniz_oxide::inflate::TINFLStatus;
+pub(crate) use miniz_oxide::inflate::core::DecompressorOxide;
+use miniz_oxide::inflate::core::decompress;
 use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_COMPUTE_ADLER32, TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_PARSE_ZLIB_HEADER,
     TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
 };
-use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
@@ -15,15 +16,16 @@ const FIRST: usize = 1 << 16;
 
 /// A stream that is being inflated into the beginning of some memory.
 pub(crate) struct Inflate<'s, M> {
-    state: DecompressorOxide,
+    state: &'s mut DecompressorOxide,
     memory: &'s mut M,
     length: usize,
     done: bool,
 }
 
 impl<'s, M: Scratch> Inflate<'s, M> {
-    pub(crate) fn new(memory: &'s mut M) -> Self {
-        Inflate { state: DecompressorOxide::new(), memory, length: 0, done: false }
+    /// The state, [`DecompressorOxide::new`], has tables of 11 kB: it is the caller's, so that there is one of it on the stack.
+    pub(crate) fn new(state: &'s mut DecompressorOxide, memory: &'s mut M) -> Self {
+        Inflate { state, memory, length: 0, done: false }
     }
 
     /// What was inflated so far.
@@ -48,7 +50,7 @@ impl<'s, M: Scratch> Inflate<'s, M> {
         while !self.done {
             let out = self.memory.first(room)?;
             let is_all = out.len() < room;
-            let (status, read, written) = decompress(&mut self.state, input, out, self.length, flags);
+            let (status, read, written) = decompress(self.state, input, out, self.length, flags);
             *input = &input[read.min(input.len())..];
             self.length += written;
             match status {
@@ -67,6 +69,8 @@ impl<'s, M: Scratch> Inflate<'s, M> {
 #[cfg(feature = "alloc")]
 mod deflate {
     use alloc::vec::Vec;
+    use core::ops::{Deref, DerefMut};
+    use core::ptr::NonNull;
 
     use miniz_oxide::deflate::core::{
         CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
@@ -74,6 +78,7 @@ mod deflate {
 
     use crate::error::{Error, Result};
     use crate::interchange::sink::Sink;
+    use crate::platform::memory;
 
     /// Zlib's default, which is what the others write.
     const LEVEL: i32 = 6;
@@ -81,9 +86,55 @@ mod deflate {
     const COMPRESSOR_BYTES: usize = 1 << 19;
     const PIECE: usize = 4096;
 
+    /// A compressor on the heap, where its tables of 64 KiB are made, too: they are not for the stacks of threads.
+    struct Compressor(NonNull<CompressorOxide>);
+
+    impl Compressor {
+        #[inline(never)]
+        fn new() -> Result<Compressor> {
+            // What it allocates beside aborts where it gets no memory, so ask first, in a way that is not optimised away.
+            let mut room = Vec::<u8>::new();
+            room.try_reserve_exact(COMPRESSOR_BYTES).map_err(|_| Error::OutOfMemory)?;
+            drop(core::hint::black_box(room));
+            let block = memory::allocate_zeroed(size_of::<CompressorOxide>(), align_of::<CompressorOxide>())?;
+            let state = block.cast::<CompressorOxide>();
+            let flags = create_comp_flags_from_zip_params(LEVEL, 1, 0);
+            // SAFETY: the block is ours, and of this size and alignment.
+            unsafe { state.write(CompressorOxide::new(flags)) };
+            Ok(Compressor(state))
+        }
+    }
+
+    impl Deref for Compressor {
+        type Target = CompressorOxide;
+
+        fn deref(&self) -> &CompressorOxide {
+            // SAFETY: ours, and made by `new`.
+            unsafe { self.0.as_ref() }
+        }
+    }
+
+    impl DerefMut for Compressor {
+        fn deref_mut(&mut self) -> &mut CompressorOxide {
+            // SAFETY: as above.
+            unsafe { self.0.as_mut() }
+        }
+    }
+
+    impl Drop for Compressor {
+        fn drop(&mut self) {
+            // SAFETY: made by `new`, with this size and alignment, and not used any more.
+            unsafe {
+                self.0.drop_in_place();
+                let (size, align) = (size_of::<CompressorOxide>(), align_of::<CompressorOxide>());
+                memory::free(self.0.cast(), size, align);
+            }
+        }
+    }
+
     /// Deflates what is put into it, into another sink.
     pub(crate) struct Deflate<'a, S> {
-        state: CompressorOxide,
+        state: Compressor,
         sink: &'a mut S,
         piece: Vec<u8>,
     }
@@ -92,12 +143,7 @@ mod deflate {
         pub(crate) fn new(sink: &'a mut S) -> Result<Self> {
             let mut piece = Vec::new();
             piece.try_reserve_exact(PIECE).map_err(|_| Error::OutOfMemory)?;
-            // The compressor aborts where it gets no memory, so ask first, in a way that is not optimised away.
-            let mut room = Vec::<u8>::new();
-            room.try_reserve_exact(COMPRESSOR_BYTES).map_err(|_| Error::OutOfMemory)?;
-            drop(core::hint::black_box(room));
-            let flags = create_comp_flags_from_zip_params(LEVEL, 1, 0);
-            Ok(Deflate { state: CompressorOxide::new(flags), sink, piece })
+            Ok(Deflate { state: Compressor::new()?, sink, piece })
         }
 
         fn flush(&mut self, flush: TDEFLFlush) -> Result<()> {

@@ -94,8 +94,11 @@ mod tests {
         let Ok(test) = std::env::current_exe() else {
             return std::eprintln!("SKIPPED: no process of its own");
         };
-        let arguments =
-            ["platform::references::tests::one_reference_too_many_ends_the_program", "--exact", "--nocapture"];
+        let arguments = [
+            "platform::references::tests::one_reference_too_many_ends_the_program",
+            "--exact",
+            "--nocapture",
+        ];
         let Ok(ended) = Command::new(test).args(arguments).env(CHILD, "1").output() else {
             return std::eprintln!("SKIPPED: cannot start a process here");
         };

@@ -179,7 +179,7 @@ static flag_t finished;
 static void *call_while_cancelled(void *call)
 {
     pthread_cancel(pthread_self());
-    (*(void (**)(void))call)();
+    (*(void (*const *)(void))call)();
     finished = 1;
     pthread_testcancel();
     finished = 2;
@@ -207,7 +207,7 @@ static void calls_do_not_act_on_a_pending_cancellation(void)
 static void *call_for_ever(void *call)
 {
     for (;;) {
-        (*(void (**)(void))call)();
+        (*(void (*const *)(void))call)();
         pthread_testcancel();
     }
     return NULL;
@@ -221,10 +221,8 @@ static void threads_are_cancelled_at_any_moment(void)
     for (int i = 0; i < number; i++) {
         pthread_t threads[2];
         for (int t = 0; t < 2; t++) {
-            static void (*calls[NUMBER])(void);
-            const int k = (int)((next_random(&random) >> 33) % NUMBER);
-            calls[k] = CALLS[k];
-            CHECK(pthread_create(&threads[t], NULL, call_for_ever, &calls[k]) == 0);
+            const size_t k = (next_random(&random) >> 33) % NUMBER;
+            CHECK(pthread_create(&threads[t], NULL, call_for_ever, (void *)&CALLS[k]) == 0);
         }
         usleep((useconds_t)((next_random(&random) >> 33) % 300));
         for (int t = 0; t < 2; t++) {

@@ -81,8 +81,11 @@ static void threads_lose_nothing(void)
 
 #define MANY 2000000
 
+static pthread_barrier_t together;
+
 static void *record_many(void *argument)
 {
+    pthread_barrier_wait(&together);
     for (int i = 0; i < rounds(MANY); i++) picollo_histogram_record((picollo_histogram *)argument, (uint64_t)i % 4);
     return NULL;
 }
@@ -93,6 +96,7 @@ static void the_default_is_for_any_number_of_threads(void)
     picollo_histogram_options options = default_options();
     picollo_histogram_array *array;
     picollo_histogram *histograms[3];
+    CHECK(pthread_barrier_init(&together, NULL, 2) == 0);
     CHECK_OK(picollo_histogram_create(NULL, &histograms[0]));
     options.storage = PICOLLO_STORAGE_SPARSE;
     CHECK_OK(picollo_histogram_create(&options, &histograms[1]));

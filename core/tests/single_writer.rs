@@ -1,5 +1,6 @@
 //! Who may record: by default any number of threads, none of which loses anything; in single-writer mode one.
 
+use std::sync::Barrier;
 use std::thread;
 
 use picollo_core::{
@@ -22,9 +23,13 @@ fn total_of(update: impl FnOnce(&mut Snapshot) -> picollo_core::Result<()>) -> u
 
 /// Two threads record at once, into the same few cells. A rayon-like closure: shared, so that it cannot change anything.
 fn twice(record: impl Fn(u64) + Sync) {
+    let start = Barrier::new(2);
     thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| (0..RECORDS).for_each(|value| record(value % 4)));
+            scope.spawn(|| {
+                start.wait();
+                (0..RECORDS).for_each(|value| record(value % 4));
+            });
         }
     });
 }

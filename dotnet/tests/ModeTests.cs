@@ -102,10 +102,11 @@ namespace Picollo.Tests
         [Test]
         public static void NumbersOfModes()
         {
-            Check.Equal(0u, (uint)default(RecordMode));
-            var modes = new[] { RecordMode.Interlocked, RecordMode.SingleWriter, RecordMode.ThreadLocal, RecordMode.Scalable };
-            for (uint number = 0; number < modes.Length; number++)
-                Check.Equal(number, (uint)modes[number]);
+            Type modes = typeof(HdrHistogram).Assembly.GetType("Picollo.Metrics.RecordMode", true);
+            string[] names = { "Interlocked", "SingleWriter", "ThreadLocal", "Scalable" };
+            Check.Equal(names.Length, Enum.GetNames(modes).Length);
+            for (uint number = 0; number < names.Length; number++)
+                Check.Equal(number, Convert.ToUInt32(Enum.Parse(modes, names[number])), names[number]);
         }
 
         /// <summary>Threads come and go; nothing is lost and nothing grows.</summary>

@@ -180,14 +180,18 @@ pub fn compare_blocks_above(
 /// values depend on each other like this.
 fn ends(length: usize, correlation: &Autocorrelation, confidence: f64) -> (f64, f64, f64) {
     let n = length as f64;
-    if !correlation.is_significant {
-        return order_statistics(length as u64, 0.5, confidence);
+    let of_all = order_statistics(length as u64, 0.5, confidence);
+    if !correlation.is_significant || of_all.0 < 1.0 {
+        return of_all;
     }
     let independent = ((n / correlation.inflation) as usize).max(length.min(FEWEST));
     let (lower, _, coverage) = order_statistics(independent as u64, 0.5, confidence);
-    // As far from either end, in shares; at the ends where that is not known.
-    let is_known = correlation.inflation <= MAX_INFLATION;
-    let lower = if is_known { libm::floor(lower * n / independent as f64) } else { lower.min(1.0) };
+    if correlation.inflation > MAX_INFLATION || lower < 1.0 {
+        // All of the range, which is missed when all of the independent ones lie on one side.
+        return (1.0, n, 1.0 - libm::exp2(1.0 - independent as f64));
+    }
+    // As far from either end, in shares.
+    let lower = libm::floor(lower * n / independent as f64);
     (lower, n + 1.0 - lower, coverage)
 }
 

@@ -478,6 +478,20 @@ fn blocks_above_an_overhead() {
     }
 }
 
+/// What is a hundred times the noise is seen however it wanders, and with any confidence: the interval is all of the range at most.
+#[test]
+fn what_wanders_a_little_is_seen_all_the_same() {
+    let a = [18_000.0; 20];
+    let b: [f64; 20] = core::array::from_fn(|at| 106_770.0 + 5.0 * at as f64);
+    for confidence in [0.9, 0.95, 0.99] {
+        let options = CompareOptions { confidence, ..CompareOptions::default() };
+        let compared = compare_blocks(&a, &b, &mut [0.0; 20], &options).unwrap();
+        assert_eq!((compared.verdict, compared.flags), (Verdict::Slower as u32, COMPARISON_AUTOCORRELATED));
+        assert_eq!((compared.difference_lower, compared.difference_upper), (88_770.0, 88_865.0));
+        near(compared.coverage, 1.0 - 2.0 / 64.0, 1e-15);
+    }
+}
+
 /// Differences that drift: as many ranks as there are independent values, and the whole range where hardly any are.
 #[test]
 fn dependent_differences_widen_the_interval() {

@@ -1,6 +1,8 @@
 /* Logs: what is read, however it was written, and what is written. */
 #include "interchange.h"
 
+#include <sys/resource.h>
+
 /* A reader of a copy of the text that ends where it ends, so that memcheck notices a step outside. */
 typedef struct log_text {
     char *text;
@@ -342,6 +344,44 @@ static void what_cannot_be_written(void)
     picollo_snapshot_free(other);
 }
 
+/* A line of 72 characters announces a histogram of 47 MB, which has a count at each end. It is made, but of that memory only what
+ * has counts is touched. A limit refuses it. */
+static void short_lines_touch_little_memory(void)
+{
+    enum { LINES = 100, PAGES = 100 };
+    static const char line[] = "1,1,1,HISTFAAAACV4nJNpmSzMwMDAzgABrFCasf4/BNh/gAhwMn38/56VCQDogAzs\n";
+    static char text[LINES * sizeof line];
+    picollo_log_reader *reader;
+    picollo_log_interval interval;
+    picollo_snapshot *snapshot = NULL;
+    picollo_counts counts;
+    struct rusage before, after;
+    int lines = 0;
+    for (int i = 0; i < LINES; i++) memcpy(text + (size_t)i * (sizeof line - 1), line, sizeof line);
+    CHECK_OK(picollo_log_reader_create(text, strlen(text), &reader));
+    CHECK(getrusage(RUSAGE_SELF, &before) == 0);
+    while (picollo_log_reader_next(reader, &interval, &snapshot) == PICOLLO_OK) {
+        CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+        CHECK_U64(2, counts.total);
+        picollo_snapshot_free(snapshot);
+        lines++;
+    }
+    CHECK(getrusage(RUSAGE_SELF, &after) == 0);
+    CHECK(lines == LINES);
+    if (SANITIZED) {
+        SKIPPED("sanitizers touch all memory");
+    } else {
+        CHECK(after.ru_minflt - before.ru_minflt < LINES * PAGES);
+    }
+    picollo_log_reader_free(reader);
+
+    CHECK_OK(picollo_log_reader_create(line, sizeof line - 1, &reader));
+    CHECK_OK(picollo_log_reader_set_max_counters(reader, 1 << 20));
+    CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, picollo_log_reader_next(reader, &interval, &snapshot));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_next(reader, &interval, &snapshot));
+    picollo_log_reader_free(reader);
+}
+
 int main(void)
 {
     RUN(what_is_written_is_read);
@@ -354,5 +394,6 @@ int main(void)
     RUN(tags);
     RUN(picking_from_a_log);
     RUN(what_cannot_be_written);
+    RUN(short_lines_touch_little_memory);
     return report();
 }

@@ -209,7 +209,9 @@ pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histog
     unsafe { borrow_unchecked(histogram) }.record_out_of_line(value);
 }
 
-/// Counts one value count times. A count of 0 does nothing.
+/// Counts one value count times. A count of 0 does nothing. What a counter cannot hold is counted as lost: when 64 bits
+/// wrap around, picollo_counts.lost is UINT64_MAX. (A value recorded by itself is not checked for that: 2^64 of them
+/// take centuries. Should record_n have filled a counter to the last few, they are not counted there.)
 ///
 /// Requires: histogram is not NULL; this is not checked.
 /// Threads: as picollo_histogram_record.

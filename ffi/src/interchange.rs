@@ -20,7 +20,7 @@ use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
 
 use picollo_core::text::HgrmFormat;
-use picollo_core::{DEFAULT_MAX_COUNTERS, Encoding, Snapshot};
+use picollo_core::{DEFAULT_MAX_COUNTERS, Encoding};
 
 use crate::argument::{flag, output, slice, slice_mut};
 use crate::failure::{Failure, Outcome};
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn picollo_snapshot_encode_base64(
 pub fn decode(bytes: &[u8], max_counters: u64) -> Outcome<NonNull<Block>> {
     let mut scratch = Vec::new();
     let decoder = picollo_core::Decoder::new(bytes, &mut scratch, max_counters)?;
-    Block::detached(decoder.required_size()?, |memory| decoder.decode_in(memory))
+    Block::detached(decoder.boxed()?)
 }
 
 /// There is no memory to make a block of.
@@ -204,13 +204,7 @@ pub unsafe extern "C" fn picollo_snapshot_corrected(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (snapshot, out) = unsafe { (snapshot::read(snapshot)?, output(out)?) };
-        let layout = *snapshot.layout();
-        let block = Block::detached(Snapshot::required_size(&layout)?, |memory| {
-            let copy = Snapshot::init_in(memory, layout)?;
-            snapshot.correct_into(expected_interval, copy)?;
-            Ok(copy)
-        })?;
-        out.set(block.as_ptr().cast());
+        out.set(Block::corrected(snapshot, expected_interval)?.as_ptr().cast());
         Ok(())
     })
 }

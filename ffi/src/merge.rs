@@ -136,8 +136,7 @@ pub unsafe extern "C" fn picollo_snapshot_copy(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (snapshot, out) = unsafe { (snapshot::read(snapshot)?, output(out)?) };
-        let size = picollo_core::Snapshot::copy_size(snapshot.layout())?;
-        out.set(Block::detached(size, |memory| snapshot.copy_in(memory))?.as_ptr().cast());
+        out.set(Block::copy_of(snapshot)?.as_ptr().cast());
         Ok(())
     })
 }

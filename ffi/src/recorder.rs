@@ -8,7 +8,8 @@
 //!
 //! If index < length, add one to cell number index (of counter_bits bits) by a relaxed atomic load and store.
 //! Otherwise, and when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are
-//! the same.
+//! the same. Where one instruction adds, a signal handler cannot come between: a 32-bit cell that is zero after it has
+//! wrapped, which picollo_histogram_record_n(histogram, v, 2^32) tells, leaving the cell as it is.
 //!
 //! A recorder adds without an atomic operation, so a mode that has one is asked for by name:
 //!

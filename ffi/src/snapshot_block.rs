@@ -8,7 +8,7 @@ use picollo_core::{Layout, SharedHistogram, Since, Snapshot};
 use crate::failure::{Failure, Outcome};
 use crate::memory;
 
-/// What a `picollo_snapshot` pointer leads to: this, and the counts behind it in the same block of memory.
+/// What a `picollo_snapshot` pointer leads to: this, and the counts behind it in the same block of memory, or in one of their own.
 #[repr(C, align(64))]
 pub struct Block {
     /// What it is updated from; nothing behind a decoded or corrected one.
@@ -16,6 +16,8 @@ pub struct Block {
     counts: *mut Snapshot,
     /// Of the block on the heap; 0 in the caller's memory.
     heap_size: usize,
+    /// Whether the counts are in a box of their own.
+    has_box: bool,
 }
 
 pub const ALIGNMENT: usize = align_of::<Block>();
@@ -51,7 +53,9 @@ impl Block {
         counts.set_timestamp_unix_nanos(picollo_native::unix_nanos());
         let block = memory.cast::<Block>();
         // SAFETY: aligned and in front of the counts, as just checked.
-        unsafe { block.write(Block { histogram: Some(histogram.clone()), counts, heap_size }) };
+        unsafe {
+            block.write(Block { histogram: Some(histogram.clone()), counts, heap_size, has_box: false })
+        };
         Ok(block)
     }
 
@@ -69,22 +73,40 @@ impl Block {
         }
     }
 
-    /// Makes a snapshot on the heap that has no histogram behind it: `make` makes its counts, of `counts_size` bytes.
-    pub fn detached(
-        counts_size: usize,
-        make: impl for<'m> FnOnce(&'m mut [MaybeUninit<u8>]) -> picollo_core::Result<&'m mut Snapshot>,
-    ) -> Outcome<NonNull<Block>> {
-        // The counts are far below the largest `usize`.
-        let size = (size_of::<Block>() + counts_size).next_multiple_of(ALIGNMENT);
-        let memory = memory::allocate(size, ALIGNMENT)?;
-        // SAFETY: a fresh block of this size, aligned; freed with it when it was not put to use.
-        unsafe {
-            let made = make(Self::behind(memory, size));
-            let counts = made.inspect_err(|_| memory::free(memory, size, ALIGNMENT))?;
-            let block = memory.cast::<Block>();
-            block.write(Block { histogram: None, counts, heap_size: size });
-            Ok(block)
-        }
+    /// Makes a snapshot on the heap that has no histogram behind it, of counts that have a box: allocated so, large ones are
+    /// touched only where there are counts, and the data of others may have told how large.
+    #[cfg(feature = "std")]
+    pub fn detached(counts: Box<Snapshot>) -> Outcome<NonNull<Block>> {
+        let size = size_of::<Block>();
+        let block = memory::allocate(size, ALIGNMENT)?.cast::<Block>();
+        let counts = Box::into_raw(counts);
+        // SAFETY: a fresh block of this size, aligned.
+        unsafe { block.write(Block { histogram: None, counts, heap_size: size, has_box: true }) };
+        Ok(block)
+    }
+
+    /// A copy, with no histogram behind it.
+    #[cfg(feature = "std")]
+    pub fn copy_of(snapshot: &Snapshot) -> Outcome<NonNull<Block>> {
+        Self::detached(snapshot.boxed_copy()?)
+    }
+
+    /// A copy that is corrected for coordinated omission.
+    #[cfg(feature = "std")]
+    pub fn corrected(snapshot: &Snapshot, expected_interval: u64) -> Outcome<NonNull<Block>> {
+        Self::detached(snapshot.corrected(expected_interval)?)
+    }
+
+    /// There is no memory for one.
+    #[cfg(not(feature = "std"))]
+    pub fn copy_of(_: &Snapshot) -> Outcome<NonNull<Block>> {
+        Err(Failure::UNSUPPORTED)
+    }
+
+    /// There is no memory for one.
+    #[cfg(not(feature = "std"))]
+    pub fn corrected(_: &Snapshot, _: u64) -> Outcome<NonNull<Block>> {
+        Err(Failure::UNSUPPORTED)
     }
 
     /// Makes a snapshot on the heap.
@@ -101,11 +123,15 @@ impl Block {
     /// Gives back the reference to the histogram, and the memory when it is from the heap.
     ///
     /// # Safety
-    /// `block` must be from [`Block::initialise`], and not be used any more.
+    /// `block` must be from a function above, and not be used any more.
     pub unsafe fn free(block: NonNull<Block>) {
         // SAFETY: initialised, and not used after this; the heap gets back what came from it.
         unsafe {
             let heap_size = block.as_ref().heap_size;
+            #[cfg(feature = "std")]
+            if block.as_ref().has_box {
+                drop(Box::from_raw(block.as_ref().counts));
+            }
             block.drop_in_place();
             if heap_size != 0 {
                 memory::free(block.cast(), heap_size, ALIGNMENT);

@@ -152,9 +152,15 @@ class Histogram(Recorder):
 
     def record_corrected(self, value: int, expected_interval: int) -> None:
         """Counts one value and, where it is larger than the interval at which values were expected, those that it held up:
-        ``value - interval``, ``value - 2 * interval``, ... while at least ``interval`` (coordinated omission)."""
-        held.histogram_record_corrected(
-            self._handle(), u64(value, "value"), u64(expected_interval, "expected_interval")
+        ``value - interval``, ``value - 2 * interval``, ... while at least ``interval`` (coordinated omission).
+
+        That is at most one addition for each counter, however many values are added. Where there are many counters (more than
+        1 MiB) other threads run meanwhile, but not in single-writer mode, where they could record at the same time.
+        """
+        pointer = self._handle()
+        functions = released if self._many_writers and self.footprint > HELD_BYTES else held
+        functions.histogram_record_corrected(
+            pointer, u64(value, "value"), u64(expected_interval, "expected_interval")
         )
 
     def record_in_range(self, value: int, min: int, max: int, *, strict: bool = False) -> bool:

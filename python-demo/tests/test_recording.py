@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, Callable
 
 import pytest
@@ -240,3 +241,25 @@ def test_names_are_not_invented() -> None:
     histogram = Histogram()
     with pytest.raises(AttributeError):
         histogram.max_trackable = 5  # type: ignore[attr-defined]
+
+
+def test_other_threads_run_while_many_counters_are_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["picollo.histogram"]
+    calls = []
+
+    class Released:
+        def __getattr__(self, name: str) -> Any:
+            calls.append(name)
+            return getattr(picollo._library.released, name)
+
+    monkeypatch.setattr(module, "released", Released())
+    for error, mode, expected in (
+        (1e-5, "interlocked", True),
+        (1e-5, "single_writer", False),
+        (0.01, "interlocked", False),
+    ):
+        calls.clear()
+        histogram = picollo.Histogram(error, mode=mode)
+        histogram.record_corrected(2**64 - 1, 1)
+        assert ("histogram_record_corrected" in calls) == expected
+        assert histogram.snapshot().counts.total == 2**64 - 1

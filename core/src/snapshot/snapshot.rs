@@ -184,6 +184,21 @@ impl Snapshot {
     /// updated from a histogram. Fails as [`Snapshot::init_in`] does.
     pub fn copy_in<'m>(&self, memory: &'m mut [MaybeUninit<u8>]) -> Result<&'m mut Snapshot> {
         let copy = Snapshot::init_words_in(memory, self.head.layout, self.head.layout.length())?;
+        self.copy_to(copy);
+        Ok(copy)
+    }
+
+    /// A copy on the heap, as [`Snapshot::copy_in`] makes it. Memory that the allocator has zeroed is touched only where there are
+    /// counts.
+    #[cfg(feature = "alloc")]
+    pub fn boxed_copy(&self) -> Result<alloc::boxed::Box<Snapshot>> {
+        let mut copy = Snapshot::boxed_words(self.head.layout, self.head.layout.length())?;
+        self.copy_to(&mut copy);
+        Ok(copy)
+    }
+
+    /// Copies to an empty snapshot of the same layout.
+    fn copy_to(&self, copy: &mut Snapshot) {
         let (counts, _) = copy.raw_and_base_mut();
         for (index, count) in self.recorded_counts() {
             counts[index] = count;
@@ -191,7 +206,6 @@ impl Snapshot {
         copy.head.counts = self.head.counts;
         copy.head.approximate = self.head.approximate;
         copy.head.timestamp_unix_nanos = self.head.timestamp_unix_nanos;
-        Ok(copy)
     }
 
     /// As [`Snapshot::boxed`], with so many words: at least one for each counter.

@@ -47,10 +47,17 @@
  *   exactly, but more slowly. The child can then make no thread-local histogram: PICOLLO_ERR_UNSUPPORTED.
  * - Cancellation: no call acts on pthread_cancel, which would unwind through the library. It stays pending, and acts at
  *   the next such point of the caller's own. (On Linux, with the deferred type, which is the default.)
- * - Signals: picollo_histogram_record and its _n and recorder forms are async-signal-safe with dense storage; in
- *   single-writer mode a handler must not interrupt a record into the same histogram. What allocates on first touch is
- *   not for handlers: sparse storage, histograms of doubles, and the first record of a thread in thread-local mode
- *   (for each histogram) and scalable mode.
+ * - Signals: picollo_histogram_record and its _n, _batch and recorder forms are async-signal-safe with dense storage:
+ *   they take no lock and never wait. Whether a handler that interrupts a record into the same histogram loses
+ *   something is another question. Interlocked histograms lose nothing, anywhere; scalable ones are no less accurate.
+ *   In single-writer and thread-local mode, and through a recorder, nothing is lost on x86-64, where one instruction
+ *   adds: by the functions of this library and by picollo_inline.h, in cells of 32 and 64 bits, and in single-writer
+ *   mode as long as it is the writing thread that is interrupted. On other processors a record is a load, an addition
+ *   and a store there, and what a handler records in between can be lost, untold: use interlocked histograms. What
+ *   allocates on first touch is not for handlers: sparse storage, histograms of doubles, and the first record of a
+ *   thread in thread-local mode (for each histogram) and scalable mode.
+ * - Stack: recording, reading, text, encodings, logs and comparisons take less than 16 KiB of it, in a library that is
+ *   built with optimisation.
  */
 #ifndef PICOLLO_H
 #define PICOLLO_H
@@ -414,14 +421,18 @@ void picollo_histogram_record(picollo_histogram *histogram,
                               uint64_t value);
 
 /**
- * Counts one value count times. A count of 0 does nothing.
+ * Counts one value count times. A count of 0 does nothing. What a counter cannot hold is counted as lost: when 64 bits
+ * wrap around, picollo_counts.lost is UINT64_MAX. (A value recorded by itself is not checked for that: 2^64 of them
+ * take centuries. Should record_n have filled a counter to the last few, they are not counted there.)
  *
  * Requires: histogram is not NULL; this is not checked.
  * Threads: as picollo_histogram_record.
  * Cost: as picollo_histogram_record.
  * Since: 0.1
  */
-void picollo_histogram_record_n(picollo_histogram *histogram, uint64_t value, uint64_t count);
+void picollo_histogram_record_n(picollo_histogram *histogram,
+                                uint64_t value,
+                                uint64_t count);
 
 /**
  * Counts every value of an array. Same counts as calling picollo_histogram_record for each, in less time. Does nothing
@@ -538,7 +549,8 @@ picollo_status picollo_histogram_add(picollo_histogram *histogram,
  *
  * If index < length, add one to cell number index (of counter_bits bits) by a relaxed atomic load and store.
  * Otherwise, and when a 32-bit cell is all ones, call picollo_histogram_record(histogram, v) instead. The counts are
- * the same.
+ * the same. Where one instruction adds, a signal handler cannot come between: a 32-bit cell that is zero after it has
+ * wrapped, which picollo_histogram_record_n(histogram, v, 2^32) tells, leaving the cell as it is.
  *
  * A recorder adds without an atomic operation, so a mode that has one is asked for by name:
  *

@@ -29,7 +29,7 @@ use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemTyp
 /// files that define its structs, and those structs, by their names in Rust.
 const SECTIONS: &[Section] = &[
     Section { module: "version", structs: &[] },
-    Section { module: "status", structs: &[("native", "error", "Error")] },
+    Section { module: "status", structs: &[("native", "base/error", "Error")] },
     Section { module: "handles", structs: &[] },
     Section { module: "histogram", structs: &[] },
     Section { module: "recorder", structs: &[] },
@@ -37,35 +37,35 @@ const SECTIONS: &[Section] = &[
     Section {
         module: "snapshot",
         structs: &[
-            ("core", "bucket", "Bucket"),
-            ("core", "summary", "Percentile"),
-            ("core", "snapshot", "Counts"),
+            ("core", "layout/bucket", "Bucket"),
+            ("core", "statistics/summary", "Percentile"),
+            ("core", "snapshot/snapshot", "Counts"),
         ],
     },
     Section { module: "mapping", structs: &[] },
-    Section { module: "steps", structs: &[("core", "iter", "Step")] },
+    Section { module: "steps", structs: &[("core", "statistics/steps", "Step")] },
     Section { module: "interpolate", structs: &[] },
-    Section { module: "merge", structs: &[("core", "merge", "Merged")] },
-    Section { module: "summary", structs: &[("core", "summary", "Summary")] },
+    Section { module: "merge", structs: &[("core", "snapshot/merge", "Merged")] },
+    Section { module: "summary", structs: &[("core", "statistics/summary", "Summary")] },
     Section { module: "text", structs: &[] },
     Section { module: "interchange", structs: &[] },
     Section { module: "log", structs: &[] },
     Section {
         module: "compare",
         structs: &[
-            ("core", "compare/quantile", "QuantileInterval"),
-            ("core", "compare", "Comparison"),
-            ("core", "compare/blocks", "BlockComparison"),
+            ("core", "statistics/compare/quantile", "QuantileInterval"),
+            ("core", "statistics/compare/mod", "Comparison"),
+            ("core", "statistics/compare/blocks", "BlockComparison"),
         ],
     },
     Section { module: "picture", structs: &[] },
-    Section { module: "double_histogram", structs: &[("core", "exponential/snapshot", "DoubleStatistics")] },
+    Section { module: "double_histogram", structs: &[("core", "doubles/snapshot", "DoubleStatistics")] },
     Section {
         module: "double_snapshot",
         structs: &[
-            ("core", "exponential/layout", "DoubleBucket"),
-            ("core", "exponential/summary", "DoublePercentile"),
-            ("core", "exponential/summary", "DoubleSummary"),
+            ("core", "doubles/layout", "DoubleBucket"),
+            ("core", "doubles/summary", "DoublePercentile"),
+            ("core", "doubles/summary", "DoubleSummary"),
         ],
     },
     Section { module: "registry", structs: &[] },
@@ -73,11 +73,11 @@ const SECTIONS: &[Section] = &[
     Section { module: "clock", structs: &[] },
     Section {
         module: "event",
-        structs: &[("native", "event", "Event"), ("native", "perf_info", "PerfInfo")],
+        structs: &[("native", "event/event", "Event"), ("native", "machine/perf_info", "PerfInfo")],
     },
     Section {
         module: "session",
-        structs: &[("native", "reading", "Reading"), ("native", "reading", "EventInfo")],
+        structs: &[("native", "session/reading", "Reading"), ("native", "event/info", "EventInfo")],
     },
     Section {
         module: "benchmark",

@@ -30,6 +30,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "histogram_create": (c_int32, [c_void_p, c_void_p]),
     "histogram_required_size": (c_int32, [c_void_p, POINTER(c_size_t), POINTER(c_size_t)]),
     "histogram_init_in": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p]),
+    "seed_identities": (None, [HOT_U64]),
     "histogram_attach": (c_int32, [c_void_p, c_size_t, c_void_p]),
     "histogram_free": (None, [HANDLE]),
     "histogram_record": (None, [HANDLE, HOT_U64]),

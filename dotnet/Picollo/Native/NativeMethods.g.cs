@@ -33,6 +33,9 @@ namespace Picollo.Native
             void* memory, UIntPtr size, PicolloHistogramOptions* options, out HistogramHandle result);
 
         [DllImport(Library)]
+        internal static extern void picollo_seed_identities(ulong seed);
+
+        [DllImport(Library)]
         internal static extern int picollo_histogram_attach(void* memory, UIntPtr size, out HistogramHandle result);
 
         [DllImport(Library)]

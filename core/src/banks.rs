@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_is_overtaken_reads_again() {
-        let word = AtomicU32::new(u32::MAX & !UNDER_WAY & !BANK);
+        let word = AtomicU32::new(!(UNDER_WAY | BANK));
         let banks = Banks(&word);
         let mut reads = 0;
         let version = banks.read(|_| {

@@ -16,7 +16,7 @@ use core::mem::size_of;
 
 use crate::counter::{Counter, Tallies, TallyCounts};
 use crate::identity::IdentityCell;
-use crate::sync::{AtomicU64, Ordering::Relaxed, const_unless_loom};
+use crate::sync::{AtomicU64, const_unless_loom};
 use crate::version::Version;
 use crate::{Error, Layout, Mode, Result, Storage};
 
@@ -67,12 +67,13 @@ const _: () = {
 };
 
 /// An epoch that nothing had before, and not 0.
+#[cfg(feature = "alloc")]
 fn new_epoch() -> u64 {
     #[cfg(loom)]
     loom::lazy_static! { static ref NEXT: AtomicU64 = AtomicU64::new(1); }
     #[cfg(not(loom))]
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Relaxed)
+    NEXT.fetch_add(1, crate::sync::Ordering::Relaxed)
 }
 
 impl Header {

@@ -215,7 +215,10 @@ fn processes_that_reset_at_once() {
         assert_eq!(seen, recorded);
         if shared.histogram.update(&mut since_reset, Since::Reset).is_ok() {
             let counted = since_reset.counts().total;
-            assert!(counted <= recorded && counted % 3 == 0, "a baseline ahead of the counts: {counted}");
+            assert!(
+                counted <= recorded && counted.is_multiple_of(3),
+                "a baseline ahead of the counts: {counted}"
+            );
             read += 1;
         }
     }

@@ -22,7 +22,6 @@ use crate::cells::cell::{Counter, Tallies, TallyCounts};
 use crate::cells::identity::IdentityCell;
 use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
-use crate::platform::atomics::Ordering::Relaxed;
 use crate::platform::atomics::{AtomicU64, const_unless_loom};
 use crate::platform::seqlock::Version;
 
@@ -74,7 +73,7 @@ fn new_epoch() -> u64 {
     loom::lazy_static! { static ref NEXT: AtomicU64 = AtomicU64::new(1); }
     #[cfg(not(loom))]
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Relaxed)
+    NEXT.fetch_add(1, crate::platform::atomics::Ordering::Relaxed)
 }
 
 impl Header {

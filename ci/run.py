@@ -44,6 +44,7 @@ class Job:
 
 COMMIT = [
     Job("lint", 240, "ci/lint.sh", needs=()),
+    Job("rooms", 30, "ci/rooms.py --planted", needs=()),
     Job("stage", 180, "ci/stage.sh", needs=()),
     Job("rust", 480, "cargo test --quiet --no-fail-fast", needs=()),
     Job("c", 240, "make --no-print-directory -j2 -C c-tests test"),
@@ -59,7 +60,7 @@ COMMIT = [
 ]
 
 NIGHTLY = [
-    # ci/verdicts.sh comes here: Job("verdicts", 180, "ci/verdicts.sh"),
+    Job("verdicts", 240, "ci/verdicts.sh"),
     Job("manual", 420, "ci/docs.sh commands pictures"),
     Job("dotnet", 300, "ci/dotnet.sh"),
     Job("dotnet-pmu", 60, "ci/simulated-pmu.sh clr", needs=("stage", "dotnet")),

@@ -41,7 +41,7 @@ bug "changes that do not wait for each other" version version.rs 's/version \& 1
 bug "a change that does not see the last one" version version.rs 's/Acquire, Relaxed).is_ok()/Relaxed, Relaxed).is_ok()/'
 bug "a snapshot without the version" snapshot_against_reset version.rs 's/if self.0.load(Relaxed) == version {/if true {/'
 bug "a reset that looks before its turn" two_resets histogram.rs 's/^        self.header.version.change(|| {/        let early: [u64; 2] = core::array::from_fn(|i| self.counters()[i].load()); let mut early = early.into_iter();\n&/; s/let count = counter.load();/let _ = counter; let count = early.next().unwrap();/'
-bug "interlocked recording that is not" snapshot_against_two interlocked.rs 's/cell.add_shared(count)/cell.add_alone(count)/'
+bug "interlocked recording that is not" snapshot_against_two interlocked.rs 's/add_few_shared(1)/add_few_alone(1)/'
 bug "a reset that clears the cells" snapshot_against_one histogram.rs 's/^                base.store(count);/                counter.store(0);/'
 bug "a wrap told of before it shows" wrap counter.rs 's/fetch_add(wraps, Release)/fetch_add(wraps, Relaxed)/'
 bug "a wrap seen before its cell" wrap counter.rs 's/self.wraps.load(Acquire)/self.wraps.load(Relaxed)/'

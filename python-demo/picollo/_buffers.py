@@ -228,7 +228,7 @@ def _kind_of_array(values: Any) -> Optional[str]:
     """The kind of what a numpy array holds, ``None`` for anything else."""
     numpy = sys.modules.get("numpy")
     is_array = numpy is not None and isinstance(values, (numpy.ndarray, numpy.generic))
-    return values.dtype.kind if is_array else None  # type: ignore[no-any-return]
+    return values.dtype.kind if is_array else None
 
 
 def _no_doubles(dtype: Any, kind: str, name: str) -> str:

@@ -253,11 +253,12 @@ def test_other_threads_run_while_many_counters_are_corrected(monkeypatch: pytest
             return getattr(picollo._library.released, name)
 
     monkeypatch.setattr(module, "released", Released())
-    for error, mode, expected in (
+    cases: list[tuple[float, picollo.histogram.Mode, bool]] = [
         (1e-5, "interlocked", True),
         (1e-5, "single_writer", False),
         (0.01, "interlocked", False),
-    ):
+    ]
+    for error, mode, expected in cases:
         calls.clear()
         histogram = picollo.Histogram(error, mode=mode)
         histogram.record_corrected(2**64 - 1, 1)

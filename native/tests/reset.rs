@@ -19,6 +19,7 @@ extern "C" fn hold(_signal: i32) {
         // SAFETY: the pointer is to a live variable; the call may be made in a handler.
         unsafe { libc::nanosleep(&raw const millisecond, std::ptr::null_mut()) };
     }
+    HELD.store(false, Ordering::SeqCst);
 }
 
 /// Runs `body` while another thread stands still in the middle of resetting this histogram.
@@ -46,7 +47,6 @@ fn while_busy(histogram: &SingleWriterHistogram, body: impl FnOnce()) {
         let thread = receiver.recv().unwrap();
         // Most of a reset is the copying of the cells, so one of the first signals hits it; it takes as many as it takes.
         loop {
-            HELD.store(false, Ordering::SeqCst);
             RELEASED.store(false, Ordering::SeqCst);
             // SAFETY: the thread runs until it is told to stop, below.
             assert_eq!(unsafe { libc::pthread_kill(thread, libc::SIGUSR1) }, 0);
@@ -57,6 +57,9 @@ fn while_busy(histogram: &SingleWriterHistogram, body: impl FnOnce()) {
                 break;
             }
             RELEASED.store(true, Ordering::SeqCst);
+            while HELD.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
         }
         body();
         stop.store(true, Ordering::SeqCst);

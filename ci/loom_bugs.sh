@@ -45,7 +45,7 @@ bug "a bank read while it is filled anew" banks::snapshot banks.rs 's/if stands(
 bug "a bank read before it is filled" banks::snapshot banks.rs 's/(self.mine, ended, Release, Relaxed)/(self.mine, ended, Relaxed, Relaxed)/'
 bug "a bank filled by whoever has lost its turn" banks::overtaken histogram.rs 's/if !turn.stands() {/if false \&\& !turn.stands() {/'
 bug "a bank filled without regard to what is in it" banks::overtaken histogram.rs 's/cell.replace(\*found, \*count)/{ let _ = found; cell.store(*count); true }/'
-bug "a turn that reads what is older than the turn before did" banks::overtaken_by banks.rs 's/^        fence(SeqCst);$/        fence(Release);/'
+bug "a turn that reads what is older than the turn before did" banks::overtaken_beside banks.rs 's/^        fence(SeqCst);$/        fence(Release);/'
 bug "interlocked recording that is not" snapshot_against_two interlocked.rs 's/cell.add_shared(count)/cell.add_alone(count)/'
 bug "a reset that clears the cells" snapshot_against_one histogram.rs 's/^                base.store(count);/                counter.store(0);/'
 bug "a wrap told of before it shows" wrap counter.rs 's/fetch_add(wraps, Release)/fetch_add(wraps, Relaxed)/'

@@ -50,7 +50,7 @@ bug "a bank read while it is filled anew" banks::snapshot platform/banks.rs 's/i
 bug "a bank read before it is filled" banks::snapshot platform/banks.rs 's/(self.mine, ended, Release, Relaxed)/(self.mine, ended, Relaxed, Relaxed)/'
 bug "a bank filled by whoever has lost its turn" banks::overtaken histograms/dense/mod.rs 's/if !turn.stands() {/if false \&\& !turn.stands() {/'
 bug "a bank filled without regard to what is in it" banks::overtaken histograms/dense/mod.rs 's/cell.replace(\*found, \*count)/{ let _ = found; cell.store(*count); true }/'
-bug "a turn that reads what is older than the turn before did" banks::overtaken_by platform/banks.rs 's/^        fence(SeqCst);$/        fence(Release);/'
+bug "a turn that reads what is older than the turn before did" banks::overtaken_beside platform/banks.rs 's/^        fence(SeqCst);$/        fence(Release);/'
 bug "interlocked recording that is not" snapshot_against_two cells/write_mode.rs 's/add_few_shared(1)/add_few_alone(1)/'
 bug "a reset that clears the cells" snapshot_against_one histograms/dense/mod.rs 's/^                base.store(count);/                counter.store(0);/'
 bug "a wrap told of before it shows" wrap cells/cell.rs 's/fetch_add(wraps, Release)/fetch_add(wraps, Relaxed)/'

@@ -243,7 +243,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     pub(crate) unsafe fn give_back(&self, _: *mut c_void) {}
 
     /// A bank of the baseline, if there is one.
-    fn bank(&self, bank: usize) -> Option<&[C]> {
+    pub(crate) fn bank(&self, bank: usize) -> Option<&[C]> {
         let length = self.header.layout.length();
         let start = length * (bank + 1);
         if self.header.copies() > bank + 1 { self.cells.get(start..start + length) } else { None }

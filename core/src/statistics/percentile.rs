@@ -1,5 +1,7 @@
 //! Percentiles, in one pass over the counts for many ranks.
 
+use core::ops::{Add, Range};
+
 use crate::cells::bulk::RUN;
 use crate::error::{Error, Result};
 use crate::layout::bucket::{Bucket, ValueSelection};
@@ -23,8 +25,10 @@ pub(crate) fn target_count(rank: f64, total: u128) -> Result<u128> {
         return Err(Error::InvalidArgument);
     }
     let units = rank_units(rank);
-    // Units take 37 bits, and a total 64 and those of the number of counters, at most 26.
-    Ok((units * total).div_ceil(HUNDRED_PERCENT).max(1))
+    // Units take 37 bits, and a total 64 and those of the number of counters, at most 26. Nearly every total has 64: a short
+    // multiplication then.
+    let product = u64::try_from(total).map_or_else(|_| units * total, |total| units * u128::from(total));
+    Ok(product.div_ceil(HUNDRED_PERCENT).max(1))
 }
 
 /// As it is reported.
@@ -34,7 +38,7 @@ pub(crate) fn saturated(count: u128) -> u64 {
 
 /// A rank in units of 1e-9 percent.
 pub(crate) fn rank_units(rank: f64) -> u128 {
-    libm::round(rank * RANK_UNITS) as u128
+    u128::from(libm::round(rank * RANK_UNITS) as u64)
 }
 
 /// Finds, for ascending targets, the buckets where the cumulative count reaches them.
@@ -60,22 +64,40 @@ impl<'a> Cursor<'a> {
     /// The index of the bucket that holds the observation number `target`, 1 ..= total.
     pub(crate) fn find(&mut self, target: u128) -> usize {
         let cells = self.snapshot.cells();
-        let mut run = RUN;
-        while self.index < cells.len() {
-            let end = (self.index + run).min(cells.len());
-            let range = self.index..end;
-            let count = if self.is_small { cells.wrapping_total(range).into() } else { cells.total(range) };
-            let reached = self.before + count;
-            if reached < target {
-                (self.index, self.before) = (end, reached);
-            } else if run == 1 {
-                break;
-            } else {
-                // In this run: look at its parts.
-                run = if run > SHORT_RUN { SHORT_RUN } else { 1 };
-            }
+        if self.is_small {
+            let mut before = self.before as u64;
+            search(&mut self.index, &mut before, target as u64, cells.len(), |range| {
+                cells.wrapping_total(range)
+            });
+            self.before = before.into();
+        } else {
+            search(&mut self.index, &mut self.before, target, cells.len(), |range| cells.total(range));
         }
         self.index
+    }
+}
+
+/// Moves on to the index at which the counts reach `target`, if any does: `before` are those before `index`, and `total` sums some.
+#[inline(always)]
+fn search<Sum: Copy + PartialOrd + Add<Output = Sum>>(
+    index: &mut usize,
+    before: &mut Sum,
+    target: Sum,
+    length: usize,
+    total: impl Fn(Range<usize>) -> Sum,
+) {
+    let mut run = RUN;
+    while *index < length {
+        let end = (*index + run).min(length);
+        let reached = *before + total(*index..end);
+        if reached < target {
+            (*index, *before) = (end, reached);
+        } else if run == 1 {
+            break;
+        } else {
+            // In this run: look at its parts.
+            run = if run > SHORT_RUN { SHORT_RUN } else { 1 };
+        }
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) static EMPTY: Table = table_without_shards();
 /// its locks.
 static BUSY: Table = table_without_shards();
 /// After the destructors of the thread.
-static ENDED: Table = table_without_shards();
+pub(crate) static ENDED: Table = table_without_shards();
 
 /// Where a table has the entry for a table index.
 pub(crate) const fn entry_offset(index: u32) -> usize {

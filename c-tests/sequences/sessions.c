@@ -118,6 +118,8 @@ static void op_use(struct world *world)
             /* Session histograms hold all 64-bit values. */
             const struct rule rule = rule_of(world->session_errors[slot], 0, 0, 0);
             struct model *const model = new_model(world, &rule);
+            /* The session writes it, and nobody else. */
+            model->mode = PICOLLO_MODE_SINGLE_WRITER;
             model->exact = model->conserved = 0;
             keep_histogram(world, pick(world), histogram, model);
             world->session_unknown[slot] = 1;

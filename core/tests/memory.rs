@@ -192,7 +192,8 @@ unsafe fn make_it_version_1(start: *mut u8) {
 /// so, records and deltas go on.
 #[test]
 fn an_image_of_version_1_is_what_it_was() {
-    let options = Options { mode: Mode::Interlocked, relative_error: 0.01, ..Options::default() };
+    let options =
+        Options { mode: Mode::Interlocked, counter_bits: 64, relative_error: 0.01, ..Options::default() };
     let size = SharedHistogram::required_size(&options).unwrap();
     let pages = Pages::new(size.next_multiple_of(4096));
     // SAFETY: the pages outlive the histogram.

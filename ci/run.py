@@ -49,7 +49,7 @@ COMMIT = [
     Job("rust", 480, "cargo test --quiet --no-fail-fast", needs=()),
     Job("c", 240, "make --no-print-directory -j2 -C c-tests test"),
     Job("cpp", 180, "ci/cpp.sh"),
-    Job("abi", 180, "ci/abi.sh"),
+    Job("abi", 180, "ci/describe.sh --check && ci/abi.sh"),
     Job("python", 300, "python-demo/run-tests.sh -q -ra"),
     Job("cost", 240, "ci/cost.sh"),
     Job("simulated-pmu", 180, "ci/simulated-pmu.sh"),

@@ -46,7 +46,7 @@ COMMIT = [
     Job("lint", 240, "ci/lint.sh", needs=()),
     Job("rooms", 30, "ci/rooms.py --planted", needs=()),
     Job("stage", 180, "ci/stage.sh", needs=()),
-    Job("rust", 480, "cargo test --quiet --no-fail-fast", needs=()),
+    Job("rust", 600, "cargo test --quiet --no-fail-fast", needs=()),
     Job("c", 240, "make --no-print-directory -j2 -C c-tests test"),
     Job("cpp", 180, "ci/cpp.sh"),
     Job("abi", 180, "ci/describe.sh --check && ci/abi.sh"),

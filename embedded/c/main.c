@@ -14,7 +14,7 @@ static void check(int good, const char *what)
     *(good ? &passed : &failed) += 1;
 }
 
-static _Alignas(64) unsigned char histogram_memory[2048];
+static _Alignas(64) unsigned char histogram_memory[4096];
 static _Alignas(64) unsigned char snapshot_memory[4096];
 static picollo_summary summary;
 static char text[2048];

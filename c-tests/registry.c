@@ -225,6 +225,12 @@ static void a_segment_whose_writer_starts_again(void)
     FILE *const file = tmpfile();
     size_t size = 0, align = 0;
     void *place = NULL;
+    if (is_quick()) {
+        SKIPPED("in the child, memcheck misses what belonged to the parent");
+        picollo_registry_free(registry);
+        if (file != NULL) fclose(file);
+        return;
+    }
     options.max_trackable = 1000;
     CHECK_OK(picollo_histogram_required_size(&options, &size, &align));
     CHECK(file != NULL && ftruncate(fileno(file), (off_t)size) == 0);

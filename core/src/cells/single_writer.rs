@@ -114,21 +114,21 @@ impl WriteMode for SingleWriter {
 pub(crate) struct Unguarded;
 
 impl WriteMode for Unguarded {
-    const MODE: crate::cells::kind::Mode = crate::cells::kind::Mode::SingleWriter;
+    const MODE: crate::cells::kind::Mode = SingleWriter::MODE;
 
     #[inline(always)]
     fn add<C: Counter>(cell: &C, count: u64) -> u64 {
-        cell.add_alone(count)
+        SingleWriter::add(cell, count)
     }
 
     #[inline(always)]
     fn add_few<C: Counter>(cell: &C, count: u64) -> u64 {
-        cell.add_few_alone(count)
+        SingleWriter::add_few(cell, count)
     }
 
     #[inline(always)]
     fn count<C: Counter>(place: Place<C>) -> u64 {
-        C::count_alone(place)
+        SingleWriter::count(place)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use super::hdr::Cookie;
+use super::hdr::{Cookie, without_double_header};
 use super::scratch::Scratch;
 use super::{native, text64, v2};
 use crate::error::{Error, Result};
@@ -37,8 +37,8 @@ enum Image<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Checks encoded data: HdrHistogram's V2, V1 or V0, as it is or compressed, or our native encoding, and any of them
-    /// in base64 (white space around it is ignored).
+    /// Checks encoded data: HdrHistogram's V2, V1 or V0, as it is or compressed, of its histograms of integers or doubles, or our
+    /// native encoding, and any of them in base64 (white space around it is ignored).
     ///
     /// `max_counters` limits the counters of the result, and with them all memory that decoding takes; 0 means
     /// [`DEFAULT_MAX_COUNTERS`]. The work is bounded by the counters and the length of the input.
@@ -49,8 +49,9 @@ impl<'a> Decoder<'a> {
     /// `compression`.
     pub fn new<M: Scratch>(bytes: &'a [u8], scratch: &'a mut M, max_counters: u64) -> Result<Decoder<'a>> {
         let max_counters = if max_counters == 0 { DEFAULT_MAX_COUNTERS } else { max_counters };
-        // Neither byte is one of base64.
-        if let Some(0x1c | 0x89) = bytes.first() {
+        // None of these bytes is one of base64.
+        if let Some(0x0c | 0x1c | 0x89) = bytes.first() {
+            let bytes = without_double_header(bytes);
             if let Some(Cookie::Compressed) = Cookie::read(bytes) {
                 let length = inflate(bytes, &mut &[][..], scratch, max_counters)?;
                 let scratch: &'a M = scratch;
@@ -61,14 +62,14 @@ impl<'a> Decoder<'a> {
         let text = bytes.trim_ascii();
         let mut rest = text;
         let mut piece = [0; text64::PIECE];
-        let first = text64::read_piece(&mut rest, &mut piece)?;
+        let first = without_double_header(text64::read_piece(&mut rest, &mut piece)?);
         let length = if let Some(Cookie::Compressed) = Cookie::read(first) {
             inflate(first, &mut rest, scratch, max_counters)?
         } else {
             decode_text(text, scratch)?
         };
         let scratch: &'a M = scratch;
-        Decoder::plain(&scratch.bytes()[..length], max_counters)
+        Decoder::plain(without_double_header(&scratch.bytes()[..length]), max_counters)
     }
 
     /// Checks what is neither compressed nor text.
@@ -185,9 +186,16 @@ fn inflate<M: Scratch>(bytes: &[u8], text: &mut &[u8], memory: &mut M, max_count
     let mut header_read = false;
     let mut is_limited = false;
     loop {
-        inflate.push(&mut input, left > 0 && !text.is_empty(), limit)?;
+        inflate.push(&mut input, limit)?;
         let length = inflate.bytes().len();
         if !inflate.is_done() && length < limit {
+            if left == 0 {
+                inflate.end_without_checksum(limit)?;
+                continue;
+            }
+            if text.is_empty() {
+                return Err(Error::Corrupt);
+            }
             input = text64::read_piece(text, &mut piece)?;
             input = &input[..input.len().min(left)];
             left -= input.len();

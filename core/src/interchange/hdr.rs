@@ -9,6 +9,9 @@
 //! | V0 | `1c8493W8` | cookie, digits, lowest, highest, total: 32 bytes | words, to the end |
 //!
 //! The compressed form of each is a cookie (`1c849314`, `1c8493W2`, `1c8493W9`), a length, and a zlib stream of the whole.
+//!
+//! A histogram of doubles has its own cookie (`0c72124e`, `0c72124f` compressed), its digits in 4 bytes and the ratio of its range in
+//! 8, and then one of the above, whose header has what the values are to be multiplied with.
 
 use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
@@ -20,6 +23,11 @@ const V1: u32 = 0x1c84_9301;
 const V1_COMPRESSED: u32 = 0x1c84_9302;
 const V0: u32 = 0x1c84_9308;
 const V0_COMPRESSED: u32 = 0x1c84_9309;
+
+/// Of histograms of doubles; the last bit is that of the compressed form.
+const DOUBLE: u32 = 0x0c72_124e;
+/// Bytes in front of their histogram of integers.
+const DOUBLE_HEADER: usize = 16;
 
 /// The cookie that V2 is written with.
 pub(crate) const V2_COOKIE: u32 = V2 | 0x10;
@@ -74,6 +82,18 @@ impl Cookie {
     }
 }
 
+/// What follows the header of a histogram of doubles; what has no such header as it is.
+pub(crate) fn without_double_header(bytes: &[u8]) -> &[u8] {
+    match bytes.split_at_checked(DOUBLE_HEADER) {
+        Some((header, rest)) if is_double(header) => rest,
+        _ => bytes,
+    }
+}
+
+fn is_double(header: &[u8]) -> bool {
+    header.first_chunk().is_some_and(|&cookie| u32::from_be_bytes(cookie) & !1 == DOUBLE)
+}
+
 /// The significant digits of a layout, if HdrHistogram has one like it.
 pub(crate) fn digits_of(layout: &Layout) -> Option<u32> {
     SCALES.iter().position(|&scale| scale == layout.scale()).map(|digits| digits as u32)
@@ -92,7 +112,7 @@ pub(crate) struct Header {
     pub(crate) unit: u32,
     pub(crate) highest: u64,
     pub(crate) ratio: f64,
-    /// How many counts HdrHistogram has with these settings.
+    /// How many counts an HdrHistogram has with these settings, at most.
     pub(crate) counts: u64,
 }
 
@@ -114,7 +134,8 @@ impl Header {
         };
         let (lowest, highest) = (u64_at(limits), u64_at(limits + 8));
         let scale = *SCALES.get(digits as usize).ok_or(Error::Corrupt)?;
-        if lowest < 1 || lowest > i64::MAX as u64 / 2 || highest < 2 * lowest || highest > i64::MAX as u64 {
+        // Rust's has values from 2^63 on.
+        if lowest < 1 || lowest > i64::MAX as u64 / 2 || highest < 2 * lowest {
             return Err(Error::Corrupt);
         }
         let unit = lowest.ilog2();
@@ -133,10 +154,16 @@ impl Header {
         lowest_value(self.scale, index) << self.unit
     }
 
+    /// How many values share a count.
+    fn step_at(&self, index: u64) -> u64 {
+        1 << ((index >> self.scale).saturating_sub(1) + self.unit as u64)
+    }
+
     /// The layout for counts up to the one at `last`: whatever HdrHistogram counted above its highest trackable value
     /// has a place.
     pub(crate) fn layout(&self, last: Option<u64>) -> Result<Layout> {
-        let beyond = last.map_or(0, |last| self.value_at(last + 1) - 1);
+        // The end of the last block may be 2^64.
+        let beyond = last.map_or(0, |last| self.value_at(last) + (self.step_at(last) - 1));
         let needed = Layout::with_scale(self.scale, 0, self.highest)?;
         if beyond <= needed.highest_recordable() {
             return Ok(needed);
@@ -151,17 +178,14 @@ fn lowest_value(scale: u32, index: u64) -> u64 {
     (index - (shift << scale)) << shift
 }
 
-/// The length of HdrHistogram's array: the first two blocks, and as many more as it takes to double past the highest
-/// trackable value.
+/// The length of HdrHistogram's array: the first two blocks, as many more as it takes to double past the highest trackable
+/// value, and one more, which that of .NET has; but none beyond 2^64.
 fn array_length(scale: u32, unit: u32, highest: u64) -> u64 {
-    // At most 2^62, as scale and unit were checked; at most 2^63 in the end.
-    let mut end = 2u64 << (scale + unit);
-    let mut blocks = 2;
-    while end <= highest {
-        end <<= 1;
-        blocks += 1;
-    }
-    blocks << scale
+    // The first two blocks end at this power of two, of at most 62, as scale and unit were checked.
+    let end = scale + unit + 1;
+    let beyond = (highest.ilog2() + 1).saturating_sub(end) + 1;
+    let blocks = 2 + beyond.min(u64::BITS - end);
+    (blocks as u64) << scale
 }
 
 #[cfg(test)]
@@ -185,7 +209,7 @@ mod tests {
 
     #[test]
     fn arrays_are_as_long_as_theirs() {
-        // (digits, unit, highest, buckets of HdrHistogram): its array has (buckets + 1) half buckets.
+        // (digits, unit, highest, buckets of HdrHistogram): its array has (buckets + 1) half buckets, and one more in .NET.
         for (digits, unit, highest, buckets) in [
             (3, 0, 3_600_000_000u64, 22u64),
             (3, 0, 2, 1),
@@ -195,7 +219,7 @@ mod tests {
             (3, 0, i64::MAX as u64, 53),
             (0, 0, i64::MAX as u64, 63),
         ] {
-            assert_eq!(array_length(SCALES[digits], unit, highest), (buckets + 1) << SCALES[digits]);
+            assert_eq!(array_length(SCALES[digits], unit, highest), (buckets + 2) << SCALES[digits]);
         }
     }
 

@@ -38,13 +38,13 @@ impl<'s, M: Scratch> Inflate<'s, M> {
         self.done
     }
 
-    /// Inflates until there are `limit` bytes, the stream ends, or the input does. What is left of the input stays there.
-    /// With `more` set, the stream may go on in the next piece of input.
-    pub(crate) fn push(&mut self, input: &mut &[u8], more: bool, limit: usize) -> Result<()> {
+    /// Inflates until there are `limit` bytes, the stream ends, or the input does: then it may go on in the next piece. What is
+    /// left of the input stays there.
+    pub(crate) fn push(&mut self, input: &mut &[u8], limit: usize) -> Result<()> {
         let flags = TINFL_FLAG_PARSE_ZLIB_HEADER
             | TINFL_FLAG_COMPUTE_ADLER32
             | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF
-            | if more { TINFL_FLAG_HAS_MORE_INPUT } else { 0 };
+            | TINFL_FLAG_HAS_MORE_INPUT;
         // Memory grows with what is really there, not with what a header claims.
         let mut room = limit.min(FIRST.max(self.length));
         while !self.done {
@@ -58,11 +58,21 @@ impl<'s, M: Scratch> Inflate<'s, M> {
                 TINFLStatus::HasMoreOutput if is_all => return Err(Error::BufferTooSmall),
                 TINFLStatus::HasMoreOutput if room < limit => room = limit.min(2 * room),
                 TINFLStatus::HasMoreOutput => return Ok(()),
-                TINFLStatus::NeedsMoreInput if more => return Ok(()),
+                TINFLStatus::NeedsMoreInput => return Ok(()),
                 _ => return Err(Error::Corrupt),
             }
         }
         Ok(())
+    }
+
+    /// Ends a stream, all of which was pushed, without its checksum: HdrHistogram.NET leaves it out. [`Error::Corrupt`] where
+    /// anything else is missing, or a part of the checksum is there.
+    pub(crate) fn end_without_checksum(&mut self, limit: usize) -> Result<()> {
+        let checksum = self.state.adler32().ok_or(Error::Corrupt)?.to_be_bytes();
+        let mut rest = &checksum[..];
+        self.push(&mut rest, limit)?;
+        // What was done earlier had a part of it; what is not done took these bytes for data.
+        if self.done && rest.is_empty() { Ok(()) } else { Err(Error::Corrupt) }
     }
 }
 

@@ -11,12 +11,17 @@
 //! The fields of a line are the beginning and the length of the interval in seconds, the largest value divided by a
 //! million, and a compressed histogram in base64.
 
+mod encoding;
+mod number;
 mod reader;
 #[cfg(test)]
 mod tests;
 mod time;
 mod writer;
 
+#[cfg(feature = "alloc")]
+pub use encoding::from_utf16;
+pub use encoding::is_utf16;
 pub use reader::{Interval, Reader};
 pub use writer::{Header, write_header, write_interval};
 

@@ -1,11 +1,19 @@
 //! Reading a log.
 
+use super::encoding::{UTF8_MARK, is_utf16};
 use super::is_space;
+use super::number::{length_of_number, number};
 use crate::error::{Error, Result};
 use crate::interchange::{Decoder, Scratch};
 
+const VERSION: &[u8] = b"#[Histogram log format version";
+const START: &[u8] = b"#[StartTime:";
+
 /// Timestamps further than this before the start of the log, in seconds, cannot be absolute.
 const YEAR: f64 = 365.0 * 24.0 * 3600.0;
+
+/// What Java writes for the start of an interval that was never set, in seconds.
+const NO_TIME: f64 = 9_223_372_036_854_776.0;
 
 /// Reads a log line by line: an iterator over its intervals.
 ///
@@ -14,7 +22,15 @@ const YEAR: f64 = 365.0 * 24.0 * 3600.0;
 ///
 /// Timestamps are absolute, or relative to a base time. Where a `BaseTime` is missing, they are taken to be relative to
 /// the start time if the first one is more than a year before it, as in Java. Where a `StartTime` is missing, it is the
-/// first timestamp.
+/// first timestamp. A version line or a `StartTime` after an interval begins another log, whose base is found anew.
+///
+/// All that implementations of HdrHistogram write is read: numbers with decimal commas and the like (.NET, by its culture);
+/// the end of an interval where others have its length (C, told by a timestamp that is absolute and not above it);
+/// intervals without times (Java), which begin and end at 0.
+///
+/// A last line without a line end that cannot be read, or whose histogram is cut, is not there yet: its writer still runs.
+/// So are NULs at the end. [`Reader::position`] is then where it begins. (Without an allocator histograms are not looked at
+/// here.)
 ///
 /// ```
 /// use picollo_core::log::Reader;
@@ -34,6 +50,8 @@ pub struct Reader<'a> {
     line: u64,
     start_seconds: Option<f64>,
     base_seconds: Option<f64>,
+    /// Of this log, if there are several in the text.
+    has_interval: bool,
 }
 
 /// One line of a log: the histogram of an interval, not decoded yet.
@@ -84,10 +102,10 @@ impl<'a> Interval<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a log from its beginning.
+    /// Reads a log from its beginning. It is in UTF-8; in UTF-16 ([`is_utf16`]), which `log::from_utf16` makes UTF-8 of, all there
+    /// is to read is one [`Error::Unsupported`].
     pub fn new(text: &'a [u8]) -> Reader<'a> {
-        let at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        Reader { text, at, line: 0, start_seconds: None, base_seconds: None }
+        Reader { text, at: 0, line: 0, start_seconds: None, base_seconds: None, has_interval: false }
     }
 
     /// When the log starts, in seconds since 1970, as far as is known by now: the last `StartTime`, else the first
@@ -111,32 +129,42 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    fn next_line(&mut self) -> Option<&'a [u8]> {
+    /// The next line, and where the one after it begins.
+    fn peek_line(&self) -> Option<(&'a [u8], usize)> {
         let rest = &self.text[self.at..];
-        if rest.is_empty() {
+        // A tail of NULs is room that a file was given beforehand.
+        if rest.iter().all(|&byte| byte == 0) {
             return None;
         }
-        self.line += 1;
         let end = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r').unwrap_or(rest.len());
         let gap = if rest[end..].starts_with(b"\r\n") { 2 } else { (end < rest.len()) as usize };
-        self.at += end + gap;
-        Some(rest[..end].trim_ascii())
+        // Files that were joined have marks in the middle.
+        let line = rest[..end].trim_ascii_start();
+        let line = line.strip_prefix(UTF8_MARK).unwrap_or(line);
+        Some((line.trim_ascii(), self.at + end + gap))
+    }
+
+    /// Whether a line that ends there has no line end.
+    fn is_unfinished(&self, end: usize) -> bool {
+        end == self.text.len() && !matches!(self.text.last(), Some(b'\n' | b'\r'))
     }
 
     fn read_comment(&mut self, line: &[u8]) {
+        let begins = [VERSION, START]
+            .iter()
+            .any(|name| line.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name)));
+        if begins && self.has_interval {
+            (self.start_seconds, self.base_seconds, self.has_interval) = (None, None, false);
+        }
         for (name, seconds) in
-            [(&b"#[StartTime:"[..], &mut self.start_seconds), (&b"#[BaseTime:"[..], &mut self.base_seconds)]
+            [(START, &mut self.start_seconds), (&b"#[BaseTime:"[..], &mut self.base_seconds)]
         {
             let Some((head, rest)) = line.split_at_checked(name.len()) else { continue };
             if !head.eq_ignore_ascii_case(name) {
                 continue;
             }
             let rest = rest.trim_ascii_start();
-            let end = rest
-                .iter()
-                .position(|byte| matches!(byte, b' ' | b'\t' | b']' | b',' | b'('))
-                .unwrap_or(rest.len());
-            if let Some(number) = number(&rest[..end]) {
+            if let Some(number) = number(&rest[..length_of_number(rest)]) {
                 *seconds = Some(number);
             }
         }
@@ -145,19 +173,41 @@ impl<'a> Reader<'a> {
     fn read_interval(&mut self, mut line: &'a [u8]) -> Result<Interval<'a>> {
         let mut tag = None;
         if let Some(rest) = line.strip_prefix(b"Tag=") {
-            line = rest;
-            tag = Some(core::str::from_utf8(field(&mut line)?).map_err(|_| Error::Corrupt)?);
+            let end = rest.iter().position(|&byte| byte == b',').ok_or(Error::Corrupt)?;
+            tag = Some(core::str::from_utf8(&rest[..end]).map_err(|_| Error::Corrupt)?);
+            line = &rest[end + 1..];
         }
-        let timestamp = number(field(&mut line)?).ok_or(Error::Corrupt)?;
-        let length_seconds = number(field(&mut line)?).ok_or(Error::Corrupt)?;
-        let max = number(field(&mut line)?).unwrap_or(f64::NAN);
+        // Three numbers and a histogram, which has no commas: with seven fields the numbers have them.
+        let commas = match line.iter().filter(|&&byte| byte == b',').count() {
+            6 => 2,
+            _ => 1,
+        };
+        let timestamp = number(field(&mut line, commas)?).ok_or(Error::Corrupt)?;
+        let second = number(field(&mut line, commas)?).ok_or(Error::Corrupt)?;
+        let max = number(field(&mut line, commas)?).unwrap_or(f64::NAN);
         let histogram = line.trim_ascii();
-        if histogram.is_empty() {
+        if histogram.is_empty() || histogram.contains(&b',') {
             return Err(Error::Corrupt);
+        }
+        if timestamp >= NO_TIME && second <= -NO_TIME {
+            return Ok(Interval { start_seconds: 0.0, length_seconds: 0.0, max, tag, histogram });
         }
         let start = *self.start_seconds.get_or_insert(timestamp);
         let base = *self.base_seconds.get_or_insert(if timestamp < start - YEAR { start } else { 0.0 });
+        self.has_interval = true;
+        let is_end = base == 0.0 && timestamp > YEAR && second >= timestamp;
+        let length_seconds = if is_end { second - timestamp } else { second };
         Ok(Interval { start_seconds: timestamp + base, length_seconds, max, tag, histogram })
+    }
+
+    /// Whether what was read of a line may be all of it.
+    fn is_whole(interval: &Result<Interval<'a>>) -> bool {
+        #[cfg(feature = "alloc")]
+        if let Ok(interval) = interval {
+            let mut scratch = alloc::vec::Vec::new();
+            return interval.decoder(&mut scratch, 0).err() != Some(Error::Corrupt);
+        }
+        interval.is_ok()
     }
 }
 
@@ -166,31 +216,44 @@ impl<'a> Iterator for Reader<'a> {
 
     /// The next interval; [`Error::Corrupt`] for a line that is none, after which reading goes on.
     fn next(&mut self) -> Option<Self::Item> {
+        if self.at == 0 && is_utf16(self.text) {
+            self.at = self.text.len();
+            return Some(Err(Error::Unsupported));
+        }
         loop {
-            let line = self.next_line()?;
+            let (line, end) = self.peek_line()?;
+            let before = self.clone();
+            (self.at, self.line) = (end, self.line + 1);
             match line.first() {
                 None => {}
                 Some(b'#') => self.read_comment(line),
                 // The legend, with or without quotes.
                 Some(b'"') => {}
                 Some(_) if line.starts_with(b"StartTimestamp") => {}
-                Some(_) => return Some(self.read_interval(line)),
+                Some(_) => {
+                    let interval = self.read_interval(line);
+                    if self.is_unfinished(end) && !Self::is_whole(&interval) {
+                        *self = before;
+                        return None;
+                    }
+                    return Some(interval);
+                }
             }
         }
     }
 }
 
-/// Takes a field off the front of a line: it ends at a comma or at white space, which may surround the comma.
-fn field<'a>(line: &mut &'a [u8]) -> Result<&'a [u8]> {
+/// Takes a field off the front of a line: it ends at the so-many-th comma, or at white space, which may surround that comma.
+fn field<'a>(line: &mut &'a [u8], commas: usize) -> Result<&'a [u8]> {
     let text = line.trim_ascii_start();
-    let end = text.iter().position(|&byte| byte == b',' || is_space(byte)).ok_or(Error::Corrupt)?;
+    let mut left = commas;
+    let ends = |&byte: &u8| {
+        left -= (byte == b',') as usize;
+        left == 0 || is_space(byte)
+    };
+    let end = text.iter().position(ends).ok_or(Error::Corrupt)?;
     let (field, rest) = text.split_at(end);
     let rest = rest.trim_ascii_start();
     *line = rest.strip_prefix(b",").unwrap_or(rest);
     Ok(field)
-}
-
-/// A finite number.
-fn number(text: &[u8]) -> Option<f64> {
-    core::str::from_utf8(text).ok()?.parse().ok().filter(|number: &f64| number.is_finite())
 }

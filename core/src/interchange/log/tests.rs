@@ -22,7 +22,7 @@ fn snapshot(value: u64) -> Box<Snapshot> {
     snapshot
 }
 
-/// Reads a log whose `H` stands for a histogram.
+/// Reads a log whose every `H` stands for a histogram.
 fn read(log: &str) -> Vec<crate::error::Result<(f64, f64, Option<String>)>> {
     let log = log.replace('H', HISTOGRAM);
     let mut intervals = Vec::new();
@@ -55,9 +55,9 @@ fn what_is_written() {
     assert_eq!(
         lines[..6],
         [
+            "#[Histogram log format version 1.3]",
             "#[made by a test]",
             "#[on two lines]",
-            "#[Histogram log format version 1.3]",
             "#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 15:24:39 UTC 2015]",
             "#[BaseTime: 1441812279.000 (seconds since epoch)]",
             "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"",
@@ -88,7 +88,7 @@ fn an_empty_header_and_what_cannot_be_written() {
     write_header(&mut log, &Header::default()).unwrap();
     assert_eq!(log.lines().count(), 2);
     log.clear();
-    for tag in ["a,b", "a b", "a\nb", "a\tb", "\u{a0}"] {
+    for tag in ["a,b", "a b", "a\nb", "a\rb", "\0", "\x7f", "\u{85}", "\u{2028}", "\u{2029}"] {
         let written = write_interval(&mut log, &snapshot(1), 0.0, 1.0, Some(tag));
         assert_eq!(written, Err(Error::InvalidArgument));
     }
@@ -129,7 +129,7 @@ fn times_are_relative_or_absolute() {
     assert_eq!(times("#[StartTime: 100000000 (s)]\n68464000,1,1,H\n1,1,1,H"), [68_464_000.0, 1.0]);
     // No start time: the first timestamp.
     assert_eq!(times("5.5,1,1,H\n6.5,1,1,H"), [5.5, 6.5]);
-    let mut reader = Reader::new(b"5.5,1,1,H");
+    let mut reader = Reader::new(b"5.5,1,1,H\n");
     assert!(reader.start_seconds().is_none());
     reader.next();
     assert_eq!(reader.start_seconds(), Some(5.5));
@@ -184,7 +184,12 @@ fn a_broken_line_is_one_error() {
         "nan,1,1,H",
         "Tag=A",
         "Tag=A,",
-        "Tag=A B,5,1,1,H",
+        "5,1,1,H,H",
+        "5,1,1,H,",
+        "5,1,1,1,1,1,1,H",
+        "5,0,1,0,x,0,1,H",
+        "5,0,,1,0,1,0,H",
+        "5.0,0,1,0,1,0,H",
         "1e999,1,1,H",
         ",,,",
     ] {
@@ -193,22 +198,126 @@ fn a_broken_line_is_one_error() {
     }
     let bytes = b"Tag=\xff,5,1,1,HIST\n";
     assert_eq!(Reader::new(bytes).next(), Some(Err(Error::Corrupt)), "not UTF-8");
-    let broken = Reader::new(b"5,1,1,HIST").next().unwrap().unwrap();
+    let broken = Reader::new(b"5,1,1,HIST\n").next().unwrap().unwrap();
     assert_eq!(broken.decode(0).err(), Some(Error::Corrupt));
+}
+
+#[test]
+fn what_other_implementations_write() {
+    let one = |start: f64, length: f64| [Ok((start, length, None))];
+    // .NET, in cultures of its threads.
+    assert_eq!(read("5,500,1,250,2,769,H"), one(5.5, 1.25));
+    assert_eq!(read("Tag=A,5,500,1,250,2,769,H"), [Ok((5.5, 1.25, Some("A".into())))]);
+    assert_eq!(read("5\u{66b}5,1,1\u{66b}0,H"), one(5.5, 1.0));
+    assert_eq!(read("\u{2212}5.5,1,1,H"), one(-5.5, 1.0));
+    assert_eq!(read("\u{200e}-5.5,\u{61c}1,1,H"), one(-5.5, 1.0));
+    assert_eq!(
+        times("#[StartTime: 1441812279,474 (seconds since epoch)]\n0,127,1,007,2,769,H"),
+        [1_441_812_279.601]
+    );
+    assert_eq!(times("#[BaseTime: 10,5 (seconds since epoch)]\n5,1,1,H"), [15.5]);
+    // C puts the end where others have the length.
+    assert_eq!(read("1441812279.5,1441812281.75,5000,H"), one(1_441_812_279.5, 2.25));
+    assert_eq!(read("1441812279.5,1441812279.5,0,H"), one(1_441_812_279.5, 0.0));
+    assert_eq!(
+        read("1441812279.5,1441812279.25,0,H"),
+        one(1_441_812_279.5, 1_441_812_279.25),
+        "a length, if a strange one"
+    );
+    assert_eq!(read("5,7,1,H"), one(5.0, 7.0), "no absolute time");
+    assert_eq!(read("#[BaseTime: 1441812279 (s)]\n5,7,1,H"), one(1_441_812_284.0, 7.0));
+    // Java, where no time was set.
+    assert_eq!(read("9223372036854776.000,-9223372036854776.000,1,H"), one(0.0, 0.0));
+    let log = "9223372036854776.000,-9223372036854776.000,1,H\n5,1,1,H";
+    assert_eq!(times(log), [0.0, 5.0], "it says nothing about the others");
+    assert_eq!(read("-5.5,1,1,H"), one(-5.5, 1.0));
+    // Tags go on to the comma.
+    for tag in ["A B", "a\tb", " ", "\u{a0}", "=\u{1f40c}"] {
+        assert_eq!(read(&std::format!("Tag={tag},5,1,1,H")), [Ok((5.0, 1.0, Some(tag.into())))]);
+    }
+}
+
+#[test]
+fn logs_that_were_joined() {
+    let first = "#[histogram log format version 1.3]\n#[StartTime: 1441812279.5 (s)]\n1.5,1,1,H\n";
+    let second = "\u{feff}#[histogram log format version 1.3]\n#[StartTime: 1500000000 (s)]\n2.5,1,1,H\n";
+    let third = "#[histogram log format version 1.2]\n1600000000,1,1,H\n1600000001,1,1,H\n";
+    let fourth = "#[StartTime: 1700000000 (s)]\n7,1,1,H\n";
+    let expected = [1_441_812_281.0, 1_500_000_002.5, 1.6e9, 1_600_000_001.0, 1_700_000_007.0];
+    assert_eq!(times(&[first, second, third, fourth].concat()), expected);
+    // What comes before the first interval belongs to it, in any order; a base that changes is one log all the same.
+    let log = "#[BaseTime: 10 (s)]\n#[StartTime: 12 (s)]\n#[histogram log format version 1.3]\n5,1,1,H\n#[BaseTime: 20 (s)]\n5,1,1,H";
+    assert_eq!(times(log), [15.0, 25.0]);
+}
+
+#[test]
+fn what_is_not_there_yet() {
+    let log = std::format!("5,1,1,{HISTOGRAM}\nTag=A,6,1,1,{HISTOGRAM}\n");
+    let first = log.find('\n').unwrap() + 1;
+    for cut in first..log.len() {
+        let mut reader = Reader::new(&log.as_bytes()[..cut]);
+        assert!(reader.next().unwrap().is_ok());
+        let second = reader.next();
+        if cut == log.len() - 1 || cut == log.len() - 2 {
+            // All of it, but for the line end and the padding.
+            assert!(second.unwrap().unwrap().decode(0).is_ok(), "{cut}");
+            continue;
+        }
+        // Without an allocator nobody looks at the histogram.
+        if cfg!(feature = "alloc") {
+            assert_eq!((second, reader.position(), reader.line()), (None, first, 1), "cut at {cut}");
+            assert_eq!(reader.next(), None);
+        }
+    }
+    // With a line end it is an error.
+    let broken = std::format!("{}\n", &log[..first + 9]);
+    assert_eq!(Reader::new(broken.as_bytes()).nth(1), Some(Err(Error::Corrupt)));
+    // A tail of NULs.
+    let tail = [&log.as_bytes()[..first], &[0; 100]].concat();
+    let mut reader = Reader::new(&tail);
+    assert!(reader.next().unwrap().is_ok());
+    assert_eq!((reader.next(), reader.position()), (None, first));
+    let tail = [&log.as_bytes()[..first + 20], &[0; 100]].concat();
+    assert_eq!(Reader::new(&tail).count(), 1);
+    let within = [&[0; 100], &log.as_bytes()[..first]].concat();
+    assert_eq!(Reader::new(&within).next(), Some(Err(Error::Corrupt)), "not at the end");
+}
+
+#[test]
+fn utf_16_is_not_read_as_it_is() {
+    let log: Vec<u8> = "\u{feff}5,1,1,H".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let mut reader = Reader::new(&log);
+    assert_eq!(reader.next(), Some(Err(Error::Unsupported)));
+    assert_eq!((reader.next(), reader.position()), (None, log.len()));
+}
+
+#[test]
+fn long_comments_are_broken_where_the_reader_of_c_can_read_them() {
+    let comment = "\u{1f40c}".repeat(100) + "\n" + &"x".repeat(117) + "\nend";
+    let mut log = String::new();
+    write_header(&mut log, &Header { comment: &comment, ..Header::default() }).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines[0], "#[Histogram log format version 1.3]");
+    assert!(lines.iter().all(|line| line.len() <= 120), "{lines:?}");
+    let joined: String = lines[1..lines.len() - 1].iter().map(|line| &line[2..line.len() - 1]).collect();
+    assert_eq!(joined, comment.replace('\n', ""));
+    assert_eq!(lines.len(), 1 + 4 + 1 + 1 + 1);
 }
 
 proptest! {
     #[test]
     fn anything_at_all(pieces in prop::collection::vec(prop_oneof![
         Just("5.5"), Just(","), Just("\n"), Just("\r"), Just("#[StartTime: "), Just("#[BaseTime: "), Just("Tag="), Just("-"),
-        Just(HISTOGRAM), Just("\""), Just(" "), Just("9e99"), Just("\u{fffd}")], 0..60), cut in any::<prop::sample::Index>()) {
+        Just(HISTOGRAM), Just("\""), Just(" "), Just("9e99"), Just("\u{fffd}"), Just("\0"), Just("\u{feff}"), Just("\u{66b}"),
+        Just("#[Histogram log format version"), Just("9223372036854776.000")], 0..60), cut in any::<prop::sample::Index>()) {
         let text: String = pieces.concat();
         let bytes = &text.as_bytes()[..cut.index(text.len() + 1)];
         let mut reader = Reader::new(bytes);
         let lines = text.split(['\n', '\r']).count();
         let read: Vec<_> = reader.by_ref().collect();
         prop_assert!(read.len() <= lines);
-        prop_assert_eq!(reader.position(), bytes.len());
+        let unread = &bytes[reader.position()..];
+        prop_assert!(!unread.iter().any(|byte| matches!(byte, b'\n' | b'\r')), "but for a line that is not there yet");
         for interval in read.into_iter().flatten() {
             prop_assert!(interval.start_seconds.is_finite() || interval.start_seconds.is_infinite());
             let _ = interval.decode(1000);

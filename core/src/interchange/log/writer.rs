@@ -11,6 +11,9 @@ use crate::snapshot::snapshot::Snapshot;
 /// The third field is in millions: milliseconds, where values are nanoseconds.
 const MAX_UNIT: f64 = 1e6;
 
+/// Bytes of a comment in one line; a longer one goes on in the next.
+const COMMENT: usize = 117;
+
 /// What a log begins with.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Header<'a> {
@@ -32,10 +35,16 @@ pub fn write_header(out: &mut (impl Write + ?Sized), header: &Header) -> Result<
         check(seconds)?;
     }
     let mut write = || {
-        for line in header.comment.split(['\n', '\r']).filter(|line| !line.trim().is_empty()) {
-            writeln!(out, "#[{}]", line.trim_end())?;
-        }
+        // First: C's reader has room for 127 bytes of a line, and takes what it cannot read there for another format.
         writeln!(out, "#[Histogram log format version 1.3]")?;
+        for line in header.comment.split(['\n', '\r']).filter(|line| !line.trim().is_empty()) {
+            let mut rest = line.trim_end();
+            while !rest.is_empty() {
+                let (head, tail) = rest.split_at(rest.floor_char_boundary(COMMENT));
+                writeln!(out, "#[{head}]")?;
+                rest = tail;
+            }
+        }
         if let Some(start) = header.start_seconds {
             let date = Date(libm::floor(start) as i64);
             writeln!(out, "#[StartTime: {} (seconds since epoch), {date}]", Fixed(start, 3))?;
@@ -54,7 +63,7 @@ pub fn write_header(out: &mut (impl Write + ?Sized), header: &Header) -> Result<
 /// Writes the line of an interval: what was recorded between `start_seconds` (since 1970, or since the base time) and
 /// `length_seconds` later.
 ///
-/// The tag tells histograms of the same time apart; it may hold no comma, white space or control character.
+/// The tag tells histograms of the same time apart; it may hold no comma, space, line end or control character but the tab.
 ///
 /// [`Error::InvalidArgument`], before anything is written, for such a tag or times that are not finite;
 /// [`Error::Incompatible`] for what the encoding has no room for (see [`Snapshot::encode`]); [`Error::BufferTooSmall`]
@@ -69,7 +78,10 @@ pub fn write_interval(
     check(start_seconds)?;
     check(length_seconds)?;
     let tag = tag.unwrap_or("");
-    if tag.chars().any(|c| c == ',' || c.is_whitespace() || c.is_control()) {
+    if tag
+        .chars()
+        .any(|c| matches!(c, ',' | ' ' | '\u{85}' | '\u{2028}' | '\u{2029}') || c.is_control() && c != '\t')
+    {
         return Err(Error::InvalidArgument);
     }
     // Fails before anything is written.

@@ -85,7 +85,7 @@ class Session(Handle):
         self._pointer = None
         if isinstance(events, (str, Event)):
             raise TypeError("events must be a list of events, even of one")
-        parsed = [event if isinstance(event, Event) else Event.parse(event) for event in events]
+        parsed = [event if isinstance(event, Event) else Event(event) for event in events]
         if not parsed:
             raise ValueError("a session needs at least one event")
         self._specs = tuple(event.spec for event in parsed)
@@ -127,7 +127,7 @@ class Session(Handle):
     def _event(self, index: int, spec: str) -> Event:
         raw = structs.Event()
         check(self._call(held.session_event, index, byref(raw)), "session event")
-        return Event(raw, spec)
+        return Event._adopt(raw, spec)
 
     # ── what is counted ────────────────────────────────────────────────────────────────────────────────
 

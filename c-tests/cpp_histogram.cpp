@@ -3,6 +3,8 @@
 #include "example.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -116,6 +118,56 @@ static void durations()
     CHECK_U64(5, buckets.size());
     const std::uint64_t expected[] = {0, 7, 120, 2000, 3000};
     for (std::size_t i = 0; i < 5; i++) CHECK(expected[i] >= buckets[i].lower && expected[i] <= buckets[i].upper);
+}
+
+/* std::chrono::duration_cast would make negative numbers of some of these. */
+static void durations_that_do_not_fit()
+{
+    using std::chrono::duration;
+    using nanos = std::chrono::nanoseconds;
+    using picos = duration<std::int64_t, std::pico>;
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    static_assert(picollo::count_of<nanos>(7ns) == 7 && picollo::count_of<nanos>(-7ns) == 0 && picollo::count_of<nanos>(2ms) == 2000000);
+    static_assert(picollo::count_of<std::chrono::milliseconds>(nanos::max()) == 9223372036854);
+    static_assert(picollo::count_of<nanos>(nanos::max()) == most / 2 && picollo::count_of<nanos>(nanos::min()) == 0);
+    static_assert(picollo::count_of<picos>(std::chrono::hours(5124)) == 18446400000000000000u);
+    static_assert(picollo::count_of<picos>(std::chrono::hours(5125)) == most);
+    static_assert(picollo::count_of<nanos>(std::chrono::hours::max()) == most);
+    static_assert(picollo::count_of<nanos>(std::chrono::hours::min()) == 0);
+    using thirds = duration<std::uint64_t, std::ratio<1, 3>>;
+    static_assert(picollo::count_of<nanos>(thirds(2)) == 666666666 && picollo::count_of<nanos>(thirds(most)) == most);
+    static_assert(picollo::count_of<duration<std::uint64_t, std::ratio<2>>>(thirds(most)) == most / 6);
+    CHECK_U64(2500000, picollo::count_of<nanos>(duration<double, std::milli>(2.5)));
+    CHECK_U64(2, picollo::count_of<std::chrono::seconds>(duration<float>(2.9f)));
+    CHECK_U64(most, picollo::count_of<nanos>(duration<double>(1e30)));
+    CHECK_U64(most, picollo::count_of<nanos>(duration<double>(std::numeric_limits<double>::infinity())));
+    CHECK_U64(0, picollo::count_of<nanos>(duration<double>(-std::numeric_limits<double>::infinity())));
+    CHECK_U64(0, picollo::count_of<nanos>(duration<double>(std::nan(""))));
+    picollo::histogram histogram = must(picollo::histogram::create());
+    histogram.record<picos>(std::chrono::hours(5125));
+    CHECK(must(histogram.summary()).p100().bucket.upper == most);
+}
+
+/* A clock that is set back under the scope's feet. */
+struct set_back {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<set_back>;
+    static constexpr bool is_steady = false;
+    static time_point now() noexcept { return time_point(duration(time -= 1000)); }
+    static inline rep time = 1000000;
+};
+
+static void scopes_do_not_last_less_than_nothing()
+{
+    picollo::histogram histogram = must(picollo::histogram::create());
+    {
+        picollo::scope<picollo::histogram, std::chrono::nanoseconds, set_back> timing(histogram);
+        CHECK(timing.elapsed() == 0ns);
+    }
+    CHECK_U64(1, must(histogram.summary()).total_count());
+    CHECK_U64(0, must(histogram.summary()).p100().value);
 }
 
 static void scopes()
@@ -257,6 +309,26 @@ static void the_default_is_for_any_number_of_threads()
     CHECK_U64(2 * static_cast<std::uint64_t>(records), must(must(array.at(1)).summary()).total_count());
 }
 
+/* The same by batches, and one thread by batches while another records one value at a time. */
+static void the_default_is_for_batches_of_any_number_of_threads()
+{
+    const std::uint64_t batches = static_cast<std::uint64_t>(rounds(2000));
+    std::vector<std::uint64_t> values(1000);
+    for (std::size_t i = 0; i < values.size(); i++) values[i] = i % 4;
+    for (const bool both : {true, false}) {
+        picollo::histogram histogram = must(picollo::histogram::create());
+        std::thread other([&] {
+            for (std::uint64_t i = 0; i < batches; i++) histogram.record(values);
+        });
+        for (std::uint64_t i = 0; i < batches; i++) {
+            if (both) histogram.record(values);
+            else for (const std::uint64_t value : values) histogram.record(value);
+        }
+        other.join();
+        CHECK_U64(2 * batches * values.size(), must(histogram.summary()).total_count());
+    }
+}
+
 /* Moves, self-moves, and ends in any order; memcheck looks on. */
 static void ownership()
 {
@@ -302,6 +374,52 @@ static void results()
     const picollo::result<void> reset = moved->reset();
     CHECK(reset.has_value());
 }
+
+/* A value over a value, over a failure, a failure over a value, over a failure, and each over itself; memcheck looks on. */
+static void results_are_assigned()
+{
+    static_assert(std::is_nothrow_move_assignable_v<picollo::result<picollo::histogram>>);
+    static_assert(std::is_nothrow_move_assignable_v<picollo::result<std::string>>);
+    static_assert(std::is_nothrow_move_assignable_v<picollo::result<void>>);
+    static_assert(!std::is_copy_assignable_v<picollo::result<picollo::histogram>>);
+    const std::string first(100, 'a'), second(200, 'b');
+    const picollo::failure why(PICOLLO_ERR_BUSY), other(PICOLLO_ERR_CORRUPT);
+    const auto holds = [](const picollo::result<std::string> &result, const std::string &expected) {
+        return result.has_value() && *result == expected;
+    };
+    const auto fails = [](const picollo::result<std::string> &result, picollo::status expected) {
+        return !result.has_value() && result.error().code() == expected;
+    };
+    picollo::result<std::string> result(first);
+    result = picollo::result<std::string>(second);
+    CHECK(holds(result, second));
+    picollo::result<std::string> &alias = result;
+    result = std::move(alias);
+    CHECK(holds(result, second));
+    result = why;
+    CHECK(fails(result, picollo::status::busy));
+    result = std::move(alias);
+    CHECK(fails(result, picollo::status::busy));
+    result = picollo::result<std::string>(other);
+    CHECK(fails(result, picollo::status::corrupt));
+    result = first;
+    CHECK(holds(result, first));
+    picollo::result<std::string> another(why);
+    std::swap(result, another);
+    CHECK(fails(result, picollo::status::busy) && holds(another, first));
+
+    /* What it held ends there and then. */
+    picollo::result<picollo::histogram> histogram = picollo::histogram::create(worked);
+    histogram->record(3000);
+    histogram = picollo::histogram::create(picollo::options().range(9, 1));
+    CHECK(!histogram && histogram.error().code() == picollo::status::invalid_argument);
+    histogram = picollo::histogram::create(worked);
+    CHECK_U64(0, histogram->summary()->total_count());
+    std::vector<picollo::result<picollo::histogram>> several;
+    for (int i = 0; i < 3; i++) several.push_back(picollo::histogram::create(worked));
+    several.erase(several.begin());
+    CHECK(several.size() == 2 && several[0] && several[1]);
+}
 #else
 static void exceptions()
 {
@@ -323,16 +441,20 @@ int main()
     RUN(worked_example);
     RUN(every_way_of_recording);
     RUN(durations);
+    RUN(durations_that_do_not_fit);
     RUN(scopes);
+    RUN(scopes_do_not_last_less_than_nothing);
     RUN(snapshots);
     RUN(text_of_ranks);
     RUN(nothing_recorded);
     RUN(bad_input);
     RUN(modes);
     RUN(the_default_is_for_any_number_of_threads);
+    RUN(the_default_is_for_batches_of_any_number_of_threads);
     RUN(ownership);
 #ifdef PICOLLO_NO_EXCEPTIONS
     RUN(results);
+    RUN(results_are_assigned);
 #else
     RUN(exceptions);
 #endif

@@ -64,7 +64,7 @@ public:
     }
     ~recorder() { release(native_); }
 
-    /** Counts a value once: about a nanosecond. */
+    /** Counts a value once: about a nanosecond, in single_writer and in per_thread mode. */
     void record(std::uint64_t value) noexcept { picollo_recorder_record(&native_, value); }
 
     /** Counts a duration, in nanoseconds unless another unit is chosen: `record<std::chrono::microseconds>(time)`. */

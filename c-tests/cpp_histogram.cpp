@@ -3,6 +3,7 @@
 #include "example.h"
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -309,17 +310,25 @@ static void the_default_is_for_any_number_of_threads()
     CHECK_U64(2 * static_cast<std::uint64_t>(records), must(must(array.at(1)).summary()).total_count());
 }
 
-/* The same by batches, and one thread by batches while another records one value at a time. */
+/* The same by batches, and one thread by batches while another records one value at a time. Both begin together, and last long
+ * enough to meet, however busy the machine is with others. */
 static void the_default_is_for_batches_of_any_number_of_threads()
 {
-    const std::uint64_t batches = static_cast<std::uint64_t>(rounds(2000));
+    const std::uint64_t batches = static_cast<std::uint64_t>(rounds(10000));
     std::vector<std::uint64_t> values(1000);
     for (std::size_t i = 0; i < values.size(); i++) values[i] = i % 4;
     for (const bool both : {true, false}) {
         picollo::histogram histogram = must(picollo::histogram::create());
+        std::atomic<int> ready(0);
+        const auto together = [&ready] {
+            ready++;
+            while (ready < 2) std::this_thread::yield();
+        };
         std::thread other([&] {
+            together();
             for (std::uint64_t i = 0; i < batches; i++) histogram.record(values);
         });
+        together();
         for (std::uint64_t i = 0; i < batches; i++) {
             if (both) histogram.record(values);
             else for (const std::uint64_t value : values) histogram.record(value);

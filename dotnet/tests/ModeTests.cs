@@ -108,7 +108,7 @@ namespace Picollo.Tests
             foreach (bool both in new[] { true, false })
                 using (HdrHistogram histogram = HdrHistogram.Create())
                 {
-                    const int Threads = 2, Batches = 1000;
+                    const int Threads = 2, Batches = 5000;
                     Run(Threads, thread =>
                     {
                         for (int batch = 0; batch < Batches; batch++)

@@ -13,7 +13,7 @@
     with picollo.Session(["cycles", "branch-misses"], skip_unavailable=True) as session:
         with session.measure():
             work()
-        print(session)
+    print(session)
 
 The package calls the shared library ``libpicollo`` through ctypes. It looks for it at the path in the environment variable
 ``PICOLLO_LIBRARY``, else inside the package, in the build of the repository that the package lies in, and where the system's

@@ -316,18 +316,12 @@ def test_use_after_close() -> None:
     calls: list[Callable[[], Any]] = [
         lambda: session.read(),
         lambda: session.record(),
-        lambda: session.readings(),
         lambda: session.enable(),
         lambda: session.disable(),
         lambda: session.reset(),
         lambda: session.calibrate(),
-        lambda: session.info,
-        lambda: session.missing,
-        lambda: session.histograms,
         lambda: session.__enter__(),
         lambda: measurement.__enter__(),
-        lambda: measurement.readings,
-        lambda: str(session),
     ]
     for call in calls:
         with pytest.raises(picollo.ClosedError, match="the session is closed"):
@@ -335,6 +329,33 @@ def test_use_after_close() -> None:
     # The histograms stay.
     assert histogram.total_count == 1
     assert len(session.events) == 1
+
+
+def test_results_outlive_the_counting() -> None:
+    """What was counted is there after the block, the same as in it; asked for there for the first time, too."""
+    with Session(["page-faults", "task-clock", "cycles"], skip_unavailable=True) as session:
+        with session.measure() as measurement:
+            touch(10)
+        inside = (session.readings(), session.readings(deltas=False), session.info, str(session), session.explain_missing())
+    assert session.closed
+    assert (session.readings(), session.readings(deltas=False), session.info, str(session), session.explain_missing()) == inside
+    assert measurement.readings == inside[0]
+    with Session(["page-faults"]) as fresh, fresh.measure():
+        touch(10)
+    faults = fresh.histogram("page-faults")
+    assert faults.total_count == 1 and faults is fresh.histograms["page-faults"]
+    assert "page-faults" in str(fresh) and fresh.readings()[0].value == faults.summary().max
+    # What cannot be counted says so, before and after.
+    for info in session.missing:
+        with pytest.raises(picollo.PicolloError) as caught:
+            session.histogram(info.spec)
+        assert not isinstance(caught.value, picollo.ClosedError) and str(caught.value) == info.message
+    # Nothing was read: that is what is said afterwards as well.
+    with Session(["page-faults"]) as idle:
+        pass
+    with pytest.raises(picollo.EmptyError):
+        idle.readings()
+    assert idle.histogram(0).total_count == 0
 
 
 def test_closing_gives_the_descriptors_back() -> None:

@@ -3,6 +3,8 @@
 #include "example.h"
 
 #include <array>
+#include <atomic>
+#include <cmath>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -100,42 +102,6 @@ static void every_way_of_recording()
     corrected.record_corrected(450, 100);
     CHECK_U64(4, must(corrected.summary()).total_count());
     CHECK(must(corrected.footprint()) > 28672 * 8);
-}
-
-static void durations()
-{
-    picollo::histogram histogram = must(picollo::histogram::create(single_writer));
-    histogram.record(2us);
-    CHECK_U64(2000, must(histogram.summary()).p100().bucket.lower / 8 * 8);
-    histogram.record<std::chrono::microseconds>(3ms);
-    histogram.record<std::chrono::milliseconds>(-5s);
-    picollo::recorder recorder = must(histogram.recorder());
-    recorder.record(7ns);
-    recorder.record<std::chrono::duration<std::uint64_t, std::ratio<60>>>(2h);
-    const std::vector<picollo::bucket> buckets = must(must(histogram.snapshot()).buckets());
-    CHECK_U64(5, buckets.size());
-    const std::uint64_t expected[] = {0, 7, 120, 2000, 3000};
-    for (std::size_t i = 0; i < 5; i++) CHECK(expected[i] >= buckets[i].lower && expected[i] <= buckets[i].upper);
-}
-
-static void scopes()
-{
-    picollo::histogram nanos = must(picollo::histogram::create()), micros = must(picollo::histogram::create()),
-                       ticks = must(picollo::histogram::create(single_writer));
-    picollo::recorder recorder = must(ticks.recorder());
-    {
-        picollo::scope timing(nanos);
-        picollo::scope<picollo::histogram, std::chrono::microseconds> coarse(micros);
-        picollo::scope<picollo::recorder, std::chrono::nanoseconds, std::chrono::system_clock> other(recorder);
-        std::this_thread::sleep_for(5ms);
-        CHECK(timing.elapsed() >= 5ms);
-        picollo::scope never(nanos);
-        never.cancel();
-    }
-    CHECK_U64(1, must(nanos.summary()).total_count());
-    CHECK(must(nanos.summary()).p0().value >= 4990000 && must(nanos.summary()).p0().value < 5000000000);
-    CHECK(must(micros.summary()).p0().value >= 4990 && must(micros.summary()).p0().value < 5000000);
-    CHECK(must(ticks.summary()).p0().value >= 4900000);
 }
 
 static void snapshots()
@@ -257,6 +223,34 @@ static void the_default_is_for_any_number_of_threads()
     CHECK_U64(2 * static_cast<std::uint64_t>(records), must(must(array.at(1)).summary()).total_count());
 }
 
+/* The same by batches, and one thread by batches while another records one value at a time. Both begin together, and last long
+ * enough to meet, however busy the machine is with others. */
+static void the_default_is_for_batches_of_any_number_of_threads()
+{
+    const std::uint64_t batches = static_cast<std::uint64_t>(rounds(10000));
+    std::vector<std::uint64_t> values(1000);
+    for (std::size_t i = 0; i < values.size(); i++) values[i] = i % 4;
+    for (const bool both : {true, false}) {
+        picollo::histogram histogram = must(picollo::histogram::create());
+        std::atomic<int> ready(0);
+        const auto together = [&ready] {
+            ready++;
+            while (ready < 2) std::this_thread::yield();
+        };
+        std::thread other([&] {
+            together();
+            for (std::uint64_t i = 0; i < batches; i++) histogram.record(values);
+        });
+        together();
+        for (std::uint64_t i = 0; i < batches; i++) {
+            if (both) histogram.record(values);
+            else for (const std::uint64_t value : values) histogram.record(value);
+        }
+        other.join();
+        CHECK_U64(2 * batches * values.size(), must(histogram.summary()).total_count());
+    }
+}
+
 /* Moves, self-moves, and ends in any order; memcheck looks on. */
 static void ownership()
 {
@@ -302,6 +296,52 @@ static void results()
     const picollo::result<void> reset = moved->reset();
     CHECK(reset.has_value());
 }
+
+/* A value over a value, over a failure, a failure over a value, over a failure, and each over itself; memcheck looks on. */
+static void results_are_assigned()
+{
+    static_assert(std::is_nothrow_move_assignable_v<picollo::result<picollo::histogram>>);
+    static_assert(std::is_nothrow_move_assignable_v<picollo::result<std::string>>);
+    static_assert(std::is_nothrow_move_assignable_v<picollo::result<void>>);
+    static_assert(!std::is_copy_assignable_v<picollo::result<picollo::histogram>>);
+    const std::string first(100, 'a'), second(200, 'b');
+    const picollo::failure why(PICOLLO_ERR_BUSY), other(PICOLLO_ERR_CORRUPT);
+    const auto holds = [](const picollo::result<std::string> &result, const std::string &expected) {
+        return result.has_value() && *result == expected;
+    };
+    const auto fails = [](const picollo::result<std::string> &result, picollo::status expected) {
+        return !result.has_value() && result.error().code() == expected;
+    };
+    picollo::result<std::string> result(first);
+    result = picollo::result<std::string>(second);
+    CHECK(holds(result, second));
+    picollo::result<std::string> &alias = result;
+    result = std::move(alias);
+    CHECK(holds(result, second));
+    result = why;
+    CHECK(fails(result, picollo::status::busy));
+    result = std::move(alias);
+    CHECK(fails(result, picollo::status::busy));
+    result = picollo::result<std::string>(other);
+    CHECK(fails(result, picollo::status::corrupt));
+    result = first;
+    CHECK(holds(result, first));
+    picollo::result<std::string> another(why);
+    std::swap(result, another);
+    CHECK(fails(result, picollo::status::busy) && holds(another, first));
+
+    /* What it held ends there and then. */
+    picollo::result<picollo::histogram> histogram = picollo::histogram::create(worked);
+    histogram->record(3000);
+    histogram = picollo::histogram::create(picollo::options().range(9, 1));
+    CHECK(!histogram && histogram.error().code() == picollo::status::invalid_argument);
+    histogram = picollo::histogram::create(worked);
+    CHECK_U64(0, histogram->summary()->total_count());
+    std::vector<picollo::result<picollo::histogram>> several;
+    for (int i = 0; i < 3; i++) several.push_back(picollo::histogram::create(worked));
+    several.erase(several.begin());
+    CHECK(several.size() == 2 && several[0] && several[1]);
+}
 #else
 static void exceptions()
 {
@@ -322,17 +362,17 @@ int main()
 {
     RUN(worked_example);
     RUN(every_way_of_recording);
-    RUN(durations);
-    RUN(scopes);
     RUN(snapshots);
     RUN(text_of_ranks);
     RUN(nothing_recorded);
     RUN(bad_input);
     RUN(modes);
     RUN(the_default_is_for_any_number_of_threads);
+    RUN(the_default_is_for_batches_of_any_number_of_threads);
     RUN(ownership);
 #ifdef PICOLLO_NO_EXCEPTIONS
     RUN(results);
+    RUN(results_are_assigned);
 #else
     RUN(exceptions);
 #endif

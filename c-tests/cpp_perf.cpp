@@ -10,6 +10,30 @@ static_assert(!std::is_copy_constructible_v<picollo::session> && std::is_nothrow
 static_assert(std::chrono::steady_clock::is_steady && picollo::tsc_clock::is_steady);
 static_assert(sizeof(picollo::event) == sizeof(picollo_event));
 
+/* Times since the machine was started grow with every tick, for decades and at any rate. */
+constexpr bool grows_and_stays_positive(std::uint64_t hertz)
+{
+    const std::uint64_t day = 86400;
+    /* Picoseconds in 64 bits, with a sign and without, would have come to their ends. */
+    for (const std::uint64_t seconds : {std::uint64_t{0}, 107 * day, 214 * day, 29 * 365 * day}) {
+        const std::uint64_t ticks = seconds * hertz;
+        const std::int64_t here = picollo::detail::tenths_of_nanos(ticks, hertz);
+        if (here != static_cast<std::int64_t>(seconds * 10000000000) || here < 0) return false;
+        if (picollo::detail::tenths_of_nanos(ticks + hertz, hertz) - here != 10000000000) return false;
+        for (std::uint64_t tick = 1; tick < 100; tick++) {
+            const std::int64_t later = picollo::detail::tenths_of_nanos(ticks + tick, hertz) - here;
+            if (later != static_cast<std::int64_t>(tick * 10000000000 / hertz)) return false;
+        }
+        /* To the last tick of a second. */
+        const std::uint64_t last = 10000000000 - (10000000000 + hertz - 1) / hertz;
+        if (picollo::detail::tenths_of_nanos(ticks + hertz - 1, hertz) - here != static_cast<std::int64_t>(last)) return false;
+    }
+    return true;
+}
+static_assert(grows_and_stays_positive(24000000) && grows_and_stays_positive(1000000000));
+static_assert(grows_and_stays_positive(2299998512) && grows_and_stays_positive(6000000001));
+static_assert(picollo::detail::tenths_of_nanos(0, 1) == 0);
+
 /* Touches pages for the first time. */
 static void fault(std::size_t pages)
 {
@@ -34,6 +58,11 @@ static void clocks()
     const auto tsc = picollo::tsc_clock::now() - ticks;
     const auto steady = std::chrono::steady_clock::now() - start;
     CHECK(tsc >= std::chrono::milliseconds(19) && tsc <= steady + std::chrono::milliseconds(1));
+    const std::uint64_t before = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
+    const auto now = picollo::tsc_clock::now().time_since_epoch();
+    const std::uint64_t after = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
+    CHECK(picollo_clock_convert(PICOLLO_CLOCK_TSC, before, PICOLLO_UNIT_NANOS) <= picollo::count_of<std::chrono::nanoseconds>(now));
+    CHECK(picollo_clock_convert(PICOLLO_CLOCK_TSC, after, PICOLLO_UNIT_NANOS) >= picollo::count_of<std::chrono::nanoseconds>(now));
 
     picollo::histogram histogram = must(picollo::histogram::create());
     for (int i = 0; i < 100; i++) {

@@ -57,7 +57,7 @@ for kind in exceptions results; do
     flags=()
     [ $kind = results ] && flags=(-fno-exceptions)
     python3 c-tests/cpp_snippets.py docs/cpp.md $kind >"$out/docs_$kind.cpp"
-    for source in c-tests/cpp_histogram.cpp c-tests/cpp_families.cpp c-tests/cpp_perf.cpp; do
+    for source in c-tests/cpp_histogram.cpp c-tests/cpp_times.cpp c-tests/cpp_families.cpp c-tests/cpp_perf.cpp; do
         name=$(basename "$source" .cpp)_$kind
         if build "$name" "${flags[@]}" "$source"; then run "$name"; fi
     done
@@ -69,6 +69,16 @@ if "${compiler[@]}" "${cflags[@]}" -fno-exceptions -DMIXED_RESULTS -c c-tests/cp
 else
     add 0 1
 fi
+# The clock is read in the innermost places: nothing there may wait for an initialisation, nor ask whether it was done.
+for kind in exceptions results; do
+    if [ -e "$out/cpp_perf_$kind" ] && nm -u "$out/cpp_perf_$kind" >"$out/undefined.txt" \
+        && grep -q picollo_clock_ticks "$out/undefined.txt" && ! grep __cxa_guard "$out/undefined.txt"; then
+        add 1 0
+    else
+        echo "FAILED cpp_perf_$kind has a static that is initialised at its first use"
+        add 0 1
+    fi
+done
 # Each header on its own.
 for header in include/*.hpp; do
     if "${compiler[@]}" "${cflags[@]}" -fsyntax-only -x c++ - <<<"#include <$(basename "$header")>"; then add 1 0; else add 0 1; fi

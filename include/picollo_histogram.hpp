@@ -3,6 +3,7 @@
 #define PICOLLO_HISTOGRAM_HPP
 
 #include <chrono>
+#include <limits>
 
 #include "picollo_inline.h"
 #include "picollo_result.hpp"
@@ -23,12 +24,28 @@ enum class mode : std::uint32_t {
     scalable = PICOLLO_MODE_SCALABLE
 };
 
-/** Durations as counts of a unit; a negative one is 0. */
+/** Durations as counts of a unit, rounded down. A negative one, or one that is not a number, is 0; one that does not fit is
+ * UINT64_MAX, where std::chrono::duration_cast would make a negative one of it. */
 template <class Unit, class Rep, class Period>
-inline std::uint64_t count_of(std::chrono::duration<Rep, Period> time) noexcept
+constexpr std::uint64_t count_of(std::chrono::duration<Rep, Period> time) noexcept
 {
-    const auto count = std::chrono::duration_cast<Unit>(time).count();
-    return count < 0 ? 0 : static_cast<std::uint64_t>(count);
+    using ratio = std::ratio_divide<Period, typename Unit::period>;
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    constexpr std::uint64_t num = static_cast<std::uint64_t>(ratio::num), den = static_cast<std::uint64_t>(ratio::den);
+    if (!(time.count() > Rep(0))) return 0;
+    if constexpr (std::chrono::treat_as_floating_point<Rep>::value) {
+        using wide = std::common_type_t<Rep, double>;
+        const wide count = static_cast<wide>(time.count()) * static_cast<wide>(num) / static_cast<wide>(den);
+        /* 2^64: the first that does not fit. */
+        return count < static_cast<wide>(18446744073709551616.0) ? static_cast<std::uint64_t>(count) : most;
+    } else {
+        const std::uint64_t count = static_cast<std::uint64_t>(time.count());
+        static_assert(num <= most / den, "the ratio of the two units is beyond 64 bits");
+        /* The remainder is below den, so that its product fits. */
+        const std::uint64_t whole = count / den, part = count % den * num / den;
+        if (num != 1 && whole > (most - part) / num) return most;
+        return whole * num + part;
+    }
 }
 
 /** Records without a call: for one thread at a time. In mode per_thread, the counters of that thread. */
@@ -47,7 +64,7 @@ public:
     }
     ~recorder() { release(native_); }
 
-    /** Counts a value once: about a nanosecond. */
+    /** Counts a value once: about a nanosecond, in single_writer and in per_thread mode. */
     void record(std::uint64_t value) noexcept { picollo_recorder_record(&native_, value); }
 
     /** Counts a duration, in nanoseconds unless another unit is chosen: `record<std::chrono::microseconds>(time)`. */
@@ -278,7 +295,12 @@ public:
         if (target_ != nullptr) target_->template record<Unit>(elapsed());
     }
 
-    typename Clock::duration elapsed() const noexcept { return Clock::now() - start_; }
+    /** The time since the beginning; none, should the clock have been set back meanwhile. */
+    typename Clock::duration elapsed() const noexcept
+    {
+        const typename Clock::duration time = Clock::now() - start_;
+        return time < Clock::duration::zero() ? Clock::duration::zero() : time;
+    }
     /** Records nothing. */
     void cancel() noexcept { target_ = nullptr; }
 

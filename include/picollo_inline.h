@@ -1,7 +1,7 @@
 /* Recording without a call, for C and C++.
  *
- * picollo_recorder_record does what picollo_histogram_record does, and the compiler inlines it: a dozen instructions in
- * the caller's loop, without a call into the library. It needs a recorder of the histogram:
+ * picollo_recorder_record does what picollo_histogram_record does, and the compiler inlines it: some twenty instructions in
+ * the caller's loop (single-writer or thread-local), without a call into the library. It needs a recorder of the histogram:
  *
  *     options.mode = PICOLLO_MODE_SINGLE_WRITER;        (or PICOLLO_MODE_THREAD_LOCAL; the default mode has none)
  *     if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) ...
@@ -25,7 +25,8 @@ extern "C" {
 /** Counts one value, with the same counts as picollo_histogram_record(recorder->histogram, value).
  *
  * Requires: recorder is filled in and not released; this is not checked. One thread at a time.
- * Cost: about a nanosecond; a call only for values out of range, and when a 32-bit counter wraps.
+ * Cost: about a nanosecond, in the modes that have recorders: single-writer and thread-local. A call only for values out of
+ *   range, and when a 32-bit counter wraps.
  * Since: 0.1 */
 static inline void picollo_recorder_record(const picollo_recorder *recorder, uint64_t value)
 {

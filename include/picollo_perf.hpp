@@ -10,11 +10,26 @@
 
 PICOLLO_NAMESPACE {
 
+namespace detail {
+
+/** Ticks as tenths of a nanosecond, rounded down: all of the seconds, then what is left of one. The same for all ticks, so that
+ * times do not go back, and no product wraps that matters: rest * 10^9 fits below 18 GHz, and the seconds for 29 years. */
+constexpr std::int64_t tenths_of_nanos(std::uint64_t ticks, std::uint64_t hertz) noexcept
+{
+    const std::uint64_t seconds = ticks / hertz, rest = ticks % hertz * 1000000000;
+    return static_cast<std::int64_t>(seconds * 10000000000 + rest / hertz * 10 + rest % hertz * 10 / hertz);
+}
+
+} // namespace detail
+
 /** The processor's time stamp counter as a std::chrono clock, for scopes below the resolution of the operating system's.
- * Where the counter cannot be trusted, the library takes the monotonic clock instead. */
+ * Where the counter cannot be trusted, the library takes the monotonic clock instead.
+ *
+ * It counts tenths of a nanosecond, which is finer than any counter ticks, from where the counter began, mostly when the machine
+ * was started: for 29 years. */
 struct tsc_clock {
     using rep = std::int64_t;
-    using period = std::pico;
+    using period = std::ratio<1, 10000000000>;
     using duration = std::chrono::duration<rep, period>;
     using time_point = std::chrono::time_point<tsc_clock>;
     static constexpr bool is_steady = true;
@@ -23,12 +38,10 @@ struct tsc_clock {
     static outcome<void> init() { return detail::done(picollo_clock_init()); }
     static time_point now() noexcept
     {
-        /* Since the first call, so that picoseconds go on for a hundred days. */
-        static const std::uint64_t epoch = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
-        const std::uint64_t ticks = picollo_clock_ticks(PICOLLO_CLOCK_TSC);
-        const std::uint64_t since = ticks > epoch ? ticks - epoch : 0;
-        return time_point(
-            duration(static_cast<rep>(picollo_clock_convert(PICOLLO_CLOCK_TSC, since, PICOLLO_UNIT_PICOS))));
+        /* Without an operating system there is no clock: no frequency is told, and ticks are 0. */
+        std::uint64_t hertz = 1;
+        static_cast<void>(picollo_clock_frequency(PICOLLO_CLOCK_TSC, &hertz));
+        return time_point(duration(detail::tenths_of_nanos(picollo_clock_ticks(PICOLLO_CLOCK_TSC), hertz)));
     }
 };
 

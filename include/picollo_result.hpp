@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -97,7 +98,16 @@ public:
         if (holds_) new (&value_) T(std::move(other.value_));
         else new (&failure_) picollo::failure(other.failure_);
     }
-    result &operator=(result &&) = delete;
+    /** What was here ends first; onto itself it changes nothing. Moving a T must not throw. */
+    result &operator=(result &&other) noexcept
+    {
+        if (this == &other) return *this;
+        if (holds_) value_.~T();
+        holds_ = other.holds_;
+        if (holds_) new (&value_) T(std::move(other.value_));
+        else new (&failure_) picollo::failure(other.failure_);
+        return *this;
+    }
     ~result()
     {
         if (holds_) value_.~T();

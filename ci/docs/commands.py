@@ -29,6 +29,10 @@ ELSEWHERE = {
         "run_c",
     ),
     "./a.out": ("ci/docs/readme.py", "run_c"),
+    "g++ -std=c++17 example.cpp -Wl,-rpath,$PWD/target/stage/lib $(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)": (
+        "ci/docs/readme.py",
+        "docs/cpp.md",
+    ),
     "cargo build --profile embedded -p picollo-ffi --no-default-features --features critical-section --target thumbv6m-none-eabi": (
         "ci/targets/bare-metal.sh",
         "--no-default-features --features critical-section",

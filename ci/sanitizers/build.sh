@@ -94,7 +94,7 @@ run_c_tests() {
     python3 c-tests/null_generated.py >"$programs/null_generated.c"
     start build_program null_generated "$programs/null_generated.c" "$built/libpicollo.a"
     list+=("$programs/null_generated")
-    for name in cpp_histogram cpp_perf; do
+    for name in cpp_histogram cpp_times cpp_perf; do
         start build_program "$name" "c-tests/$name.cpp" "$built/libpicollo.a"
         list+=("$programs/$name")
     done

@@ -59,7 +59,11 @@ namespace Picollo
     }
 
     /// <summary>The library could not do what was asked; the message is the library's, with the remedy where there is one.</summary>
-    /// <remarks>Bad arguments are <see cref="ArgumentException"/>s instead.</remarks>
+    /// <remarks>
+    /// Whatever the library answers is one of these, <see cref="PicolloStatus.InvalidArgument"/> and
+    /// <see cref="PicolloStatus.OutOfMemory"/> too. An argument that is seen to be wrong before the library is asked is an
+    /// <see cref="ArgumentException"/> instead.
+    /// </remarks>
     public class PicolloException : InvalidOperationException
     {
         internal PicolloException(PicolloStatus status, string message, int osErrno, int eventIndex) : base(message)

@@ -61,10 +61,11 @@ namespace Picollo.Bench
 
             string[] names =
             {
-                "C, inline recorder", "C++, `picollo::recorder`", "C, exported, single writer", "C, exported, interlocked",
-                "C#, `Record`, single writer", "C#, `Record`, single writer, 32-bit", "C#, `HdrRecorder`",
-                "C#, `Record`, thread-local", "C#, `HdrRecorder`, thread-local", "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition",
-                "C#, P/Invoke", "C#, `Record(ReadOnlySpan)`"
+                "C, inline recorder, single writer", "C++, `picollo::recorder`, single writer", "C, exported, single writer",
+                "C, exported, interlocked", "C#, `Record`, single writer", "C#, `Record`, single writer, 32-bit",
+                "C#, `HdrRecorder`, single writer", "C#, `Record`, thread-local", "C#, `HdrRecorder`, thread-local",
+                "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition, single writer", "C#, P/Invoke, single writer",
+                "C#, `Record(ReadOnlySpan)`, single writer, batch"
             };
             Action[] ways =
             {
@@ -115,8 +116,8 @@ namespace Picollo.Bench
                         nanos[way][round] = elapsed * scale;
                 }
 
-            Console.WriteLine("| way to record                       | ns a value | to C inline |");
-            Console.WriteLine("| :---------------------------------- | ---------: | ----------: |");
+            Console.WriteLine("| way to record                                      | ns a value | to C inline |");
+            Console.WriteLine("| :------------------------------------------------- | ---------: | ----------: |");
             double reference = 0;
             for (int way = 0; way < ways.Length; way++)
             {
@@ -127,7 +128,7 @@ namespace Picollo.Bench
                 if (way == 0)
                     reference = median;
                 Console.WriteLine(string.Format(
-                    CultureInfo.InvariantCulture, "| {0,-35} | {1,10:0.00} | {2,11:0.00} |", names[way], median, median / reference));
+                    CultureInfo.InvariantCulture, "| {0,-50} | {1,10:0.00} | {2,11:0.00} |", names[way], median, median / reference));
             }
             ulong expected = (ulong)(Rounds + 100) * Values * 3;
             if (single.TotalCount != expected)

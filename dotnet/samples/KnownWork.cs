@@ -38,9 +38,9 @@ namespace Picollo.Samples
             {
                 for (int i = 0; i < 2000; i++)
                 {
-                    session.Read(forceSyscallRead: true);
+                    session.Read(PerfReadMode.SystemCall);
                     CpuUtils.AddChain256(1000);
-                    session.Read(forceSyscallRead: true);
+                    session.Read(PerfReadMode.SystemCall);
                     session.Record(deltas: true);
 
                     if (i == 1000)

@@ -36,11 +36,11 @@ namespace Picollo.Samples
             {
                 for (int i = 0; i < Rounds; i++)
                 {
-                    session?.Read(forceSyscallRead: true);
+                    session?.Read(PerfReadMode.SystemCall);
                     long start = Stopwatch.GetTimestamp();
                     Sum(values);
                     nanos.Record(NanoScope.TicksToNanos(Stopwatch.GetTimestamp() - start));
-                    session?.Read(forceSyscallRead: true);
+                    session?.Read(PerfReadMode.SystemCall);
                     session?.Record(deltas: true);
                 }
                 if (run == 0)

@@ -49,6 +49,7 @@ namespace Picollo.Tests
             Check.Equal(before.TotalCount, comparison.SummaryBefore.TotalCount);
             Check.Equal(after.TotalCount, comparison.SummaryAfter.TotalCount);
             Check.Throws<ArgumentException>(() => comparison.Format("a\0b"));
+            Check.Throws<ArgumentOutOfRangeException>(() => comparison.Format(format: (TextFormat)4));
         }
 
         [Test]
@@ -80,7 +81,9 @@ namespace Picollo.Tests
             {
                 Check.Throws<ArgumentOutOfRangeException>(() => before.Compare(slower, new CompareOptions { Quantile = wrong }));
                 Check.Throws<ArgumentOutOfRangeException>(() => before.Compare(slower, new CompareOptions { Confidence = wrong }));
-                Check.Throws<ArgumentException>(() => before.GetQuantileInterval(wrong == 0 ? 2 : wrong));
+                Check.Throws<ArgumentOutOfRangeException>(() => before.Compare(slower, new CompareOptions { Power = wrong }));
+                Check.Throws<ArgumentOutOfRangeException>(() => before.GetQuantileInterval(wrong));
+                Check.Throws<ArgumentOutOfRangeException>(() => before.GetQuantileInterval(0.5, wrong));
             }
             Check.Throws<ArgumentNullException>(() => before.Compare(null));
             Check.Fails(PicolloStatus.Empty, () => before.Compare(HdrHistogram.Create()));
@@ -109,7 +112,7 @@ namespace Picollo.Tests
             Check.Near(comparison.MedianBefore + 5, comparison.MedianAfter, 0.05);
             Check.Equal(Verdict.Faster, BlockComparison.Compare(b, a).Verdict);
             Check.Throws<ArgumentException>(() => BlockComparison.Compare(a, new double[1]));
-            Check.Throws<ArgumentException>(() => BlockComparison.Compare(new[] { double.NaN }, new double[1]));
+            Check.Fails(PicolloStatus.InvalidArgument, () => BlockComparison.Compare(new[] { double.NaN }, new double[1]));
             Check.Fails(PicolloStatus.Empty, () => BlockComparison.Compare(new double[0], new double[0]));
         }
 
@@ -147,7 +150,8 @@ namespace Picollo.Tests
             Check.Throws<ArgumentNullException>(() => Benchmark.Run(null, nothing));
             Check.Throws<ArgumentNullException>(() => Benchmark.Run(nothing, null));
             Check.Throws<ArgumentOutOfRangeException>(() => Benchmark.Run(nothing, nothing, new BenchmarkOptions { MinBlocks = -1 }));
-            Check.Throws<ArgumentException>(() => Benchmark.Run(nothing, nothing, new BenchmarkOptions { Confidence = 2 }));
+            Check.Throws<ArgumentOutOfRangeException>(() => Benchmark.Run(nothing, nothing, new BenchmarkOptions { Confidence = 2 }));
+            Check.Fails(PicolloStatus.InvalidArgument, () => Benchmark.Run(nothing, nothing, new BenchmarkOptions { BudgetSeconds = double.NaN }));
             Check.Fails(PicolloStatus.NoSuchEvent, () => Benchmark.Run(nothing, nothing, new BenchmarkOptions { Counters = new[] { "nonsense" } }));
             Check.Throws<NotSupportedException>(() => Benchmark.Run(() => throw new NotSupportedException(), nothing));
         }
@@ -168,7 +172,9 @@ namespace Picollo.Tests
             Check.True(report.Contains("<svg") && report.Contains("Report") && report.TrimEnd().EndsWith("</html>"), "one document");
             Check.True(HdrPictures.FormatSvg(new ReadOnlyHdrHistogram[0], Picture.Density).Contains("no observations"), "of nothing");
             Check.Throws<ArgumentException>(() => HdrPictures.FormatSvg(both, Picture.Density, new[] { "one" }));
-            Check.Throws<ArgumentException>(() => before.FormatChart(Picture.HeatMap));
+            Check.Throws<ArgumentOutOfRangeException>(() => before.FormatChart(Picture.HeatMap));
+            Check.Throws<ArgumentOutOfRangeException>(() => HdrPictures.FormatSvg(both, (Picture)3));
+            Check.Throws<ArgumentOutOfRangeException>(() => HdrPictures.FormatSvg(both, Picture.Density, theme: (PictureTheme)(-1)));
             Check.Throws<ArgumentOutOfRangeException>(() => before.FormatSparkline(0));
             Check.Throws<ArgumentNullException>(() => HdrPictures.FormatReport(null));
             Check.Throws<ArgumentNullException>(() => HdrPictures.FormatReport(new ReadOnlyHdrHistogram[] { before, null }));

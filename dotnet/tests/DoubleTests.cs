@@ -166,12 +166,13 @@ namespace Picollo.Tests
             DoubleSnapshot snapshot = histogram.Collect();
             foreach (double quantile in new[] { -0.1, 1.1, double.NaN })
             {
-                Check.Throws<ArgumentException>(() => snapshot.GetQuantile(quantile));
-                Check.Throws<ArgumentException>(() => histogram.Collect(new[] { quantile }, new double[1]));
+                Check.Throws<ArgumentOutOfRangeException>(() => snapshot.GetQuantile(quantile));
+                Check.Throws<ArgumentOutOfRangeException>(() => snapshot.GetQuantiles(new[] { 0.5, quantile }, new double[2]));
+                Check.Throws<ArgumentOutOfRangeException>(() => histogram.Collect(new[] { quantile }, new double[1]));
             }
             Check.Throws<ArgumentException>(() => snapshot.GetQuantiles(new double[2], new double[1]));
             Check.Throws<ArgumentException>(() => histogram.Collect(new double[2], new double[1]));
-            Check.Throws<ArgumentException>(() => DoubleHistogram.Factory.WithMaxBytes(1).Create());
+            Check.Fails(PicolloStatus.InvalidArgument, () => DoubleHistogram.Factory.WithMaxBytes(1).Create());
         }
 
         [Test]

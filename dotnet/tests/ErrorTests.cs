@@ -25,8 +25,14 @@ namespace Picollo.Tests
             histogram.Record(1);
             foreach (double rank in new[] { -1, 100.1, double.NaN, double.PositiveInfinity, double.NegativeInfinity })
             {
-                Check.Throws<ArgumentException>(() => histogram.GetPercentileValue(rank), rank.ToString());
-                Check.Throws<ArgumentException>(() => histogram.GetPercentile(rank), rank.ToString());
+                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetPercentileValue(rank), rank.ToString());
+                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetPercentile(rank), rank.ToString());
+                double[] ranks = { 50, rank };
+                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetPercentileValues(ranks, new ulong[2]));
+                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetPercentiles(ranks, new Percentile[2]));
+                Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetInterpolatedPercentileValues(ranks, new ulong[2]));
+                // An argument that is wrong is told before what the histogram holds.
+                Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Create().GetPercentile(rank));
             }
         }
 
@@ -45,7 +51,11 @@ namespace Picollo.Tests
         public static void Ranges()
         {
             Check.Throws<ArgumentException>(() => HdrHistogram.Factory.WithMinTrackableValue(5).WithMaxTrackableValue(5).Create());
-            Check.Throws<ArgumentException>(() => HdrHistogram.Factory.WithMinTrackableValue(9).WithMaxTrackableValue(5).Create());
+            ArgumentException thrown = Check.Throws<ArgumentException>(
+                () => HdrHistogram.Factory.WithMinTrackableValue(9).WithMaxTrackableValue(5).Create());
+            Check.True(thrown.Message.Contains("9") && thrown.Message.Contains("5"), thrown.Message);
+            Check.Throws<ArgumentException>(() => HdrHistogram.Factory.WithMinTrackableValue(9).WithMaxTrackableValue(5).GetLayout());
+            Check.Throws<ArgumentException>(() => HdrHistogram.Create().RecordInRange(5, 9, 2));
             Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithMaxTrackableValue(0));
             Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithSignificantDigits(0));
             Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithSignificantDigits(6));
@@ -85,8 +95,8 @@ namespace Picollo.Tests
         public static void BucketsOutOfRange()
         {
             HdrHistogram histogram = HistogramTests.Worked();
-            Check.Throws<ArgumentException>(() => histogram.GetBucket(1));
-            Check.Throws<ArgumentException>(() => histogram.GetBucket(1000000));
+            Check.Fails(PicolloStatus.InvalidArgument, () => histogram.GetBucket(1));
+            Check.Fails(PicolloStatus.InvalidArgument, () => histogram.GetBucket(1000000));
             Check.True(!default(Bucket).IsValid && histogram.GetBucket(2000).IsValid, "validity");
         }
 

@@ -112,7 +112,7 @@ namespace Picollo.Tests
                 Check.True(text.Contains("_created{method=\"GET\""), "since when");
                 Check.True(!text.Contains("_created{method=\"POST\""), "not since when");
                 registry.Remove(id);
-                Check.Throws<ArgumentException>(() => registry.Remove(id));
+                Check.Fails(PicolloStatus.InvalidArgument, () => registry.Remove(id));
                 var output = new StringWriter();
                 registry.Scrape(output);
                 Check.True(!output.ToString().Contains("GET") && output.ToString().EndsWith("# EOF\n"), "removed");
@@ -136,10 +136,11 @@ namespace Picollo.Tests
                 new MetricOptions { Name = "x", Help = "another" }, new MetricOptions { Name = "y", Unit = "seconds" },
                 new MetricOptions { Name = "y", Divisor = 0 }, new MetricOptions { Name = "y", Divisor = double.NaN },
                 new MetricOptions { Name = "y", Labels = new Dictionary<string, string> { { "le", "1" } } },
-                new MetricOptions { Name = "y\0" }, new MetricOptions { Name = "x_count" }
+                new MetricOptions { Name = "x_count" }
             })
-                Check.Throws<ArgumentException>(() => registry.Add(histogram, wrong), wrong.Name);
-            Check.Throws<ArgumentException>(() => registry.Add(histogram, new MetricOptions { Name = "z" }, 5, 3));
+                Check.Fails(PicolloStatus.InvalidArgument, () => registry.Add(histogram, wrong), wrong.Name);
+            Check.Throws<ArgumentException>(() => registry.Add(histogram, new MetricOptions { Name = "y\0" }), "NUL");
+            Check.Fails(PicolloStatus.InvalidArgument, () => registry.Add(histogram, new MetricOptions { Name = "z" }, 5, 3));
             Check.Throws<ArgumentNullException>(() => registry.Add(histogram, null));
             Check.Throws<ArgumentNullException>(() => registry.Add((HdrHistogram)null, new MetricOptions { Name = "z" }));
             registry.Add(histogram, new MetricOptions { Name = "z", Labels = null });

@@ -98,6 +98,30 @@ namespace Picollo.Tests
                 }
         }
 
+        /// <summary>The same by batches, and one thread by batches while the other records one value at a time.</summary>
+        [Test]
+        public static void TheDefaultIsForBatchesOfAnyNumberOfThreads()
+        {
+            var values = new ulong[1000];
+            for (int i = 0; i < values.Length; i++)
+                values[i] = (ulong)i % 4;
+            foreach (bool both in new[] { true, false })
+                using (HdrHistogram histogram = HdrHistogram.Create())
+                {
+                    const int Threads = 2, Batches = 5000;
+                    Run(Threads, thread =>
+                    {
+                        for (int batch = 0; batch < Batches; batch++)
+                            if (both || thread == 0)
+                                histogram.Record(values);
+                            else
+                                foreach (ulong value in values)
+                                    histogram.Record(value);
+                    });
+                    Check.Equal((ulong)(Threads * Batches * values.Length), histogram.TotalCount, $"batches in both: {both}");
+                }
+        }
+
         /// <summary>As in the library, where tests of C say so too.</summary>
         [Test]
         public static void NumbersOfModes()

@@ -39,9 +39,9 @@ namespace Picollo.Tests
             {
                 for (int i = 0; i < 20; i++)
                 {
-                    session.Read(forceSyscallRead: true);
+                    session.Read(PerfReadMode.SystemCall);
                     Fault(100);
-                    session.Read(forceSyscallRead: true);
+                    session.Read(PerfReadMode.SystemCall);
                     session.Record(deltas: true);
                 }
                 PerfEventCounter faults = session.Counters.Software.PageFaults;
@@ -55,6 +55,40 @@ namespace Picollo.Tests
                 Check.True(faults.Current.TimeRunning > 0, "its time");
                 session.Reset();
                 Check.Equal(0ul, faults.Histogram.TotalCount);
+            }
+        }
+
+        /// <summary>All counters by one copy, the same as one by one.</summary>
+        [Test]
+        public static void ReadingsOfAllCounters()
+        {
+            using (PerfEventCounterSession session = Software())
+            {
+                var values = new PerfEventCounterValue[3];
+                Check.Fails(PicolloStatus.Empty, () => session.Readings(values, deltas: true), "without a reading");
+                session.Read(PerfReadMode.SystemCall);
+                Fault(50);
+                session.Read(PerfReadMode.SystemCall);
+                foreach (bool deltas in new[] { true, false })
+                {
+                    values[2] = default;
+                    session.Readings(values, deltas);
+                    for (int i = 0; i < 2; i++)
+                    {
+                        PerfEventCounter counter = session.Counters[i];
+                        PerfEventCounterValue one = deltas ? counter.Delta : counter.Current;
+                        Check.Equal(one.Value, values[i].Value, counter.Name);
+                        Check.Equal(one.RawValue, values[i].RawValue, counter.Name);
+                        Check.Equal(one.TimeEnabled, values[i].TimeEnabled, counter.Name);
+                        Check.Equal(one.Flags, values[i].Flags, counter.Name);
+                        Check.Equal(PicolloStatus.Ok, values[i].Status, counter.Name);
+                    }
+                    Check.True(values[0].Value >= 50, $"{values[0].Value} faults");
+                    Check.Equal(0ul, values[2].TimeEnabled, "beyond the counters");
+                }
+                Check.Throws<ArgumentException>(() => session.Readings(new PerfEventCounterValue[1], deltas: true));
+                Check.Throws<ArgumentException>(() => session.Readings(default, deltas: true));
+                Check.Throws<ArgumentOutOfRangeException>(() => session.Read((PerfReadMode)2));
             }
         }
 
@@ -108,13 +142,13 @@ namespace Picollo.Tests
                 .WithEnabled(false).WithSoftwareCounter(PerfSoftwareCounterId.PageFaults).Create())
             {
                 Fault(50);
-                session.Read(true);
+                session.Read(PerfReadMode.SystemCall);
                 Check.Equal(0ul, session.Counters[0].Current.RawValue);
                 session.Enable();
                 Fault(50);
                 session.Disable();
                 Fault(50);
-                session.Read(true);
+                session.Read(PerfReadMode.SystemCall);
                 ulong counted = session.Counters[0].Current.Value;
                 Check.True(counted >= 50 && counted < 90, $"{counted}");
             }
@@ -140,7 +174,7 @@ namespace Picollo.Tests
                     .WithTarget(id, -1).WithSoftwareCounter(PerfSoftwareCounterId.TaskClock).Create())
                 {
                     Thread.Sleep(30);
-                    session.Read(forceSyscallRead: true);
+                    session.Read(PerfReadMode.SystemCall);
                     Check.True(session.Counters[0].Current.Value > 1000000, "a millisecond at least");
                 }
             }
@@ -160,7 +194,7 @@ namespace Picollo.Tests
                 ModeTests.Run(1, thread =>
                 {
                     failure = Check.Fails(PicolloStatus.WrongThread, () => session.Read());
-                    session.Read(forceSyscallRead: true);
+                    session.Read(PerfReadMode.SystemCall);
                     session.Record(deltas: true);
                 });
                 Check.True(failure != null, "refused");
@@ -175,7 +209,7 @@ namespace Picollo.Tests
                 {
                     for (int i = 0; i < 2000; i++)
                     {
-                        session.Read(forceSyscallRead: true);
+                        session.Read(PerfReadMode.SystemCall);
                         if (i % 16 == 0)
                             session.Reset();
                         session.Counters[0].Histogram.GetSummary();
@@ -196,8 +230,9 @@ namespace Picollo.Tests
             session.Dispose();
             Action[] uses =
             {
-                () => session.Read(), () => session.Read(true), () => session.Record(true), () => session.Reset(),
+                () => session.Read(), () => session.Read(PerfReadMode.SystemCall), () => session.Record(true), () => session.Reset(),
                 () => session.Enable(), () => session.Disable(), () => session.Calibrate(),
+                () => session.Readings(new PerfEventCounterValue[2], true),
                 () => Check.Equal(counter.Delta.Value, counter.Current.Value), () => Check.Equal("", counter.Message)
             };
             foreach (Action use in uses)
@@ -300,10 +335,13 @@ namespace Picollo.Tests
             using (PerfEventCounterSession session = Software())
             {
                 PerfEventCounter counter = session.Counters[0];
-                AllocationTests.Nothing("Read, Record, Delta", () =>
+                var values = new PerfEventCounterValue[2];
+                AllocationTests.Nothing("Read, Record, Delta, Readings", () =>
                 {
+                    session.Read(PerfReadMode.SystemCall);
+                    session.Readings(values, deltas: false);
                     session.Read();
-                    session.Read(forceSyscallRead: true);
+                    session.Read(PerfReadMode.SystemCall);
                     session.Record(deltas: true);
                     Check.True(counter.Delta.Status == PicolloStatus.Ok, "delta");
                 });
@@ -325,8 +363,8 @@ namespace Picollo.Tests
             {
                 Check.True(session.Counters[0].PairReadOverhead > 0, "two system calls take time");
                 session.Calibrate();
-                session.Read(true);
-                session.Read(true);
+                session.Read(PerfReadMode.SystemCall);
+                session.Read(PerfReadMode.SystemCall);
                 Check.True(session.Counters[0].Delta.Value <= session.Counters[0].Delta.RawValue, "subtracted");
             }
         }

@@ -194,7 +194,7 @@ namespace Picollo.Tests
             Check.True(json.StartsWith("{") && json.EndsWith("}") && json.Contains("\"total_count\":99940"), json);
             string csv = summary.Format("t", TextFormat.Csv);
             Check.Equal(17, csv.Count(c => c == '\n'), "a header and sixteen rows");
-            Check.Throws<ArgumentException>(() => summary.Format("t", (TextFormat)9));
+            Check.Throws<ArgumentOutOfRangeException>(() => summary.Format("t", (TextFormat)9));
         }
     }
 }

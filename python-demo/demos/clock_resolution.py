@@ -27,12 +27,12 @@ def main() -> None:
     parser.add_argument("--reads", type=int, default=200_000, help="reads of each clock (default: %(default)s)")
     reads = parser.parse_args().reads
 
-    picollo.calibrate()
-    hertz = picollo.frequency("tsc")
+    picollo.clock.calibrate()
+    hertz = picollo.clock.frequency("tsc")
     tick = 1e9 / hertz
     clocks: list[tuple[str, Callable[[], int], float]] = [
-        ("picollo.ticks('tsc')", lambda: picollo.ticks("tsc"), tick),
-        ("picollo.ticks('monotonic')", lambda: picollo.ticks("monotonic"), 1.0),
+        ("picollo.clock.ticks('tsc')", lambda: picollo.clock.ticks("tsc"), tick),
+        ("picollo.clock.ticks('monotonic')", lambda: picollo.clock.ticks("monotonic"), 1.0),
         ("time.perf_counter_ns", time.perf_counter_ns, 1.0),
         ("time.monotonic_ns", time.monotonic_ns, 1.0),
         ("time.time_ns", time.time_ns, 1.0),
@@ -42,8 +42,8 @@ def main() -> None:
     if hertz == 10**9:
         print("(A round number: the library does not trust this machine's TSC and uses the monotonic clock.)")
     print()
-    print("| Clock                      | Step (ns) | Equal reads | Least (ns) | Median (ns) |    P99.9 (ns) |")
-    print("| :------------------------- | --------: | ----------: | ---------: | ----------: | ------------: |")
+    print("| Clock                            | Step (ns) | Equal reads | Least (ns) | Median (ns) |    P99.9 (ns) |")
+    print("| :------------------------------- | --------: | ----------: | ---------: | ----------: | ------------: |")
     distributions = []
     for name, clock, unit in clocks:
         steps = differences(clock, reads)
@@ -55,11 +55,11 @@ def main() -> None:
         equal = forward.count(0) / len(forward)
         summary = histogram.summary()
         print(
-            f"| {name:26} | {step * unit:9.4f} | {equal:11.2%} | {min(forward) * unit:10,.1f} "
+            f"| {name:32} | {step * unit:9.4f} | {equal:11.2%} | {min(forward) * unit:10,.1f} "
             f"| {summary.p50 * unit:11,.1f} | {summary.p999 * unit:13,.1f} |"
         )
     print()
-    print(distributions[0].summary().markdown("picollo.ticks('tsc'), differences of neighbouring reads (ticks)"))
+    print(distributions[0].summary().markdown("picollo.clock.ticks('tsc'), differences of neighbouring reads (ticks)"))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def main() -> None:
     matplotlib.use("Agg")  # draws into files alone
     import picollo.plot
 
-    picollo.calibrate()
+    picollo.clock.calibrate()
     numbers = list(range(1000))
     in_list = searches("list of 1,000", numbers, arguments.searches)
     in_set = searches("set of 1,000", frozenset(numbers), arguments.searches)

@@ -13,7 +13,7 @@
     with picollo.Session(["cycles", "branch-misses"], skip_unavailable=True) as session:
         with session.measure():
             work()
-        print(session)
+    print(session)
 
 The package calls the shared library ``libpicollo`` through ctypes. It looks for it at the path in the environment variable
 ``PICOLLO_LIBRARY``, else inside the package, in the build of the repository that the package lies in, and where the system's
@@ -27,8 +27,7 @@ from ._library import held as _held
 from ._library import path as library_path
 from ._log_writer import LogWriter
 from .arrays import CountsAndEdges, to_frame
-from .benchmark import Benchmark, BenchmarkCounter, BenchmarkResult, benchmark
-from .clock import calibrate, convert, frequency, ticks
+from .benchmark import Benchmark, BenchmarkCounter, BenchmarkResult, Step, benchmark
 from .compare import (
     BlockComparison,
     Comparison,
@@ -140,6 +139,7 @@ __all__ = [
     "Scope",
     "Session",
     "Snapshot",
+    "Step",
     "StripedCounter",
     "Summary",
     "SummaryDiff",
@@ -150,12 +150,9 @@ __all__ = [
     "Verdict",
     "WrongThreadError",
     "benchmark",
-    "calibrate",
     "clock",
     "compare",
     "compare_blocks",
-    "convert",
-    "frequency",
     "library_path",
     "library_version",
     "perf_probe",
@@ -163,7 +160,6 @@ __all__ = [
     "read_log",
     "report",
     "svg",
-    "ticks",
     "timed",
     "to_frame",
     "work",

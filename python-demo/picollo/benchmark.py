@@ -23,16 +23,26 @@ from .histogram import Histogram
 
 __all__ = ["Benchmark", "BenchmarkCounter", "BenchmarkResult", "Step", "benchmark"]
 
-A, B, EMPTY = structs.BENCHMARK_A, structs.BENCHMARK_B, structs.BENCHMARK_EMPTY
 
-
-class Step(NamedTuple):
-    """A sample to take."""
-
-    #: 0: run A; 1: run B; 2: run as many calls of nothing.
+class _Step(NamedTuple):
     which: int
-    #: How often.
     repetitions: int
+
+
+class Step(_Step):
+    """A sample to take: what to run, and how often (:attr:`repetitions`).
+
+    :attr:`which` is one of :attr:`A`, :attr:`B` and :attr:`EMPTY`.
+    """
+
+    __slots__ = ()
+
+    #: Run A.
+    A = structs.BENCHMARK_A
+    #: Run B.
+    B = structs.BENCHMARK_B
+    #: Run as many calls of nothing.
+    EMPTY = structs.BENCHMARK_EMPTY
 
 
 class BenchmarkCounter(NamedTuple):
@@ -169,9 +179,11 @@ class BenchmarkResult:
 class Benchmark(Handle):
     """A benchmark that says what to run, for loops of one's own; :func:`benchmark` is simpler::
 
+        run = {Step.A: a, Step.B: b, Step.EMPTY: lambda: None}
         with Benchmark(budget=1) as bench:
             while (step := bench.next()) is not None:
-                ...  # run step.which, step.repetitions times
+                for _ in range(step.repetitions):
+                    run[step.which]()
                 bench.done()
             print(bench.result())
 
@@ -230,7 +242,7 @@ class Benchmark(Handle):
         if resolution is not None and not 0 <= resolution <= 1e6:
             raise ValueError(f"resolution must be 0 seconds or more, not {resolution!r}")
         options.resolution_seconds = 0 if resolution is None else resolution or -1
-        parsed = [event if isinstance(event, Event) else Event.parse(event) for event in events]
+        parsed = [event if isinstance(event, Event) else Event(event) for event in events]
         self._names = [event.name for event in parsed]
         raw_events = (structs.Event * len(parsed))(*(event._raw for event in parsed))
         pointer, error = c_void_p(), structs.Error()
@@ -280,7 +292,7 @@ class Benchmark(Handle):
             counters.append(BenchmarkCounter(event, counter.a if known else None, counter.b if known else None))
         texts = c_text(title, "title"), c_text(name, "name"), c_text(other_name, "other_name")
         text = read_text(lambda *buffer: held.benchmark_format_markdown(handle, *texts, *buffer), "benchmark")
-        return BenchmarkResult(raw, self._histogram(A, name), self._histogram(B, other_name), tuple(counters), text)
+        return BenchmarkResult(raw, self._histogram(Step.A, name), self._histogram(Step.B, other_name), tuple(counters), text)
 
     def _histogram(self, which: int, name: str) -> Histogram:
         pointer = c_void_p()
@@ -382,7 +394,7 @@ class _Runner:
             if step is None:
                 return
             call, repetitions = run[step.which], step.repetitions
-            samples += step.which != EMPTY
+            samples += step.which != Step.EMPTY
             for _ in repeat(None, repetitions):
                 call()
             done()

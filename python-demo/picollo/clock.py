@@ -14,6 +14,8 @@ from ._arguments import choice
 from ._library import held, released
 from .errors import check
 
+__all__ = ["Clock", "Unit", "calibrate", "convert", "frequency", "ticks"]
+
 #: Which clock.
 Clock = Literal["tsc", "monotonic"]
 #: What a conversion or a scope gives.

@@ -31,12 +31,12 @@ __all__ = [
 
 
 class PicolloError(Exception):
-    """A call of the library failed. ``str(error)`` is the explanation: what failed, why, and what to do about it."""
+    """Something could not be done. ``str(error)`` is the explanation: what failed, why, and what to do about it."""
 
     #: The status that this class stands for.
     STATUS: int = 0
 
-    #: The library's status code: 0 is success, errors are negative.
+    #: The library's status code, which is negative; 0 where the library was not asked (:class:`ClosedError`).
     status: int
     #: The explanation.
     message: str
@@ -163,12 +163,18 @@ class InternalError(PicolloError):
     STATUS = structs.ERR_PANIC
 
 
-class ClosedError(ValueError):
-    """The object was closed."""
+class ClosedError(PicolloError, ValueError):
+    """The object was closed. The library was not asked, so ``status`` is 0."""
+
+    def __init__(self, message: str = "the object is closed") -> None:
+        super().__init__(0, message)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.message,)
 
 
-#: Those above.
-_BY_STATUS = {error.STATUS: error for error in PicolloError.__subclasses__()}
+#: Those above that stand for a status.
+_BY_STATUS = {error.STATUS: error for error in PicolloError.__subclasses__() if error.STATUS != 0}
 
 
 def status_text(status: int) -> str:

@@ -14,31 +14,33 @@ _NOT_READABLE = -(2**31)
 
 
 class Event:
-    """One event, as the kernel wants it described. Made by :meth:`parse`."""
+    """One event, as the kernel wants it described, by its name or description::
+
+        cycles  instructions  branch-misses  page-faults  task-clock
+        L1-dcache-load-misses  L1D-read-miss  r01c2
+        cpu/event=0x3c,umask=0x1/  msr/tsc/  sched:sched_switch  mem:0xADDR/8:w
+
+    :raises NoSuchEventError: when this machine does not know it.
+    :raises InvalidArgumentError: when it cannot be understood.
+    """
 
     __slots__ = ("_raw", "_spec")
 
-    def __init__(self, raw: structs.Event, spec: str) -> None:
-        """Not for callers: see :meth:`parse`."""
-        self._raw = raw
-        self._spec = spec
-
-    @classmethod
-    def parse(cls, spec: str) -> Event:
-        """The event of a name or description::
-
-            cycles  instructions  branch-misses  page-faults  task-clock
-            L1-dcache-load-misses  L1D-read-miss  r01c2
-            cpu/event=0x3c,umask=0x1/  msr/tsc/  sched:sched_switch  mem:0xADDR/8:w
-
-        :raises NoSuchEventError: when this machine does not know it.
-        :raises InvalidArgumentError: when it cannot be understood.
-        """
+    def __init__(self, spec: str) -> None:
         raw = structs.Event()
         error = structs.Error()
         status = held.event_parse(c_text(spec, "event"), byref(raw), byref(error))
         check_detail(status, error, (spec,))
-        return cls(raw, spec)
+        self._raw = raw
+        self._spec = spec
+
+    @classmethod
+    def _adopt(cls, raw: structs.Event, spec: str) -> Event:
+        """What the library described."""
+        event = cls.__new__(cls)
+        event._raw = raw
+        event._spec = spec
+        return event
 
     @property
     def spec(self) -> str:
@@ -83,7 +85,7 @@ class Event:
         return f"<picollo.Event {self._spec!r} ({self.name})>"
 
     def __reduce__(self) -> Any:
-        return Event.parse, (self._spec,)
+        return Event, (self._spec,)
 
 
 class EventInfo(NamedTuple):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 from ctypes import byref, c_uint32, c_void_p
-from typing import Any, Iterable, Literal, Optional, Union
+from typing import Any, Iterable, Literal, NamedTuple, Optional, Union
 
 from . import _structs as structs
 from ._arguments import checked_counter_bits, checked_error
 from ._handle import HAS_GIL, Handle
 from ._library import held, own, released
 from ._text import c_name
-from .errors import check, check_detail, from_status, status_text
+from .errors import PicolloError, check, check_detail, from_status, status_text
 from .event import Event, EventInfo
 from .histogram import Histogram
 from .reading import Reading
@@ -35,7 +36,7 @@ class Session(Handle):
             for _ in range(1000):
                 with session.measure():
                     work()
-            print(session)
+        print(session)
 
     It counts the calling thread unless told otherwise. Reading belongs on that thread; closing may be done on any. A session
     does not survive ``fork``: in the child everything but :meth:`close` raises :class:`ForkedError`.
@@ -61,7 +62,9 @@ class Session(Handle):
     :raises PermissionDeniedError: when it may not be counted.
     """
 
-    __slots__ = ("_error", "_error_reference", "_events", "_explanations", "_histograms", "_lock", "_options", "_specs")
+    __slots__ = (
+        "_error", "_error_reference", "_events", "_explanations", "_histograms", "_kept", "_lock", "_options", "_specs",
+    )
 
     _KIND = "session"
 
@@ -85,11 +88,13 @@ class Session(Handle):
         self._pointer = None
         if isinstance(events, (str, Event)):
             raise TypeError("events must be a list of events, even of one")
-        parsed = [event if isinstance(event, Event) else Event.parse(event) for event in events]
+        parsed = [event if isinstance(event, Event) else Event(event) for event in events]
         if not parsed:
             raise ValueError("a session needs at least one event")
         self._specs = tuple(event.spec for event in parsed)
         self._histograms: dict[int, Histogram] = {}
+        #: What is left of it when it is closed.
+        self._kept: Optional[_Kept] = None
         self._explanations: dict[int, str] = {}
         # What the GIL keeps apart needs no lock.
         self._lock = None if HAS_GIL else threading.RLock()
@@ -127,7 +132,7 @@ class Session(Handle):
     def _event(self, index: int, spec: str) -> Event:
         raw = structs.Event()
         check(self._call(held.session_event, index, byref(raw)), "session event")
-        return Event(raw, spec)
+        return Event._adopt(raw, spec)
 
     # ── what is counted ────────────────────────────────────────────────────────────────────────────────
 
@@ -142,8 +147,8 @@ class Session(Handle):
         return tuple(self._info(index) for index in range(len(self._specs)))
 
     def _info(self, index: int) -> EventInfo:
-        raw = structs.EventInfo()
-        check(self._call(held.session_event_info, index, byref(raw)), "session event info")
+        kept = self._kept
+        raw = self._raw_info(index) if kept is None else kept.infos[index]
         message = c_name(raw.message)
         if raw.status != 0:
             is_cut_off = len(raw.message) >= structs.EventInfo.message.size - 1
@@ -160,6 +165,11 @@ class Session(Handle):
             raw.overhead_syscall,
             raw.flags,
         )
+
+    def _raw_info(self, index: int) -> structs.EventInfo:
+        raw = structs.EventInfo()
+        check(self._call(held.session_event_info, index, byref(raw)), "session event info")
+        return raw
 
     def _explanation(self, index: int) -> str:
         """Why an event cannot be counted, in full: an error has twice the room of an info. Opens the event once more, alone."""
@@ -254,8 +264,8 @@ class Session(Handle):
 
     def readings(self, deltas: bool = True) -> tuple[Reading, ...]:
         """What each event counted between the last two readings, or since the base."""
-        found = (structs.Reading * len(self))()
-        status = self._call(held.session_readings, bool(deltas), found, len(self))
+        kept = self._kept
+        status, found = self._raw_readings(bool(deltas)) if kept is None else kept.readings[bool(deltas)]
         check(status, "session readings")
         return tuple(
             Reading(
@@ -268,6 +278,10 @@ class Session(Handle):
             )
             for raw in found
         )
+
+    def _raw_readings(self, deltas: bool) -> tuple[int, Any]:
+        found = (structs.Reading * len(self))()
+        return self._call(held.session_readings, deltas, found, len(self)), found
 
     def measure(self, how: How = "auto") -> Measurement:
         """``with session.measure(): ...`` reads before and after the block, and records what was counted in between.
@@ -287,10 +301,14 @@ class Session(Handle):
         """
         position = self.index(event)
         known = self._histograms.get(position)
-        if known is not None and not known.closed:
+        kept = self._kept
+        if known is not None and (kept is not None or not known.closed):
             return known
         pointer = c_void_p()
-        status = self._call(held.session_histogram, position, byref(pointer))
+        if kept is None:
+            status = self._call(held.session_histogram, position, byref(pointer))
+        else:
+            status = kept.infos[position].status
         if status != 0:
             info = self._info(position)
             raise from_status(status, info.message, info.errno, info.spec)
@@ -337,7 +355,20 @@ class Session(Handle):
     # ── life ───────────────────────────────────────────────────────────────────────────────────────────
 
     def close(self) -> None:
-        """Stops counting and closes the counters. Its histograms stay. May be called again."""
+        """Stops counting and closes the counters. May be called again.
+
+        What was counted stays: histograms, the last readings, and why an event was not counted. Only what counts anew raises
+        :class:`ClosedError`.
+        """
+        if self._pointer is None:
+            return
+        # After a fork there is nothing to keep; and another thread may be closing it as well.
+        with contextlib.suppress(PicolloError):
+            infos = tuple(self._raw_info(index) for index in range(len(self)))
+            for position, info in enumerate(infos):
+                if info.status == 0:
+                    self.histogram(position)
+            self._kept = _Kept(infos, {deltas: self._raw_readings(deltas) for deltas in (False, True)})
         self._pointer = None
 
     @property
@@ -351,6 +382,14 @@ class Session(Handle):
 
     def __reduce__(self) -> Any:
         raise TypeError("a session cannot be pickled: it counts one thread of one process")
+
+
+class _Kept(NamedTuple):
+    """What is left of a session that was closed."""
+
+    infos: tuple[structs.EventInfo, ...]
+    #: Since the base, and the deltas, each with the status that asking for them had.
+    readings: dict[bool, tuple[int, Any]]
 
 
 class Measurement:

@@ -14,8 +14,23 @@ import pytest
 from conftest import PACKAGE_ROOT
 
 import picollo
-from picollo import Benchmark, Verdict
+from picollo import Benchmark, Step, Verdict
 from picollo.work import add_chain_256
+
+
+def test_steps_name_what_to_run() -> None:
+    """The values of a step are reachable by name, and are those that the library hands out."""
+    assert (Step.A, Step.B, Step.EMPTY) == (0, 1, 2)
+    assert "Step" in picollo.__all__ and picollo.Step is Step
+    seen = set()
+    seconds: dict[int, float] = {Step.A: 1e-6, Step.B: 2e-6, Step.EMPTY: 0.0}
+    with Benchmark(max_blocks=20, warm_up=0) as bench:
+        while (step := bench.next()) is not None:
+            assert step == Step(step.which, step.repetitions) == (step.which, step.repetitions)
+            seen.add(step.which)
+            bench.done_after(seconds[step.which] * step.repetitions)
+    assert seen == set(seconds)
+    assert repr(Step(Step.B, 5)) == "Step(which=1, repetitions=5)"
 
 
 def simulated(a: float, b: float, **options: Any) -> picollo.BenchmarkResult:

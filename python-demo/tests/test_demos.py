@@ -126,7 +126,7 @@ def test_plots(tmp_path: Path) -> None:
 
 def test_clock_resolution() -> None:
     text = run("clock_resolution", "--reads", "5000")
-    rows = re.findall(r"^\| (picollo\.ticks\('\w+'\)|time\.\w+_ns) +\| ", text, re.MULTILINE)
+    rows = re.findall(r"^\| (picollo\.clock\.ticks\('\w+'\)|time\.\w+_ns) +\| ", text, re.MULTILINE)
     assert len(rows) == 6
     assert re.search(r"The TSC ticks [\d,]+ times a second", text)
-    assert "##### picollo.ticks('tsc')" in text
+    assert "##### picollo.clock.ticks('tsc')" in text

@@ -44,6 +44,7 @@ def test_unknown_statuses() -> None:
         (picollo.SystemCallError, OSError),
         (picollo.PermissionDeniedError, PermissionError),
         (picollo.NoSuchEventError, LookupError),
+        (picollo.ClosedError, picollo.PicolloError),
         (picollo.ClosedError, ValueError),
         (picollo.LibraryError, ImportError),
     ],
@@ -75,6 +76,20 @@ def test_details() -> None:
     with pytest.raises(picollo.BusyError) as caught_busy:
         errors.check_detail(-14, detail, ())
     assert str(caught_busy.value) == errors.status_text(-14)
+
+
+def test_closed_objects_are_errors_of_the_package() -> None:
+    histogram = picollo.Histogram()
+    histogram.close()
+    with pytest.raises(picollo.PicolloError, match="the histogram is closed") as caught:
+        histogram.record(1)
+    error = caught.value
+    assert type(error) is picollo.ClosedError
+    assert (error.status, error.errno, error.event) == (0, None, None)
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error) and str(copy) == str(error) == error.message
+    # No status stands for it: the library knows no closed objects.
+    assert type(errors.from_status(0)) is picollo.PicolloError
 
 
 def test_a_failing_call_says_what_and_why() -> None:

@@ -258,7 +258,7 @@ def test_threads_share_a_histogram(mode: picollo.histogram.Mode) -> None:
 def test_two_threads_lose_nothing_by_default() -> None:
     """Long batches let other threads run, so that two record at once. A single writer would lose about half on two cores."""
     batch = array.array("Q", [i % 4 for i in range(1_000_000)])
-    histograms = [Histogram(0.01), Histogram(0.01, storage="sparse"), picollo.HistogramArray(2, 0.01)[1]]
+    histograms = [Histogram(), Histogram(storage="sparse"), picollo.HistogramArray(2)[1]]
     for histogram in histograms:
 
         def write() -> None:
@@ -267,6 +267,28 @@ def test_two_threads_lose_nothing_by_default() -> None:
 
         in_threads(write, write)
         assert histogram.total_count == 2 * 4 * len(batch)
+
+
+def test_two_threads_lose_nothing_by_default_one_value_at_a_time() -> None:
+    """What a first program does; one thread's values come while the other's batch, which lets go of the GIL, is recorded."""
+    singles, batch = 500_000, array.array("Q", [i % 4 for i in range(1_000_000)])
+    histogram = Histogram()
+
+    def write_singles() -> None:
+        record = histogram.record
+        for value in range(singles):
+            record(value & 3)
+
+    in_threads(write_singles, write_singles)
+    assert histogram.total_count == 2 * singles
+    histogram = Histogram()
+
+    def write_batches() -> None:
+        for _ in range(20):
+            histogram.record_many(batch)
+
+    in_threads(write_singles, write_batches)
+    assert histogram.total_count == singles + 20 * len(batch)
 
 
 def test_modes_have_the_numbers_of_the_library() -> None:

@@ -56,6 +56,8 @@ namespace Picollo.Metrics
                 throw new ArgumentOutOfRangeException(nameof(MinBlocks), MinBlocks, "Numbers of blocks are not negative.");
             if (MaxBlocks < 0)
                 throw new ArgumentOutOfRangeException(nameof(MaxBlocks), MaxBlocks, "Numbers of blocks are not negative.");
+            if (Confidence != 0)
+                Arguments.BetweenZeroAndOne(Confidence, nameof(Confidence));
             return new PicolloBenchmarkOptions
             {
                 StructSize = (uint)sizeof(PicolloBenchmarkOptions),
@@ -252,8 +254,6 @@ namespace Picollo.Metrics
             {
                 int status = NativeMethods.picollo_benchmark_create(
                     options, start, (UIntPtr)(uint)events.Length, out BenchmarkHandle handle, &error);
-                if (status == (int)PicolloStatus.InvalidArgument)
-                    Outcome.Check(status);
                 Outcome.Check(status, &error);
                 return handle;
             }

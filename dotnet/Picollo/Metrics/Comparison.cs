@@ -74,23 +74,19 @@ namespace Picollo.Metrics
         {
             CompareOptions chosen = options ?? new CompareOptions();
             // Zero is the library's word for the default: what was set to zero is no quantile, confidence or power, and is told so.
+            Arguments.BetweenZeroAndOne(chosen.Quantile, nameof(Quantile));
+            Arguments.BetweenZeroAndOne(chosen.Confidence, nameof(Confidence));
+            Arguments.BetweenZeroAndOne(chosen.Power, nameof(Power));
             return new PicolloCompareOptions
             {
                 StructSize = (uint)sizeof(PicolloCompareOptions),
-                Quantile = NotDefault(chosen.Quantile, nameof(Quantile)),
-                Confidence = NotDefault(chosen.Confidence, nameof(Confidence)),
+                Quantile = chosen.Quantile,
+                Confidence = chosen.Confidence,
                 RelativeThreshold = chosen.RelativeThreshold == 0 ? -1 : chosen.RelativeThreshold,
                 AbsoluteThreshold = chosen.AbsoluteThreshold,
-                Power = NotDefault(chosen.Power, nameof(Power)),
+                Power = chosen.Power,
                 Resolution = chosen.Resolution
             };
-        }
-
-        private static double NotDefault(double value, string name)
-        {
-            if (!(value > 0 && value < 1))
-                throw new ArgumentOutOfRangeException(name, value, "It lies between 0 and 1, neither included.");
-            return value;
         }
     }
 
@@ -223,6 +219,7 @@ namespace Picollo.Metrics
         public string Format(
             string title = null, string nameBefore = "Before", string nameAfter = "After", TextFormat format = TextFormat.Markdown)
         {
+            Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));
             byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
             byte[] nativeBefore = Utf8.ToNative(nameBefore ?? "", nameof(nameBefore));
             byte[] nativeAfter = Utf8.ToNative(nameAfter ?? "", nameof(nameAfter));
@@ -258,8 +255,8 @@ namespace Picollo.Metrics
         /// Compares two series, <c>before[i]</c> measured next to <c>after[i]</c>, by the differences within pairs: what changes slowly
         /// changes both. The median is compared, whatever quantile the options name.
         /// </summary>
-        /// <exception cref="ArgumentException">The lengths differ, or an element is not finite.</exception>
-        /// <exception cref="PicolloException">There are no blocks.</exception>
+        /// <exception cref="ArgumentException">The lengths differ.</exception>
+        /// <exception cref="PicolloException">There are no blocks, or an element is not finite.</exception>
         public static unsafe BlockComparison Compare(
             ReadOnlySpan<double> before, ReadOnlySpan<double> after, CompareOptions options = null)
         {

@@ -75,8 +75,7 @@ namespace Picollo.Metrics
         /// <remarks>Allocates nothing managed.</remarks>
         public DoubleStatistics Collect(ReadOnlySpan<double> quantiles, Span<double> values)
         {
-            if (values.Length < quantiles.Length)
-                throw new ArgumentException("There is room for fewer values than there are quantiles.", nameof(values));
+            Arguments.Quantiles(quantiles, values.Length, nameof(quantiles), nameof(values));
             PicolloDoubleStatistics statistics;
             int status, tries = 0;
             fixed (double* from = &MemoryMarshal.GetReference(quantiles))
@@ -171,7 +170,9 @@ namespace Picollo.Metrics
             public DoubleHistogramFactory WithExactSum(bool enabled = true) => WithFlag(ExactSum, enabled);
 
             /// <summary>Makes the histogram.</summary>
-            /// <exception cref="ArgumentException">The limit is below what an empty histogram takes.</exception>
+            /// <exception cref="PicolloException">
+            /// <see cref="PicolloStatus.InvalidArgument"/>: the limit is below what an empty histogram takes.
+            /// </exception>
             public DoubleHistogram Create()
             {
                 Loader.Ensure();

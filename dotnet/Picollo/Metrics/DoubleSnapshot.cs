@@ -32,9 +32,11 @@ namespace Picollo.Metrics
         }
 
         /// <summary>The value at a quantile of 0 to 1, by the rule that the histogram was made with.</summary>
+        /// <exception cref="ArgumentOutOfRangeException">The quantile is not within 0 to 1.</exception>
         /// <exception cref="PicolloException">Nothing was recorded.</exception>
         public double GetQuantile(double quantile)
         {
+            Arguments.Quantile(quantile, nameof(quantile));
             double value;
             lock (Gate)
                 Outcome.Check(NativeMethods.picollo_double_snapshot_quantiles(Live(), &quantile, (UIntPtr)1, &value));
@@ -45,8 +47,7 @@ namespace Picollo.Metrics
         /// <exception cref="PicolloException">Nothing was recorded.</exception>
         public void GetQuantiles(ReadOnlySpan<double> quantiles, Span<double> values)
         {
-            if (values.Length < quantiles.Length)
-                throw new ArgumentException("There is room for fewer values than there are quantiles.", nameof(values));
+            Arguments.Quantiles(quantiles, values.Length, nameof(quantiles), nameof(values));
             if (quantiles.Length == 0)
                 return;
             fixed (double* from = &MemoryMarshal.GetReference(quantiles))

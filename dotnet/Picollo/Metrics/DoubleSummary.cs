@@ -168,6 +168,7 @@ namespace Picollo.Metrics
         public string Format(string title = null, TextFormat format = TextFormat.Markdown)
         {
             Loader.Ensure();
+            Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));
             byte[] native = Utf8.ToNative(title ?? "", nameof(title));
             return NativeText.Read((buffer, capacity, length) =>
             {

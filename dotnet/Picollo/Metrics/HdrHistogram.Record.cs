@@ -66,10 +66,15 @@ namespace Picollo.Metrics
         /// it is counted as underflow or overflow.
         /// </summary>
         /// <returns>Whether it was in range.</returns>
-        /// <exception cref="ArgumentOutOfRangeException">It was not, and that was to be an exception.</exception>
+        /// <exception cref="ArgumentException">The bounds are the wrong way round; nothing was counted.</exception>
+        /// <exception cref="ArgumentOutOfRangeException">
+        /// It was not, and that was to be an exception. It is counted as underflow or overflow all the same.
+        /// </exception>
         public bool RecordInRange(ulong value, ulong min, ulong max, bool throwOnOutOfRange = false)
         {
             ThrowIfDisposed();
+            if (min > max)
+                throw new ArgumentException($"The smallest value, {min}, is above the largest, {max}.", nameof(min));
             int status = NativeMethods.picollo_histogram_record_in_range(_pointer, value, min, max);
             GC.KeepAlive(this);
             if (status == 0)

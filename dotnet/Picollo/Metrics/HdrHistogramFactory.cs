@@ -117,8 +117,7 @@ namespace Picollo.Metrics
             /// <remarks>Otherwise fails as <see cref="Create"/> does.</remarks>
             public HdrHistogramArray CreateArray(int count)
             {
-                if (count < 1)
-                    throw new ArgumentOutOfRangeException(nameof(count), count, "An array has at least one histogram.");
+                Arguments.AtLeastOne(count, nameof(count));
                 PicolloHistogramOptions options = Native();
                 Outcome.Check(NativeMethods.picollo_histogram_array_create(
                     &options, (UIntPtr)(uint)count, out HistogramArrayHandle handle));
@@ -149,6 +148,9 @@ namespace Picollo.Metrics
                 if ((_options.Mode & Conflict) != 0)
                     throw new InvalidOperationException(
                         "Only one of interlocked, single-writer, thread-local and scalable can be had.");
+                if (_options.MaxTrackable != 0 && _options.MinTrackable >= _options.MaxTrackable)
+                    throw new ArgumentException(
+                        $"The smallest trackable value, {_options.MinTrackable}, is not below the largest, {_options.MaxTrackable}.");
                 PicolloHistogramOptions options = _options;
                 options.Mode &= ~Chosen;
                 options.StructSize = (uint)sizeof(PicolloHistogramOptions);

@@ -8,8 +8,10 @@ namespace Picollo.Metrics
         /// <summary>Reads encoded data: any encoding of HdrHistogram (V0, V1, V2, compressed or not), or Picollo's own.</summary>
         /// <param name="bytes">The data, or base64 of them. Data from strangers are safe: they are checked from beginning to end.</param>
         /// <param name="maxCounters">The most counters that the result may have; 0: 6,291,456, which is 48 MiB.</param>
-        /// <exception cref="PicolloException">The data are <see cref="PicolloStatus.Corrupt"/>, or of a later version.</exception>
-        /// <exception cref="OutOfMemoryException">The result would have more counters than it may.</exception>
+        /// <exception cref="PicolloException">
+        /// The data are <see cref="PicolloStatus.Corrupt"/>, or of a later version; or the result would have more counters than it may
+        /// (<see cref="PicolloStatus.OutOfMemory"/>).
+        /// </exception>
         public static HdrHistogramSnapshot Decode(ReadOnlySpan<byte> bytes, ulong maxCounters = 0)
         {
             Loader.Ensure();
@@ -63,7 +65,9 @@ namespace Picollo.Metrics
         /// Takes away the counts of another snapshot, of any layout, from where <see cref="Merge"/> would have put them. It undoes a
         /// merge, and tells what was added to an earlier snapshot.
         /// </summary>
-        /// <exception cref="ArgumentException">There is less than is to be taken away; nothing was changed.</exception>
+        /// <exception cref="PicolloException">
+        /// <see cref="PicolloStatus.InvalidArgument"/>: there is less than is to be taken away; nothing was changed.
+        /// </exception>
         public MergeReport Subtract(HdrHistogramSnapshot other)
         {
             ThrowIfUnfit(other);

@@ -163,6 +163,7 @@ namespace Picollo.Metrics
             ref PicolloSummary a, ref PicolloSummary b, bool difference, string title, string nameA, string nameB, TextFormat format)
         {
             Loader.Ensure();
+            Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));
             byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
             byte[] nativeA = Utf8.ToNative(nameA ?? "", "thisName");
             byte[] nativeB = Utf8.ToNative(nameB ?? "", "otherName");

@@ -38,7 +38,7 @@ namespace Picollo.Metrics
         /// <param name="ascii">Shades of ASCII instead of Unicode's blocks.</param>
         public string FormatSparkline(int columns = 40, bool ascii = false)
         {
-            HdrPictures.ThrowIfNotPositive(columns, nameof(columns));
+            Arguments.AtLeastOne(columns, nameof(columns));
             lock (Gate)
             {
                 SnapshotHandle snapshot = Current();
@@ -58,8 +58,10 @@ namespace Picollo.Metrics
             Picture picture = Picture.Density, string title = null, string unit = null, int columns = 64, int rows = 10,
             bool ascii = false)
         {
-            HdrPictures.ThrowIfNotPositive(columns, nameof(columns));
-            HdrPictures.ThrowIfNotPositive(rows, nameof(rows));
+            Arguments.AtLeastOne(columns, nameof(columns));
+            Arguments.AtLeastOne(rows, nameof(rows));
+            // A heat map is a picture, but none for a terminal.
+            Arguments.Member((int)picture, (int)Picture.Density, nameof(picture));
             byte[] nativeTitle = Utf8.ToNative(title, nameof(title)), nativeUnit = Utf8.ToNative(unit, nameof(unit));
             lock (Gate)
             {
@@ -94,8 +96,10 @@ namespace Picollo.Metrics
             IReadOnlyList<ReadOnlyHdrHistogram> counts, Picture picture, IReadOnlyList<string> titles = null, string title = null,
             string unit = null, PictureTheme theme = PictureTheme.Auto, int width = 720, int height = 400)
         {
-            ThrowIfNotPositive(width, nameof(width));
-            ThrowIfNotPositive(height, nameof(height));
+            Arguments.Member((int)picture, (int)Picture.HeatMap, nameof(picture));
+            Arguments.Member((int)theme, (int)PictureTheme.Dark, nameof(theme));
+            Arguments.AtLeastOne(width, nameof(width));
+            Arguments.AtLeastOne(height, nameof(height));
             byte[] nativeTitle = Utf8.ToNative(title, nameof(title)), nativeUnit = Utf8.ToNative(unit, nameof(unit));
             return With(counts, titles, (snapshots, names) => NativeText.Read((buffer, capacity, length) =>
             {
@@ -126,12 +130,6 @@ namespace Picollo.Metrics
                         (IntPtr*)snapshots, (byte**)names, (UIntPtr)(uint)counts.Count, titleText, unitText, buffer, capacity,
                         length);
             }));
-        }
-
-        internal static void ThrowIfNotPositive(int value, string name)
-        {
-            if (value < 1)
-                throw new ArgumentOutOfRangeException(name, value, "There is at least one.");
         }
 
         /// <summary>Holds all of them still, and gives their native snapshots and titles.</summary>

@@ -58,8 +58,9 @@ namespace Picollo.Metrics
         /// which are exact.
         /// </param>
         /// <returns>What <see cref="Remove"/> takes.</returns>
-        /// <exception cref="ArgumentException">
-        /// Names, labels, unit, divisor or bounds are not as they have to be, or there is one of this name and these labels already.
+        /// <exception cref="PicolloException">
+        /// <see cref="PicolloStatus.InvalidArgument"/>: names, labels, unit, divisor or bounds are not as they have to be, or there is
+        /// one of this name and these labels already.
         /// </exception>
         public ulong Add(HdrHistogram histogram, MetricOptions metric, params ulong[] bounds)
         {
@@ -99,7 +100,9 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Takes a histogram out.</summary>
-        /// <exception cref="ArgumentException">There is none of this number.</exception>
+        /// <exception cref="PicolloException">
+        /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number.
+        /// </exception>
         public void Remove(ulong id)
         {
             lock (_gate)

@@ -48,8 +48,7 @@ namespace Picollo.Metrics
         /// </summary>
         public void GetInterpolatedPercentileValues(ReadOnlySpan<double> ranks, Span<ulong> values)
         {
-            if (values.Length < ranks.Length)
-                throw new ArgumentException("There is room for fewer values than there are ranks.", nameof(values));
+            Arguments.Ranks(ranks, values.Length, nameof(ranks), nameof(values));
             if (ranks.Length == 0)
                 return;
             fixed (double* from = &MemoryMarshal.GetReference(ranks))
@@ -60,21 +59,33 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Steps of equal width: they end at width − 1, 2 · width − 1, and so on, until all counts are covered.</summary>
-        public HdrStep[] GetLinearSteps(ulong width) =>
-            Steps((snapshot, steps, capacity, length) =>
+        /// <exception cref="ArgumentOutOfRangeException">The width is 0.</exception>
+        /// <exception cref="PicolloException">There would be millions of steps.</exception>
+        public HdrStep[] GetLinearSteps(ulong width)
+        {
+            if (width == 0)
+                throw new ArgumentOutOfRangeException(nameof(width), width, "Steps have a width.");
+            return Steps((snapshot, steps, capacity, length) =>
                 NativeMethods.picollo_snapshot_linear_steps(snapshot, width, steps, capacity, length));
+        }
 
         /// <summary>Steps of growing width: they end at first − 1, first · factor − 1, and so on.</summary>
-        public HdrStep[] GetLogarithmicSteps(ulong first, double factor) =>
-            Steps((snapshot, steps, capacity, length) =>
+        /// <exception cref="ArgumentOutOfRangeException">The first is 0, or the factor is not above 1.</exception>
+        /// <exception cref="PicolloException">There would be millions of steps.</exception>
+        public HdrStep[] GetLogarithmicSteps(ulong first, double factor)
+        {
+            if (first == 0)
+                throw new ArgumentOutOfRangeException(nameof(first), first, "Steps have a width.");
+            if (!(factor > 1))
+                throw new ArgumentOutOfRangeException(nameof(factor), factor, "It is above 1.");
+            return Steps((snapshot, steps, capacity, length) =>
                 NativeMethods.picollo_snapshot_logarithmic_steps(snapshot, first, factor, steps, capacity, length));
+        }
 
         /// <summary>Steps of percentiles, which get closer by half with each half of the distance to 100 %.</summary>
         public HdrStep[] GetPercentileSteps(int ticksPerHalfDistance = 5)
         {
-            if (ticksPerHalfDistance < 1)
-                throw new ArgumentOutOfRangeException(
-                    nameof(ticksPerHalfDistance), ticksPerHalfDistance, "There is at least one step in each half.");
+            Arguments.AtLeastOne(ticksPerHalfDistance, nameof(ticksPerHalfDistance));
             return Steps((snapshot, steps, capacity, length) =>
                 NativeMethods.picollo_snapshot_percentile_steps(snapshot, (uint)ticksPerHalfDistance, steps, capacity, length));
         }
@@ -86,6 +97,7 @@ namespace Picollo.Metrics
         /// </exception>
         public byte[] Encode(SnapshotEncoding encoding = SnapshotEncoding.Native)
         {
+            Arguments.Member((int)encoding, (int)SnapshotEncoding.Native, nameof(encoding));
             lock (Gate)
             {
                 SnapshotHandle snapshot = Current();
@@ -99,6 +111,7 @@ namespace Picollo.Metrics
         /// <remarks>Allocates nothing managed. Otherwise as <see cref="Encode"/>.</remarks>
         public bool TryEncode(Span<byte> buffer, out int length, SnapshotEncoding encoding = SnapshotEncoding.Native)
         {
+            Arguments.Member((int)encoding, (int)SnapshotEncoding.Native, nameof(encoding));
             UIntPtr needed;
             int status;
             fixed (byte* start = &MemoryMarshal.GetReference(buffer))
@@ -115,6 +128,7 @@ namespace Picollo.Metrics
         /// <remarks>Fails as <see cref="Encode"/> does.</remarks>
         public string EncodeBase64(SnapshotEncoding encoding = SnapshotEncoding.HdrV2Compressed)
         {
+            Arguments.Member((int)encoding, (int)SnapshotEncoding.Native, nameof(encoding));
             lock (Gate)
             {
                 SnapshotHandle snapshot = Current();
@@ -125,13 +139,13 @@ namespace Picollo.Metrics
 
         /// <summary>The percentile distribution as HdrHistogram for Java writes it (.hgrm), for its plotters.</summary>
         /// <param name="ticksPerHalfDistance">Rows in each half of the distance to 100 %.</param>
-        /// <param name="valueScale">What values are divided by.</param>
+        /// <param name="valueScale">What values are divided by: above 0.</param>
         /// <param name="csv">Comma-separated values instead of columns.</param>
         public string FormatHgrm(int ticksPerHalfDistance = 5, double valueScale = 1, bool csv = false)
         {
-            if (ticksPerHalfDistance < 1)
-                throw new ArgumentOutOfRangeException(
-                    nameof(ticksPerHalfDistance), ticksPerHalfDistance, "There is at least one row in each half.");
+            Arguments.AtLeastOne(ticksPerHalfDistance, nameof(ticksPerHalfDistance));
+            if (!(valueScale > 0 && valueScale <= double.MaxValue))
+                throw new ArgumentOutOfRangeException(nameof(valueScale), valueScale, "Values are divided by a number above 0.");
             lock (Gate)
             {
                 SnapshotHandle snapshot = Current();
@@ -157,9 +171,12 @@ namespace Picollo.Metrics
         /// <summary>A quantile, and the interval that holds the true one, of which the observations are a sample.</summary>
         /// <param name="quantile">Between 0 and 1, neither included.</param>
         /// <param name="confidence">Between 0 and 1, neither included.</param>
+        /// <exception cref="ArgumentOutOfRangeException">One of them does not.</exception>
         /// <exception cref="PicolloException">Nothing was recorded.</exception>
         public QuantileInterval GetQuantileInterval(double quantile, double confidence = 0.95)
         {
+            Arguments.BetweenZeroAndOne(quantile, nameof(quantile));
+            Arguments.BetweenZeroAndOne(confidence, nameof(confidence));
             PicolloQuantileInterval interval;
             lock (Gate)
                 Outcome.Check(NativeMethods.picollo_snapshot_quantile_interval(Current(), quantile, confidence, &interval));

@@ -64,9 +64,11 @@ namespace Picollo.Metrics
         }
 
         /// <summary>The value at a rank of 0 to 100, for example 99.9.</summary>
+        /// <exception cref="ArgumentOutOfRangeException">The rank is not within 0 to 100.</exception>
         /// <exception cref="PicolloException">Nothing was recorded.</exception>
         public ulong GetPercentileValue(double rank, EquivalentValueSelection valueSelection = default)
         {
+            Arguments.Rank(rank, nameof(rank));
             ulong value;
             lock (Gate)
                 Outcome.Check(NativeMethods.picollo_snapshot_percentile_values(
@@ -78,8 +80,7 @@ namespace Picollo.Metrics
         public void GetPercentileValues(
             ReadOnlySpan<double> ranks, Span<ulong> values, EquivalentValueSelection valueSelection = default)
         {
-            if (values.Length < ranks.Length)
-                throw new ArgumentException("There is room for fewer values than there are ranks.", nameof(values));
+            Arguments.Ranks(ranks, values.Length, nameof(ranks), nameof(values));
             fixed (double* from = &MemoryMarshal.GetReference(ranks))
             fixed (ulong* to = &MemoryMarshal.GetReference(values))
                 lock (Gate)
@@ -89,9 +90,11 @@ namespace Picollo.Metrics
         }
 
         /// <summary>The percentile at a rank of 0 to 100, with its bucket.</summary>
+        /// <exception cref="ArgumentOutOfRangeException">The rank is not within 0 to 100.</exception>
         /// <exception cref="PicolloException">Nothing was recorded.</exception>
         public Percentile GetPercentile(double rank, EquivalentValueSelection valueSelection = default)
         {
+            Arguments.Rank(rank, nameof(rank));
             PicolloPercentile percentile;
             lock (Gate)
                 Outcome.Check(NativeMethods.picollo_snapshot_percentiles(
@@ -103,8 +106,7 @@ namespace Picollo.Metrics
         public void GetPercentiles(
             ReadOnlySpan<double> ranks, Span<Percentile> percentiles, EquivalentValueSelection valueSelection = default)
         {
-            if (percentiles.Length < ranks.Length)
-                throw new ArgumentException("There is room for fewer percentiles than there are ranks.", nameof(percentiles));
+            Arguments.Ranks(ranks, percentiles.Length, nameof(ranks), nameof(percentiles));
             if (ranks.Length == 0)
                 return;
             PicolloPercentile* native = stackalloc PicolloPercentile[Chunk];
@@ -136,7 +138,9 @@ namespace Picollo.Metrics
         }
 
         /// <summary>The bucket that a value is counted in.</summary>
-        /// <exception cref="ArgumentException">The value is out of range.</exception>
+        /// <exception cref="PicolloException">
+        /// <see cref="PicolloStatus.InvalidArgument"/>: the value is out of the histogram's range.
+        /// </exception>
         public Bucket GetBucket(ulong value)
         {
             PicolloBucket bucket;

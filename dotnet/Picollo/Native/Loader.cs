@@ -47,8 +47,8 @@ namespace Picollo.Native
             catch (DllNotFoundException inner)
             {
                 throw new DllNotFoundException(
-                    "libpicollo.so was not found. Install it, put its directory on LD_LIBRARY_PATH, or (.NET 5 and later) set "
-                    + "PICOLLO_LIBRARY to the file.", inner);
+                    "libpicollo.so was not found. Put it beside the program, install it, put its directory on LD_LIBRARY_PATH, or "
+                    + "(.NET 5 and later) set PICOLLO_LIBRARY to the file. `make stage` leaves it in target/stage/lib.", inner);
             }
             if (abi != Constants.AbiVersion)
                 throw new DllNotFoundException(

@@ -3,7 +3,10 @@ using System.Threading;
 
 namespace Picollo.Native
 {
-    /// <summary>Turns statuses of the library into exceptions.</summary>
+    /// <summary>
+    /// Turns statuses of the library into exceptions: whatever it answers is a <see cref="PicolloException"/>. Arguments that can be
+    /// seen to be wrong without it are <see cref="ArgumentException"/>s, of <see cref="Arguments"/>, before it is called.
+    /// </summary>
     internal static unsafe class Outcome
     {
         internal static void Check(int status)
@@ -19,19 +22,15 @@ namespace Picollo.Native
                 throw Exception(status, error);
         }
 
-        internal static Exception Exception(int status, PicolloError* error)
+        private static PicolloException Exception(int status, PicolloError* error)
         {
             string message = error == null ? "" : Utf8.FromField(error->Message, PicolloError.MessageLength);
             if (message.Length == 0)
                 message = Utf8.FromNative(NativeMethods.picollo_status_str(status));
             var kind = (PicolloStatus)status;
-            if (kind == PicolloStatus.OutOfMemory)
-                return new OutOfMemoryException(message);
-            if (error != null)
-                return new PicolloException(kind, message, error->OsErrno, error->EventIndex);
-            if (kind == PicolloStatus.InvalidArgument)
-                return new ArgumentException(message);
-            return new PicolloException(kind, message, 0, -1);
+            return error != null
+                ? new PicolloException(kind, message, error->OsErrno, error->EventIndex)
+                : new PicolloException(kind, message, 0, -1);
         }
 
         /// <summary>

@@ -229,6 +229,16 @@ namespace Picollo.PerfEvent
         NodePrefetchMiss = 6 | (2 << 8) | (1 << 16)
     }
 
+    /// <summary>How a session reads its counters.</summary>
+    public enum PerfReadMode
+    {
+        /// <summary>In user space where that is provably right, else by system call. For the thread that opened the session.</summary>
+        Automatic = Constants.ReadAuto,
+
+        /// <summary>By system call, on any thread.</summary>
+        SystemCall = Constants.ReadSyscall
+    }
+
     /// <summary>What is known of a reading.</summary>
     [Flags]
     public enum PerfReadingFlags : uint

@@ -72,9 +72,14 @@ namespace Picollo.PerfEvent
         public ulong PairFastReadOverhead => Info().OverheadFast;
 
         /// <summary>The count since the session's base, at the last reading.</summary>
+        /// <remarks>
+        /// Every look copies the readings of all counters of the session and takes this one's: keep what it gives, or take all at once by
+        /// <see cref="PerfEventCounterSession.Readings"/>. Two looks may be of two readings, where another thread reads in between.
+        /// </remarks>
         public PerfEventCounterValue Current => Session.Reading(_index, false);
 
         /// <summary>The count between the last two readings.</summary>
+        /// <remarks>One copy of all readings for each look, as with <see cref="Current"/>.</remarks>
         public PerfEventCounterValue Delta => Session.Reading(_index, true);
 
         /// <inheritdoc/>

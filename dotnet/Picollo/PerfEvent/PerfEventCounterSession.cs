@@ -1,4 +1,5 @@
 using System;
+using System.Runtime.InteropServices;
 using System.Threading;
 using Picollo.Metrics;
 using Picollo.Native;
@@ -7,9 +8,9 @@ namespace Picollo.PerfEvent
 {
     /// <summary>Performance counters that are read together, each with a histogram of its own.</summary>
     /// <remarks>
-    /// <see cref="Read"/> without <c>forceSyscallRead</c> belongs to the thread that opened the session; everything else may be called
-    /// from any thread, and calls take turns. Not counting is never told as zero: what cannot be counted is an exception that says
-    /// what to do about it.
+    /// <see cref="Read"/> belongs to the thread that opened the session unless it is by <see cref="PerfReadMode.SystemCall"/>;
+    /// everything else may be called from any thread, and calls take turns. Not counting is never told as zero: what cannot be counted
+    /// is an exception that says what to do about it.
     /// </remarks>
     public sealed unsafe partial class PerfEventCounterSession : IDisposable
     {
@@ -29,15 +30,40 @@ namespace Picollo.PerfEvent
         public PerfEventKnownCounters Counters { get; } = new PerfEventKnownCounters();
 
         /// <summary>Takes a reading of all counters. Deltas are between the last two readings.</summary>
-        /// <param name="forceSyscallRead">Read by system call, on any thread, although the counters could be read in user space.</param>
-        public void Read(bool forceSyscallRead = false)
+        /// <param name="mode">In user space where that is right, or by system call, which works on any thread.</param>
+        /// <exception cref="PicolloException">
+        /// <see cref="PicolloStatus.WrongThread"/>: another thread opened the session.
+        /// </exception>
+        public void Read(PerfReadMode mode = PerfReadMode.Automatic)
         {
+            Arguments.Member((int)mode, (int)PerfReadMode.SystemCall, nameof(mode));
             Enter();
             int status;
             fixed (PicolloError* error = &_error)
-                status = NativeMethods.picollo_session_read(
-                    _pointer, (uint)(forceSyscallRead ? Constants.ReadSyscall : Constants.ReadAuto), error);
+                status = NativeMethods.picollo_session_read(_pointer, (uint)mode, error);
             Leave(status, true);
+        }
+
+        /// <summary>
+        /// The last reading of all counters, in the order of <see cref="Counters"/>, by one copy: what is here belongs together, and
+        /// costs less than <see cref="PerfEventCounter.Delta"/> of each.
+        /// </summary>
+        /// <param name="values">Where they go: one for each counter. Further ones are left as they are.</param>
+        /// <param name="deltas">True: the counts between the last two readings. False: since the base.</param>
+        /// <remarks>Allocates nothing.</remarks>
+        /// <exception cref="ArgumentException">There are more counters than values.</exception>
+        /// <exception cref="PicolloException">Nothing was read since the base.</exception>
+        public void Readings(Span<PerfEventCounterValue> values, bool deltas)
+        {
+            if (values.Length < Counters.Count)
+                throw new ArgumentException($"There is room for fewer values than the {Counters.Count} counters.", nameof(values));
+            // A value holds a native reading and nothing else.
+            fixed (PerfEventCounterValue* start = &MemoryMarshal.GetReference(values))
+            {
+                Enter();
+                Leave(NativeMethods.picollo_session_readings(
+                    _pointer, deltas ? 1u : 0u, (PicolloReading*)start, (UIntPtr)values.Length), false);
+            }
         }
 
         /// <summary>Records the last reading in the histograms; once per reading.</summary>
@@ -106,7 +132,11 @@ namespace Picollo.PerfEvent
         {
             int length = Counters.Count;
             if (length > Usual)
-                return new PerfEventCounterValue(in Readings(deltas)[index]);
+            {
+                var values = new PerfEventCounterValue[length];
+                Readings(values, deltas);
+                return values[index];
+            }
             PicolloReading* readings = stackalloc PicolloReading[Usual];
             Enter();
             Leave(NativeMethods.picollo_session_readings(_pointer, deltas ? 1u : 0u, readings, (UIntPtr)length), false);
@@ -119,18 +149,6 @@ namespace Picollo.PerfEvent
             Enter();
             Leave(NativeMethods.picollo_session_event_info(_pointer, (UIntPtr)index, &info), false);
             return info;
-        }
-
-        private PicolloReading[] Readings(bool deltas)
-        {
-            var readings = new PicolloReading[Counters.Count];
-            Enter();
-            int status;
-            fixed (PicolloReading* start = readings)
-                status = NativeMethods.picollo_session_readings(
-                    _pointer, deltas ? 1u : 0u, start, (UIntPtr)readings.Length);
-            Leave(status, false);
-            return readings;
         }
 
         /// <summary>

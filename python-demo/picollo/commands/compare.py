@@ -26,7 +26,7 @@ import time
 from statistics import fmean
 from typing import Any, Callable, NamedTuple, Optional, Sequence
 
-from ..benchmark import A, B, Benchmark
+from ..benchmark import Benchmark, Step
 from ..compare import BlockComparison, Verdict, compare_blocks
 from ..errors import PicolloError
 from ..session import Session
@@ -232,7 +232,7 @@ def measure(runner: Runner, arguments: argparse.Namespace) -> list[list[dict[str
     last = [math.nan, math.nan]
     # The stepper has a round of its own before it counts.
     for _ in range(arguments.warm_up - 1):
-        for which in (A, B):
+        for which in (Step.A, Step.B):
             last[which] = runner.run(which)["wall"]
     bar = Bar()
     bench = Benchmark(
@@ -266,7 +266,7 @@ def measure(runner: Runner, arguments: argparse.Namespace) -> list[list[dict[str
         blocks.append(
             [
                 {key: fmean(measured[key] for which, measured in block if which == side) for key in keys}
-                for side in (A, B)
+                for side in (Step.A, Step.B)
             ]
         )
     return blocks
@@ -278,7 +278,7 @@ def judge(
     """The comparison of one metric; ``None`` where it was not measured in every block."""
     if not blocks or not all(metric.key in side for block in blocks for side in block):
         return None
-    a, b = ([block[side][metric.key] for block in blocks] for side in (A, B))
+    a, b = ([block[side][metric.key] for block in blocks] for side in (Step.A, Step.B))
     return compare_blocks(
         a,
         b,
@@ -445,7 +445,7 @@ def _as_json(
             "lag1": comparison.lag1,
             "autocorrelated": comparison.is_autocorrelated,
             "verdict": _verdict(key, comparison),
-            "blocks": [[block[A][key], block[B][key]] for block in blocks],
+            "blocks": [[block[Step.A][key], block[Step.B][key]] for block in blocks],
         }
     return {
         "names": list(names),

@@ -47,14 +47,14 @@ const SO_HDR: &str = ".so: HdrHistogram_c";
 
 fn judge(report: &mut Report, section: &Section) {
     for (what, of, to, limit) in [
-        ("inlined, 64-bit / limit", INLINED_64, LIMIT, 2.8),
-        ("inlined, 32-bit / limit", INLINED_32, LIMIT, 3.4),
-        ("inlined, 64-bit / HdrHistogram_c", INLINED_64, HDR, 0.30),
-        ("inlined, 32-bit / HdrHistogram_c", INLINED_32, HDR, 0.30),
-        (".so / empty function", SO, EMPTY, 1.35),
-        (".so / HdrHistogram_c's .so", SO, SO_HDR, 0.5),
-        ("batch with AVX-512 / limit", BATCH_AVX512, LIMIT, 1.5),
-        ("batch with BMI2 / limit", BATCH_BMI2, LIMIT, 2.2),
+        ("single writer, inlined / limit", INLINED_64, LIMIT, 2.8),
+        ("single writer, 32-bit, inlined / limit", INLINED_32, LIMIT, 3.4),
+        ("single writer, inlined / HdrHistogram_c", INLINED_64, HDR, 0.30),
+        ("single writer, 32-bit, inlined / HdrHistogram_c", INLINED_32, HDR, 0.30),
+        ("single-writer .so / empty function", SO, EMPTY, 1.35),
+        ("single-writer .so / HdrHistogram_c's .so", SO, SO_HDR, 0.5),
+        ("single-writer batch, AVX-512 / limit", BATCH_AVX512, LIMIT, 1.5),
+        ("single-writer batch, BMI2 / limit", BATCH_BMI2, LIMIT, 2.2),
         ("thread-local .so / single-writer .so", SO_THREAD, SO, 1.15),
         ("interlocked / HdrHistogram_c, atomic", INTERLOCKED, HDR_ATOMIC, 0.55),
     ] {

@@ -1,0 +1,55 @@
+using System;
+
+namespace Picollo.Native
+{
+    /// <summary>Checks of arguments, before the library is asked. What only the library can judge is for it to answer.</summary>
+    internal static class Arguments
+    {
+        internal static void Rank(double value, string name)
+        {
+            if (!(value >= 0 && value <= 100))
+                throw new ArgumentOutOfRangeException(name, value, "A rank is within 0 to 100.");
+        }
+
+        internal static void Ranks(ReadOnlySpan<double> values, int room, string name, string roomName)
+        {
+            if (room < values.Length)
+                throw new ArgumentException("There is less room than there are ranks.", roomName);
+            foreach (double value in values)
+                Rank(value, name);
+        }
+
+        internal static void Quantile(double value, string name)
+        {
+            if (!(value >= 0 && value <= 1))
+                throw new ArgumentOutOfRangeException(name, value, "A quantile is within 0 to 1.");
+        }
+
+        internal static void Quantiles(ReadOnlySpan<double> values, int room, string name, string roomName)
+        {
+            if (room < values.Length)
+                throw new ArgumentException("There is less room than there are quantiles.", roomName);
+            foreach (double value in values)
+                Quantile(value, name);
+        }
+
+        internal static void BetweenZeroAndOne(double value, string name)
+        {
+            if (!(value > 0 && value < 1))
+                throw new ArgumentOutOfRangeException(name, value, "It lies between 0 and 1, neither included.");
+        }
+
+        internal static void AtLeastOne(long value, string name)
+        {
+            if (value < 1)
+                throw new ArgumentOutOfRangeException(name, value, "There is at least one.");
+        }
+
+        /// <summary>A member of an enumeration whose numbers go from 0 to the last without a gap.</summary>
+        internal static void Member(int value, int last, string name)
+        {
+            if (value < 0 || value > last)
+                throw new ArgumentOutOfRangeException(name, value, "There is no such member of the enumeration.");
+        }
+    }
+}

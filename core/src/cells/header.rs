@@ -60,9 +60,8 @@ pub struct Header {
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Header>() == 256 && core::mem::offset_of!(Header, tallies) == 64);
-#[cfg(all(not(loom), target_has_atomic = "64"))]
 const _: () = {
+    assert!(size_of::<Header>() == 256 && core::mem::offset_of!(Header, tallies) == 64);
     assert!(core::mem::offset_of!(Header, version) == 192 && core::mem::offset_of!(Header, identity) == 200);
     assert!(core::mem::offset_of!(Header, second_baseline) == 216);
 };

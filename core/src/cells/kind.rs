@@ -119,7 +119,7 @@ mod tests {
             }
         }
         assert_eq!(Mode::try_from(Mode::ALL.len() as u32), Err(Error::InvalidArgument));
-        assert_eq!((Kind(0x40_0104).mode(), Kind(0x40_0204).storage()), (None, None));
+        assert_eq!((Kind(0x40_00ff).mode(), Kind(0x40_ff00).storage()), (None, None));
     }
 
     /// Images that earlier builds made are read by later ones.

@@ -16,6 +16,8 @@
 use core::ptr::NonNull;
 
 use crate::cells::header::Header;
+#[cfg(any(feature = "std", test))]
+use crate::cells::kind::{Mode, Storage};
 pub(crate) use crate::cells::single_writer::Unguarded;
 pub(crate) use crate::cells::write_mode::Interlocked;
 pub(crate) use crate::histograms::body::Body;
@@ -85,20 +87,20 @@ macro_rules! as_what_it_is {
 }
 pub(crate) use {as_what_it_is, with_type_of};
 
+/// Which modes have which storage, in a build with everything. Exhaustive: a new mode does not compile until it is said here.
+#[cfg(any(feature = "std", test))]
+pub(crate) const fn is_offered(mode: Mode, storage: Storage) -> bool {
+    match (mode, storage) {
+        (Mode::Interlocked | Mode::SingleWriter, Storage::Dense | Storage::Sparse) => true,
+        (Mode::ThreadLocal | Mode::Scalable, Storage::Dense) => true,
+        (Mode::ThreadLocal | Mode::Scalable, Storage::Sparse) => false,
+    }
+}
+
 /// Whether the table has what is offered, no more and no less: otherwise the build fails.
 #[cfg(feature = "std")]
 const _: () = {
-    use crate::cells::kind::{Kind, Mode, Storage};
-
-    /// Which modes have which storage, in a build with everything. Exhaustive: a new mode does not compile until it is said
-    /// here.
-    const fn is_offered(mode: Mode, storage: Storage) -> bool {
-        match (mode, storage) {
-            (Mode::Interlocked | Mode::SingleWriter, Storage::Dense | Storage::Sparse) => true,
-            (Mode::ThreadLocal | Mode::Scalable, Storage::Dense) => true,
-            (Mode::ThreadLocal | Mode::Scalable, Storage::Sparse) => false,
-        }
-    }
+    use crate::cells::kind::Kind;
 
     const fn is_in_table(kind: Kind) -> bool {
         with_type_of!(kind, Type => size_of::<&Type>() != 0, _ => false)
@@ -109,7 +111,10 @@ const _: () = {
         let (mode, storage) = (Mode::ALL[at / Storage::ALL.len()], Storage::ALL[at % Storage::ALL.len()]);
         let narrow = is_in_table(Kind::new(mode, storage, 32)) == is_offered(mode, storage);
         let wide = is_in_table(Kind::new(mode, storage, 64)) == is_offered(mode, storage);
-        assert!(narrow && wide, "what `is_offered` says and the table of `with_type_of` differ");
+        assert!(
+            narrow && wide,
+            "`is_offered` and the table of `with_type_of` differ: a mode has no row, or one too many"
+        );
         at += 1;
     }
 };

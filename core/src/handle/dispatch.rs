@@ -21,7 +21,7 @@ use crate::cells::kind::{Mode, Storage};
 pub(crate) use crate::cells::single_writer::Unguarded;
 pub(crate) use crate::cells::write_mode::Interlocked;
 pub(crate) use crate::histograms::body::Body;
-use crate::histograms::dense::Histogram;
+pub(crate) use crate::histograms::dense::Histogram;
 pub(crate) use crate::histograms::scalable::Scalable;
 #[cfg(feature = "std")]
 pub(crate) use crate::histograms::sharded::Sharded;
@@ -32,7 +32,8 @@ pub(crate) use crate::platform::atomics::{AtomicU32, AtomicU64};
 pub(crate) type Single<C> = Histogram<[C], Unguarded>;
 pub(crate) type Atomic<C> = Histogram<[C], Interlocked>;
 
-/// Runs an expression with the type that a kind stands for, or another for a kind that this build does not have.
+/// Runs an expression with the type that a kind stands for, or another for a kind that this build does not have. Whoever uses
+/// it imports all of this file, so the types in the rows are imported here by `pub(crate) use`.
 macro_rules! with_type_of {
     ($kind:expr, $type:ident => $body:expr, _ => $unknown:expr) => {
         with_type_of!($kind, $type => $body, _ => $unknown, [

@@ -56,7 +56,7 @@ fn without_memory_for_a_shard_nothing_is_lost() {
     for counter_bits in [32, 64] {
         let histogram = SharedHistogram::create(&options(counter_bits)).unwrap();
         // Cells that go through critical sections have no recorder at all.
-        let lacking = cfg!(any(picollo_no_atomic64, picollo_no_cas, not(target_has_atomic = "64")));
+        let lacking = cfg!(picollo_critical_64);
         let refused = if lacking && counter_bits == 64 { Error::Unsupported } else { Error::OutOfMemory };
         let empty = histogram.footprint();
         let record = || {

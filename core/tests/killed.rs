@@ -113,7 +113,7 @@ fn spin(time: Duration) {
 }
 
 fn cannot_be_shared() -> bool {
-    let cannot = cfg!(any(picollo_no_atomic64, picollo_no_cas, not(target_has_atomic = "64")));
+    let cannot = cfg!(picollo_critical_64);
     if cannot {
         println!("SKIPPED: critical sections do not reach into another process");
     }

@@ -215,6 +215,6 @@ proptest! {
 #[test]
 fn the_default_width_suits_the_target() {
     let histogram = SharedHistogram::create(&Options::default()).unwrap();
-    let narrow = cfg!(any(picollo_no_atomic64, picollo_no_cas, not(target_has_atomic = "64")));
+    let narrow = cfg!(picollo_critical_64);
     assert_eq!(histogram.counter_bits(), if narrow { 32 } else { 64 });
 }

@@ -20,11 +20,21 @@ pub const PICOLLO_STORAGE_DENSE: u32 = 0;
 /// Counters are allocated in small chunks on first touch.
 pub const PICOLLO_STORAGE_SPARSE: u32 = 1;
 
+/// The number of a mode for C. Exhaustive: a new mode does not compile until it has one.
+const fn number_of(mode: Mode) -> u32 {
+    match mode {
+        Mode::Interlocked => PICOLLO_MODE_INTERLOCKED,
+        Mode::SingleWriter => PICOLLO_MODE_SINGLE_WRITER,
+        Mode::ThreadLocal => PICOLLO_MODE_THREAD_LOCAL,
+        Mode::Scalable => PICOLLO_MODE_SCALABLE,
+    }
+}
+
 const _: () = assert!(
-    PICOLLO_MODE_INTERLOCKED == Mode::Interlocked as u32
-        && PICOLLO_MODE_SINGLE_WRITER == Mode::SingleWriter as u32
-        && PICOLLO_MODE_THREAD_LOCAL == Mode::ThreadLocal as u32
-        && PICOLLO_MODE_SCALABLE == Mode::Scalable as u32
+    number_of(Mode::Interlocked) == Mode::Interlocked as u32
+        && number_of(Mode::SingleWriter) == Mode::SingleWriter as u32
+        && number_of(Mode::ThreadLocal) == Mode::ThreadLocal as u32
+        && number_of(Mode::Scalable) == Mode::Scalable as u32
         && PICOLLO_STORAGE_DENSE == Storage::Dense as u32
         && PICOLLO_STORAGE_SPARSE == Storage::Sparse as u32
 );

@@ -8,10 +8,7 @@ pub(crate) const RUN: usize = 512;
 /// Loads cells, each as a relaxed load does.
 #[inline]
 pub(crate) fn load_64(cells: &[AtomicU64], out: &mut [u64]) {
-    #[cfg(all(
-        target_arch = "x86_64",
-        not(any(loom, miri, picollo_plain_loads, picollo_no_atomic64, picollo_no_cas))
-    ))]
+    #[cfg(picollo_wide_loads)]
     let (cells, out) = wide::load_64(cells, out);
     for (out, cell) in out.iter_mut().zip(cells) {
         *out = crate::cells::cell::Counter::load(cell);
@@ -21,10 +18,7 @@ pub(crate) fn load_64(cells: &[AtomicU64], out: &mut [u64]) {
 /// Loads cells of 32 bits, each as a relaxed load does.
 #[inline]
 pub(crate) fn load_32(cells: &[AtomicU32], out: &mut [u64]) {
-    #[cfg(all(
-        target_arch = "x86_64",
-        not(any(loom, miri, picollo_plain_loads, picollo_no_atomic64, picollo_no_cas))
-    ))]
+    #[cfg(picollo_wide_loads)]
     let (cells, out) = wide::load_32(cells, out);
     for (out, cell) in out.iter_mut().zip(cells) {
         *out = crate::cells::cell::Counter::load(cell);
@@ -144,10 +138,7 @@ fn plain_power_sums(raw: &[u64], base: &[u64]) -> Option<PowerSums> {
 /// That each cell is read whole is what Intel and AMD document for aligned 16-byte `MOVDQA` loads on processors with AVX:
 /// they are atomic, all 16 bytes, so each cell in them is. To the compiler the assembly is what a relaxed load of each
 /// cell would be: it reads the cells, untorn, at some moment, and orders nothing else.
-#[cfg(all(
-    target_arch = "x86_64",
-    not(any(loom, miri, picollo_plain_loads, picollo_no_atomic64, picollo_no_cas))
-))]
+#[cfg(picollo_wide_loads)]
 mod wide {
     use core::arch::asm;
     use core::arch::x86_64::{

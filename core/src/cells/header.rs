@@ -20,6 +20,7 @@ use core::mem::size_of;
 
 use crate::cells::cell::{Counter, Tallies, TallyCounts};
 use crate::cells::identity::IdentityCell;
+use crate::cells::kind::Kind;
 use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
 use crate::platform::atomics::{AtomicU64, const_unless_loom};
@@ -39,7 +40,7 @@ const TWO_BANKS: u8 = 8;
 #[repr(C, align(64))]
 pub struct Header {
     pub(crate) layout: Layout,
-    pub(crate) kind: u32,
+    pub(crate) kind: Kind,
     /// Thread-local mode: where a thread's table has its shard of this histogram, in bytes.
     pub(crate) table_offset: u32,
     /// Thread-local mode: no other histogram of this process had it, so that threads tell their shards apart.
@@ -59,12 +60,17 @@ pub struct Header {
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Header>() == 256 && core::mem::offset_of!(Header, tallies) == 64);
-#[cfg(all(not(loom), target_has_atomic = "64"))]
 const _: () = {
+    assert!(size_of::<Header>() == 256 && core::mem::offset_of!(Header, tallies) == 64);
     assert!(core::mem::offset_of!(Header, version) == 192 && core::mem::offset_of!(Header, identity) == 200);
     assert!(core::mem::offset_of!(Header, second_baseline) == 216);
 };
+
+/// What begins with a [`Header`]. What can be answered from the header alone is answered once, from there.
+pub trait Headed {
+    /// The header.
+    fn header(&self) -> &Header;
+}
 
 /// An epoch that nothing had before, and not 0.
 #[cfg(feature = "alloc")]
@@ -78,7 +84,7 @@ fn new_epoch() -> u64 {
 
 impl Header {
     const_unless_loom! {
-        pub(crate) const fn new(layout: Layout, kind: u32, live_reset: bool) -> Header {
+        pub(crate) const fn new(layout: Layout, kind: Kind, live_reset: bool) -> Header {
             Header {
                 layout,
                 kind,
@@ -134,7 +140,7 @@ impl Header {
 
     /// Width of the cells.
     pub(crate) const fn counter_bits(&self) -> u32 {
-        self.kind >> 16
+        self.kind.counter_bits()
     }
 
     pub(crate) const fn has_baseline(&self) -> bool {
@@ -159,6 +165,11 @@ impl Header {
     /// The tallies of a bank.
     pub(crate) fn bank_tallies(&self, bank: usize) -> [&AtomicU64; 4] {
         if bank == 0 { self.baseline.words() } else { self.second_baseline.each_ref() }
+    }
+
+    /// Whether a baseline that was read at `version` still stands.
+    pub(crate) fn baseline_is(&self, version: u32) -> bool {
+        if self.has_two_banks() { self.version.banks().is(version) } else { self.version.is(version) }
     }
 
     /// What [`crate::Source::copy_baseline`] is to those whose baseline is one bank of cells: all zero where there is none.

@@ -2,65 +2,95 @@
 
 use crate::error::{Error, Result};
 
-/// Who may write, and how.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(u32)]
-pub enum Mode {
-    /// Right with any number of threads, and in signal and interrupt handlers: one atomic add. The default.
-    #[default]
-    Interlocked = 0,
-    /// One writer, any number of readers: a plain add. The caller promises that there is one; in Rust the type
-    /// [`crate::SingleWriterHistogram`] keeps the promise, and [`crate::SharedHistogram`] refuses this mode.
-    SingleWriter = 1,
-    /// Many hot writers: a plain add into the thread's own shard.
-    ThreadLocal = 2,
-    /// Many writers, little memory, approximate counts.
-    Scalable = 3,
-}
-
-/// When cells are allocated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(u32)]
-pub enum Storage {
-    /// All at once.
-    #[default]
-    Dense = 0,
-    /// In small chunks, on first touch.
-    Sparse = 1,
-}
-
-impl TryFrom<u32> for Mode {
-    type Error = Error;
-
-    fn try_from(code: u32) -> Result<Self> {
-        match code {
-            0 => Ok(Mode::Interlocked),
-            1 => Ok(Mode::SingleWriter),
-            2 => Ok(Mode::ThreadLocal),
-            3 => Ok(Mode::Scalable),
-            _ => Err(Error::InvalidArgument),
+/// An enum whose variants have numbers, and the way back from a number.
+macro_rules! numbered {
+    (
+        $(#[$attribute:meta])*
+        pub enum $name:ident {
+            $($(#[$of_variant:meta])* $variant:ident = $number:literal,)*
         }
+    ) => {
+        $(#[$attribute])*
+        #[repr(u32)]
+        pub enum $name {
+            $($(#[$of_variant])* $variant = $number,)*
+        }
+
+        impl $name {
+            /// Every one there is.
+            pub(crate) const ALL: &[$name] = &[$($name::$variant),*];
+        }
+
+        impl TryFrom<u32> for $name {
+            type Error = Error;
+
+            fn try_from(code: u32) -> Result<Self> {
+                match code {
+                    $($number => Ok($name::$variant),)*
+                    _ => Err(Error::InvalidArgument),
+                }
+            }
+        }
+    };
+}
+
+numbered! {
+    /// Who may write, and how.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum Mode {
+        /// Right with any number of threads, and in signal and interrupt handlers: one atomic add. The default.
+        #[default]
+        Interlocked = 0,
+        /// One writer, any number of readers: a plain add. The caller promises that there is one; in Rust the type
+        /// [`crate::SingleWriterHistogram`] keeps the promise, and [`crate::SharedHistogram`] refuses this mode.
+        SingleWriter = 1,
+        /// Many hot writers: a plain add into the thread's own shard.
+        ThreadLocal = 2,
+        /// Many writers, little memory, approximate counts.
+        Scalable = 3,
     }
 }
 
-impl TryFrom<u32> for Storage {
-    type Error = Error;
-
-    fn try_from(code: u32) -> Result<Self> {
-        match code {
-            0 => Ok(Storage::Dense),
-            1 => Ok(Storage::Sparse),
-            _ => Err(Error::InvalidArgument),
-        }
+numbered! {
+    /// When cells are allocated.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum Storage {
+        /// All at once.
+        #[default]
+        Dense = 0,
+        /// In small chunks, on first touch.
+        Sparse = 1,
     }
 }
 
-/// Mode, storage and cell width in one word, so that a record tells them apart by one comparison.
-pub(crate) const fn kind(mode: Mode, storage: Storage, counter_bits: u32) -> u32 {
-    number_of(mode) | (storage as u32) << 8 | counter_bits << 16
+/// Mode, storage and cell width in one word, so that a record tells them apart by one comparison. It lies in headers, also
+/// in memory that processes share: any word is a kind, if perhaps one that no build makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub(crate) struct Kind(u32);
+
+impl Kind {
+    pub(crate) const fn new(mode: Mode, storage: Storage, counter_bits: u32) -> Kind {
+        Kind(number_of(mode) | (storage as u32) << 8 | counter_bits << 16)
+    }
+
+    /// Who may write; `None` for a mode that this build does not know.
+    pub(crate) fn mode(self) -> Option<Mode> {
+        Mode::ALL.iter().copied().find(|&mode| number_of(mode) == self.0 & 0xff)
+    }
+
+    /// When cells are allocated; `None` for a storage that this build does not know.
+    pub(crate) fn storage(self) -> Option<Storage> {
+        Storage::ALL.iter().copied().find(|&storage| storage as u32 == self.0 >> 8 & 0xff)
+    }
+
+    /// Width of the cells.
+    pub(crate) const fn counter_bits(self) -> u32 {
+        self.0 >> 16
+    }
 }
 
-/// A mode in images. These numbers are not those of [`Mode`], which tell what is asked for: images of every version have
+/// A mode in images. These numbers are not those of [`Mode`], which say what is asked for: images of every version have
 /// these, so that whatever the default is called, what is in shared memory stays what it is.
 const fn number_of(mode: Mode) -> u32 {
     match mode {
@@ -68,5 +98,42 @@ const fn number_of(mode: Mode) -> u32 {
         Mode::Interlocked => 1,
         Mode::ThreadLocal => 2,
         Mode::Scalable => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_what_it_was_made_of() {
+        for &mode in Mode::ALL {
+            assert_eq!(Mode::try_from(mode as u32), Ok(mode));
+            for &storage in Storage::ALL {
+                assert_eq!(Storage::try_from(storage as u32), Ok(storage));
+                for bits in [32, 64] {
+                    let kind = Kind::new(mode, storage, bits);
+                    let parts = (kind.mode(), kind.storage(), kind.counter_bits());
+                    assert_eq!(parts, (Some(mode), Some(storage), bits));
+                }
+            }
+        }
+        assert_eq!(Mode::try_from(Mode::ALL.len() as u32), Err(Error::InvalidArgument));
+        assert_eq!((Kind(0x40_00ff).mode(), Kind(0x40_ff00).storage()), (None, None));
+    }
+
+    /// Images that earlier builds made are read by later ones.
+    #[test]
+    fn the_words_in_images_stay_what_they_are() {
+        for (word, mode, storage, bits) in [
+            (0x40_0000, Mode::SingleWriter, Storage::Dense, 64),
+            (0x20_0000, Mode::SingleWriter, Storage::Dense, 32),
+            (0x40_0001, Mode::Interlocked, Storage::Dense, 64),
+            (0x20_0101, Mode::Interlocked, Storage::Sparse, 32),
+            (0x40_0002, Mode::ThreadLocal, Storage::Dense, 64),
+            (0x40_0003, Mode::Scalable, Storage::Dense, 64),
+        ] {
+            assert_eq!(Kind::new(mode, storage, bits), Kind(word));
+        }
     }
 }

@@ -32,7 +32,7 @@ impl<'a, C> Place<'a, C> {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(any(loom, miri, picollo_no_atomic64, picollo_no_cas))))]
+#[cfg(picollo_one_step)]
 mod chosen {
     use core::arch::asm;
 
@@ -88,7 +88,7 @@ mod chosen {
     }
 }
 
-#[cfg(not(all(target_arch = "x86_64", not(any(loom, miri, picollo_no_atomic64, picollo_no_cas)))))]
+#[cfg(not(picollo_one_step))]
 mod chosen {
     use super::Place;
     use crate::platform::atomics::Ordering::Relaxed;

@@ -185,6 +185,7 @@ mod tests {
     use super::*;
     use crate::cells::kind::Mode;
     use crate::cells::kind::Storage;
+    use crate::handle::dispatch::is_offered;
     use crate::snapshot::snapshot::{Since, Snapshot};
     use std::boxed::Box;
     use std::vec::Vec;
@@ -205,18 +206,16 @@ mod tests {
         unsafe { HistogramArray::create_unguarded(options, length) }.unwrap()
     }
 
-    const KINDS: [(Mode, Storage); 6] = [
-        (Mode::SingleWriter, Storage::Dense),
-        (Mode::Interlocked, Storage::Dense),
-        (Mode::ThreadLocal, Storage::Dense),
-        (Mode::Scalable, Storage::Dense),
-        (Mode::SingleWriter, Storage::Sparse),
-        (Mode::Interlocked, Storage::Sparse),
-    ];
+    /// Every kind there is, in one width.
+    fn kinds() -> impl Iterator<Item = (Mode, Storage)> {
+        let with_both = |&mode: &Mode| Storage::ALL.iter().map(move |&storage| (mode, storage));
+        Mode::ALL.iter().flat_map(with_both).filter(|&(mode, storage)| is_offered(mode, storage))
+    }
 
     #[test]
     fn every_element_is_a_histogram_of_its_own() {
-        for (mode, storage) in KINDS {
+        assert!(kinds().count() >= 6);
+        for (mode, storage) in kinds() {
             for counter_bits in [32, 64] {
                 let options = Options { counter_bits, ..options(mode, storage) };
                 let array = create(&options, 7);
@@ -261,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_histogram_keeps_its_array_alive() {
-        for (mode, storage) in KINDS {
+        for (mode, storage) in kinds() {
             let array = create(&options(mode, storage), 3);
             let kept: Vec<SharedHistogram> = array.iter().map(|histogram| histogram.clone()).collect();
             let again = array.clone();

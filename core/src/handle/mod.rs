@@ -2,8 +2,7 @@
 
 #[cfg(feature = "alloc")]
 pub(crate) mod array;
-#[macro_use]
-pub(crate) mod kinds;
+pub(crate) mod dispatch;
 pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod prefix;

@@ -5,14 +5,13 @@ use core::ptr::NonNull;
 
 #[cfg(feature = "alloc")]
 use crate::cells::header::Header;
-use crate::cells::kind::Storage;
-use crate::cells::kind::kind;
+use crate::cells::kind::{Kind, Storage};
 use crate::error::{Error, Result};
 use crate::handle::options::Options;
 use crate::handle::prefix::PREFIX;
 use crate::layout::layout::Layout;
 
-use super::kinds::*;
+use super::dispatch::*;
 
 /// What a histogram takes, in bytes, before it is made. See [`crate::SharedHistogram::estimate`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +28,7 @@ pub struct Footprint {
 /// What options come to.
 pub(crate) struct Plan {
     pub(crate) layout: Layout,
-    pub(crate) kind: u32,
+    pub(crate) kind: Kind,
     pub(crate) live_reset: bool,
     size: usize,
     /// Sparse storage: the most that the histogram may take behind its prefix.
@@ -41,10 +40,10 @@ impl Plan {
         let layout = options.layout()?;
         let bits = options.resolved_counter_bits()?;
         let live_reset = !options.no_live_reset;
-        let kind = kind(options.mode, options.storage, bits);
+        let kind = Kind::new(options.mode, options.storage, bits);
         let size = with_type_of!(
             kind,
-            Kind => Kind::heap_size(&layout, live_reset)?,
+            Type => Type::heap_size(&layout, live_reset)?,
             _ => return Err(Error::Unsupported)
         );
         let max_bytes = match options.max_bytes {
@@ -55,17 +54,15 @@ impl Plan {
     }
 
     /// See [`crate::handle::shared::SharedHistogram::estimate`].
-    pub(crate) fn estimate(&self, storage: Storage) -> Result<Footprint> {
+    pub(crate) fn estimate(&self) -> Result<Footprint> {
         let (step, steps) =
-            with_type_of!(self.kind, Kind => Kind::growth(&self.layout, self.live_reset)?, _ => (0, 0));
-        if self.size > self.max_bytes && storage == Storage::Sparse {
+            with_type_of!(self.kind, Type => Type::growth(&self.layout, self.live_reset)?, _ => (0, 0));
+        let is_limited = self.kind.storage() == Some(Storage::Sparse);
+        if self.size > self.max_bytes && is_limited {
             return Err(Error::InvalidArgument);
         }
         let initial = self.size.checked_add(PREFIX).ok_or(Error::OutOfMemory)?;
-        let limit = match storage {
-            Storage::Sparse => self.max_bytes.saturating_add(PREFIX),
-            Storage::Dense => usize::MAX,
-        };
+        let limit = if is_limited { self.max_bytes.saturating_add(PREFIX) } else { usize::MAX };
         Ok(Footprint { initial, step, most: initial.saturating_add(step.saturating_mul(steps)).min(limit) })
     }
 
@@ -88,7 +85,7 @@ impl Plan {
         let header = place(Header::new(self.layout, self.kind, self.live_reset).with_new_epoch());
         // SAFETY: the caller's promise.
         unsafe {
-            with_type_of!(self.kind, Kind => Kind::initialise(base, header, self.max_bytes), _ => Err(Error::Unsupported))
+            with_type_of!(self.kind, Type => Type::initialise(base, header, self.max_bytes), _ => Err(Error::Unsupported))
         }
     }
 }

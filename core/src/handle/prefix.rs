@@ -140,9 +140,9 @@ pub(crate) unsafe fn free(block: NonNull<Prefix>, length: usize) {
     unsafe {
         let (size, is_array) = (block.as_ref().size, block.as_ref().length != 0);
         if is_array {
-            (0..length).for_each(|index| crate::handle::shared::dispose(Prefix::header_of(block, index)));
+            (0..length).for_each(|index| crate::handle::dispatch::dispose(Prefix::header_of(block, index)));
         } else {
-            crate::handle::shared::dispose(block.byte_add(PREFIX).cast());
+            crate::handle::dispatch::dispose(block.byte_add(PREFIX).cast());
         }
         crate::platform::memory::free(block.cast(), size, align_of::<Prefix>());
     }

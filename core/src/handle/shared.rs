@@ -17,7 +17,7 @@ use crate::layout::layout::Layout;
 use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::{Since, Snapshot};
 
-use crate::handle::kinds::*;
+use crate::handle::dispatch::*;
 pub use crate::handle::plan::Footprint;
 pub(crate) use crate::handle::plan::Plan;
 
@@ -34,22 +34,6 @@ pub struct SharedHistogram(pub(crate) NonNull<Header>);
 unsafe impl Send for SharedHistogram {}
 // SAFETY: as above.
 unsafe impl Sync for SharedHistogram {}
-
-/// Runs an expression on the histogram as what it is.
-macro_rules! as_what_it_is {
-    ($shared:expr, $histogram:ident => $body:expr) => {{
-        let header: *const Header = $shared.0.as_ptr();
-        // SAFETY: a reference keeps the histogram alive, and its kind was written with it.
-        with_type_of!(unsafe { (*header).kind }, Kind => {
-            // SAFETY: of this kind.
-            let $histogram = unsafe { &*Kind::from_header(header) };
-            $body
-        }, _ => {
-            // SAFETY: constructors make no other kinds, and `attach` refuses them.
-            unsafe { core::hint::unreachable_unchecked() }
-        })
-    }};
-}
 
 impl SharedHistogram {
     /// Alignment of the memory given to [`SharedHistogram::init_in`].
@@ -106,13 +90,13 @@ impl SharedHistogram {
     /// again as on the heap: see [`crate::Histogram::required_size`].
     pub fn required_size(options: &Options) -> Result<usize> {
         let plan = Plan::new(options)?;
-        with_dense_type_of!(plan.kind, Kind => Kind::required_size(&plan.layout, plan.live_reset), _ => Err(Error::Unsupported))
+        with_type_of!(plan.kind, Type => Type::required_size(&plan.layout, plan.live_reset), _ => Err(Error::Unsupported))
     }
 
     /// What [`SharedHistogram::footprint`] of a histogram with these options is going to be. Fails as
     /// [`SharedHistogram::create`] does.
     pub fn estimate(options: &Options) -> Result<Footprint> {
-        Plan::new(options)?.estimate(options.storage)
+        Plan::new(options)?.estimate()
     }
 
     /// A new histogram in the caller's memory, private or shared with other processes.
@@ -142,9 +126,9 @@ impl SharedHistogram {
         let plan = Plan::new(options)?;
         // The pointer that is kept is the caller's own: no reference to the memory has been made from it that a use of the
         // pointer would invalidate, nor that would invalidate the pointer.
-        with_dense_type_of!(plan.kind, Kind => {
+        with_type_of!(plan.kind, Type => {
             // SAFETY: valid for writes and used for nothing else, as the caller promises.
-            unsafe { Kind::init_at(memory, size, plan.layout, plan.live_reset) }
+            unsafe { Type::init_at(memory, size, plan.layout, plan.live_reset) }
         }, _ => Err(Error::Unsupported))
         .map(SharedHistogram)
     }
@@ -182,12 +166,8 @@ impl SharedHistogram {
         // SAFETY: aligned, long enough and readable; every bit pattern is a header, if perhaps a broken one.
         let image = unsafe { header.as_ref() };
         image.check()?;
-        let needed = with_dense_type_of!(
-            image.kind,
-            Kind => Kind::size_with_copies(&image.layout, image.copies()),
-            _ => return Err(Error::Corrupt)
-        );
-        if size < needed? {
+        let needed = with_type_of!(image.kind, Type => Type::size_of_image(image), _ => Err(Error::Corrupt))?;
+        if size < needed {
             return Err(Error::BufferTooSmall);
         }
         Ok(SharedHistogram(header))
@@ -231,19 +211,19 @@ impl SharedHistogram {
 
     /// Cells for a recorder, and their owner.
     pub(crate) fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
-        as_what_it_is!(self, histogram => histogram.lend_cells())
+        as_what_it_is!(self.0, histogram => histogram.lend_cells())
     }
 
     /// The cells that [`Recorder`] records into.
     pub(crate) fn counters_of(&self, owner: *mut c_void) -> NonNull<u8> {
-        as_what_it_is!(self, histogram => histogram.lent_cells(owner))
+        as_what_it_is!(self.0, histogram => histogram.lent_cells(owner))
     }
 
     /// # Safety
     /// `owner` must be that of a recorder which is not used any more.
     pub(crate) unsafe fn give_back(&self, owner: *mut c_void) {
         // SAFETY: the caller's promise.
-        as_what_it_is!(self, histogram => unsafe { histogram.give_back(owner) });
+        as_what_it_is!(self.0, histogram => unsafe { histogram.give_back(owner) });
     }
 
     /// Counts the wrap of a cell.
@@ -260,25 +240,8 @@ impl SharedHistogram {
     /// Counts one value.
     #[inline(always)]
     pub fn record(&self, value: u64) {
-        let header: *const Header = self.0.as_ptr();
-        // SAFETY: a reference keeps the histogram alive, and its kind was written with it. For all other kinds: the header
-        // is followed by what its kind says, here and in `record_other`.
-        unsafe {
-            let kind = (*header).kind;
-            // Told by one comparison, whatever other kinds there are.
-            if kind == SINGLE_64 {
-                return (*Single::<AtomicU64>::from_header(header)).record(value);
-            }
-            core::hint::cold_path();
-            #[cfg(feature = "std")]
-            if kind == THREAD_LOCAL_64 {
-                return (*Sharded::<AtomicU64>::from_header(header)).record(value);
-            }
-            if kind == SINGLE_32 {
-                return (*Single::<AtomicU32>::from_header(header)).record(value);
-            }
-            record_less_often(self.0, value);
-        }
+        // SAFETY: a reference keeps the histogram alive.
+        unsafe { record_inlined(self.0, value) };
     }
 
     /// As [`SharedHistogram::record`], for a function that is called rather than inlined: all kinds but the default are
@@ -286,76 +249,69 @@ impl SharedHistogram {
     #[doc(hidden)]
     #[inline(always)]
     pub fn record_out_of_line(&self, value: u64) {
-        let header: *const Header = self.0.as_ptr();
-        // SAFETY: as for `record`.
-        unsafe {
-            if (*header).kind == SINGLE_64 {
-                return (*Single::<AtomicU64>::from_header(header)).record(value);
-            }
-            core::hint::cold_path();
-            record_by_kind(self.0, value);
-        }
+        // SAFETY: a reference keeps the histogram alive.
+        unsafe { record_exported(self.0, value) };
     }
 
     /// Counts one value `count` times.
     pub fn record_n(&self, value: u64, count: u64) {
-        as_what_it_is!(self, histogram => histogram.record_n(value, count));
+        as_what_it_is!(self.0, histogram => histogram.record_n(value, count));
     }
 
     /// Counts every value of a slice.
     pub fn record_batch(&self, values: &[u64]) {
-        as_what_it_is!(self, histogram => histogram.record_batch(values));
+        as_what_it_is!(self.0, histogram => histogram.record_batch(values));
     }
 
     /// See [`Record::record_corrected`].
     pub fn record_corrected(&self, value: u64, expected_interval: u64) {
-        as_what_it_is!(self, histogram => histogram.record_corrected(value, expected_interval));
+        as_what_it_is!(self.0, histogram => histogram.record_corrected(value, expected_interval));
     }
 
     /// See [`Record::record_corrected_n`].
     pub fn record_corrected_n(&self, value: u64, count: u64, expected_interval: u64) {
-        as_what_it_is!(self, histogram => histogram.record_corrected_n(value, count, expected_interval));
+        as_what_it_is!(self.0, histogram => histogram.record_corrected_n(value, count, expected_interval));
     }
 
     /// See [`Record::record_corrected_batch`].
     pub fn record_corrected_batch(&self, values: &[u64], expected_interval: u64) {
-        as_what_it_is!(self, histogram => histogram.record_corrected_batch(values, expected_interval));
+        as_what_it_is!(self.0, histogram => histogram.record_corrected_batch(values, expected_interval));
     }
 
     /// See [`Record::record_in_range`].
     pub fn record_in_range(&self, value: u64, min: u64, max: u64) -> Result<()> {
-        as_what_it_is!(self, histogram => histogram.record_in_range(value, min, max))
+        as_what_it_is!(self.0, histogram => histogram.record_in_range(value, min, max))
     }
 
     /// See [`Record::add_snapshot`].
     pub fn add_snapshot(&self, other: &Snapshot) -> Merged {
-        as_what_it_is!(self, histogram => histogram.add_snapshot(other))
+        as_what_it_is!(self.0, histogram => histogram.add_snapshot(other))
     }
 
     /// See [`Record::add_snapshot_spreading`].
     pub fn add_snapshot_spreading(&self, other: &Snapshot) -> Merged {
-        as_what_it_is!(self, histogram => histogram.add_snapshot_spreading(other))
+        as_what_it_is!(self.0, histogram => histogram.add_snapshot_spreading(other))
     }
 
     /// See [`Histogram::reset`].
     pub fn reset(&self) -> Result<()> {
-        as_what_it_is!(self, histogram => histogram.reset())
+        as_what_it_is!(self.0, histogram => histogram.reset())
     }
 
     /// Bytes of memory in use.
     pub fn footprint(&self) -> usize {
         let prefix = if self.is_counted() { PREFIX } else { 0 };
-        prefix + as_what_it_is!(self, histogram => histogram.footprint())
+        prefix + as_what_it_is!(self.0, histogram => histogram.footprint())
     }
 
     /// Takes the counts of this histogram into a snapshot. See [`Snapshot::update`].
     pub fn update(&self, snapshot: &mut Snapshot, since: Since) -> Result<()> {
-        as_what_it_is!(self, histogram => snapshot.update(histogram, since))
+        as_what_it_is!(self.0, histogram => snapshot.update(histogram, since))
     }
 
     pub(crate) fn is_single_writer(&self) -> bool {
         // SAFETY: as for `layout`.
-        is_single_writer(unsafe { (*self.0.as_ptr()).kind })
+        unsafe { (*self.0.as_ptr()).kind }.mode() == Some(Mode::SingleWriter)
     }
 
     pub(crate) fn is_counted(&self) -> bool {
@@ -367,59 +323,6 @@ impl SharedHistogram {
 /// [`Error::InvalidArgument`] for a mode that is not safe behind a shared reference.
 pub(crate) fn refuse_single_writer(mode: Mode) -> Result<()> {
     if mode == Mode::SingleWriter { Err(Error::InvalidArgument) } else { Ok(()) }
-}
-
-/// See [`SharedHistogram::record_out_of_line`].
-///
-/// # Safety
-/// `header` must be that of a histogram that is alive.
-#[inline(never)]
-unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
-    let start: *const Header = header.as_ptr();
-    // SAFETY: the caller's promise; the header is followed by what its kind says.
-    unsafe {
-        let kind = (*start).kind;
-        #[cfg(feature = "std")]
-        if kind == THREAD_LOCAL_64 {
-            return (*Sharded::<AtomicU64>::from_header(start)).record(value);
-        }
-        core::hint::cold_path();
-        if kind == SINGLE_32 {
-            return (*Single::<AtomicU32>::from_header(start)).record(value);
-        }
-        record_less_often(header, value);
-    }
-}
-
-/// The kinds that are not made for speed, or rare: out of the way of those that are, as for [`record_other`].
-///
-/// # Safety
-/// `header` must be that of a histogram that is alive.
-#[inline(never)]
-unsafe extern "C" fn record_less_often(header: NonNull<Header>, value: u64) {
-    let start: *const Header = header.as_ptr();
-    // SAFETY: the caller's promise; the header is followed by what its kind says.
-    unsafe {
-        match (*start).kind {
-            #[cfg(feature = "std")]
-            THREAD_LOCAL_32 => (*Sharded::<AtomicU32>::from_header(start)).record(value),
-            INTERLOCKED_64 => (*Atomic::<AtomicU64>::from_header(start)).record(value),
-            INTERLOCKED_32 => (*Atomic::<AtomicU32>::from_header(start)).record(value),
-            _ => record_other(header, value),
-        }
-    }
-}
-
-/// The kinds whose recording is longer: out of the way of the others, where it would cost registers and a jump table. The
-/// ABI of C makes the call a jump.
-///
-/// # Safety
-/// `header` must be that of a histogram that is alive.
-#[inline(never)]
-unsafe extern "C" fn record_other(header: NonNull<Header>, value: u64) {
-    // SAFETY: the caller's promise; nothing is dropped.
-    let shared = core::mem::ManuallyDrop::new(unsafe { SharedHistogram::from_raw(header) });
-    as_what_it_is!(shared, histogram => histogram.record(value));
 }
 
 impl Clone for SharedHistogram {
@@ -448,14 +351,4 @@ impl core::fmt::Debug for SharedHistogram {
             .field("counter_bits", &self.counter_bits())
             .finish_non_exhaustive()
     }
-}
-
-/// What is to be done with a histogram before its memory is freed.
-///
-/// # Safety
-/// `header` must be that of a histogram on the heap that nobody uses any more.
-#[cfg(feature = "alloc")]
-pub(crate) unsafe fn dispose(header: NonNull<Header>) {
-    // SAFETY: of the kind that it says; the rest is the caller's promise.
-    unsafe { with_type_of!(header.as_ref().kind, Kind => Kind::dispose(header), _ => ()) };
 }

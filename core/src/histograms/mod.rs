@@ -1,6 +1,8 @@
 //! The ways to write, one file for each.
 
 pub(crate) mod approximate;
+pub(crate) mod baseline;
+pub(crate) mod body;
 pub(crate) mod dense;
 pub(crate) mod record;
 pub(crate) mod scalable;

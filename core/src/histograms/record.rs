@@ -1,6 +1,7 @@
 //! What everything that any number of threads may record into can do, whatever its mode and storage.
 
 use crate::cells::cell::{Counter, Tallies};
+use crate::cells::header::Headed;
 use crate::error::{Error, Result};
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
@@ -11,16 +12,20 @@ use crate::snapshot::spread::{Part, spread};
 
 /// Something that counts values, by shared reference. A single-writer [`crate::Histogram`] is not: it has methods of these
 /// names that take `&mut`, and so has its [`crate::Writer`].
-pub trait Record {
+pub trait Record: Headed {
     /// The rule that maps values to counters.
-    fn layout(&self) -> &Layout;
+    fn layout(&self) -> &Layout {
+        &self.header().layout
+    }
 
     /// Counts one value `count` times. What its cell cannot hold is counted as lost: see [`crate::Counts::lost`].
     fn record_n(&self, value: u64, count: u64);
 
-    /// Where events go that have no bucket, and the width of the cells.
+    /// Where events go that have no bucket, and the width of the cells that wraps are counted for.
     #[doc(hidden)]
-    fn tallies(&self) -> (&Tallies, u32);
+    fn tallies(&self) -> (&Tallies, u32) {
+        (&self.header().tallies, self.header().counter_bits())
+    }
 
     /// Counts a value only when it lies between exact bounds, which may be tighter than the buckets at the ends of the
     /// range. Outside it is counted as underflow or overflow, with [`Error::InvalidArgument`].

@@ -3,16 +3,19 @@
 //! Since the step follows from what the cell holds, nothing is subtracted from cells: readers drain them with `swap(0)`
 //! into 64-bit counts, under a lock of their own, and all reading is on those.
 
-use core::ffi::c_void;
 use core::marker::PhantomData;
-use core::ptr::{self, NonNull};
+use core::ptr;
+#[cfg(feature = "alloc")]
+use core::ptr::NonNull;
 
 use crate::cells::cell::{Counter, Tallies, TallyCounts};
-use crate::cells::header::Header;
-use crate::cells::identity::Identity;
+use crate::cells::header::{Headed, Header};
+use crate::cells::kind::{Kind, Mode, Storage};
 use crate::cells::write_mode::Interlocked;
 use crate::error::{Error, Result};
 use crate::histograms::approximate::{SCALABLE_THRESHOLD_BITS, add_approximately, add_in_steps};
+use crate::histograms::baseline;
+use crate::histograms::body::Body;
 use crate::histograms::record::Record;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::AtomicU64;
@@ -50,52 +53,6 @@ impl<C: Counter> Scalable<C> {
         Self::cell_words(layout) + (layout.length() << live_reset as u32)
     }
 
-    /// What it grows by, and how often: never.
-    pub(crate) const fn growth(_: &Layout, _live_reset: bool) -> Result<(usize, usize)> {
-        Ok((0, 0))
-    }
-
-    pub(crate) fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        size_with::<Header, AtomicU64>(Self::CELLS, Self::words(layout, live_reset))
-    }
-
-    /// Makes an empty histogram of zeroed memory.
-    ///
-    /// # Safety
-    /// `base` must have [`Scalable::heap_size`] zeroed bytes, aligned like the header.
-    #[cfg(feature = "alloc")]
-    pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
-        // SAFETY: room and alignment are the caller's promise; zeroed bytes are cells and words already.
-        unsafe {
-            base.write(header);
-            base.add(1).cast::<Drains>().write(Drains { version: Version::new() });
-            #[cfg(loom)]
-            {
-                let this = &*Self::from_header(base.as_ptr());
-                let words = this.words.as_ptr().cast_mut();
-                for index in 0..this.header.layout.length() {
-                    words.cast::<C>().add(index).write(C::zero());
-                }
-                for index in Self::cell_words(&this.header.layout)..this.words.len() {
-                    words.add(index).write(AtomicU64::new(0));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// What is to be done before the memory is freed: nothing.
-    #[cfg(feature = "alloc")]
-    pub(crate) unsafe fn dispose(_: NonNull<Header>) {}
-
-    /// # Safety
-    /// `header` must be the initialised header of a scalable histogram of this cell type.
-    pub(crate) unsafe fn from_header(header: *const Header) -> *const Self {
-        // SAFETY: readable, as the caller promises.
-        let words = unsafe { Self::words(&(*header).layout, (*header).has_baseline()) };
-        ptr::slice_from_raw_parts(header.cast::<u8>(), words) as *const Self
-    }
-
     fn counters(&self) -> &[C] {
         // SAFETY: so many cells were made of the first words, which are used for nothing else.
         unsafe { core::slice::from_raw_parts(self.words.as_ptr().cast::<C>(), self.header.layout.length()) }
@@ -110,25 +67,6 @@ impl<C: Counter> Scalable<C> {
         let layout = &self.header.layout;
         let words = &self.words[Self::cell_words(layout) + layout.length()..];
         if self.header.has_baseline() { Some(&words[..layout.length()]) } else { None }
-    }
-
-    /// Counts one value.
-    #[inline(always)]
-    pub(crate) fn record(&self, value: u64) {
-        self.record_n(value, 1);
-    }
-
-    /// Counts one value `count` times.
-    #[inline(always)]
-    pub(crate) fn record_n(&self, value: u64, count: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, count);
-    }
-
-    /// Counts every value of a slice.
-    pub(crate) fn record_batch(&self, values: &[u64]) {
-        crate::layout::indices::for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_at(index, value, count);
-        });
     }
 
     #[inline(always)]
@@ -156,7 +94,7 @@ impl<C: Counter> Scalable<C> {
     /// The first step of a thread. This and the next are what [`crate::sharded`]'s cold path is, and for the same reasons.
     ///
     /// # Safety
-    /// As for [`Scalable::from_header`]; `index` must be in range.
+    /// As for [`Body::from_header`]; `index` must be in range.
     #[cold]
     #[inline(never)]
     unsafe extern "C" fn add_cold(header: *const Header, index: u64, count: u64) {
@@ -198,47 +136,81 @@ impl<C: Counter> Scalable<C> {
             }
         })
     }
+}
 
-    /// See [`crate::Histogram::reset`].
-    pub(crate) fn reset(&self) -> Result<()> {
+impl<C: Counter> Body for Scalable<C> {
+    const KIND: Kind = Kind::new(Mode::Scalable, Storage::Dense, C::BITS);
+
+    fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
+        size_with::<Header, AtomicU64>(Self::CELLS, Self::words(layout, live_reset))
+    }
+
+    #[cfg(feature = "alloc")]
+    unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
+        // SAFETY: room and alignment are the caller's promise; zeroed bytes are cells and words already.
+        unsafe {
+            base.write(header);
+            base.add(1).cast::<Drains>().write(Drains { version: Version::new() });
+            #[cfg(loom)]
+            {
+                let this = &*Self::from_header(base.as_ptr());
+                let words = this.words.as_ptr().cast_mut();
+                for index in 0..this.header.layout.length() {
+                    words.cast::<C>().add(index).write(C::zero());
+                }
+                for index in Self::cell_words(&this.header.layout)..this.words.len() {
+                    words.add(index).write(AtomicU64::new(0));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    unsafe fn from_header(header: *const Header) -> *const Self {
+        // SAFETY: readable, as the caller promises.
+        let words = unsafe { Self::words(&(*header).layout, (*header).has_baseline()) };
+        ptr::slice_from_raw_parts(header.cast::<u8>(), words) as *const Self
+    }
+
+    #[inline(always)]
+    fn record(&self, value: u64) {
+        self.record_n(value, 1);
+    }
+
+    fn record_batch(&self, values: &[u64]) {
+        crate::layout::indices::for_each_index(&self.header.layout, values, |index, value, count| {
+            self.add_at(index, value, count);
+        });
+    }
+
+    fn reset(&self) -> Result<()> {
         let baseline = self.baseline().ok_or(Error::Unsupported)?;
         self.drain()?;
-        self.header.version.change(|| {
-            self.header.baseline.store(self.header.tallies.load());
-            for (base, drained) in baseline.iter().zip(self.drained()) {
-                base.store(drained.load(Relaxed), Relaxed);
-            }
-        })
+        baseline::move_to_present(self, core::iter::once((0, baseline)))
     }
 
-    /// Bytes of memory in use.
-    pub(crate) fn footprint(&self) -> usize {
+    fn footprint(&self) -> usize {
         size_of_val(self)
     }
+}
 
-    pub(crate) fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
-        Err(Error::Unsupported)
+impl<C: Counter> Headed for Scalable<C> {
+    #[inline(always)]
+    fn header(&self) -> &Header {
+        &self.header
     }
-
-    pub(crate) fn lent_cells(&self, _: *mut c_void) -> NonNull<u8> {
-        NonNull::dangling()
-    }
-
-    /// Takes back what was lent: nothing. Unsafe like its sibling of the thread-local histogram.
-    pub(crate) unsafe fn give_back(&self, _: *mut c_void) {}
 }
 
 impl<C: Counter> Record for Scalable<C> {
-    fn layout(&self) -> &Layout {
-        &self.header.layout
-    }
-
+    #[inline(always)]
     fn record_n(&self, value: u64, count: u64) {
-        self.record_n(value, count);
+        self.add_at(self.header.layout.storage_index(value), value, count);
     }
 
+    /// What is read has 64 bits, whatever the cells have.
     fn tallies(&self) -> (&Tallies, u32) {
-        (&self.header.tallies, 64)
+        (&self.header.tallies, Self::COUNTER_BITS)
     }
 }
 
@@ -247,20 +219,8 @@ impl<C: Counter> Source for Scalable<C> {
     const COUNTER_BITS: u32 = 64;
     const APPROXIMATE: bool = true;
 
-    fn layout(&self) -> &Layout {
-        &self.header.layout
-    }
-
-    fn identity(&self) -> Identity {
-        self.header.identity.get()
-    }
-
     fn prepare(&self) -> Result<()> {
         self.drain()
-    }
-
-    fn tallies(&self) -> TallyCounts {
-        self.header.tallies.load()
     }
 
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
@@ -272,9 +232,5 @@ impl<C: Counter> Source for Scalable<C> {
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
         self.header.copy_baseline(self.baseline(), out, tallies)
-    }
-
-    fn baseline_is(&self, version: u32) -> bool {
-        self.header.version.is(version)
     }
 }

@@ -12,13 +12,15 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::{Counter, Tallies, TallyCounts, WriteMode, wraps_between, wraps_of_64_bits};
-use crate::cells::header::Header;
-use crate::cells::identity::Identity;
+use crate::cells::cell::{Counter, Tallies, TallyCounts, WriteMode};
+use crate::cells::header::{Headed, Header};
+use crate::cells::kind::{Kind, Mode, Storage};
 use crate::cells::one_step::Place;
 use crate::cells::single_writer::SingleWriter;
 use crate::cells::write_mode::Interlocked;
 use crate::error::{Error, Result};
+use crate::histograms::baseline;
+use crate::histograms::body::Body;
 use crate::histograms::record::Record;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::Ordering::*;
@@ -39,72 +41,7 @@ pub(crate) struct Sharded<C> {
     words: [AtomicU64],
 }
 
-/// Sums are taken in runs that stay in the first-level cache.
-const RUN: usize = 512;
-
 impl<C: Counter> Sharded<C> {
-    pub(crate) fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
-        let words = layout.length() << live_reset as u32;
-        size_with::<Header, AtomicU64>(size_of::<Header>() + size_of::<Shards>(), words)
-    }
-
-    /// What it grows by, and how often: a shard for each thread that records.
-    pub(crate) fn growth(layout: &Layout, _live_reset: bool) -> Result<(usize, usize)> {
-        Ok((Self::shard_size(layout)?, usize::MAX))
-    }
-
-    /// Makes an empty histogram and registers it.
-    ///
-    /// # Safety
-    /// `base` must have [`Sharded::heap_size`] zeroed bytes that stay where they are, aligned like the header.
-    pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
-        let epoch = header.epoch;
-        // SAFETY: room and alignment are the caller's promise; zeroed bytes are words already.
-        unsafe {
-            base.write(header);
-            let shards = base.add(1).cast::<Shards>();
-            shards.write(Shards::new());
-            #[cfg(loom)]
-            for index in 0..base.as_ref().cells() {
-                shards.add(1).cast::<AtomicU64>().add(index).write(AtomicU64::new(0));
-            }
-            let index = thread_registry::enter(epoch, shards)?;
-            (*base.as_ptr()).table_offset = tables::entry_offset(index) as u32;
-        }
-        Ok(())
-    }
-
-    /// Takes the histogram out of the registry and frees the shards.
-    ///
-    /// # Safety
-    /// No reference to the histogram is left but this one, nor any recorder.
-    pub(crate) unsafe fn dispose(header: NonNull<Header>) {
-        // SAFETY: initialised, and alive so far.
-        let this = unsafe { &*Self::from_header(header.as_ptr()) };
-        thread_registry::leave(this.header.table_offset / tables::entry_offset(1) as u32);
-        // From here on no thread finds the shards: those that end do not find the histogram in the registry, and entries
-        // that are left in tables have an epoch that no histogram will have again.
-        let size = Self::shard_size(&this.header.layout).unwrap_or(0);
-        let mut next = this.shards.all.load(Acquire);
-        while let Some(shard) = NonNull::new(next) {
-            // SAFETY: made by `new_shard` with this size, and in nobody's hands.
-            unsafe {
-                next = shard.as_ref().next;
-                memory::free(shard.cast(), size, align_of::<ShardHead>());
-            }
-        }
-        // SAFETY: nobody uses the lock any more, nor will.
-        unsafe { ptr::drop_in_place((&raw const this.shards).cast_mut()) };
-    }
-
-    /// # Safety
-    /// `header` must be the initialised header of a thread-local histogram of this cell type.
-    pub(crate) unsafe fn from_header(header: *const Header) -> *const Self {
-        // SAFETY: readable, as the caller promises.
-        let words = unsafe { (*header).cells() };
-        ptr::slice_from_raw_parts(header.cast::<u8>(), words) as *const Self
-    }
-
     fn shard_size(layout: &Layout) -> Result<usize> {
         size_with::<ShardHead, C>(size_of::<ShardHead>(), layout.length())
     }
@@ -127,7 +64,7 @@ impl<C: Counter> Sharded<C> {
     }
 
     /// A shard for a new owner: a free one, else a new one.
-    pub(crate) fn take_shard(&self) -> Result<NonNull<ShardHead>> {
+    fn take_shard(&self) -> Result<NonNull<ShardHead>> {
         match self.shards.take_free()? {
             Some(shard) => Ok(shard),
             None => self.new_shard(),
@@ -135,34 +72,9 @@ impl<C: Counter> Sharded<C> {
     }
 
     /// The cells of a shard.
-    pub(crate) fn cells_of(&self, shard: NonNull<ShardHead>) -> &[C] {
+    fn cells_of(&self, shard: NonNull<ShardHead>) -> &[C] {
         // SAFETY: the shard is one of this histogram and lives as long; its cells lie behind its head.
         unsafe { core::slice::from_raw_parts(shard.add(1).cast::<C>().as_ptr(), self.header.layout.length()) }
-    }
-
-    /// Cells for a recorder, and their owner.
-    pub(crate) fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
-        if C::BITS == 64 && !HAS_ATOMIC_64 {
-            return Err(Error::Unsupported);
-        }
-        let owner = self.take_shard()?.as_ptr().cast();
-        Ok((self.lent_cells(owner), owner))
-    }
-
-    pub(crate) fn lent_cells(&self, owner: *mut c_void) -> NonNull<u8> {
-        NonNull::new(owner)
-            .map_or(NonNull::dangling(), |owner| NonNull::from(self.cells_of(owner.cast())).cast())
-    }
-
-    /// See [`Shards::give_back`].
-    ///
-    /// # Safety
-    /// As there.
-    pub(crate) unsafe fn give_back(&self, owner: *mut c_void) {
-        if let Some(shard) = NonNull::new(owner) {
-            // SAFETY: the caller's promise.
-            unsafe { self.shards.give_back(shard.cast()) };
-        }
     }
 
     /// The shard of the calling thread, if it has one.
@@ -187,17 +99,6 @@ impl<C: Counter> Sharded<C> {
             NonNull::new(entry.get().shard.cast())
         })
         .flatten()
-    }
-
-    /// Counts one value `count` times.
-    #[inline(always)]
-    pub(crate) fn record_n(&self, value: u64, count: u64) {
-        self.add(value, |place| place.cell().add_alone(count), count);
-    }
-
-    #[inline(always)]
-    pub(crate) fn record(&self, value: u64) {
-        self.add(value, C::count_alone, 1);
     }
 
     #[inline(always)]
@@ -225,7 +126,7 @@ impl<C: Counter> Sharded<C> {
     /// thin pointer, so that a hot path need not know where the words end.
     ///
     /// # Safety
-    /// As for [`Sharded::from_header`].
+    /// As for [`Body::from_header`].
     #[cold]
     #[inline(never)]
     unsafe extern "C" fn record_cold(header: *const Header, value: u64, count: u64) {
@@ -259,8 +160,71 @@ impl<C: Counter> Sharded<C> {
         tallies.add_wraps_beside(wraps, C::BITS);
     }
 
-    /// Counts every value of a slice.
-    pub(crate) fn record_batch(&self, values: &[u64]) {
+    fn baseline(&self) -> Option<&[AtomicU64]> {
+        let length = self.header.layout.length();
+        if self.header.has_baseline() { self.words.get(length..2 * length) } else { None }
+    }
+}
+
+impl<C: Counter> Body for Sharded<C> {
+    const KIND: Kind = Kind::new(Mode::ThreadLocal, Storage::Dense, C::BITS);
+
+    fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
+        let words = layout.length() << live_reset as u32;
+        size_with::<Header, AtomicU64>(size_of::<Header>() + size_of::<Shards>(), words)
+    }
+
+    /// Registers it besides.
+    unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
+        let epoch = header.epoch;
+        // SAFETY: room and alignment are the caller's promise; zeroed bytes are words already.
+        unsafe {
+            base.write(header);
+            let shards = base.add(1).cast::<Shards>();
+            shards.write(Shards::new());
+            #[cfg(loom)]
+            for index in 0..base.as_ref().cells() {
+                shards.add(1).cast::<AtomicU64>().add(index).write(AtomicU64::new(0));
+            }
+            let index = thread_registry::enter(epoch, shards)?;
+            (*base.as_ptr()).table_offset = tables::entry_offset(index) as u32;
+        }
+        Ok(())
+    }
+
+    /// Takes the histogram out of the registry and frees the shards.
+    unsafe fn dispose(header: NonNull<Header>) {
+        // SAFETY: initialised, and alive so far.
+        let this = unsafe { &*Self::from_header(header.as_ptr()) };
+        thread_registry::leave(this.header.table_offset / tables::entry_offset(1) as u32);
+        // From here on no thread finds the shards: those that end do not find the histogram in the registry, and entries
+        // that are left in tables have an epoch that no histogram will have again.
+        let size = Self::shard_size(&this.header.layout).unwrap_or(0);
+        let mut next = this.shards.all.load(Acquire);
+        while let Some(shard) = NonNull::new(next) {
+            // SAFETY: made by `new_shard` with this size, and in nobody's hands.
+            unsafe {
+                next = shard.as_ref().next;
+                memory::free(shard.cast(), size, align_of::<ShardHead>());
+            }
+        }
+        // SAFETY: nobody uses the lock any more, nor will.
+        unsafe { ptr::drop_in_place((&raw const this.shards).cast_mut()) };
+    }
+
+    #[inline(always)]
+    unsafe fn from_header(header: *const Header) -> *const Self {
+        // SAFETY: readable, as the caller promises.
+        let words = unsafe { (*header).cells() };
+        ptr::slice_from_raw_parts(header.cast::<u8>(), words) as *const Self
+    }
+
+    #[inline(always)]
+    fn record(&self, value: u64) {
+        self.add(value, C::count_alone, 1);
+    }
+
+    fn record_batch(&self, values: &[u64]) {
         let Some(shard) = self.own_shard() else {
             return values.iter().for_each(|&value| self.record(value));
         };
@@ -279,77 +243,68 @@ impl<C: Counter> Sharded<C> {
         });
     }
 
-    fn baseline(&self) -> Option<&[AtomicU64]> {
-        let length = self.header.layout.length();
-        if self.header.has_baseline() { self.words.get(length..2 * length) } else { None }
-    }
-
-    /// See [`crate::Histogram::reset`].
-    pub(crate) fn reset(&self) -> Result<()> {
+    fn reset(&self) -> Result<()> {
         let baseline = self.baseline().ok_or(Error::Unsupported)?;
-        self.header.version.change(|| {
-            let mut tallies = self.tally_counts();
-            let mut wraps = self.header.baseline.load().wraps;
-            let (mut sums, mut sum_wraps) = ([0; RUN], 0);
-            for (run, baseline) in baseline.chunks(RUN).enumerate() {
-                let sums = &mut sums[..baseline.len()];
-                sum_wraps += self.copy_counts(run * RUN, sums);
-                for (base, sum) in baseline.iter().zip(sums) {
-                    if C::BITS < 64 {
-                        wraps += wraps_between(Counter::load(base), *sum);
-                    }
-                    base.store(*sum, Relaxed);
-                }
-            }
-            tallies.wraps = tallies.wraps.wrapping_add(wraps_of_64_bits(sum_wraps, C::BITS));
-            tallies.know_wraps(wraps);
-            self.header.baseline.store(tallies);
-        })
+        baseline::move_to_present(self, core::iter::once((0, baseline)))
     }
 
-    fn tally_counts(&self) -> TallyCounts {
-        let mut sum = self.header.tallies.load();
-        for shard in self.shards.iter() {
-            // SAFETY: alive as long as the histogram.
-            sum.add(unsafe { &(*shard.as_ptr()).tallies }.load());
-        }
-        sum
-    }
-
-    /// Bytes of memory in use, shards included; the tables of the threads are not.
-    pub(crate) fn footprint(&self) -> usize {
+    /// With shards, without the tables of the threads.
+    fn footprint(&self) -> usize {
         let shard_size = Self::shard_size(&self.header.layout).unwrap_or(0);
         size_of_val(self) + self.shards.iter().count() * shard_size
+    }
+
+    /// By a shard for each thread that records.
+    fn growth(layout: &Layout, _live_reset: bool) -> Result<(usize, usize)> {
+        Ok((Self::shard_size(layout)?, usize::MAX))
+    }
+
+    /// A shard of its own.
+    fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
+        if C::BITS == 64 && !HAS_ATOMIC_64 {
+            return Err(Error::Unsupported);
+        }
+        let owner = self.take_shard()?.as_ptr().cast();
+        Ok((self.lent_cells(owner), owner))
+    }
+
+    fn lent_cells(&self, owner: *mut c_void) -> NonNull<u8> {
+        NonNull::new(owner)
+            .map_or(NonNull::dangling(), |owner| NonNull::from(self.cells_of(owner.cast())).cast())
+    }
+
+    unsafe fn give_back(&self, owner: *mut c_void) {
+        if let Some(shard) = NonNull::new(owner) {
+            // SAFETY: the caller's promise.
+            unsafe { self.shards.give_back(shard.cast()) };
+        }
+    }
+}
+
+impl<C: Counter> Headed for Sharded<C> {
+    #[inline(always)]
+    fn header(&self) -> &Header {
+        &self.header
     }
 }
 
 impl<C: Counter> Record for Sharded<C> {
-    fn layout(&self) -> &Layout {
-        &self.header.layout
-    }
-
+    #[inline(always)]
     fn record_n(&self, value: u64, count: u64) {
-        self.record_n(value, count);
-    }
-
-    fn tallies(&self) -> (&Tallies, u32) {
-        (&self.header.tallies, C::BITS)
+        self.add(value, |place| place.cell().add_alone(count), count);
     }
 }
 
 impl<C: Counter> Source for Sharded<C> {
     const COUNTER_BITS: u32 = C::BITS;
 
-    fn layout(&self) -> &Layout {
-        &self.header.layout
-    }
-
-    fn identity(&self) -> Identity {
-        self.header.identity.get()
-    }
-
     fn tallies(&self) -> TallyCounts {
-        self.tally_counts()
+        let mut sum = self.header.tallies.load();
+        for shard in self.shards.iter() {
+            // SAFETY: alive as long as the histogram.
+            sum.add(unsafe { &(*shard.as_ptr()).tallies }.load());
+        }
+        sum
     }
 
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
@@ -369,9 +324,5 @@ impl<C: Counter> Source for Sharded<C> {
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {
         self.header.copy_baseline(self.baseline(), out, tallies)
-    }
-
-    fn baseline_is(&self, version: u32) -> bool {
-        self.header.version.is(version)
     }
 }

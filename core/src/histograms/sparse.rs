@@ -6,16 +6,17 @@
 //!
 //! Chunks stay until the histogram goes. What finds no memory, or none within the limit, is counted as lost.
 
-use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 
-use crate::cells::cell::{Counter, Tallies, TallyCounts, WriteMode, wraps_between};
+use crate::cells::cell::{Counter, TallyCounts, WriteMode};
 use crate::cells::first_touch::{Blank, Budget, FirstTouch};
-use crate::cells::header::Header;
-use crate::cells::identity::Identity;
+use crate::cells::header::{Headed, Header};
+use crate::cells::kind::{Kind, Storage};
 use crate::cells::one_step::Place;
 use crate::error::{Error, Result};
+use crate::histograms::baseline;
+use crate::histograms::body::Body;
 use crate::histograms::dense::add_out_of_range;
 use crate::histograms::record::Record;
 use crate::layout::layout::Layout;
@@ -62,65 +63,6 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
         layout.length().div_ceil(CHUNK)
     }
 
-    /// Bytes of a histogram before anything is recorded.
-    pub(crate) fn heap_size(layout: &Layout, _live_reset: bool) -> Result<usize> {
-        size_with::<Header, FirstTouch<Chunk<C>>>(Self::DIRECTORY, Self::chunks_of(layout))
-    }
-
-    /// What it grows by, and how often: chunks, with their baselines.
-    pub(crate) fn growth(layout: &Layout, live_reset: bool) -> Result<(usize, usize)> {
-        let baseline = if live_reset { size_of::<[C; CHUNK]>() } else { 0 };
-        Ok((size_of::<Chunk<C>>() + baseline, Self::chunks_of(layout)))
-    }
-
-    /// Makes an empty histogram of zeroed memory, which may take `max_bytes` with all its chunks.
-    /// [`Error::InvalidArgument`] when it takes more as it is.
-    ///
-    /// # Safety
-    /// `base` must have [`Sparse::heap_size`] zeroed bytes, aligned like the header.
-    pub(crate) unsafe fn initialise(base: NonNull<Header>, header: Header, max_bytes: usize) -> Result<()> {
-        let size = Self::heap_size(&header.layout, header.has_baseline())?;
-        if size > max_bytes {
-            return Err(Error::InvalidArgument);
-        }
-        // SAFETY: room and alignment are the caller's promise; zeroed bytes are null pointers already.
-        unsafe {
-            base.write(header);
-            base.byte_add(core::mem::offset_of!(Fixed, budget)).cast().write(Budget::new(size, max_bytes));
-            #[cfg(loom)]
-            for index in 0..Self::chunks_of(&base.as_ref().layout) {
-                let directory = base.byte_add(Self::DIRECTORY).cast::<FirstTouch<Chunk<C>>>();
-                directory.add(index).write(FirstTouch::new());
-            }
-        }
-        Ok(())
-    }
-
-    /// Frees the chunks.
-    ///
-    /// # Safety
-    /// No reference to the histogram is left but this one.
-    pub(crate) unsafe fn dispose(header: NonNull<Header>) {
-        // SAFETY: initialised, and alive so far; nobody else has it, so nobody uses its chunks.
-        unsafe {
-            let this = &*Self::from_header(header.as_ptr());
-            for entry in &this.directory {
-                if let Some(chunk) = entry.get() {
-                    chunk.as_ref().baseline.free(CHUNK);
-                    entry.free(1);
-                }
-            }
-        }
-    }
-
-    /// # Safety
-    /// `header` must be the initialised header of a sparse histogram of this cell type.
-    pub(crate) unsafe fn from_header(header: *const Header) -> *const Self {
-        // SAFETY: readable, as the caller promises.
-        let chunks = unsafe { Self::chunks_of(&(*header).layout) };
-        ptr::slice_from_raw_parts(header.cast::<u8>(), chunks) as *const Self
-    }
-
     /// The chunks that there are, each with the index of its first cell.
     fn chunks(&self) -> impl Iterator<Item = (usize, &Chunk<C>)> {
         let present = |(at, entry): (usize, &FirstTouch<Chunk<C>>)| {
@@ -128,30 +70,6 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
             Some((at * CHUNK, unsafe { entry.get()?.as_ref() }))
         };
         self.directory.iter().enumerate().filter_map(present)
-    }
-
-    /// Counts one value.
-    #[inline(always)]
-    pub(crate) fn record(&self, value: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
-    }
-
-    /// Counts one value `count` times.
-    #[inline(always)]
-    pub(crate) fn record_n(&self, value: u64, count: u64) {
-        self.add_at(
-            self.header.layout.storage_index(value),
-            value,
-            |place| M::add(place.cell(), count),
-            count,
-        );
-    }
-
-    /// Counts every value of a slice.
-    pub(crate) fn record_batch(&self, values: &[u64]) {
-        crate::layout::indices::for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_few_at(index, value, count);
-        });
     }
 
     /// Adds at the storage index of a value what was recorded value by value.
@@ -198,10 +116,54 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
             }
         }
     }
+}
 
-    /// See [`crate::Histogram::reset`]. [`Error::OutOfMemory`], with nothing changed, when there is no room for the
-    /// baseline of what was recorded.
-    pub(crate) fn reset(&self) -> Result<()> {
+impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
+    const KIND: Kind = Kind::new(M::MODE, Storage::Sparse, C::BITS);
+
+    fn heap_size(layout: &Layout, _live_reset: bool) -> Result<usize> {
+        size_with::<Header, FirstTouch<Chunk<C>>>(Self::DIRECTORY, Self::chunks_of(layout))
+    }
+
+    /// [`Error::InvalidArgument`] when it takes more as it is than it may.
+    unsafe fn initialise(base: NonNull<Header>, header: Header, max_bytes: usize) -> Result<()> {
+        let size = Self::heap_size(&header.layout, header.has_baseline())?;
+        if size > max_bytes {
+            return Err(Error::InvalidArgument);
+        }
+        // SAFETY: room and alignment are the caller's promise; zeroed bytes are null pointers already.
+        unsafe {
+            base.write(header);
+            base.byte_add(core::mem::offset_of!(Fixed, budget)).cast().write(Budget::new(size, max_bytes));
+            #[cfg(loom)]
+            for index in 0..Self::chunks_of(&base.as_ref().layout) {
+                let directory = base.byte_add(Self::DIRECTORY).cast::<FirstTouch<Chunk<C>>>();
+                directory.add(index).write(FirstTouch::new());
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    unsafe fn from_header(header: *const Header) -> *const Self {
+        // SAFETY: readable, as the caller promises.
+        let chunks = unsafe { Self::chunks_of(&(*header).layout) };
+        ptr::slice_from_raw_parts(header.cast::<u8>(), chunks) as *const Self
+    }
+
+    #[inline(always)]
+    fn record(&self, value: u64) {
+        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
+    }
+
+    fn record_batch(&self, values: &[u64]) {
+        crate::layout::indices::for_each_index(&self.header.layout, values, |index, value, count| {
+            self.add_few_at(index, value, count);
+        });
+    }
+
+    /// [`Error::OutOfMemory`], with nothing changed, when there is no room for the baseline of what was recorded.
+    fn reset(&self) -> Result<()> {
         if !self.header.has_baseline() {
             return Err(Error::Unsupported);
         }
@@ -210,40 +172,34 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
                 chunk.baseline.create(CHUNK, &self.budget).ok_or(Error::OutOfMemory)?;
             }
         }
-        self.header.version.change(|| {
-            let mut tallies = self.header.tallies.load();
-            let mut wraps = self.header.baseline.load().wraps;
-            for (_, chunk) in self.chunks() {
-                // A chunk that was first counted in since we looked has its counts after the reset.
-                let Some(baseline) = chunk.baseline() else { continue };
-                for (base, cell) in baseline.iter().zip(&chunk.cells) {
-                    let count = cell.load();
-                    if C::BITS < 64 {
-                        wraps += wraps_between(base.load(), count);
-                    }
-                    base.store(count);
-                }
-            }
-            tallies.know_wraps(wraps);
-            self.header.baseline.store(tallies);
-        })
+        // A chunk that was first counted in since we looked has its counts after the reset.
+        let baselines = self.chunks().filter_map(|(first, chunk)| Some((first, chunk.baseline()?)));
+        baseline::move_to_present(self, baselines)
     }
 
-    /// Bytes of memory in use now.
-    pub(crate) fn footprint(&self) -> usize {
+    fn footprint(&self) -> usize {
         self.budget.used()
     }
 
-    pub(crate) fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
-        Err(Error::Unsupported)
+    /// By chunks, with their baselines.
+    fn growth(layout: &Layout, live_reset: bool) -> Result<(usize, usize)> {
+        let baseline = if live_reset { size_of::<[C; CHUNK]>() } else { 0 };
+        Ok((size_of::<Chunk<C>>() + baseline, Self::chunks_of(layout)))
     }
 
-    pub(crate) fn lent_cells(&self, _: *mut c_void) -> NonNull<u8> {
-        NonNull::dangling()
+    /// Frees the chunks.
+    unsafe fn dispose(header: NonNull<Header>) {
+        // SAFETY: initialised, and alive so far; nobody else has it, so nobody uses its chunks.
+        unsafe {
+            let this = &*Self::from_header(header.as_ptr());
+            for entry in &this.directory {
+                if let Some(chunk) = entry.get() {
+                    chunk.as_ref().baseline.free(CHUNK);
+                    entry.free(1);
+                }
+            }
+        }
     }
-
-    /// Takes back what was lent: nothing. Unsafe like its sibling of the thread-local histogram.
-    pub(crate) unsafe fn give_back(&self, _: *mut c_void) {}
 }
 
 impl<C: Counter> Chunk<C> {
@@ -254,17 +210,18 @@ impl<C: Counter> Chunk<C> {
     }
 }
 
+impl<C: Counter, M: WriteMode> Headed for Sparse<C, M> {
+    #[inline(always)]
+    fn header(&self) -> &Header {
+        &self.header
+    }
+}
+
 impl<C: Counter, M: WriteMode> Record for Sparse<C, M> {
-    fn layout(&self) -> &Layout {
-        &self.header.layout
-    }
-
+    #[inline(always)]
     fn record_n(&self, value: u64, count: u64) {
-        self.record_n(value, count);
-    }
-
-    fn tallies(&self) -> (&Tallies, u32) {
-        (&self.header.tallies, C::BITS)
+        let index = self.header.layout.storage_index(value);
+        self.add_at(index, value, |place| M::add(place.cell(), count), count);
     }
 }
 
@@ -279,18 +236,6 @@ fn copy_cells<C: Counter>(cells: &[C], first: usize, start: usize, out: &mut [u6
 
 impl<C: Counter, M: WriteMode> Source for Sparse<C, M> {
     const COUNTER_BITS: u32 = C::BITS;
-
-    fn layout(&self) -> &Layout {
-        &self.header.layout
-    }
-
-    fn identity(&self) -> Identity {
-        self.header.identity.get()
-    }
-
-    fn tallies(&self) -> TallyCounts {
-        self.header.tallies.load()
-    }
 
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
         out.fill(0);
@@ -315,9 +260,5 @@ impl<C: Counter, M: WriteMode> Source for Sparse<C, M> {
                 }
             }
         })
-    }
-
-    fn baseline_is(&self, version: u32) -> bool {
-        self.header.version.is(version)
     }
 }

@@ -165,7 +165,6 @@ impl fmt::Display for Fixed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::snapshot::snapshot::Counts;
     use proptest::prelude::*;
     use std::boxed::Box;
     use std::format;
@@ -236,12 +235,11 @@ mod tests {
     fn snapshot(digits: u32, max: u64, values: &[(u64, u64)]) -> Box<Snapshot> {
         let layout = Layout::with_significant_digits(digits, 0, max).unwrap();
         let mut snapshot = Snapshot::boxed(layout).unwrap();
-        let (raw, _) = snapshot.raw_and_base_mut();
-        for &(value, count) in values {
-            raw[layout.storage_index(value) as usize] += count;
-        }
-        let total = raw.iter().sum();
-        snapshot.hold(Counts { total, ..Counts::default() }, false);
+        snapshot.rewrite(|counts| {
+            for &(value, count) in values {
+                counts.add(layout.storage_index(value) as usize, count.into()).unwrap();
+            }
+        });
         snapshot
     }
 

@@ -90,17 +90,21 @@ impl<'a> Image<'a> {
 
     /// Adds the counts to those of a zeroed snapshot of the layout that [`Image::read`] told.
     pub(crate) fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
-        let (counts, _) = snapshot.raw_and_base_mut();
-        let mut index = 0usize;
-        each_run(self.payload, |zeros, count| {
-            index += zeros as usize;
-            if count != 0 {
-                *counts.get_mut(index)? = count;
-                index += 1;
-            }
-            Some(())
+        snapshot.rewrite(|counts| {
+            let mut index = 0usize;
+            each_run(self.payload, |zeros, count| {
+                index += zeros as usize;
+                if count != 0 {
+                    counts.add(index, count.into())?;
+                    index += 1;
+                }
+                Some(())
+            })?;
+            Counts { underflow: counts.underflow, overflow: counts.overflow, lost: counts.lost, .. } =
+                self.counts;
+            counts.approximate = self.approximate;
+            Ok(())
         })?;
-        snapshot.hold(self.counts, self.approximate);
         snapshot.set_timestamp_unix_nanos(self.timestamp);
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::sink::Sink;
 use super::varint::{self, unzigzag, zigzag};
 use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
-use crate::snapshot::snapshot::{Counts, Snapshot};
+use crate::snapshot::snapshot::Snapshot;
 
 /// What V2 has no room for.
 const TOO_LARGE: u64 = 1 << 63;
@@ -56,26 +56,19 @@ impl<'a> Image<'a> {
     /// Adds the counts to those of a zeroed snapshot of the layout that [`Image::read`] told.
     pub(crate) fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
         let layout = *snapshot.layout();
-        let (counts, _) = snapshot.raw_and_base_mut();
-        let mut total = 0u128;
-        if self.header.unit == 0 {
-            each_count(self.payload, self.header.words, |index, count| {
-                *counts.get_mut(index)? = count;
-                total += count as u128;
-                Some(())
-            })?;
-        } else {
-            // No two units there share a bucket here.
-            each_count(self.payload, self.header.words, |index, count| {
-                let index = layout.storage_index(self.header.value_at(index as u64));
-                *counts.get_mut(index as usize)? = count;
-                total += count as u128;
-                Some(())
-            })?;
-        }
-        let total = total.try_into().unwrap_or(u64::MAX);
-        snapshot.hold(Counts { total, ..Counts::default() }, false);
-        Ok(())
+        snapshot.rewrite(|counts| {
+            if self.header.unit == 0 {
+                each_count(self.payload, self.header.words, |index, count| {
+                    counts.add(index, count.into()).map(drop)
+                })
+            } else {
+                // No two units there share a bucket here.
+                each_count(self.payload, self.header.words, |index, count| {
+                    let index = layout.storage_index(self.header.value_at(index as u64));
+                    counts.add(index as usize, count.into()).map(drop)
+                })
+            }
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Atomics, from wherever the build has them: the hardware, critical sections, or loom's model of the hardware.
 //!
 //! Everything else in the crate takes them from here. Targets without 64-bit atomics, or without compare-and-swap, go
-//! through `critical-section` for exactly what they lack. `--cfg picollo_no_atomic64` and `--cfg picollo_no_cas` make any
-//! target such a target, for testing.
+//! through `critical-section` for exactly what they lack. What that is, the build script says (`build.rs`), which can also be
+//! told to take any target for such a target, for testing.
 
 /// A function that is `const`, but for loom, whose atomics cannot be made at compile time.
 macro_rules! const_unless_loom {
@@ -14,25 +14,23 @@ macro_rules! const_unless_loom {
 pub(crate) use const_unless_loom;
 
 /// Whether the cells of 64 bits are plain memory that one instruction reads and writes.
-pub(crate) const HAS_ATOMIC_64: bool =
-    cfg!(all(target_has_atomic = "64", not(any(picollo_no_atomic64, picollo_no_cas))));
+pub(crate) const HAS_ATOMIC_64: bool = cfg!(not(picollo_critical_64));
 
 #[cfg(not(loom))]
 mod chosen {
-    #[cfg(not(all(target_has_atomic = "32", not(picollo_no_cas))))]
-    pub use crate::platform::critical::{AtomicU32, AtomicUsize};
-    #[cfg(all(target_has_atomic = "32", not(picollo_no_cas)))]
-    pub use core::sync::atomic::{AtomicU32, AtomicUsize};
-
-    #[cfg(not(all(target_has_atomic = "64", not(any(picollo_no_atomic64, picollo_no_cas)))))]
+    #[cfg(picollo_critical_64)]
     pub use crate::platform::critical::AtomicU64;
-    #[cfg(all(target_has_atomic = "64", not(any(picollo_no_atomic64, picollo_no_cas))))]
+    #[cfg(not(picollo_critical_64))]
     pub use core::sync::atomic::AtomicU64;
 
-    #[cfg(all(feature = "alloc", not(all(target_has_atomic = "32", not(picollo_no_cas)))))]
-    pub(crate) use crate::platform::critical::AtomicPtr;
-    #[cfg(all(feature = "alloc", target_has_atomic = "32", not(picollo_no_cas)))]
+    #[cfg(all(picollo_critical_32, feature = "alloc"))]
+    pub(crate) use crate::platform::critical::words::AtomicPtr;
+    #[cfg(picollo_critical_32)]
+    pub use crate::platform::critical::words::{AtomicU32, AtomicUsize};
+    #[cfg(all(not(picollo_critical_32), feature = "alloc"))]
     pub(crate) use core::sync::atomic::AtomicPtr;
+    #[cfg(not(picollo_critical_32))]
+    pub use core::sync::atomic::{AtomicU32, AtomicUsize};
 
     pub(crate) use core::sync::atomic::{Ordering, fence};
 }

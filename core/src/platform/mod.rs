@@ -2,10 +2,7 @@
 
 pub(crate) mod atomics;
 pub(crate) mod banks;
-#[cfg(all(
-    not(loom),
-    any(not(all(target_has_atomic = "32", target_has_atomic = "64")), picollo_no_atomic64, picollo_no_cas)
-))]
+#[cfg(picollo_critical_64)]
 pub(crate) mod critical;
 #[cfg(feature = "std")]
 pub(crate) mod lock;

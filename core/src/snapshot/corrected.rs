@@ -6,7 +6,8 @@
 
 use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
-use crate::snapshot::snapshot::{Counts, Snapshot};
+use crate::snapshot::rewrite::Rewrite;
+use crate::snapshot::snapshot::Snapshot;
 
 /// Tells the missing values below a recorded one, and how often each. Where there are more of them than buckets below
 /// `value`, they come by bucket, in closed form, so that the work is bounded by the number of counters.
@@ -74,16 +75,16 @@ impl Snapshot {
         }
         let budget = DIRECT_STEPS.saturating_mul(self.layout().length() as u64);
         let is_little = self.steps_to_correct(expected_interval, budget) < budget;
-        if !is_little && (self.counts().total == u64::MAX || copy.raw_and_base_mut().1.is_empty()) {
+        if !is_little && (self.counts().total == u64::MAX || !copy.has_base()) {
             return Err(Error::Unsupported);
         }
         copy.forget();
         copy.set_range_of(self.layout());
         copy.set_timestamp_unix_nanos(self.timestamp_unix_nanos());
         if is_little {
-            self.correct_bucket_by_bucket(expected_interval, copy);
+            copy.rewrite(|counts| self.correct_bucket_by_bucket(expected_interval, counts));
         } else {
-            self.correct_all_together(expected_interval, copy);
+            copy.rewrite(|counts| self.correct_all_together(expected_interval, counts));
         }
         Ok(())
     }
@@ -102,23 +103,22 @@ impl Snapshot {
         steps
     }
 
-    fn correct_bucket_by_bucket(&self, interval: u64, copy: &mut Snapshot) {
+    fn correct_bucket_by_bucket(&self, interval: u64, counts: &mut Rewrite) {
         let layout = *self.layout();
         let mut sums = Sums::new(self);
-        let (raw, _) = copy.raw_and_base_mut();
         for (index, count) in self.recorded_counts() {
-            sums.add(&mut raw[index], count as u128);
+            sums.lose(counts.add(index, count.into()).unwrap_or(0));
             let upper = layout.bucket_at(index as u64).upper;
             missing_values(&layout, upper, interval, |value, times| {
                 let count = count as u128 * times as u128;
                 // Never above the range, since the recorded value was in it.
-                match raw.get_mut(layout.storage_index(value) as usize) {
-                    Some(to) => sums.add(to, count),
+                match counts.add(layout.storage_index(value) as usize, count) {
+                    Some(left) => sums.lose(left),
                     None => sums.underflow = sums.underflow.saturating_add(count),
                 }
             });
         }
-        copy.hold(sums.counts(self), self.is_approximate());
+        sums.note(self, counts);
     }
 
     /// Corrects in one descending pass. Let `V` be the upper ends of the recorded buckets, `c` their counts, `I` the
@@ -135,11 +135,11 @@ impl Snapshot {
     ///
     /// A bound is one more than the upper end of the bucket below, so the places of the upper ends are those of the bounds
     /// too, but where the remainder becomes zero. The copy's two halves hold places and tree meanwhile.
-    fn correct_all_together(&self, interval: u64, copy: &mut Snapshot) {
+    fn correct_all_together(&self, interval: u64, counts: &mut Rewrite) {
         let layout = *self.layout();
         let upper_at = |index: usize| layout.bucket_at(index as u64).upper;
         let lowest = layout.lowest_recordable();
-        let (places, tree) = copy.raw_and_base_mut();
+        let (places, tree) = counts.words();
         for (index, (place, order)) in places.iter_mut().zip(&mut *tree).enumerate() {
             (*place, *order) = (upper_at(index) % interval, index as u64);
         }
@@ -186,13 +186,12 @@ impl Snapshot {
             sums.underflow = sums.underflow.saturating_add(quotients - number - missing_above);
         }
         tree.fill(0);
-        copy.hold(sums.counts(self), self.is_approximate());
+        sums.note(self, counts);
     }
 }
 
-/// Totals of a copy in the making.
+/// What a copy in the making has beside its buckets.
 struct Sums {
-    total: u128,
     underflow: u128,
     lost: u128,
 }
@@ -200,25 +199,25 @@ struct Sums {
 impl Sums {
     fn new(of: &Snapshot) -> Sums {
         let counts = of.counts();
-        Sums { total: 0, underflow: counts.underflow as u128, lost: counts.lost as u128 }
+        Sums { underflow: counts.underflow as u128, lost: counts.lost as u128 }
     }
 
     /// Adds to a bucket as much as fits.
     fn add(&mut self, to: &mut u64, count: u128) {
         let fits = count.min((u64::MAX - *to) as u128);
         *to += fits as u64;
-        self.total = self.total.saturating_add(fits);
-        self.lost = self.lost.saturating_add(count - fits);
+        self.lose(count - fits);
     }
 
-    fn counts(&self, of: &Snapshot) -> Counts {
+    fn lose(&mut self, count: u128) {
+        self.lost = self.lost.saturating_add(count);
+    }
+
+    /// Tells the copy.
+    fn note(&self, of: &Snapshot, copy: &mut Rewrite) {
         let narrow = |count: u128| count.try_into().unwrap_or(u64::MAX);
-        Counts {
-            total: narrow(self.total),
-            underflow: narrow(self.underflow),
-            overflow: of.counts().overflow,
-            lost: narrow(self.lost),
-        }
+        copy.take_over(of);
+        (copy.underflow, copy.lost) = (narrow(self.underflow), narrow(self.lost));
     }
 }
 
@@ -243,6 +242,7 @@ fn prefix_sum(tree: &[u64], mut place: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snapshot::snapshot::Counts;
     use proptest::prelude::*;
     use std::vec::Vec;
 
@@ -262,14 +262,12 @@ mod tests {
 
     fn snapshot(layout: Layout, counts: &[(u64, u64)]) -> std::boxed::Box<Snapshot> {
         let mut snapshot = Snapshot::boxed(layout).unwrap();
-        let (raw, _) = snapshot.raw_and_base_mut();
-        let mut total = 0u64;
-        for &(at, count) in counts {
-            let at = at as usize % raw.len();
-            raw[at] += count;
-            total += count;
-        }
-        snapshot.hold(Counts { total, underflow: 1, overflow: 2, lost: 3 }, false);
+        snapshot.rewrite(|rewrite| {
+            for &(at, count) in counts {
+                rewrite.add(at as usize % layout.length(), count.into()).unwrap();
+            }
+            (rewrite.underflow, rewrite.overflow, rewrite.lost) = (1, 2, 3);
+        });
         snapshot
     }
 
@@ -315,10 +313,10 @@ mod tests {
                 }
             }
             let mut copy = Snapshot::boxed(layout).unwrap();
-            source.correct_bucket_by_bucket(interval, &mut copy);
+            copy.rewrite(|counts| source.correct_bucket_by_bucket(interval, counts));
             prop_assert_eq!(contents(&copy), (expected.clone(), totals));
             copy.forget();
-            source.correct_all_together(interval, &mut copy);
+            copy.rewrite(|counts| source.correct_all_together(interval, counts));
             prop_assert_eq!(contents(&copy), (expected, totals));
         }
 
@@ -330,8 +328,8 @@ mod tests {
             let interval = (interval >> shift).max(1);
             let source = snapshot(Layout::with_scale(scale, 1 << 10, u64::MAX).unwrap(), &counts);
             let (mut one, mut other) = (Snapshot::boxed(*source.layout()).unwrap(), Snapshot::boxed(*source.layout()).unwrap());
-            source.correct_bucket_by_bucket(interval, &mut one);
-            source.correct_all_together(interval, &mut other);
+            one.rewrite(|counts| source.correct_bucket_by_bucket(interval, counts));
+            other.rewrite(|counts| source.correct_all_together(interval, counts));
             prop_assert_eq!(contents(&one), contents(&other));
         }
     }
@@ -341,8 +339,8 @@ mod tests {
         // The closed form for each bucket would take 5 * 10^11 steps.
         let layout = Layout::with_significant_digits(4, 0, u64::MAX).unwrap();
         let mut source = Snapshot::boxed(layout).unwrap();
-        source.raw_and_base_mut().0.fill(16);
-        source.hold(Counts { total: 16 * layout.length() as u64, ..Counts::default() }, false);
+        source.rewrite(|counts| counts.words().0.fill(16));
+        assert_eq!(source.counts().total, 16 * layout.length() as u64);
         let began = std::time::Instant::now();
         let copy = source.corrected(1).unwrap();
         assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());

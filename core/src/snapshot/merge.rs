@@ -6,7 +6,9 @@
 
 use crate::error::{Error, Result};
 use crate::layout::bucket::{Bucket, ValueSelection};
-use crate::snapshot::snapshot::{Counts, Snapshot};
+use crate::layout::layout::Layout;
+use crate::snapshot::rewrite::Rewrite;
+use crate::snapshot::snapshot::Snapshot;
 
 /// What became of the counts that were added or subtracted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -29,22 +31,6 @@ impl Merged {
     }
 }
 
-/// Totals while counts are merged.
-pub(crate) struct Merging {
-    counts: Counts,
-    merged: Merged,
-}
-
-impl Merging {
-    pub(crate) fn put_below(&mut self, count: u64) {
-        self.merged.underflow = self.merged.underflow.saturating_add(count);
-    }
-
-    pub(crate) fn put_above(&mut self, count: u64) {
-        self.merged.overflow = self.merged.overflow.saturating_add(count);
-    }
-}
-
 /// Where a bucket's count goes.
 enum Place {
     In(usize),
@@ -52,19 +38,49 @@ enum Place {
     Above,
 }
 
-impl Snapshot {
-    fn place_of(&self, bucket: &Bucket) -> Place {
-        let value = bucket.equivalent_value(ValueSelection::Midpoint);
-        let index = self.layout().storage_index(value);
-        if self.layout().contains(index) {
-            Place::In(index as usize)
-        } else if self.layout().is_below(value) {
-            Place::Below
-        } else {
-            Place::Above
+fn place_of(layout: &Layout, bucket: &Bucket) -> Place {
+    let value = bucket.equivalent_value(ValueSelection::Midpoint);
+    let index = layout.storage_index(value);
+    if layout.contains(index) {
+        Place::In(index as usize)
+    } else if layout.is_below(value) {
+        Place::Below
+    } else {
+        Place::Above
+    }
+}
+
+/// Adds to one of the parts that are reported.
+fn put(part: &mut u64, count: u64) {
+    *part = part.saturating_add(count);
+}
+
+/// A snapshot that others are merged into, and what became of their counts.
+pub(crate) struct Merging<'a, 's> {
+    counts: &'a mut Rewrite<'s>,
+    merged: Merged,
+}
+
+impl Merging<'_, '_> {
+    /// Adds to the bucket at an index that there is what comes from one of width `step`.
+    pub(crate) fn put_in(&mut self, index: usize, count: u64, step: u64) {
+        let lost = self.counts.add(index, count.into()).unwrap_or(count.into()) as u64;
+        if self.counts.layout().bucket_at(index as u64).step < step {
+            put(&mut self.merged.refined, count - lost);
         }
+        put(&mut self.merged.lost, lost);
     }
 
+    pub(crate) fn put_below(&mut self, count: u64) {
+        put(&mut self.merged.underflow, count);
+    }
+
+    pub(crate) fn put_above(&mut self, count: u64) {
+        put(&mut self.merged.overflow, count);
+    }
+}
+
+impl Snapshot {
     /// Adds all counts of another snapshot, of any layout; its underflow, overflow and lost ones too. The next update
     /// replaces what was merged.
     ///
@@ -73,61 +89,42 @@ impl Snapshot {
     /// count in one of its buckets.
     pub fn merge(&mut self, other: &Snapshot) -> Merged {
         if self.layout().same_counters(other.layout()) {
-            let (mut counts, mut merged) = (self.counts(), Merged::default());
-            self.merge_same(other, &mut counts, &mut merged);
-            return self.merged(other, Merging { counts, merged });
+            return self.merge_by(other, |merging| {
+                for (index, count) in other.recorded_counts() {
+                    let lost = merging.counts.add(index, count.into()).unwrap_or(count.into());
+                    put(&mut merging.merged.lost, lost as u64);
+                }
+            });
         }
-        self.merge_by(other, |snapshot, bucket, merging| match snapshot.place_of(bucket) {
-            Place::In(index) => snapshot.put(index, bucket.count, bucket.step, merging),
-            Place::Below => merging.put_below(bucket.count),
-            Place::Above => merging.put_above(bucket.count),
+        let layout = *self.layout();
+        self.merge_by(other, |merging| {
+            for bucket in other.recorded_buckets() {
+                match place_of(&layout, &bucket) {
+                    Place::In(index) => merging.put_in(index, bucket.count, bucket.step),
+                    Place::Below => merging.put_below(bucket.count),
+                    Place::Above => merging.put_above(bucket.count),
+                }
+            }
         })
     }
 
-    /// Adds all counts of another snapshot, each bucket's as `put` does.
-    pub(crate) fn merge_by(
-        &mut self,
-        other: &Snapshot,
-        put: impl Fn(&mut Snapshot, &Bucket, &mut Merging),
-    ) -> Merged {
-        let mut merging = Merging { counts: self.counts(), merged: Merged::default() };
-        for bucket in other.recorded_buckets() {
-            put(self, &bucket, &mut merging);
-        }
-        self.merged(other, merging)
-    }
-
-    /// Adds to the bucket at an index what comes from one of width `step`.
-    pub(crate) fn put(&mut self, index: usize, count: u64, step: u64, merging: &mut Merging) {
-        let Merging { counts, merged } = merging;
-        let fits = self.add_at(index, count);
-        if self.layout().bucket_at(index as u64).step < step {
-            merged.refined = merged.refined.saturating_add(fits);
-        }
-        counts.total = counts.total.saturating_add(fits);
-        merged.lost = merged.lost.saturating_add(count - fits);
-    }
-
-    /// Takes over the totals of what was merged from another snapshot.
-    fn merged(&mut self, other: &Snapshot, Merging { mut counts, merged }: Merging) -> Merged {
-        let theirs = other.counts();
-        let sum = |ours: u64, theirs: u64, placed: u64| ours.saturating_add(theirs).saturating_add(placed);
-        counts.underflow = sum(counts.underflow, theirs.underflow, merged.underflow);
-        counts.overflow = sum(counts.overflow, theirs.overflow, merged.overflow);
-        counts.lost = sum(counts.lost, theirs.lost, merged.lost);
-        self.hold(counts, self.is_approximate() || other.is_approximate());
-        merged
-    }
-
-    /// The case of equal counters: in one go.
-    fn merge_same(&mut self, other: &Snapshot, counts: &mut Counts, merged: &mut Merged) {
-        let mut total = 0u128;
-        for (index, count) in other.recorded_counts() {
-            let fits = self.add_at(index, count);
-            total += fits as u128;
-            merged.lost = merged.lost.saturating_add(count - fits);
-        }
-        counts.total = counts.total.saturating_add(total.try_into().unwrap_or(u64::MAX));
+    /// Adds all counts of another snapshot, those of its buckets as `put_all` does.
+    pub(crate) fn merge_by(&mut self, other: &Snapshot, put_all: impl FnOnce(&mut Merging)) -> Merged {
+        self.rewrite(|counts| {
+            let mut merging = Merging { counts, merged: Merged::default() };
+            put_all(&mut merging);
+            let Merging { counts, merged } = merging;
+            let theirs = other.counts();
+            for (ours, theirs, placed) in [
+                (&mut counts.underflow, theirs.underflow, merged.underflow),
+                (&mut counts.overflow, theirs.overflow, merged.overflow),
+                (&mut counts.lost, theirs.lost, merged.lost),
+            ] {
+                *ours = ours.saturating_add(theirs).saturating_add(placed);
+            }
+            counts.approximate |= other.is_approximate();
+            merged
+        })
     }
 
     /// Takes away all counts of another snapshot, of any layout, from where [`Snapshot::merge`] would have put them; its
@@ -136,24 +133,26 @@ impl Snapshot {
     /// [`Error::InvalidArgument`], with nothing changed, when there is less here than is to be taken away.
     pub fn subtract(&mut self, other: &Snapshot) -> Result<Merged> {
         let merged = self.check_subtraction(other)?;
-        for bucket in other.recorded_buckets() {
-            if let Place::In(index) = self.place_of(&bucket) {
-                self.take_at(index, bucket.count);
+        let layout = *self.layout();
+        self.rewrite(|counts| {
+            for bucket in other.recorded_buckets() {
+                if let Place::In(index) = place_of(&layout, &bucket) {
+                    counts.take(index, bucket.count);
+                }
             }
-        }
-        let (ours, theirs) = (self.counts(), other.counts());
-        let total = self.recorded_counts().fold(0u128, |sum, (_, count)| sum + count as u128);
-        // Checked. A tally at the limit stays a lower bound.
-        let less = |ours: u64, theirs: u64, placed: u64| {
-            if ours == u64::MAX { ours } else { ours - theirs - placed }
-        };
-        let counts = Counts {
-            total: total.try_into().unwrap_or(u64::MAX),
-            underflow: less(ours.underflow, theirs.underflow, merged.underflow),
-            overflow: less(ours.overflow, theirs.overflow, merged.overflow),
-            lost: less(ours.lost, theirs.lost, 0),
-        };
-        self.hold(counts, self.is_approximate() || other.is_approximate());
+            let theirs = other.counts();
+            for (ours, theirs, placed) in [
+                (&mut counts.underflow, theirs.underflow, merged.underflow),
+                (&mut counts.overflow, theirs.overflow, merged.overflow),
+                (&mut counts.lost, theirs.lost, 0),
+            ] {
+                // Checked. A tally at the limit stays a lower bound.
+                if *ours != u64::MAX {
+                    *ours -= theirs + placed;
+                }
+            }
+            counts.approximate |= other.is_approximate();
+        });
         Ok(merged)
     }
 
@@ -163,7 +162,7 @@ impl Snapshot {
         // Buckets come in ascending order, so those that go to one place come together.
         let mut at = (usize::MAX, 0u64);
         for bucket in other.recorded_buckets() {
-            match self.place_of(&bucket) {
+            match place_of(self.layout(), &bucket) {
                 Place::In(index) => {
                     let so_far = if at.0 == index { at.1 } else { 0 };
                     let taken = so_far.checked_add(bucket.count).ok_or(Error::InvalidArgument)?;
@@ -196,7 +195,8 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::layout::{Layout, MAX_SCALE};
+    use crate::layout::layout::MAX_SCALE;
+    use crate::snapshot::snapshot::Counts;
     use proptest::prelude::*;
     use std::boxed::Box;
     use std::vec::Vec;
@@ -204,20 +204,15 @@ mod tests {
     /// What recording so often gives.
     fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
         let mut snapshot = Snapshot::boxed(layout).unwrap();
-        let mut counts = Counts::default();
-        let (raw, _) = snapshot.raw_and_base_mut();
-        for &(value, count) in values {
-            let place = match raw.get_mut(layout.storage_index(value) as usize) {
-                Some(cell) => {
-                    *cell += count;
-                    &mut counts.total
+        snapshot.rewrite(|counts| {
+            for &(value, count) in values {
+                match counts.add(layout.storage_index(value) as usize, count.into()) {
+                    Some(left) => assert_eq!(left, 0),
+                    None if layout.is_below(value) => counts.underflow += count,
+                    None => counts.overflow += count,
                 }
-                None if layout.is_below(value) => &mut counts.underflow,
-                None => &mut counts.overflow,
-            };
-            *place += count;
-        }
-        snapshot.hold(counts, false);
+            }
+        });
         snapshot
     }
 
@@ -340,8 +335,7 @@ mod tests {
             let before = contents(&target);
             let mut more = copy(&source);
             let Some(bucket) = source.recorded_buckets().next() else { return Ok(()) };
-            let (raw, _) = more.raw_and_base_mut();
-            raw[bucket.storage_index as usize] += 1;
+            more.rewrite(|counts| counts.add(bucket.storage_index as usize, 1));
             prop_assert_eq!(target.subtract(&more), Err(Error::InvalidArgument));
             prop_assert_eq!(contents(&target), before, "nothing changed");
         }
@@ -364,7 +358,7 @@ mod tests {
     fn underflow_overflow_and_lost_are_merged_too() {
         let layout = Layout::with_scale(2, 10, 100).unwrap();
         let mut source = snapshot(layout, &[(1, 2), (1000, 3)]);
-        source.hold(Counts { lost: 4, ..source.counts() }, true);
+        source.rewrite(|counts| (counts.lost, counts.approximate) = (4, true));
         let mut target = snapshot(layout, &[(1, 1)]);
         target.merge(&source);
         assert_eq!(target.counts(), Counts { total: 0, underflow: 3, overflow: 3, lost: 4 });

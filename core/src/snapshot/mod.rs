@@ -3,6 +3,7 @@
 pub(crate) mod corrected;
 pub(crate) mod differences;
 pub(crate) mod merge;
+pub(crate) mod rewrite;
 pub(crate) mod snapshot;
 pub(crate) mod source;
 pub(crate) mod spread;

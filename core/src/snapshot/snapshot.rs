@@ -49,21 +49,21 @@ pub struct Counts {
 /// All but the counts.
 #[derive(Debug)]
 #[repr(C)]
-struct Head {
-    layout: Layout,
-    counts: Counts,
+pub(super) struct Head {
+    pub(super) layout: Layout,
+    pub(super) counts: Counts,
     raw_tallies: TallyCounts,
     base_tallies: TallyCounts,
     /// The version of the baseline that `base` holds, while it does.
-    baseline_version: Option<u32>,
+    pub(super) baseline_version: Option<u32>,
     /// Whether `base` is known to be all zeros, so that it need not be looked at.
-    base_is_zero: bool,
+    pub(super) base_is_zero: bool,
     /// Whether the raw copy is the second half of the words.
     swapped: bool,
     /// Where the raw counts come from; a new source starts anew.
     source: Option<Identity>,
     timestamp_unix_nanos: u64,
-    approximate: bool,
+    pub(super) approximate: bool,
 }
 
 /// Counts as they were at one moment, in words `S`: `[u64; N]` with `N` = [`Layout::snapshot_words`], or through any
@@ -73,8 +73,8 @@ struct Head {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Snapshot<S: ?Sized = [u64]> {
-    head: Head,
-    words: S,
+    pub(super) head: Head,
+    pub(super) words: S,
 }
 
 impl Layout {
@@ -199,12 +199,12 @@ impl Snapshot {
 
     /// Copies to an empty snapshot of the same layout.
     fn copy_to(&self, copy: &mut Snapshot) {
-        let (counts, _) = copy.raw_and_base_mut();
-        for (index, count) in self.recorded_counts() {
-            counts[index] = count;
-        }
-        copy.head.counts = self.head.counts;
-        copy.head.approximate = self.head.approximate;
+        copy.rewrite(|counts| {
+            for (index, count) in self.recorded_counts() {
+                counts.add(index, count.into());
+            }
+            counts.take_over(self);
+        });
         copy.head.timestamp_unix_nanos = self.head.timestamp_unix_nanos;
     }
 
@@ -238,7 +238,7 @@ impl Snapshot {
         if !self.head.layout.same_counters(source.layout()) {
             return Err(Error::Incompatible);
         }
-        if self.words.len() < self.head.layout.snapshot_words() {
+        if !self.has_base() {
             return Err(Error::Unsupported);
         }
         source.prepare()?;
@@ -404,39 +404,9 @@ impl Snapshot {
         }
     }
 
-    /// The raw counts and what they are counted from, if anything, to be changed; [`Snapshot::hold`] then tells what came
-    /// of it.
-    pub(crate) fn raw_and_base_mut(&mut self) -> (&mut [u64], &mut [u64]) {
-        self.head.base_is_zero = false;
-        split(&mut self.words, &self.head)
-    }
-
-    /// Adds to the count at a storage index as much as fits; [`Snapshot::hold`] is to follow. Returns how much that was.
-    pub(crate) fn add_at(&mut self, index: usize, count: u64) -> u64 {
-        let fits = count.min(u64::MAX - self.count_at(index));
-        let (raw, base) = self.raw_and_base_mut();
-        // The raw count is where the next delta starts from.
-        match base.get_mut(index) {
-            Some(base) => *base = base.wrapping_sub(fits),
-            None => raw[index] += fits,
-        }
-        fits
-    }
-
-    /// Takes away from the count at a storage index, which is not below that; [`Snapshot::hold`] is to follow.
-    pub(crate) fn take_at(&mut self, index: usize, count: u64) {
-        let (raw, base) = self.raw_and_base_mut();
-        match base.get_mut(index) {
-            Some(base) => *base = base.wrapping_add(count),
-            None => raw[index] -= count,
-        }
-    }
-
-    /// Notes the totals of counts that were not taken from a histogram. The next update replaces them.
-    pub(crate) fn hold(&mut self, counts: Counts, approximate: bool) {
-        self.head.counts = counts;
-        self.head.approximate = approximate;
-        self.head.baseline_version = None;
+    /// Whether there is room for what counts are counted from.
+    pub(crate) fn has_base(&self) -> bool {
+        self.words.len() >= self.head.layout.snapshot_words()
     }
 
     /// Takes over the guaranteed range of another layout with the same counters.
@@ -480,7 +450,7 @@ fn unwrap_differences(raw: &[u64], base: &mut [u64]) -> u64 {
 }
 
 /// The raw copy and the base, which is empty where there is no room for one.
-fn split<'a>(words: &'a mut [u64], head: &Head) -> (&'a mut [u64], &'a mut [u64]) {
+pub(super) fn split<'a>(words: &'a mut [u64], head: &Head) -> (&'a mut [u64], &'a mut [u64]) {
     let length = head.layout.length();
     let (first, rest) = words.split_at_mut(length);
     let second = rest.get_mut(..length).unwrap_or_default();

@@ -1,41 +1,50 @@
 //! What a snapshot reads: counts that writers keep adding to, and the baseline of the last reset.
 
 use crate::cells::cell::TallyCounts;
+use crate::cells::header::Headed;
 use crate::cells::identity::Identity;
 use crate::error::Result;
 use crate::layout::layout::Layout;
 
 /// Something whose counts a [`crate::Snapshot`] can take.
 ///
-/// Counts are cumulative and never cleared. They may fall behind by multiples of `2^COUNTER_BITS`, each told in
+/// Counts are cumulative and never cleared. They may fall behind by multiples of `2^COUNTER_BITS`, each counted in
 /// [`TallyCounts::wraps`].
-pub trait Source {
+pub trait Source: Headed {
     /// Width of the cells.
     const COUNTER_BITS: u32;
     /// Whether counts are estimates.
     const APPROXIMATE: bool = false;
 
     /// The rule that maps values to counters.
-    fn layout(&self) -> &Layout;
+    fn layout(&self) -> &Layout {
+        &self.header().layout
+    }
 
     /// Tells sources apart, and one source before and after it was cleared.
-    fn identity(&self) -> Identity;
+    fn identity(&self) -> Identity {
+        self.header().identity.get()
+    }
 
     /// Prepares for reading the counts; nothing has been changed when it fails.
     fn prepare(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Counts beside the buckets. Read before the buckets, so that no wrap is told of before its cell shows it.
-    fn tallies(&self) -> TallyCounts;
+    /// Counts beside the buckets. Read before the buckets, so that no wrap is reported before its cell shows it.
+    fn tallies(&self) -> TallyCounts {
+        self.header().tallies.load()
+    }
 
     /// Copies the counts from index `start` on. Where they are sums of cells, returns how often those wrapped around 64 bits.
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64;
 
-    /// Copies the baseline of the last reset, whole, and tells its version; [`crate::Error::Busy`] when resets keep
+    /// Copies the baseline of the last reset, whole, and returns its version; [`crate::Error::Busy`] when resets keep
     /// coming, with `out` in disorder.
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32>;
 
     /// Whether a baseline copied at `version` still stands.
-    fn baseline_is(&self, version: u32) -> bool;
+    fn baseline_is(&self, version: u32) -> bool {
+        self.header().baseline_is(version)
+    }
 }

@@ -64,12 +64,14 @@ impl Snapshot {
             return self.merge(other);
         }
         let layout = *self.layout();
-        self.merge_by(other, |snapshot, bucket, merging| {
-            spread(&layout, bucket, |part, count| match part {
-                Part::In(index) => snapshot.put(index as usize, count, bucket.step, merging),
-                Part::Below => merging.put_below(count),
-                Part::Above => merging.put_above(count),
-            });
+        self.merge_by(other, |merging| {
+            for bucket in other.recorded_buckets() {
+                spread(&layout, &bucket, |part, count| match part {
+                    Part::In(index) => merging.put_in(index as usize, count, bucket.step),
+                    Part::Below => merging.put_below(count),
+                    Part::Above => merging.put_above(count),
+                });
+            }
         })
     }
 }

@@ -220,21 +220,18 @@ impl Snapshot {
 mod tests {
     use super::*;
     use crate::layout::layout::Layout;
-    use crate::snapshot::snapshot::Counts;
     use proptest::prelude::*;
     use std::boxed::Box;
     use std::vec::Vec;
 
     fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
         let mut snapshot = Snapshot::boxed(layout).unwrap();
-        let (raw, _) = snapshot.raw_and_base_mut();
-        for &(value, count) in values {
-            if let Some(cell) = raw.get_mut(layout.storage_index(value) as usize) {
-                *cell += count;
+        snapshot.rewrite(|counts| {
+            for &(value, count) in values {
+                // What is out of range is left out.
+                let _ = counts.add(layout.storage_index(value) as usize, count.into());
             }
-        }
-        let total = raw.iter().sum();
-        snapshot.hold(Counts { total, ..Counts::default() }, false);
+        });
         snapshot
     }
 

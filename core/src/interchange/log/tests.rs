@@ -10,15 +10,14 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::Error;
 use crate::layout::layout::Layout;
-use crate::snapshot::snapshot::{Counts, Snapshot};
+use crate::snapshot::snapshot::Snapshot;
 
 const HISTOGRAM: &str = "HISTFAAAADN4nJNpmSzMwMAgxAABzFCaEURcm7yEwf4DRICJiZGFlWk//wnG1QJMTJv/MjIBAMP3CLI=";
 
 fn snapshot(value: u64) -> Box<Snapshot> {
     let layout = Layout::with_significant_digits(3, 0, 3_600_000_000).unwrap();
     let mut snapshot = Snapshot::boxed(layout).unwrap();
-    snapshot.raw_and_base_mut().0[layout.storage_index(value) as usize] = 7;
-    snapshot.hold(Counts { total: 7, ..Counts::default() }, false);
+    snapshot.rewrite(|counts| counts.add(layout.storage_index(value) as usize, 7));
     snapshot
 }
 

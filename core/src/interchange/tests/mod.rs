@@ -16,20 +16,15 @@ mod streams;
 
 fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
     let mut snapshot = Snapshot::boxed(layout).unwrap();
-    let (mut total, mut underflow, mut overflow) = (0u64, 0u64, 0u64);
-    let (raw, _) = snapshot.raw_and_base_mut();
-    for &(value, count) in values {
-        match raw.get_mut(layout.storage_index(value) as usize) {
-            Some(cell) => {
-                let fits = count.min(u64::MAX - *cell);
-                *cell += fits;
-                total = total.saturating_add(fits);
+    snapshot.rewrite(|counts| {
+        for &(value, count) in values {
+            match counts.add(layout.storage_index(value) as usize, count.into()) {
+                Some(_) => {}
+                None if layout.is_below(value) => counts.underflow += 1,
+                None => counts.overflow += 1,
             }
-            None if layout.is_below(value) => underflow += 1,
-            None => overflow += 1,
         }
-    }
-    snapshot.hold(Counts { total, underflow, overflow, lost: 0 }, false);
+    });
     snapshot
 }
 

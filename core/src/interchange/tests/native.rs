@@ -8,7 +8,7 @@ use super::{counts, golden, hex, snapshot};
 use crate::error::Error;
 use crate::interchange::{Encoding, crc32};
 use crate::layout::layout::{Layout, MAX_SCALE};
-use crate::snapshot::snapshot::{Counts, Snapshot};
+use crate::snapshot::snapshot::Snapshot;
 
 #[test]
 fn our_own_is_as_documented() {
@@ -16,7 +16,7 @@ fn our_own_is_as_documented() {
         Layout::with_scale(1, 2, 100).unwrap(),
         &[(0, 1), (3, u64::MAX), (3, 1), (90, 200), (1000, 1)],
     );
-    snapshot.hold(Counts { lost: 5, ..snapshot.counts() }, true);
+    snapshot.rewrite(|counts| (counts.lost, counts.approximate) = (5, true));
     snapshot.set_timestamp_unix_nanos(0x0102_0304_0506_0708);
     let bytes = snapshot.encode_to_vec(Encoding::Native).unwrap();
     assert_eq!(bytes[..8], hex("89 5069636f6c6c6f")[..]);
@@ -80,7 +80,10 @@ proptest! {
         let values: Vec<_> = values.into_iter().map(|(value, shift, count)| (value >> shift, count)).collect();
         let mut original = snapshot(layout, &values);
         let [underflow, overflow, lost, time] = totals;
-        original.hold(Counts { underflow, overflow, lost, ..original.counts() }, approximate);
+        original.rewrite(|counts| {
+            (counts.underflow, counts.overflow, counts.lost) = (underflow, overflow, lost);
+            counts.approximate = approximate;
+        });
         original.set_timestamp_unix_nanos(time);
         let bytes = original.encode_to_vec(Encoding::Native).unwrap();
         let decoded = Snapshot::decode(&bytes, u64::MAX).unwrap();

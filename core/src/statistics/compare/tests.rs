@@ -15,15 +15,12 @@ fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
 
 fn refill(snapshot: &mut Snapshot, values: &[(u64, u64)]) {
     let layout = *snapshot.layout();
-    let mut counts = crate::snapshot::snapshot::Counts::default();
-    let (raw, base) = snapshot.raw_and_base_mut();
-    raw.fill(0);
-    base.fill(0);
-    for &(value, count) in values {
-        raw[layout.storage_index(value) as usize] += count;
-        counts.total += count;
-    }
-    snapshot.hold(counts, false);
+    snapshot.forget();
+    snapshot.rewrite(|counts| {
+        for &(value, count) in values {
+            counts.add(layout.storage_index(value) as usize, count.into()).unwrap();
+        }
+    });
 }
 
 fn once(values: &[u64]) -> Vec<(u64, u64)> {

@@ -1,81 +1,9 @@
-//! Atomics for targets that lack them: each access that the hardware cannot do in one step is a critical section.
+//! Words for targets without compare-and-swap: loads and stores of their own, changes in a critical section.
 
-use core::cell::UnsafeCell;
 use core::sync::atomic::Ordering;
 
-#[cfg(not(feature = "critical-section"))]
-compile_error!(
-    "this target lacks atomics that Picollo needs: enable its feature `critical-section`, and link an implementation"
-);
-#[cfg(feature = "critical-section")]
-use critical_section::with;
-#[cfg(not(feature = "critical-section"))]
-fn with<R>(_: impl FnOnce(()) -> R) -> R {
-    unreachable!("the build fails above")
-}
+use super::with;
 
-/// 64 bits, for targets that cannot load or store them in one step.
-#[repr(C, align(8))]
-#[derive(Debug, Default)]
-pub struct AtomicU64(UnsafeCell<u64>);
-
-// SAFETY: every access is inside a critical section.
-unsafe impl Sync for AtomicU64 {}
-
-impl AtomicU64 {
-    /// A new word.
-    pub const fn new(value: u64) -> AtomicU64 {
-        AtomicU64(UnsafeCell::new(value))
-    }
-
-    fn update(&self, change: impl FnOnce(u64) -> u64) -> u64 {
-        // SAFETY: critical sections exclude each other, and this is the only place that touches the word.
-        with(|_| unsafe {
-            let old = *self.0.get();
-            *self.0.get() = change(old);
-            old
-        })
-    }
-
-    pub(crate) fn load(&self, _: Ordering) -> u64 {
-        self.update(|value| value)
-    }
-
-    pub(crate) fn store(&self, value: u64, _: Ordering) {
-        self.update(|_| value);
-    }
-
-    pub(crate) fn swap(&self, value: u64, _: Ordering) -> u64 {
-        self.update(|_| value)
-    }
-
-    pub(crate) fn fetch_add(&self, value: u64, _: Ordering) -> u64 {
-        self.update(|old| old.wrapping_add(value))
-    }
-
-    pub(crate) fn compare_exchange(
-        &self,
-        current: u64,
-        new: u64,
-        _: Ordering,
-        _: Ordering,
-    ) -> Result<u64, u64> {
-        let old = self.update(|old| if old == current { new } else { old });
-        if old == current { Ok(old) } else { Err(old) }
-    }
-
-    #[cfg(feature = "alloc")]
-    pub(crate) fn fetch_min(&self, value: u64, _: Ordering) -> u64 {
-        self.update(|old| old.min(value))
-    }
-
-    #[cfg(feature = "alloc")]
-    pub(crate) fn fetch_max(&self, value: u64, _: Ordering) -> u64 {
-        self.update(|old| old.max(value))
-    }
-}
-
-#[cfg(not(all(target_has_atomic = "32", not(picollo_no_cas))))]
 /// A word that the hardware loads and stores in one step, but cannot change in one.
 macro_rules! without_compare_and_swap {
     ($(#[$attribute:meta])* $name:ident, $native:path, $word:ty) => {
@@ -139,24 +67,22 @@ macro_rules! without_compare_and_swap {
     };
 }
 
-#[cfg(not(all(target_has_atomic = "32", not(picollo_no_cas))))]
 without_compare_and_swap!(
     /// 32 bits, for targets without compare-and-swap.
     AtomicU32, core::sync::atomic::AtomicU32, u32
 );
-#[cfg(not(all(target_has_atomic = "32", not(picollo_no_cas))))]
 without_compare_and_swap!(
     /// A word, for targets without compare-and-swap.
     AtomicUsize, core::sync::atomic::AtomicUsize, usize
 );
 
 /// A pointer, for targets without compare-and-swap.
-#[cfg(all(feature = "alloc", not(all(target_has_atomic = "32", not(picollo_no_cas)))))]
+#[cfg(feature = "alloc")]
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct AtomicPtr<T>(core::sync::atomic::AtomicPtr<T>);
 
-#[cfg(all(feature = "alloc", not(all(target_has_atomic = "32", not(picollo_no_cas)))))]
+#[cfg(feature = "alloc")]
 impl<T> AtomicPtr<T> {
     pub(crate) const fn new(pointer: *mut T) -> AtomicPtr<T> {
         AtomicPtr(core::sync::atomic::AtomicPtr::new(pointer))
@@ -185,7 +111,7 @@ impl<T> AtomicPtr<T> {
     }
 }
 
-#[cfg(all(test, feature = "std", not(all(target_has_atomic = "32", not(picollo_no_cas)))))]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use super::*;
 

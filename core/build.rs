@@ -1,0 +1,43 @@
+//! Says once, for all modules and tests, what the target lacks.
+//!
+//! | name | |
+//! |---|---|
+//! | `picollo_critical_64` | words of 64 bits go through critical sections |
+//! | `picollo_critical_32` | so do the changes of all other words: there is no compare-and-swap |
+//! | `picollo_one_step` | cells are plain memory of x86-64, which assembly may add to |
+//! | `picollo_wide_loads` | and load many at a time |
+//!
+//! For tests, any target can be taken for one that lacks something: `--cfg picollo_no_atomic64`, `--cfg picollo_no_cas`,
+//! `--cfg picollo_plain_loads`. They are looked for in the compiler's answer for the target, which has what `RUSTFLAGS` and a
+//! wrapper of the compiler add.
+
+use std::env;
+
+/// A configuration of the target, as cargo passes it on.
+fn target(name: &str) -> Option<String> {
+    env::var(format!("CARGO_CFG_{}", name.to_uppercase())).ok()
+}
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let asked_for = ["picollo_no_atomic64", "picollo_no_cas", "picollo_plain_loads"];
+    let names = ["picollo_critical_64", "picollo_critical_32", "picollo_one_step", "picollo_wide_loads"];
+    for name in asked_for.iter().chain(&names) {
+        println!("cargo::rustc-check-cfg=cfg({name})");
+    }
+    let [no_atomic_64, no_cas, plain_loads] = asked_for.map(|name| target(name).is_some());
+    let widths = target("target_has_atomic").unwrap_or_default();
+    let has = |width: &str| widths.split(',').any(|has| has == width);
+    // Loom's models bring atomics of their own.
+    let is_model = target("loom").is_some();
+    let critical_32 = !is_model && (no_cas || !has("32"));
+    let critical_64 = !is_model && (critical_32 || no_atomic_64 || !has("64"));
+    let is_x86_64 = target("target_arch").is_some_and(|arch| arch == "x86_64");
+    let one_step = is_x86_64 && !critical_64 && !is_model && target("miri").is_none();
+    let wide_loads = one_step && !plain_loads;
+    for (name, is_so) in names.iter().zip([critical_64, critical_32, one_step, wide_loads]) {
+        if is_so {
+            println!("cargo::rustc-cfg={name}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Which type a kind is: the one place where histograms whose kind is known at run time are told apart.
+//!
+//! | what | how often | how |
+//! |---|---|---|
+//! | [`record_inlined`], for Rust | hot, inlined into the caller | the kind is compared with that of a single writer of 64 bits, then with two more; the rest is a call |
+//! | [`record_exported`], for C | hot, inlined into the exported function | the kind is compared with that of a single writer of 64 bits; the rest is a jump |
+//! | [`record_by_kind`] | hot, called | two comparisons: thread-local of 64 bits, a single writer of 32 |
+//! | [`record_less_often`] | hot, called | the other dense kinds that add to one cell: thread-local of 32 bits, interlocked |
+//! | [`record_other`] | called | all others, whose recording is longer |
+//! | [`as_what_it_is`], [`with_type_of`] | rare, or worth it for a whole slice | a match over every kind there is |
+//!
+//! A kind that is not named above `record_other` works nevertheless: it is recorded into by `record_other`. What a mode must
+//! have is [`Body`]; which modes have which storage is said in `is_offered`, and the table in [`with_type_of`] must agree with
+//! it, or the build fails.
+
+use core::ptr::NonNull;
+
+use crate::cells::header::Header;
+#[cfg(any(feature = "std", test))]
+use crate::cells::kind::{Mode, Storage};
+pub(crate) use crate::cells::single_writer::Unguarded;
+pub(crate) use crate::cells::write_mode::Interlocked;
+pub(crate) use crate::histograms::body::Body;
+pub(crate) use crate::histograms::dense::Histogram;
+pub(crate) use crate::histograms::scalable::Scalable;
+#[cfg(feature = "std")]
+pub(crate) use crate::histograms::sharded::Sharded;
+#[cfg(feature = "alloc")]
+pub(crate) use crate::histograms::sparse::Sparse;
+pub(crate) use crate::platform::atomics::{AtomicU32, AtomicU64};
+
+pub(crate) type Single<C> = Histogram<[C], Unguarded>;
+pub(crate) type Atomic<C> = Histogram<[C], Interlocked>;
+
+/// Runs an expression with the type that a kind stands for, or another for a kind that this build does not have. Whoever uses
+/// it imports all of this file, so the types in the rows are imported here by `pub(crate) use`.
+macro_rules! with_type_of {
+    ($kind:expr, $type:ident => $body:expr, _ => $unknown:expr) => {
+        with_type_of!($kind, $type => $body, _ => $unknown, [
+            #[cfg(feature = "std")]
+            Sharded<AtomicU64>,
+            #[cfg(feature = "std")]
+            Sharded<AtomicU32>,
+            #[cfg(feature = "alloc")]
+            Sparse<AtomicU64, Unguarded>,
+            #[cfg(feature = "alloc")]
+            Sparse<AtomicU32, Unguarded>,
+            #[cfg(feature = "alloc")]
+            Sparse<AtomicU64, Interlocked>,
+            #[cfg(feature = "alloc")]
+            Sparse<AtomicU32, Interlocked>,
+            Scalable<AtomicU64>,
+            Scalable<AtomicU32>,
+            Single<AtomicU64>,
+            Single<AtomicU32>,
+            Atomic<AtomicU64>,
+            Atomic<AtomicU32>,
+        ])
+    };
+    ($kind:expr, $type:ident => $body:expr, _ => $unknown:expr, [$($(#[$where:meta])? $known:ty,)*]) => {
+        match $kind {
+            $(
+                $(#[$where])?
+                <$known as Body>::KIND => {
+                    type $type = $known;
+                    $body
+                }
+            )*
+            _ => $unknown,
+        }
+    };
+}
+
+/// Runs an expression on the histogram behind a header, which must be alive, as what it is.
+macro_rules! as_what_it_is {
+    ($header:expr, $histogram:ident => $body:expr) => {{
+        let header: *const Header = $header.as_ptr();
+        // SAFETY: alive, and its kind was written with it.
+        with_type_of!(unsafe { (*header).kind }, Type => {
+            // SAFETY: of this kind.
+            let $histogram = unsafe { &*Type::from_header(header) };
+            $body
+        }, _ => {
+            // SAFETY: constructors make no other kinds, and `attach` refuses them.
+            unsafe { core::hint::unreachable_unchecked() }
+        })
+    }};
+}
+pub(crate) use {as_what_it_is, with_type_of};
+
+/// Which modes have which storage, in a build with everything. Exhaustive: a new mode does not compile until it is said here.
+#[cfg(any(feature = "std", test))]
+pub(crate) const fn is_offered(mode: Mode, storage: Storage) -> bool {
+    match (mode, storage) {
+        (Mode::Interlocked | Mode::SingleWriter, Storage::Dense | Storage::Sparse) => true,
+        (Mode::ThreadLocal | Mode::Scalable, Storage::Dense) => true,
+        (Mode::ThreadLocal | Mode::Scalable, Storage::Sparse) => false,
+    }
+}
+
+/// Whether the table has what is offered, no more and no less: otherwise the build fails.
+#[cfg(feature = "std")]
+const _: () = {
+    use crate::cells::kind::Kind;
+
+    const fn is_in_table(kind: Kind) -> bool {
+        with_type_of!(kind, Type => size_of::<&Type>() != 0, _ => false)
+    }
+
+    let mut at = 0;
+    while at < Mode::ALL.len() * Storage::ALL.len() {
+        let (mode, storage) = (Mode::ALL[at / Storage::ALL.len()], Storage::ALL[at % Storage::ALL.len()]);
+        let narrow = is_in_table(Kind::new(mode, storage, 32)) == is_offered(mode, storage);
+        let wide = is_in_table(Kind::new(mode, storage, 64)) == is_offered(mode, storage);
+        assert!(
+            narrow && wide,
+            "`is_offered` and the table of `with_type_of` differ: a mode has no row, or one too many"
+        );
+        at += 1;
+    }
+};
+
+/// Counts one value: for Rust.
+///
+/// # Safety
+/// `header` must be that of a histogram that is alive.
+#[inline(always)]
+pub(crate) unsafe fn record_inlined(header: NonNull<Header>, value: u64) {
+    let start: *const Header = header.as_ptr();
+    // SAFETY: alive, as the caller promises, and its kind was written with it. Here and in the functions below: the header is
+    // followed by what its kind says.
+    unsafe {
+        let kind = (*start).kind;
+        // Told apart by one comparison, whatever other kinds there are.
+        if kind == Single::<AtomicU64>::KIND {
+            return (*Single::<AtomicU64>::from_header(start)).record(value);
+        }
+        core::hint::cold_path();
+        #[cfg(feature = "std")]
+        if kind == Sharded::<AtomicU64>::KIND {
+            return (*Sharded::<AtomicU64>::from_header(start)).record(value);
+        }
+        if kind == Single::<AtomicU32>::KIND {
+            return (*Single::<AtomicU32>::from_header(start)).record(value);
+        }
+        record_less_often(header, value);
+    }
+}
+
+/// Counts one value: for the exported function. All kinds but the first are one jump away, so that neither is in the way of
+/// the other.
+///
+/// # Safety
+/// As for [`record_inlined`].
+#[inline(always)]
+pub(crate) unsafe fn record_exported(header: NonNull<Header>, value: u64) {
+    let start: *const Header = header.as_ptr();
+    // SAFETY: as for `record_inlined`.
+    unsafe {
+        if (*start).kind == Single::<AtomicU64>::KIND {
+            return (*Single::<AtomicU64>::from_header(start)).record(value);
+        }
+        core::hint::cold_path();
+        record_by_kind(header, value);
+    }
+}
+
+/// See [`record_exported`].
+///
+/// # Safety
+/// As for [`record_inlined`].
+#[inline(never)]
+unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
+    let start: *const Header = header.as_ptr();
+    // SAFETY: as for `record_inlined`.
+    unsafe {
+        let kind = (*start).kind;
+        #[cfg(feature = "std")]
+        if kind == Sharded::<AtomicU64>::KIND {
+            return (*Sharded::<AtomicU64>::from_header(start)).record(value);
+        }
+        core::hint::cold_path();
+        if kind == Single::<AtomicU32>::KIND {
+            return (*Single::<AtomicU32>::from_header(start)).record(value);
+        }
+        record_less_often(header, value);
+    }
+}
+
+/// The kinds that are not made for speed, or rare: out of the way of those that are, as for [`record_other`].
+///
+/// # Safety
+/// As for [`record_inlined`].
+#[inline(never)]
+unsafe extern "C" fn record_less_often(header: NonNull<Header>, value: u64) {
+    let start: *const Header = header.as_ptr();
+    // SAFETY: as for `record_inlined`.
+    unsafe {
+        match (*start).kind {
+            #[cfg(feature = "std")]
+            Sharded::<AtomicU32>::KIND => (*Sharded::<AtomicU32>::from_header(start)).record(value),
+            Atomic::<AtomicU64>::KIND => (*Atomic::<AtomicU64>::from_header(start)).record(value),
+            Atomic::<AtomicU32>::KIND => (*Atomic::<AtomicU32>::from_header(start)).record(value),
+            _ => record_other(header, value),
+        }
+    }
+}
+
+/// The kinds whose recording is longer: out of the way of the others, where it would cost registers and a jump table. The
+/// ABI of C makes the call a jump.
+///
+/// # Safety
+/// As for [`record_inlined`].
+#[inline(never)]
+unsafe extern "C" fn record_other(header: NonNull<Header>, value: u64) {
+    as_what_it_is!(header, histogram => histogram.record(value));
+}
+
+/// What is to be done with a histogram before its memory is freed.
+///
+/// # Safety
+/// `header` must be that of a histogram on the heap that nobody uses any more.
+#[cfg(feature = "alloc")]
+pub(crate) unsafe fn dispose(header: NonNull<Header>) {
+    // SAFETY: of the kind that it says; the rest is the caller's promise.
+    unsafe { with_type_of!(header.as_ref().kind, Type => Type::dispose(header), _ => ()) };
+}

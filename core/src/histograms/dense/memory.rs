@@ -1,0 +1,172 @@
+//! Where a dense histogram lies, how many bytes it takes, and what handles need of it.
+
+use core::ffi::c_void;
+use core::mem::{MaybeUninit, align_of, size_of};
+use core::ptr::{self, NonNull};
+
+use super::Histogram;
+use crate::cells::cell::{Counter, ManyWriters, WriteMode};
+use crate::cells::header::Header;
+use crate::cells::kind::{Kind, Mode};
+use crate::error::{Error, Result};
+use crate::histograms::body::Body;
+use crate::layout::layout::Layout;
+use crate::platform::atomics::HAS_ATOMIC_64;
+use crate::platform::memory::size_with;
+
+impl<C: Counter, M: WriteMode> Histogram<[C], M> {
+    /// Alignment of the memory given to [`Histogram::init_in`].
+    pub const ALIGNMENT: usize = align_of::<Header>();
+
+    /// Bytes that [`Histogram::init_in`] needs; a multiple of [`Histogram::ALIGNMENT`]: 256, and a cell for each counter, or,
+    /// with live reset, three. (On the heap and in a static it is two. In memory that processes share, the baseline has two
+    /// banks, so that none of them can die in the middle of writing it.) [`Error::OutOfMemory`] when no address space could
+    /// hold it.
+    pub const fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
+        Self::size_with_copies(layout, if live_reset { 3 } else { 1 })
+    }
+
+    /// Bytes of a histogram with so many cells for each bucket, see [`Header::copies`].
+    const fn size_with_copies(layout: &Layout, copies: usize) -> Result<usize> {
+        // A layout has less than 2^26 buckets.
+        size_with::<Header, C>(size_of::<Header>(), layout.length().saturating_mul(copies))
+    }
+
+    /// Makes an empty histogram in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
+    /// [`Histogram::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Histogram::required_size`] bytes.
+    pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout, live_reset: bool) -> Result<&mut Self> {
+        // SAFETY: the memory is ours for the borrow, and so is what was made in it.
+        unsafe {
+            let base = Self::make_at(memory.as_mut_ptr().cast(), memory.len(), layout, live_reset)?;
+            Ok(&mut *Self::of_header(base.as_ptr()).cast_mut())
+        }
+    }
+
+    /// As [`Histogram::init_in`], by a pointer, which is all that is used: no reference to a part of the memory comes between
+    /// it and the one that is returned, which may be used for as long.
+    ///
+    /// # Safety
+    /// `memory` must be valid for writes of `size` bytes, which may be uninitialised and which nobody else uses.
+    unsafe fn make_at(
+        memory: *mut u8,
+        size: usize,
+        layout: Layout,
+        live_reset: bool,
+    ) -> Result<NonNull<Header>> {
+        let needed = Self::required_size(&layout, live_reset)?;
+        let base = NonNull::new(memory).ok_or(Error::InvalidArgument)?;
+        if !memory.addr().is_multiple_of(Self::ALIGNMENT) {
+            return Err(Error::InvalidArgument);
+        }
+        if size < needed {
+            return Err(Error::BufferTooSmall);
+        }
+        let header = Header::new(layout, Self::DENSE, live_reset);
+        // SAFETY: valid and unused, as the caller promises, aligned and long enough as just checked. All-zero bytes are valid
+        // cells.
+        unsafe {
+            base.write_bytes(0, needed);
+            base.cast::<Header>().write(header.placed_in_callers_memory());
+        }
+        Ok(base.cast())
+    }
+
+    /// Makes an empty histogram on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room.
+    #[cfg(feature = "alloc")]
+    pub fn boxed(layout: Layout, live_reset: bool) -> Result<alloc::boxed::Box<Self>> {
+        let size = Self::size_with_copies(&layout, 1 + live_reset as usize)?;
+        let base = crate::platform::memory::allocate_zeroed(size, Self::ALIGNMENT)?;
+        let header = Header::new(layout, Self::DENSE, live_reset);
+        // SAFETY: the block is ours, zeroed (valid cells), aligned, and of the size that the value of this length has,
+        // which is what the box will free.
+        unsafe {
+            base.cast::<Header>().write(header);
+            Ok(alloc::boxed::Box::from_raw(Self::of_header(base.as_ptr().cast()).cast_mut()))
+        }
+    }
+
+    /// The histogram that begins with a header, its length taken from there.
+    ///
+    /// # Safety
+    /// `header` must be the initialised header of a dense histogram of this cell type, with its cells behind it.
+    unsafe fn of_header(header: *const Header) -> *const Self {
+        // SAFETY: readable, as the caller promises.
+        let cells = unsafe { (*header).cells() };
+        ptr::slice_from_raw_parts(header.cast::<u8>(), cells) as *const Self
+    }
+}
+
+impl<C: Counter, M: ManyWriters> Body for Histogram<[C], M> {
+    const KIND: Kind = Self::DENSE;
+
+    fn heap_size(layout: &Layout, live_reset: bool) -> Result<usize> {
+        Self::size_with_copies(layout, 1 + live_reset as usize)
+    }
+
+    #[cfg(feature = "alloc")]
+    unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
+        // SAFETY: room and alignment are the caller's promise.
+        unsafe {
+            base.write(header);
+            #[cfg(loom)]
+            for index in 0..base.as_ref().cells() {
+                base.add(1).cast::<C>().add(index).write(C::zero());
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    unsafe fn from_header(header: *const Header) -> *const Self {
+        // SAFETY: passed on.
+        unsafe { Self::of_header(header) }
+    }
+
+    #[inline(always)]
+    fn record(&self, value: u64) {
+        self.record(value);
+    }
+
+    fn record_batch(&self, values: &[u64]) {
+        self.record_batch(values);
+    }
+
+    fn reset(&self) -> Result<()> {
+        self.reset()
+    }
+
+    fn footprint(&self) -> usize {
+        self.footprint()
+    }
+
+    fn required_size(layout: &Layout, live_reset: bool) -> Result<usize> {
+        Self::required_size(layout, live_reset)
+    }
+
+    unsafe fn init_at(
+        memory: *mut u8,
+        size: usize,
+        layout: Layout,
+        live_reset: bool,
+    ) -> Result<NonNull<Header>> {
+        // SAFETY: passed on.
+        unsafe { Self::make_at(memory, size, layout, live_reset) }
+    }
+
+    fn size_of_image(header: &Header) -> Result<usize> {
+        Self::size_with_copies(&header.layout, header.copies())
+    }
+
+    /// The one writer of a histogram owns nothing besides. Several writers cannot add by plain additions.
+    fn lend_cells(&self) -> Result<(NonNull<u8>, *mut c_void)> {
+        let one_step = C::BITS < 64 || HAS_ATOMIC_64;
+        match M::MODE {
+            Mode::SingleWriter if one_step => Ok((self.lent_cells(ptr::null_mut()), ptr::null_mut())),
+            _ => Err(Error::Unsupported),
+        }
+    }
+
+    fn lent_cells(&self, _: *mut c_void) -> NonNull<u8> {
+        NonNull::from(self.counters()).cast()
+    }
+}

@@ -1,0 +1,195 @@
+//! Changing the counts of a snapshot other than by an update from a histogram.
+
+use crate::layout::layout::Layout;
+use crate::snapshot::differences::Cells;
+use crate::snapshot::snapshot::{Counts, Head, Snapshot, split};
+
+/// The counts of a snapshot while they are changed. When it goes, by whatever way, the totals are those of the counts, and the
+/// snapshot has them from no histogram any more: the next update replaces them.
+pub(crate) struct Rewrite<'a> {
+    head: &'a mut Head,
+    raw: &'a mut [u64],
+    /// What the raw counts are counted from, where there is room for it.
+    base: &'a mut [u64],
+    /// The sum of all counts; `None` when they are to be added up again.
+    total: Option<u128>,
+    /// Observations below the range.
+    pub(crate) underflow: u64,
+    /// Observations above the range.
+    pub(crate) overflow: u64,
+    /// Observations that are missing.
+    pub(crate) lost: u64,
+    /// Whether counts are estimates.
+    pub(crate) approximate: bool,
+}
+
+impl Snapshot {
+    /// Runs `change` on the counts, and leaves the snapshot whole whatever it does.
+    pub(crate) fn rewrite<R>(&mut self, change: impl FnOnce(&mut Rewrite) -> R) -> R {
+        let total = self.exact_total();
+        let Snapshot { head, words } = self;
+        // Zero so far, where it is known to be.
+        head.base_is_zero = false;
+        let Counts { underflow, overflow, lost, .. } = head.counts;
+        let approximate = head.approximate;
+        let (raw, base) = split(words, head);
+        let total = Some(total);
+        change(&mut Rewrite { head, raw, base, total, underflow, overflow, lost, approximate })
+    }
+}
+
+impl Rewrite<'_> {
+    /// The rule that maps values to counters.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.head.layout
+    }
+
+    /// Adds to the count at a storage index as much as fits. Returns how much did not; `None`, with nothing changed, where
+    /// there is no such index.
+    #[inline]
+    pub(crate) fn add(&mut self, index: usize, count: u128) -> Option<u128> {
+        let raw = self.raw.get_mut(index)?;
+        let fits = match self.base.get_mut(index) {
+            // The raw count is where the next delta starts from.
+            Some(base) => {
+                let fits = count.min((u64::MAX - raw.wrapping_sub(*base)).into());
+                *base = base.wrapping_sub(fits as u64);
+                fits
+            }
+            None => {
+                let fits = count.min((u64::MAX - *raw).into());
+                *raw += fits as u64;
+                fits
+            }
+        };
+        // 2^26 counters of 64 bits.
+        self.total = self.total.map(|total| total + fits);
+        Some(count - fits)
+    }
+
+    /// Takes away from the count at a storage index that there is as much as there is.
+    pub(crate) fn take(&mut self, index: usize, count: u64) {
+        let raw = &mut self.raw[index];
+        let there = match self.base.get_mut(index) {
+            Some(base) => {
+                let there = count.min(raw.wrapping_sub(*base));
+                *base = base.wrapping_add(there);
+                there
+            }
+            None => {
+                let there = count.min(*raw);
+                *raw -= there;
+                there
+            }
+        };
+        self.total = self.total.map(|total| total - u128::from(there));
+    }
+
+    /// Takes over what another snapshot has beside its buckets.
+    pub(crate) fn take_over(&mut self, other: &Snapshot) {
+        Counts { underflow: self.underflow, overflow: self.overflow, lost: self.lost, .. } = other.counts();
+        self.approximate = other.is_approximate();
+    }
+
+    /// The raw counts and what they are counted from, if anything. What is in them at the end is what the snapshot has.
+    pub(crate) fn words(&mut self) -> (&mut [u64], &mut [u64]) {
+        self.total = None;
+        (self.raw, self.base)
+    }
+}
+
+impl Drop for Rewrite<'_> {
+    fn drop(&mut self) {
+        let total = self.total.unwrap_or_else(|| Cells::new(self.raw, self.base).total(0..self.raw.len()));
+        self.head.counts = Counts {
+            total: total.try_into().unwrap_or(u64::MAX),
+            underflow: self.underflow,
+            overflow: self.overflow,
+            lost: self.lost,
+        };
+        self.head.approximate = self.approximate;
+        self.head.baseline_version = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::boxed::Box;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    fn layout() -> Layout {
+        Layout::with_scale(2, 0, 1000).unwrap()
+    }
+
+    /// With room for a base, and without.
+    fn both() -> [Box<Snapshot>; 2] {
+        [layout().snapshot_words(), layout().length()]
+            .map(|words| Snapshot::boxed_words(layout(), words).unwrap())
+    }
+
+    fn is_whole(snapshot: &Snapshot) -> bool {
+        let sum: u128 = snapshot.buckets().map(|bucket| u128::from(bucket.count)).sum();
+        snapshot.counts().total == sum.try_into().unwrap_or(u64::MAX) && snapshot.exact_total() == sum
+    }
+
+    #[test]
+    fn a_change_that_breaks_off_leaves_it_whole() {
+        for mut snapshot in both() {
+            let failed: Option<()> = snapshot.rewrite(|counts| {
+                counts.add(3, 5)?;
+                counts.lost = 1;
+                counts.add(layout().length(), 1)?;
+                unreachable!("there is no such index")
+            });
+            assert!(failed.is_none() && is_whole(&snapshot));
+            assert_eq!(snapshot.counts(), Counts { total: 5, lost: 1, ..Counts::default() });
+            let panicked = catch_unwind(AssertUnwindSafe(|| {
+                snapshot.rewrite(|counts| {
+                    counts.words().0[4] += 7;
+                    panic!("on purpose");
+                })
+            }));
+            assert!(panicked.is_err() && is_whole(&snapshot));
+            assert_eq!((snapshot.counts().total, snapshot.count_at(4)), (12, 7));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn totals_are_those_of_the_counts(
+            changes in proptest::collection::vec((0usize..3, 0usize..20, any::<u64>(), 0u32..64), 0..40)
+        ) {
+            for mut snapshot in both() {
+                let mut truth = [0u64; 20];
+                for &(what, index, count, shift) in &changes {
+                    let count = count >> shift;
+                    snapshot.rewrite(|counts| match what {
+                        0 => {
+                            let left = counts.add(index, count.into()).unwrap();
+                            truth[index] = truth[index].saturating_add(count);
+                            counts.lost = counts.lost.saturating_add(left as u64);
+                        }
+                        1 => {
+                            counts.take(index, count);
+                            truth[index] = truth[index].saturating_sub(count);
+                        }
+                        _ => {
+                            let (raw, base) = counts.words();
+                            raw[index] = count;
+                            if let Some(base) = base.get_mut(index) {
+                                *base = 0;
+                            }
+                            truth[index] = count;
+                        }
+                    });
+                    prop_assert!(is_whole(&snapshot));
+                }
+                for (index, count) in truth.into_iter().enumerate() {
+                    prop_assert_eq!(snapshot.count_at(index), count);
+                }
+            }
+        }
+    }
+}

@@ -121,7 +121,7 @@ impl<C: Counter> Scalable<C> {
     /// Counts one value `count` times.
     #[inline(always)]
     pub(crate) fn record_n(&self, value: u64, count: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, count);
+        self.add_at(self.header.layout.recording_index(value), value, count);
     }
 
     /// Counts every value of a slice.

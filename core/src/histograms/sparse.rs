@@ -133,14 +133,14 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
     /// Counts one value.
     #[inline(always)]
     pub(crate) fn record(&self, value: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
+        self.add_at(self.header.layout.recording_index(value), value, M::count, 1);
     }
 
     /// Counts one value `count` times.
     #[inline(always)]
     pub(crate) fn record_n(&self, value: u64, count: u64) {
         self.add_at(
-            self.header.layout.storage_index(value),
+            self.header.layout.recording_index(value),
             value,
             |place| M::add(place.cell(), count),
             count,

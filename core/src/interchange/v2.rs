@@ -39,9 +39,8 @@ impl<'a> Image<'a> {
         let last = match words {
             Words::Variable => {
                 let end = check_counts(payload, header.counts)?;
-                // Mostly all is within the announced range, and where just the last count is does not matter. (With units
-                // above 1, counts reach further than as many counters here.)
-                let is_within = header.unit == 0 && end <= header.layout(None)?.length() as u64;
+                // Mostly all is within the announced range, and where just the last count is does not matter.
+                let is_within = end <= header.layout(None)?.length() as u64;
                 if is_within { None } else { last_count(payload) }
             }
             Words::Fixed(size) => last_word(payload, size, header.counts)?,
@@ -55,24 +54,13 @@ impl<'a> Image<'a> {
 
     /// Adds the counts to those of a zeroed snapshot of the layout that [`Image::read`] told.
     pub(crate) fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
-        let layout = *snapshot.layout();
         let (counts, _) = snapshot.raw_and_base_mut();
         let mut total = 0u128;
-        if self.header.unit == 0 {
-            each_count(self.payload, self.header.words, |index, count| {
-                *counts.get_mut(index)? = count;
-                total += count as u128;
-                Some(())
-            })?;
-        } else {
-            // No two units there share a bucket here.
-            each_count(self.payload, self.header.words, |index, count| {
-                let index = layout.storage_index(self.header.value_at(index as u64));
-                *counts.get_mut(index as usize)? = count;
-                total += count as u128;
-                Some(())
-            })?;
-        }
+        each_count(self.payload, self.header.words, |index, count| {
+            *counts.get_mut(index)? = count;
+            total += count as u128;
+            Some(())
+        })?;
         let total = total.try_into().unwrap_or(u64::MAX);
         snapshot.hold(Counts { total, ..Counts::default() }, false);
         Ok(())
@@ -197,9 +185,10 @@ impl<'a> Plan<'a> {
         // The offset, which is for shifted histograms.
         sink.put(&[0; 4])?;
         sink.put(&self.digits.to_be_bytes())?;
-        // The lowest discernible value is a unit, not a minimum.
-        sink.put(&1u64.to_be_bytes())?;
-        let highest = self.snapshot.layout().max_trackable().clamp(2, TOO_LARGE - 1);
+        // The lowest discernible value is a unit, not a minimum; the highest is at least twice as much.
+        let unit = 1u64 << self.snapshot.layout().unit();
+        sink.put(&unit.to_be_bytes())?;
+        let highest = self.snapshot.layout().max_trackable().clamp(2 * unit, TOO_LARGE - 1);
         sink.put(&highest.to_be_bytes())?;
         sink.put(&1.0f64.to_be_bytes())
     }

@@ -6,3 +6,5 @@ pub(crate) mod merge;
 pub(crate) mod snapshot;
 pub(crate) mod source;
 pub(crate) mod spread;
+#[cfg(all(test, not(loom)))]
+mod unit_tests;

@@ -62,10 +62,12 @@ impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
     /// An empty histogram, with live reset when `N` has room for it.
     ///
     /// # Panics
-    /// When `N` is below [`Layout::length`]; for a static that is a compile error.
+    /// When `N` is below [`Layout::length`], and for a layout with a unit, which is for snapshots; for a static that is a compile
+    /// error.
     #[cfg(not(loom))]
     pub const fn new(layout: Layout) -> Self {
         assert!(N >= layout.length(), "the array has too few cells for the layout");
+        assert!(layout.unit() == 0, "a histogram has no unit");
         Histogram {
             header: Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), N >= layout.cells()),
             mode: PhantomData,
@@ -91,6 +93,11 @@ impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
         histogram.header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), true).with_two_banks();
         histogram
     }
+}
+
+/// Recording does not shift.
+fn check_unit(layout: &Layout) -> Result<()> {
+    if layout.unit() == 0 { Ok(()) } else { Err(Error::InvalidArgument) }
 }
 
 impl<C: Counter, M: WriteMode, const N: usize> core::ops::Deref for Histogram<[C; N], M> {
@@ -138,7 +145,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     }
 
     /// Makes an empty histogram in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
-    /// [`Histogram::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Histogram::required_size`] bytes.
+    /// [`Histogram::ALIGNMENT`], and for a layout with a unit; [`Error::BufferTooSmall`] when it has less than [`Histogram::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout, live_reset: bool) -> Result<&mut Self> {
         // SAFETY: the memory is ours for the borrow, and so is what was made in it.
         unsafe {
@@ -158,6 +165,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         layout: Layout,
         live_reset: bool,
     ) -> Result<NonNull<Header>> {
+        check_unit(&layout)?;
         let needed = Self::required_size(&layout, live_reset)?;
         let base = NonNull::new(memory).ok_or(Error::InvalidArgument)?;
         if !memory.addr().is_multiple_of(Self::ALIGNMENT) {
@@ -176,9 +184,11 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         Ok(base.cast())
     }
 
-    /// Makes an empty histogram on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room.
+    /// Makes an empty histogram on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room,
+    /// [`Error::InvalidArgument`] for a layout with a unit.
     #[cfg(feature = "alloc")]
     pub fn boxed(layout: Layout, live_reset: bool) -> Result<alloc::boxed::Box<Self>> {
+        check_unit(&layout)?;
         let size = Self::heap_size(&layout, live_reset)?;
         let base = crate::platform::memory::allocate_zeroed(size, Self::ALIGNMENT)?;
         let header = Header::new(layout, kind(M::MODE, Storage::Dense, C::BITS), live_reset);
@@ -381,14 +391,14 @@ impl<C: Counter, M: ManyWriters> Histogram<[C], M> {
     /// Counts one value.
     #[inline(always)]
     pub fn record(&self, value: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
+        self.add_at(self.header.layout.recording_index(value), value, M::count, 1);
     }
 
     /// Counts one value `count` times. A count of zero does nothing.
     #[inline]
     pub fn record_n(&self, value: u64, count: u64) {
         self.add_at(
-            self.header.layout.storage_index(value),
+            self.header.layout.recording_index(value),
             value,
             |place| M::add(place.cell(), count),
             count,

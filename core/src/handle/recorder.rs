@@ -16,7 +16,7 @@ use crate::platform::atomics::{AtomicU32, AtomicU64};
 /// single-writer one it is the writer.
 ///
 /// Whoever records by other means than [`Recorder::record`] (a binding, inlined C) does what that does: with
-/// `index = layout.storage_index(value)`, if `index < length`, adds one to the cell by a relaxed load and store. For an index
+/// `index = layout.recording_index(value)`, if `index < length`, adds one to the cell by a relaxed load and store. For an index
 /// out of range, and a 32-bit cell that is all ones, it calls [`SharedHistogram::record`] instead.
 #[derive(Debug)]
 pub struct Recorder {
@@ -50,7 +50,7 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, value: u64) {
         let layout = self.histogram.layout();
-        let index = layout.storage_index(value);
+        let index = layout.recording_index(value);
         if layout.contains(index) {
             if self.histogram.counter_bits() == 64 {
                 self.count::<AtomicU64>(index as usize);

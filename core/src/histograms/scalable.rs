@@ -205,7 +205,7 @@ impl<C: Counter> Headed for Scalable<C> {
 impl<C: Counter> Record for Scalable<C> {
     #[inline(always)]
     fn record_n(&self, value: u64, count: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, count);
+        self.add_at(self.header.layout.recording_index(value), value, count);
     }
 
     /// What is read has 64 bits, whatever the cells have.

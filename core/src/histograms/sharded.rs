@@ -104,7 +104,7 @@ impl<C: Counter> Sharded<C> {
     #[inline(always)]
     fn add(&self, value: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
         let layout = &self.header.layout;
-        let index = layout.storage_index(value);
+        let index = layout.recording_index(value);
         if layout.contains(index)
             && let Some(shard) = self.present_shard()
         {
@@ -133,7 +133,7 @@ impl<C: Counter> Sharded<C> {
         // SAFETY: the caller's promise.
         let this = unsafe { &*Self::from_header(header) };
         let layout = &this.header.layout;
-        let index = layout.storage_index(value);
+        let index = layout.recording_index(value);
         let shard = this.own_shard();
         // SAFETY: alive as long as the histogram.
         let tallies = shard.map_or(&this.header.tallies, |shard| unsafe { &(*shard.as_ptr()).tallies });

@@ -153,7 +153,7 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
 
     #[inline(always)]
     fn record(&self, value: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
+        self.add_at(self.header.layout.recording_index(value), value, M::count, 1);
     }
 
     fn record_batch(&self, values: &[u64]) {
@@ -220,7 +220,7 @@ impl<C: Counter, M: WriteMode> Headed for Sparse<C, M> {
 impl<C: Counter, M: WriteMode> Record for Sparse<C, M> {
     #[inline(always)]
     fn record_n(&self, value: u64, count: u64) {
-        let index = self.header.layout.storage_index(value);
+        let index = self.header.layout.recording_index(value);
         self.add_at(index, value, |place| M::add(place.cell(), count), count);
     }
 }

@@ -89,7 +89,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The layout of the result. HdrHistogram's ranges begin at 0 here, and reach as far as there are counts; where its
-    /// lowest discernible value is 2 or more, its buckets near 0 are finer here.
+    /// lowest discernible value is 2 or more, the layout has a unit.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -143,39 +143,23 @@ impl Header {
             return Err(Error::Corrupt);
         }
         let counts = array_length(scale, unit, highest);
-        if Layout::with_scale(scale, 0, highest)?.length() as u64 > max_counters {
+        if Layout::with_scale(scale, 0, highest)?.with_unit(unit)?.length() as u64 > max_counters {
             return Err(Error::OutOfMemory);
         }
         Ok(Header { words, length, payload, scale, unit, highest, ratio, counts })
     }
 
-    /// The smallest value of a count.
-    pub(crate) fn value_at(&self, index: u64) -> u64 {
-        lowest_value(self.scale, index) << self.unit
-    }
-
-    /// How many values share a count.
-    fn step_at(&self, index: u64) -> u64 {
-        1 << ((index >> self.scale).saturating_sub(1) + self.unit as u64)
-    }
-
     /// The layout for counts up to the one at `last`: whatever HdrHistogram counted above its highest trackable value
     /// has a place.
     pub(crate) fn layout(&self, last: Option<u64>) -> Result<Layout> {
-        // The end of the last block may be 2^64.
-        let beyond = last.map_or(0, |last| self.value_at(last) + (self.step_at(last) - 1));
-        let needed = Layout::with_scale(self.scale, 0, self.highest)?;
+        let all = Layout::with_scale(self.scale, 0, u64::MAX)?.with_unit(self.unit)?;
+        let beyond = last.map_or(0, |last| all.bucket_at(last).upper);
+        let needed = Layout::with_scale(self.scale, 0, self.highest)?.with_unit(self.unit)?;
         if beyond <= needed.highest_recordable() {
             return Ok(needed);
         }
-        Layout::with_scale(self.scale, 0, beyond)
+        Layout::with_scale(self.scale, 0, beyond)?.with_unit(self.unit)
     }
-}
-
-/// The smallest value of the bucket at a logical index.
-fn lowest_value(scale: u32, index: u64) -> u64 {
-    let shift = (index >> scale).saturating_sub(1);
-    (index - (shift << scale)) << shift
 }
 
 /// The length of HdrHistogram's array: the first two blocks, as many more as it takes to double past the highest trackable

@@ -30,7 +30,11 @@ use crate::snapshot::snapshot::{Counts, Snapshot};
 
 /// What it begins with: neither text nor the beginning of another encoding.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89Picollo";
+/// Version 2 has a unit, and is written only where there is one.
 const VERSION: u16 = 1;
+const VERSION_WITH_UNIT: u16 = 2;
+/// Bits of the scale in its field; the unit is above them.
+const SCALE_BITS: u32 = 16;
 const APPROXIMATE: u16 = 1;
 const HEADER: usize = 72;
 const CHECKSUM: usize = 4;
@@ -54,9 +58,11 @@ impl<'a> Image<'a> {
         let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let u32_at = |at: usize| u16_at(at) as u32 | (u16_at(at + 2) as u32) << 16;
         let u64_at = |at: usize| u32_at(at) as u64 | (u32_at(at + 4) as u64) << 32;
-        if u16_at(8) != VERSION {
-            return Err(Error::Unsupported);
-        }
+        let has_unit = match u16_at(8) {
+            VERSION => false,
+            VERSION_WITH_UNIT => true,
+            _ => return Err(Error::Unsupported),
+        };
         let end = bytes.len() - CHECKSUM;
         let payload = &bytes[HEADER..end];
         let flags = u16_at(10);
@@ -66,7 +72,13 @@ impl<'a> Image<'a> {
         {
             return Err(Error::Corrupt);
         }
-        let layout = Layout::with_scale(u32_at(12), u64_at(16), u64_at(24)).map_err(|_| Error::Corrupt)?;
+        let (scale, unit) = if has_unit { (u16_at(12) as u32, u16_at(14) as u32) } else { (u32_at(12), 0) };
+        if has_unit != (unit != 0) {
+            return Err(Error::Corrupt);
+        }
+        let layout =
+            Layout::with_scale(scale, u64_at(16), u64_at(24)).and_then(|layout| layout.with_unit(unit));
+        let layout = layout.map_err(|_| Error::Corrupt)?;
         if layout.length() as u64 > max_counters {
             return Err(Error::OutOfMemory);
         }
@@ -148,9 +160,10 @@ impl<'a> Plan<'a> {
         let mut sink = Checked { sink, crc: Crc32::new() };
         let (layout, counts) = (self.snapshot.layout(), self.snapshot.counts());
         sink.put(&MAGIC)?;
-        sink.put(&VERSION.to_le_bytes())?;
+        let version = if layout.unit() == 0 { VERSION } else { VERSION_WITH_UNIT };
+        sink.put(&version.to_le_bytes())?;
         sink.put(&(if self.snapshot.is_approximate() { APPROXIMATE } else { 0 }).to_le_bytes())?;
-        sink.put(&layout.scale().to_le_bytes())?;
+        sink.put(&(layout.scale() | layout.unit() << SCALE_BITS).to_le_bytes())?;
         for word in [
             layout.min_trackable(),
             layout.max_trackable(),

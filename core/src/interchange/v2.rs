@@ -39,9 +39,8 @@ impl<'a> Image<'a> {
         let last = match words {
             Words::Variable => {
                 let end = check_counts(payload, header.counts)?;
-                // Mostly all is within the announced range, and where just the last count is does not matter. (With units
-                // above 1, counts reach further than as many counters here.)
-                let is_within = header.unit == 0 && end <= header.layout(None)?.length() as u64;
+                // Mostly all is within the announced range, and where just the last count is does not matter.
+                let is_within = end <= header.layout(None)?.length() as u64;
                 if is_within { None } else { last_count(payload) }
             }
             Words::Fixed(size) => last_word(payload, size, header.counts)?,
@@ -55,19 +54,10 @@ impl<'a> Image<'a> {
 
     /// Adds the counts to those of a zeroed snapshot of the layout that [`Image::read`] told.
     pub(crate) fn fill(&self, snapshot: &mut Snapshot) -> Result<()> {
-        let layout = *snapshot.layout();
         snapshot.rewrite(|counts| {
-            if self.header.unit == 0 {
-                each_count(self.payload, self.header.words, |index, count| {
-                    counts.add(index, count.into()).map(drop)
-                })
-            } else {
-                // No two units there share a bucket here.
-                each_count(self.payload, self.header.words, |index, count| {
-                    let index = layout.storage_index(self.header.value_at(index as u64));
-                    counts.add(index as usize, count.into()).map(drop)
-                })
-            }
+            each_count(self.payload, self.header.words, |index, count| {
+                counts.add(index, count.into()).map(drop)
+            })
         })
     }
 }
@@ -190,9 +180,10 @@ impl<'a> Plan<'a> {
         // The offset, which is for shifted histograms.
         sink.put(&[0; 4])?;
         sink.put(&self.digits.to_be_bytes())?;
-        // The lowest discernible value is a unit, not a minimum.
-        sink.put(&1u64.to_be_bytes())?;
-        let highest = self.snapshot.layout().max_trackable().clamp(2, TOO_LARGE - 1);
+        // The lowest discernible value is a unit, not a minimum; the highest is at least twice as much.
+        let unit = 1u64 << self.snapshot.layout().unit();
+        sink.put(&unit.to_be_bytes())?;
+        let highest = self.snapshot.layout().max_trackable().clamp(2 * unit, TOO_LARGE - 1);
         sink.put(&highest.to_be_bytes())?;
         sink.put(&1.0f64.to_be_bytes())
     }

@@ -6,8 +6,8 @@ impl Layout {
     /// Width of the bucket of a value: how many values share its count.
     pub const fn size_of_equivalent_range(&self, value: u64) -> u64 {
         // The leading bits that a bucket keeps, as in the index.
-        let leading = 63 - (value | self.block_size()).leading_zeros();
-        1 << (leading - self.scale())
+        let leading = 63 - (value >> self.unit() | self.block_size()).leading_zeros();
+        1 << (leading - self.scale() + self.unit())
     }
 
     /// The smallest value of a value's bucket.

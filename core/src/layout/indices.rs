@@ -72,15 +72,15 @@ fn one_by_one(layout: &Layout, values: &[u64], mut add: impl FnMut(u64, u64, u64
     let (groups, rest) = values.as_chunks::<8>();
     for group in groups {
         if group.iter().fold(0, |differences, value| differences | (value ^ group[0])) == 0 {
-            add(layout.storage_index(group[0]), group[0], 8);
+            add(layout.recording_index(group[0]), group[0], 8);
         } else {
             for &value in group {
-                add(layout.storage_index(value), value, 1);
+                add(layout.recording_index(value), value, 1);
             }
         }
     }
     for &value in rest {
-        add(layout.storage_index(value), value, 1);
+        add(layout.recording_index(value), value, 1);
     }
 }
 
@@ -117,7 +117,7 @@ mod avx512 {
             }
         }
         for &value in rest {
-            add(layout.storage_index(value), value, 1);
+            add(layout.recording_index(value), value, 1);
         }
     }
 }

@@ -8,6 +8,9 @@
 //! `e = bit length of (v | B) - 1 - scale`, the bucket is `v >> e` in a run that starts at `e << scale`. Or-ing `B` in
 //! makes `e` zero for all values below `B` without a branch, so that small values index themselves.
 //!
+//! A layout may have a *unit* `2^u`, HdrHistogram's lowest discernible value: then that rule maps `v >> u`, and its buckets are
+//! `2^u` times as wide. Snapshots have such layouts; what records has none, so that recording does not shift.
+//!
 //! Everything is `const`, so a static, a stack array, a caller's buffer and a heap box are sized by the same calls.
 
 use crate::error::{Error, Result};
@@ -15,6 +18,9 @@ use crate::layout::bucket::Bucket;
 
 /// Largest scale a layout can have: the smallest block size for the smallest relative error, 1e-6.
 pub const MAX_SCALE: u32 = 19;
+
+/// Largest sum of the binary logarithms of block and unit, as in HdrHistogram.
+const MAX_UNIT: u32 = 61;
 
 const DEFAULT_ERROR: f64 = 0.001;
 const MIN_ERROR: f64 = 1e-6;
@@ -29,7 +35,8 @@ pub struct Layout {
     min_trackable: u64,
     max_trackable: u64,
     scale: u32,
-    reserved: u32,
+    /// Binary logarithm of the unit.
+    unit: u32,
 }
 
 impl Layout {
@@ -73,7 +80,38 @@ impl Layout {
         }
         let first_index = index_of(scale, min);
         let length = index_of(scale, max) - first_index + 1;
-        Ok(Layout { length, first_index, min_trackable: min, max_trackable: max, scale, reserved: 0 })
+        Ok(Layout { length, first_index, min_trackable: min, max_trackable: max, scale, unit: 0 })
+    }
+
+    /// The layout of the same range whose first blocks have buckets of `2^unit` values: that of an HdrHistogram with this lowest
+    /// discernible value. Snapshots have it that are decoded from such; histograms here do not.
+    ///
+    /// [`Error::InvalidArgument`] where the largest value is below the unit, and where the binary logarithms of block and unit
+    /// are above 61 together.
+    pub const fn with_unit(self, unit: u32) -> Result<Layout> {
+        if unit > MAX_UNIT - self.scale || self.max_trackable >> unit == 0 {
+            return Err(Error::InvalidArgument);
+        }
+        let first_index = index_of(self.scale, self.min_trackable >> unit);
+        let length = index_of(self.scale, self.max_trackable >> unit) - first_index + 1;
+        Ok(Layout { length, first_index, unit, ..self })
+    }
+
+    /// The layout that has these fields, whose unit follows from them: where the counters begin and how many there are is unlike
+    /// for each unit. [`Error::InvalidArgument`] where there is none.
+    pub const fn from_parts(scale: u32, min: u64, max: u64, first_index: u64, length: u64) -> Result<Layout> {
+        let without = match Layout::with_scale(scale, min, max) {
+            Ok(layout) => layout,
+            Err(error) => return Err(error),
+        };
+        let mut unit = 0;
+        while let Ok(layout) = without.with_unit(unit) {
+            if layout.first_index == first_index && layout.length == length {
+                return Ok(layout);
+            }
+            unit += 1;
+        }
+        Err(Error::InvalidArgument)
     }
 
     /// The significant decimal digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none.
@@ -108,7 +146,14 @@ impl Layout {
         1 << self.scale
     }
 
-    /// The stated error: half a bucket at the lower end of a block, `0.5 / block size`.
+    /// Binary logarithm of the unit, in which the first two blocks count; 0 for everything but what an HdrHistogram with a lowest
+    /// discernible value of 2 or more encoded.
+    pub const fn unit(&self) -> u32 {
+        self.unit
+    }
+
+    /// The stated error: half a bucket at the lower end of a block, `0.5 / block size`. With a unit it holds from a block of units
+    /// on, and smaller values are at most half a unit away.
     pub const fn relative_error(&self) -> f64 {
         0.5 / self.block_size() as f64
     }
@@ -136,13 +181,19 @@ impl Layout {
     /// The index of a value among the counters of the full `u64` range.
     #[inline(always)]
     pub const fn logical_index(&self, value: u64) -> u64 {
-        index_of(self.scale, value)
+        index_of(self.scale, value >> (self.unit & 63))
     }
 
     /// The index of a value among this layout's counters; `length()` or more when the value is out of range, whether
     /// below or above: one unsigned comparison catches both.
     #[inline(always)]
     pub const fn storage_index(&self, value: u64) -> u64 {
+        self.logical_index(value).wrapping_sub(self.first_index)
+    }
+
+    /// As [`Layout::storage_index`], where there is no unit: for what records.
+    #[inline(always)]
+    pub(crate) const fn recording_index(&self, value: u64) -> u64 {
         index_of(self.scale, value).wrapping_sub(self.first_index)
     }
 
@@ -155,7 +206,7 @@ impl Layout {
     /// Whether an out-of-range value lies below the range.
     #[inline]
     pub const fn is_below(&self, value: u64) -> bool {
-        index_of(self.scale, value) < self.first_index
+        self.logical_index(value) < self.first_index
     }
 
     /// The bucket at a storage index, which must be below `length()`, with a count of zero.
@@ -164,8 +215,8 @@ impl Layout {
         let block = logical_index >> self.scale;
         let shift = if block > 1 { (block - 1) as u32 } else { 0 };
         // The leading bit of blocks above the first is implied by the block.
-        let lower = (logical_index - ((shift as u64) << self.scale)) << shift;
-        let step = 1u64 << shift;
+        let lower = (logical_index - ((shift as u64) << self.scale)) << (shift + self.unit);
+        let step = 1u64 << (shift + self.unit);
         Bucket { lower, upper: lower + (step - 1), step, count: 0, storage_index, logical_index }
     }
 
@@ -177,13 +228,17 @@ impl Layout {
 
     /// Whether two layouts have the same counters, whatever their guaranteed ranges inside the outer buckets.
     pub const fn same_counters(&self, other: &Layout) -> bool {
-        self.scale == other.scale && self.first_index == other.first_index && self.length == other.length
+        self.scale == other.scale
+            && self.unit == other.unit
+            && self.first_index == other.first_index
+            && self.length == other.length
     }
 
-    /// Whether the fields agree with each other, for layouts that come from memory others could write.
+    /// Whether the fields agree with each other, and there is no unit, for layouts of histograms that come from memory others could
+    /// write.
     pub(crate) const fn is_valid(&self) -> bool {
         match Layout::with_scale(self.scale, self.min_trackable, self.max_trackable) {
-            Ok(layout) => layout.same_counters(self) && self.reserved == 0,
+            Ok(layout) => layout.same_counters(self),
             Err(_) => false,
         }
     }
@@ -291,6 +346,78 @@ mod tests {
                 next = bucket.upper.wrapping_add(1);
             }
             assert_eq!(next, 0, "the last bucket ends at u64::MAX");
+        }
+    }
+
+    /// By definition: the layout without a unit, of values that are shifted right, its ends shifted left again.
+    #[test]
+    fn every_bucket_of_every_unit() {
+        for scale in 0..=MAX_SCALE {
+            for unit in 0..=40 {
+                let without = Layout::with_scale(scale, 0, u64::MAX >> unit).unwrap();
+                let Ok(layout) = Layout::with_scale(scale, 0, u64::MAX).unwrap().with_unit(unit) else {
+                    assert!(scale + unit > 61);
+                    continue;
+                };
+                assert_eq!((layout.length(), layout.unit()), (without.length(), unit));
+                // All of some, the borders of the others' blocks.
+                let step = if scale > 10 && unit % 8 != 3 { layout.block_size() / 4 } else { 1 };
+                let mut next = 0u64;
+                for index in (0..layout.length() as u64).step_by(step as usize) {
+                    let (bucket, of) = (layout.bucket_at(index), without.bucket_at(index));
+                    assert_eq!((bucket.lower, bucket.step), (of.lower << unit, of.step << unit));
+                    assert_eq!(bucket.upper - bucket.lower, bucket.step - 1);
+                    for value in [bucket.lower, bucket.upper] {
+                        assert_eq!(layout.storage_index(value), index);
+                        assert_eq!(layout.lowest_equivalent(value), bucket.lower);
+                        assert_eq!(layout.highest_equivalent(value), bucket.upper);
+                        assert_eq!(layout.size_of_equivalent_range(value), bucket.step);
+                    }
+                    assert!(step > 1 || bucket.lower == next, "neighbours touch");
+                    next = bucket.upper.wrapping_add(1);
+                }
+                assert_eq!(layout.bucket_at(layout.length() as u64 - 1).upper, u64::MAX);
+            }
+        }
+    }
+
+    #[test]
+    fn units_follow_from_the_fields() {
+        for scale in [0, 1, 4, 7, 10, 14, 17, 19] {
+            for (min, max) in [
+                (0, 1),
+                (0, 2),
+                (3, 7),
+                (0, 1000),
+                (20_000, 3_600_000_000),
+                (1 << 40, 1 << 41),
+                (0, u64::MAX),
+            ] {
+                let without = Layout::with_scale(scale, min, max).unwrap();
+                let units: std::vec::Vec<Layout> =
+                    (0..64).filter_map(|unit| without.with_unit(unit).ok()).collect();
+                assert_eq!(units.len() as u32, max.ilog2().min(61 - scale) + 1);
+                for layout in units {
+                    let found =
+                        Layout::from_parts(scale, min, max, layout.first_index(), layout.length() as u64);
+                    assert_eq!(found, Ok(layout));
+                    assert!(
+                        layout.storage_index(max) == layout.length() as u64 - 1
+                            && layout.storage_index(min) == 0
+                    );
+                }
+                let (first, length) = (without.first_index(), without.length() as u64);
+                assert!(Layout::from_parts(scale, min, max, first + 1, length).is_err());
+                assert!(Layout::from_parts(scale, min, max, first, length + 1).is_err());
+                assert!(Layout::from_parts(scale, min, max, u64::MAX, u64::MAX).is_err());
+            }
+        }
+        assert!(Layout::from_parts(20, 0, 1, 0, 2).is_err());
+        for unit in [62, 64, 128, u32::MAX] {
+            assert_eq!(
+                Layout::with_scale(0, 0, u64::MAX).unwrap().with_unit(unit),
+                Err(Error::InvalidArgument)
+            );
         }
     }
 

@@ -85,8 +85,8 @@ impl Snapshot {
     /// replaces what was merged.
     ///
     /// Each bucket's count goes to the bucket of its midpoint. That is exact where the buckets are the same or coarser
-    /// here: the result does not depend on the order, nor on what was merged with what before. A finer layout gets each
-    /// count in one of its buckets.
+    /// here, blocks no larger and the unit no smaller: the result does not depend on the order, nor on what was merged with what
+    /// before. A finer layout gets each count in one of its buckets.
     pub fn merge(&mut self, other: &Snapshot) -> Merged {
         if self.layout().same_counters(other.layout()) {
             return self.merge_by(other, |merging| {

@@ -7,3 +7,5 @@ pub(crate) mod rewrite;
 pub(crate) mod snapshot;
 pub(crate) mod source;
 pub(crate) mod spread;
+#[cfg(all(test, not(loom)))]
+mod unit_tests;

@@ -14,6 +14,11 @@ use crate::layout::layout::Layout;
 use crate::platform::atomics::HAS_ATOMIC_64;
 use crate::platform::memory::size_with;
 
+/// Only snapshots have units: recording does not shift.
+fn check_unit(layout: &Layout) -> Result<()> {
+    if layout.unit() == 0 { Ok(()) } else { Err(Error::InvalidArgument) }
+}
+
 impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// Alignment of the memory given to [`Histogram::init_in`].
     pub const ALIGNMENT: usize = align_of::<Header>();
@@ -33,7 +38,8 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     }
 
     /// Makes an empty histogram in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
-    /// [`Histogram::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Histogram::required_size`] bytes.
+    /// [`Histogram::ALIGNMENT`], and for a layout with a unit; [`Error::BufferTooSmall`] when it has less than
+    /// [`Histogram::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout, live_reset: bool) -> Result<&mut Self> {
         // SAFETY: the memory is ours for the borrow, and so is what was made in it.
         unsafe {
@@ -53,6 +59,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         layout: Layout,
         live_reset: bool,
     ) -> Result<NonNull<Header>> {
+        check_unit(&layout)?;
         let needed = Self::required_size(&layout, live_reset)?;
         let base = NonNull::new(memory).ok_or(Error::InvalidArgument)?;
         if !memory.addr().is_multiple_of(Self::ALIGNMENT) {
@@ -71,9 +78,11 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         Ok(base.cast())
     }
 
-    /// Makes an empty histogram on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room.
+    /// Makes an empty histogram on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room,
+    /// [`Error::InvalidArgument`] for a layout with a unit.
     #[cfg(feature = "alloc")]
     pub fn boxed(layout: Layout, live_reset: bool) -> Result<alloc::boxed::Box<Self>> {
+        check_unit(&layout)?;
         let size = Self::size_with_copies(&layout, 1 + live_reset as usize)?;
         let base = crate::platform::memory::allocate_zeroed(size, Self::ALIGNMENT)?;
         let header = Header::new(layout, Self::DENSE, live_reset);

@@ -58,10 +58,12 @@ impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
     /// An empty histogram, with live reset when `N` has room for it.
     ///
     /// # Panics
-    /// When `N` is below [`Layout::length`]; for a static that is a compile error.
+    /// When `N` is below [`Layout::length`], and for a layout with a unit, which is for snapshots; for a static that is a compile
+    /// error.
     #[cfg(not(loom))]
     pub const fn new(layout: Layout) -> Self {
         assert!(N >= layout.length(), "the array has too few cells for the layout");
+        assert!(layout.unit() == 0, "a histogram has no unit");
         Histogram {
             header: Header::new(layout, Histogram::<[C], M>::DENSE, N >= layout.cells()),
             mode: PhantomData,
@@ -177,14 +179,14 @@ impl<C: Counter, M: ManyWriters> Histogram<[C], M> {
     /// Counts one value.
     #[inline(always)]
     pub fn record(&self, value: u64) {
-        self.add_at(self.header.layout.storage_index(value), value, M::count, 1);
+        self.add_at(self.header.layout.recording_index(value), value, M::count, 1);
     }
 
     /// Counts one value `count` times. A count of zero does nothing.
     #[inline]
     pub fn record_n(&self, value: u64, count: u64) {
         self.add_at(
-            self.header.layout.storage_index(value),
+            self.header.layout.recording_index(value),
             value,
             |place| M::add(place.cell(), count),
             count,

@@ -118,9 +118,15 @@ fn units_scale_values_up() {
     let decoder = Decoder::new(&bytes, &mut scratch, 0).unwrap();
     assert_eq!(decoder.value_ratio(), 1000.0);
     let decoded = decoder.boxed().unwrap();
-    let lowers: Vec<_> = counts(&decoded).iter().map(|bucket| bucket.0).collect();
-    assert_eq!(lowers, [0, 1024, 2047 * 1024, 2048 * 1024]);
-    assert_eq!(decoded.bucket_of(2048 * 1024).unwrap().step, 2048, "the same bucket as there");
+    let unit = 1024;
+    let expected = [
+        (0, unit - 1, 1),
+        (unit, 2 * unit - 1, 1),
+        (2047 * unit, 2048 * unit - 1, 1),
+        (2048 * unit, 2050 * unit - 1, 1),
+    ];
+    assert_eq!(counts(&decoded), expected);
+    assert_eq!(decoded.layout().unit(), 10);
     assert_eq!(decoded.layout().max_trackable(), 1 << 40);
 }
 
@@ -143,7 +149,7 @@ fn counts_above_the_highest_trackable_value_have_a_place() {
     assert_eq!(decoded.layout().max_trackable(), 4095);
     // In units of 4, when told 16.
     let decoded = Snapshot::decode(&v2(2, 4, 16, &[zigzagged(-13), zigzagged(5)].concat()), 0).unwrap();
-    assert_eq!(counts(&decoded), [(52, 52, 5)]);
+    assert_eq!(counts(&decoded), [(52, 55, 5)]);
     assert_eq!(decoded.layout().max_trackable(), 55);
     // The array of .NET has a block more.
     let payload = [zigzagged(-4095), zigzagged(5)].concat();

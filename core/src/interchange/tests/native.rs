@@ -52,7 +52,16 @@ fn damage_to_our_own_is_noticed() {
         Snapshot::decode(&bytes, 0).err()
     };
     assert_eq!(with(&|_| ()), None);
-    assert_eq!(with(&|bytes| bytes[8] = 2), Some(Error::Unsupported), "a later version");
+    assert_eq!(with(&|bytes| bytes[8] = 3), Some(Error::Unsupported), "a later version");
+    assert_eq!(with(&|bytes| (bytes[8], bytes[14]) = (2, 1)), None, "a unit");
+    assert_eq!(with(&|bytes| bytes[8] = 2), Some(Error::Corrupt), "a version with a unit that has none");
+    assert_eq!(with(&|bytes| bytes[14] = 1), Some(Error::Corrupt), "a unit in a version without");
+    assert_eq!(
+        with(&|bytes| (bytes[8], bytes[14]) = (2, 32)),
+        Some(Error::Corrupt),
+        "a unit above all values"
+    );
+    assert_eq!(with(&|bytes| (bytes[8], bytes[15]) = (2, 0xff)), Some(Error::Corrupt), "no unit at all");
     assert_eq!(with(&|bytes| bytes[10] = 2), Some(Error::Corrupt), "an unknown flag");
     assert_eq!(with(&|bytes| bytes[12] = 20), Some(Error::Corrupt), "scale");
     assert_eq!(with(&|bytes| bytes[24..32].fill(0)), Some(Error::Corrupt), "range");

@@ -259,7 +259,7 @@ impl Snapshot {
         if self.is_approximate() || other.is_approximate() {
             flags |= COMPARISON_APPROXIMATE;
         }
-        if self.layout().scale() != other.layout().scale() {
+        if (self.layout().scale(), self.layout().unit()) != (other.layout().scale(), other.layout().unit()) {
             flags |= COMPARISON_LAYOUTS_DIFFER;
         }
         let ranks = ranks::ranks(self, other);

@@ -1,7 +1,7 @@
 //! What depends on the order of the observations alone: Mann-Whitney, Cliff's delta, Kolmogorov-Smirnov.
 //!
-//! Observations in one bucket are ties. Where the layouts differ, the buckets of the coarser are compared: those of the finer
-//! nest in them, so that both sides count as if recorded with the coarser.
+//! Observations in one bucket are ties. Where the layouts differ, the buckets of a coarser one are compared, of the smaller blocks
+//! and the larger unit: those of both nest in them, so that both sides count as if recorded with it.
 
 use super::normal;
 use crate::layout::bucket::ValueSelection;
@@ -22,10 +22,15 @@ pub(super) struct Ranks {
 
 /// The counts of both for each bucket of the coarser layout in which there are any, in ascending order.
 fn for_each_bucket(a: &Snapshot, b: &Snapshot, mut visit: impl FnMut(u128, u128)) {
-    let coarser = if a.layout().scale() <= b.layout().scale() { a.layout() } else { b.layout() };
+    let (scale, unit) =
+        (a.layout().scale().min(b.layout().scale()), a.layout().unit().max(b.layout().unit()));
+    // The smaller blocks leave room for the larger unit, which the other layout had; and all values are in range.
+    let Ok(coarser) = Layout::with_scale(scale, 0, u64::MAX).and_then(|layout| layout.with_unit(unit)) else {
+        return;
+    };
     let keyed = |snapshot: &'_ Snapshot, layout: Layout| {
         let own = *snapshot.layout();
-        let same = own.scale() == layout.scale();
+        let same = own.scale() == layout.scale() && own.unit() == layout.unit();
         move |(index, count): (usize, u64)| {
             let key = if same {
                 own.first_index() + index as u64
@@ -35,8 +40,8 @@ fn for_each_bucket(a: &Snapshot, b: &Snapshot, mut visit: impl FnMut(u128, u128)
             (key, count)
         }
     };
-    let mut of_a = a.recorded_counts().map(keyed(a, *coarser)).peekable();
-    let mut of_b = b.recorded_counts().map(keyed(b, *coarser)).peekable();
+    let mut of_a = a.recorded_counts().map(keyed(a, coarser)).peekable();
+    let mut of_b = b.recorded_counts().map(keyed(b, coarser)).peekable();
     loop {
         let key = match (of_a.peek(), of_b.peek()) {
             (None, None) => return,

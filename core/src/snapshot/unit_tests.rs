@@ -1,0 +1,166 @@
+//! Snapshots of layouts with a unit, against snapshots without one of values that are shifted.
+
+use std::boxed::Box;
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use crate::interchange::Encoding;
+use crate::layout::bucket::ValueSelection;
+use crate::layout::layout::Layout;
+use crate::snapshot::snapshot::{Counts, Snapshot};
+
+const SCALES: [u32; 6] = [0, 4, 7, 10, 14, 17];
+
+fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
+    let mut snapshot = Snapshot::boxed(layout).unwrap();
+    snapshot.rewrite(|counts| {
+        for &(value, count) in values {
+            match counts.add(layout.storage_index(value) as usize, count.into()) {
+                Some(left) => assert_eq!(left, 0),
+                None if layout.is_below(value) => counts.underflow += count,
+                None => counts.overflow += count,
+            }
+        }
+    });
+    snapshot
+}
+
+fn buckets(snapshot: &Snapshot) -> Vec<(u64, u64, u64)> {
+    snapshot.recorded_buckets().map(|bucket| (bucket.lower, bucket.upper, bucket.count)).collect()
+}
+
+fn values() -> impl Strategy<Value = Vec<(u64, u64)>> {
+    let value = (any::<u64>(), 2u32..50).prop_map(|(value, shift)| value >> 1 >> shift.min(40));
+    prop::collection::vec((value, 1u64..1000), 1..60)
+}
+
+/// Digits as HdrHistogram's, and a unit; not more counters than are soon looked through.
+fn layout_of(digits: usize, unit: u32, max: u64) -> Option<Layout> {
+    let layout = Layout::with_scale(SCALES[digits], 0, max).ok()?.with_unit(unit).ok()?;
+    (layout.length() < 1 << 19).then_some(layout)
+}
+
+/// The largest value of any of those above.
+const MAX: u64 = u64::MAX >> 3;
+
+proptest! {
+    #[test]
+    fn as_without_a_unit_of_shifted_values(digits in 0usize..5, unit in 1u32..41, values in values(), rank in 0.0..100.0f64) {
+        let layout = layout_of(digits, unit, MAX);
+        prop_assume!(layout.is_some());
+        let layout = layout.unwrap();
+        let shifted: Vec<(u64, u64)> = values.iter().map(|&(value, count)| (value >> unit, count)).collect();
+        let without = snapshot(Layout::with_scale(SCALES[digits], 0, MAX >> unit).unwrap(), &shifted);
+        let with = snapshot(layout, &values);
+        let expected: Vec<_> =
+            buckets(&without).into_iter().map(|(lower, upper, count)| (lower << unit, (upper + 1 << unit) - 1, count)).collect();
+        prop_assert_eq!(buckets(&with), expected);
+        for rank in [0.0, rank, 50.0, 100.0] {
+            let [one, other] = [&with, &without].map(|of| of.percentile(rank, ValueSelection::Lower).unwrap());
+            prop_assert_eq!((one.value, one.target_count), (other.value << unit, other.target_count));
+            let upper = with.percentile(rank, ValueSelection::Upper).unwrap();
+            prop_assert_eq!(upper.value, one.value + (upper.bucket.step - 1));
+            let midpoint = with.percentile(rank, ValueSelection::Midpoint).unwrap();
+            prop_assert_eq!(midpoint.value, one.value + upper.bucket.step / 2);
+        }
+        let value = values[0].0;
+        prop_assert_eq!(with.rank_of_value(value, false), without.rank_of_value(value >> unit, false));
+        let bucket = with.bucket_of(value).unwrap();
+        prop_assert!(bucket.lower <= value && value <= bucket.upper && bucket.count >= values[0].1);
+        prop_assert_eq!(with.count_between(bucket.lower, bucket.upper), bucket.count);
+        // The mean is that of the midpoints.
+        let (mut sum, mut total) = (0.0, 0.0);
+        for bucket in with.recorded_buckets() {
+            sum += bucket.equivalent_value(ValueSelection::Midpoint) as f64 * bucket.count as f64;
+            total += bucket.count as f64;
+        }
+        prop_assert!((with.moments().mean / (sum / total) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn there_and_back(digits in 0usize..5, unit in 0u32..41, values in values()) {
+        let layout = layout_of(digits, unit, MAX);
+        prop_assume!(layout.is_some());
+        let with = snapshot(layout.unwrap(), &values);
+        for encoding in [Encoding::HdrV2, Encoding::HdrV2Compressed, Encoding::Native] {
+            if encoding == Encoding::HdrV2Compressed && cfg!(not(feature = "compression")) {
+                continue;
+            }
+            let bytes = with.encode_to_vec(encoding).unwrap();
+            let decoded = Snapshot::decode(&bytes, 0).unwrap();
+            prop_assert_eq!(decoded.layout(), with.layout());
+            prop_assert_eq!(buckets(&decoded), buckets(&with));
+            prop_assert_eq!(decoded.encode_to_vec(encoding).unwrap(), bytes.clone());
+            if encoding == Encoding::Native {
+                prop_assert_eq!(bytes[8], if unit == 0 { 1 } else { 2 });
+            }
+        }
+    }
+
+    /// All pairs of digits and units, by all rules.
+    #[test]
+    fn merges_conserve_counts(
+        from in (0usize..5, 0u32..41), to in (0usize..5, 0u32..41), values in values(), max in prop_oneof![Just(MAX), 1000u64..1 << 50]
+    ) {
+        let layouts = (layout_of(from.0, from.1, MAX), layout_of(to.0, to.1, max));
+        let (Some(from), Some(to)) = layouts else { return Ok(()) };
+        let source = snapshot(from, &values);
+        let count: u64 = values.iter().map(|(_, count)| count).sum();
+        let merges: [fn(&mut Snapshot, &Snapshot) -> crate::snapshot::merge::Merged; 2] =
+            [Snapshot::merge, Snapshot::merge_spreading];
+        for merge in merges {
+            let mut target = Snapshot::boxed(to).unwrap();
+            let merged = merge(&mut target, &source);
+            let counts = target.counts();
+            prop_assert_eq!(counts.total + counts.underflow + counts.overflow, count);
+            prop_assert_eq!((counts.lost, counts.underflow, merged.overflow), (0, 0, counts.overflow));
+            // Blocks that are no larger and a unit that is no smaller: as if recorded there, but for what the border of a range
+            // divides.
+            if to.scale() <= from.scale() && to.unit() >= from.unit() && max == MAX {
+                prop_assert_eq!(merged.refined, 0);
+                prop_assert_eq!(buckets(&target), buckets(&snapshot(to, &values)));
+                let mut back = snapshot(to, &values);
+                back.subtract(&source).unwrap();
+                prop_assert_eq!(back.counts(), Counts::default());
+            }
+        }
+    }
+
+    /// As if both had been recorded in the smaller blocks and the larger unit.
+    #[test]
+    fn comparisons_are_of_what_both_tell_apart(
+        one in (0usize..4, 0u32..30), other in (0usize..4, 0u32..30), values in (values(), values())
+    ) {
+        let (Some(a), Some(b)) = (layout_of(one.0, one.1, MAX), layout_of(other.0, other.1, MAX)) else { return Ok(()) };
+        let Some(both) = layout_of(one.0.min(other.0), one.1.max(other.1), MAX) else { return Ok(()) };
+        let compare = |a: Layout, b: Layout| {
+            let result = snapshot(a, &values.0).compare(&snapshot(b, &values.1), &Default::default()).unwrap();
+            (result.mann_whitney_u, result.ks_distance, result.common_language)
+        };
+        prop_assert_eq!(compare(a, b), compare(both, both));
+    }
+}
+
+/// From a log of a tool that measures pauses, with Java's figures: 5000 in units of 1024.
+#[test]
+fn a_value_is_in_the_bucket_that_is_told_for_it() {
+    let decoded = Snapshot::decode(b"HISTFAAAACB4nJNpmSzMwMDAxAABzBCKBUw6ALH9B4gIOxMAQyACyA==", 0).unwrap();
+    assert_eq!((decoded.layout().unit(), decoded.layout().significant_digits()), (10, 3));
+    assert_eq!(buckets(&decoded), [(4096, 5119, 1)]);
+}
+
+#[test]
+fn histograms_refuse_units() {
+    use crate::error::Error;
+    use crate::histograms::dense::Histogram;
+    use crate::platform::atomics::AtomicU64;
+
+    let layout = Layout::with_scale(4, 0, 1000).unwrap().with_unit(2).unwrap();
+    assert_eq!(Histogram::<[AtomicU64]>::boxed(layout, true).err(), Some(Error::InvalidArgument));
+    let mut memory = std::vec![core::mem::MaybeUninit::uninit(); 10_000];
+    let start = memory.as_ptr().align_offset(Histogram::<[AtomicU64]>::ALIGNMENT);
+    let made = Histogram::<[AtomicU64]>::init_in(&mut memory[start..], layout, true);
+    assert_eq!(made.err(), Some(Error::InvalidArgument));
+    assert!(std::panic::catch_unwind(|| Histogram::<[AtomicU64; 1000]>::new(layout)).is_err());
+}

@@ -154,7 +154,7 @@ fn hypervisor_hertz() -> Option<u64> {
 
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 fn clock_source_is_tsc() -> bool {
-    use crate::os::sys::{Kernel, Sys};
+    use crate::os::sys::{Files, Kernel};
     let mut buffer = [0u8; 16];
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     Kernel.read_file(path, &mut buffer).is_ok_and(|length| buffer[..length].trim_ascii() == b"tsc")
@@ -165,7 +165,7 @@ fn clock_source_is_tsc() -> bool {
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 fn page_hertz() -> Option<u64> {
     use crate::os::kernel::{Attr, CAP_USER_TIME, CLOEXEC, flag};
-    use crate::os::sys::{Kernel, Sys};
+    use crate::os::sys::{Kernel, Perf};
     // PERF_COUNT_SW_DUMMY, user only, disabled: counts nothing, needs no rights.
     let mut attr = Attr { kind: 1, config: 9, ..Attr::default() };
     attr.flags = flag::DISABLED | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;

@@ -10,7 +10,7 @@ use crate::event::event::{
 };
 use crate::event::{names, sysfs};
 use crate::os::kernel::kind;
-use crate::os::sys::{Kernel, Sys};
+use crate::os::sys::{Files, Kernel};
 
 impl Event {
     /// The event that a text names.
@@ -32,7 +32,8 @@ impl Event {
     }
 
     /// [`Event::parse`] on a given system.
-    pub fn parse_with<S: Sys>(sys: &S, spec: &str) -> Result<Event> {
+    #[doc(hidden)]
+    pub fn parse_with<S: Files>(sys: &S, spec: &str) -> Result<Event> {
         let spec = spec.trim();
         if spec.is_empty() || spec.len() > 256 || spec.contains(|c: char| c.is_control()) {
             return Err(malformed(spec, "an event name has 1 to 256 printable characters"));

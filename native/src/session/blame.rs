@@ -3,8 +3,8 @@
 use crate::base::error::Error;
 use crate::machine::diagnose::{Refusal, Target};
 use crate::opening::group::Refused;
-use crate::os::sys::Sys;
 use crate::session::session::Session;
+use crate::user_read::sys::Sys;
 
 impl<S: Sys> Session<S> {
     /// The event that a slot belongs to, if any.

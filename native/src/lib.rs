@@ -64,17 +64,17 @@ pub use benchmark::{
 #[cfg(picollo_linux)]
 pub use clock::tsc::TscState;
 pub use clock::{Clock, Scope, Unit, unix_nanos};
-pub use event::event::MAX_EVENTS;
-pub use event::event::{
-    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
-    EVENT_PRECISE_MASK, EVENT_USER, Event,
-};
+pub use event::event::{Event, MAX_EVENTS};
 pub use event::info::EVENT_INFO_FAST;
 pub use event::info::EVENT_INFO_SILENT;
 pub use event::info::EVENT_INFO_SUBSTITUTED;
 pub use event::info::EVENT_INFO_UNPINNED;
 pub use event::info::EVENT_INFO_USER_ONLY;
 pub use event::info::EventInfo;
+pub use event::modifiers::{
+    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
+    EVENT_PRECISE_MASK, EVENT_USER,
+};
 #[cfg(not(picollo_linux))]
 pub use event::parse::probe;
 pub use machine::perf_info::PerfInfo;

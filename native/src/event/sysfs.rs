@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use crate::base::error::{Error, Result, Status};
 use crate::base::text;
 use crate::event::event::Event;
-use crate::event::parse::{bad_modifiers, malformed, parse_modifiers, parse_number};
+use crate::event::spelling::{bad_modifiers, malformed, parse_modifiers, parse_number};
 use crate::os::kernel::kind;
 use crate::os::sys::{Errno, Files};
 

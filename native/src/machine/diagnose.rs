@@ -6,17 +6,9 @@ use core::fmt::{self, Write};
 use crate::base::error::{Error, Status};
 use crate::base::text;
 use crate::machine::machine::Machine;
+use crate::machine::target::Target;
 use crate::os::kernel::{Attr, CLOEXEC, flag, kind};
 use crate::os::sys::{Errno, Files, Perf};
-
-/// Whom an event counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Target {
-    /// 0: the calling thread; -1: everything on the CPU.
-    pub pid: i32,
-    /// -1: wherever the target runs.
-    pub cpu: i32,
-}
 
 /// A refused `perf_event_open`.
 pub(crate) struct Refusal<'a> {

@@ -5,7 +5,7 @@
 //! turns, each while the thread is on its kind of core; scaling each alone would count twice.
 
 use crate::event::event::Event;
-use crate::event::parse::parse_number;
+use crate::event::spelling::parse_number;
 use crate::event::sysfs;
 use crate::os::kernel::kind;
 use crate::os::sys::Files;

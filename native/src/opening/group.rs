@@ -215,7 +215,7 @@ pub(crate) fn counts_kernel(attr: &Attr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::diagnose::Target;
+    use crate::machine::target::Target;
 
     #[test]
     fn user_reads_are_asked_for_by_who_counts_itself() {

@@ -5,9 +5,10 @@ use core::sync::atomic::Ordering;
 
 use crate::base::text;
 use crate::event::event::Event;
-use crate::machine::diagnose::{Refusal, Target};
+use crate::machine::diagnose::Refusal;
 use crate::machine::machine::{self, Machine};
 use crate::machine::perf_info::PerfInfo;
+use crate::machine::target::Target;
 use crate::opening::attr::{Wish, request};
 use crate::opening::group;
 use crate::os::kernel::{Attr, CAP_USER_READ, kind};

@@ -1,7 +1,8 @@
 //! Which of a session's events an error is about.
 
 use crate::base::error::Error;
-use crate::machine::diagnose::{Refusal, Target};
+use crate::machine::diagnose::Refusal;
+use crate::machine::target::Target;
 use crate::opening::group::Refused;
 use crate::session::session::Session;
 use crate::user_read::sys::Sys;

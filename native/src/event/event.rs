@@ -28,7 +28,7 @@ pub struct Event {
     pub config2: u64,
     /// More of it.
     pub config3: u64,
-    /// What one count is worth in `unit`; 1 where the PMU gives none.
+    /// What one count is worth in `unit`; 1 where the PMU gives none. 0, as in an event made by hand, means 1: [`Event::worth`].
     pub scale: f64,
     /// The kernel's event type.
     pub r#type: u32,
@@ -50,6 +50,11 @@ impl Event {
     /// The display name, such as `Hardware:CpuCycles`.
     pub fn name(&self) -> &str {
         text::get(&self.name)
+    }
+
+    /// What one count is worth in [`Event::unit`]: the field `scale`, or 1 where that is 0.
+    pub fn worth(&self) -> f64 {
+        if self.scale == 0.0 { 1.0 } else { self.scale }
     }
 
     /// The unit of the scaled count; empty where the PMU gives none.
@@ -126,5 +131,25 @@ impl PartialEq for Event {
         let numbers = |event: &Event| (event.config, event.config1, event.config2, event.config3);
         let rest = |event: &Event| (event.r#type, event.bp_type, event.modifiers);
         numbers(self) == numbers(other) && rest(self) == rest(other)
+    }
+}
+
+#[cfg(all(test, picollo_linux))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_of_zero_is_one() {
+        for (scale, worth) in [
+            (0.0, 1.0),
+            (-0.0, 1.0),
+            (1.0, 1.0),
+            (2.3283064365386962890625e-10, 2f64.powi(-32)),
+            (-2.0, -2.0),
+        ] {
+            let event = Event { scale, ..Event::new(kind::SOFTWARE, 1) };
+            assert_eq!(event.worth(), worth);
+        }
+        assert_eq!(Event::new(kind::HARDWARE, 0).worth(), 1.0);
     }
 }

@@ -170,6 +170,7 @@ fn apply_unit<S: Files>(sys: &S, event: &mut Event, pmu: &str, alias: &str) {
     if let Ok(scale) = read(sys, &mut buffer, format_args!("{DEVICES}/{pmu}/events/{alias}.scale"))
         && let Ok(scale) = scale.parse::<f64>()
         && scale.is_finite()
+        && scale != 0.0
     {
         event.scale = scale;
     }

@@ -31,7 +31,7 @@ impl<S: Sys> Session<S> {
         Ok(self.entries.len())
     }
 
-    /// The event at a position, as it was given.
+    /// The event at a position, as it was given; its scale is what a count is worth, never 0.
     pub fn event(&self, index: usize) -> Result<Event> {
         Ok(self.entry(index)?.event)
     }

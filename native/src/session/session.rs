@@ -183,7 +183,7 @@ impl<S: Sys> Session<S> {
                 .map_err(|error| Error::from(error).with_event(position))?;
             let (overhead_fast, overhead_syscall) = (Overhead::default(), Overhead::default());
             self.entries.push(Entry {
-                event: *event,
+                event: Event { scale: event.worth(), ..*event },
                 info,
                 substitute,
                 histogram,

@@ -140,13 +140,7 @@ mod tests {
 
     #[test]
     fn a_scale_of_zero_is_one() {
-        for (scale, worth) in [
-            (0.0, 1.0),
-            (-0.0, 1.0),
-            (1.0, 1.0),
-            (2.3283064365386962890625e-10, 2f64.powi(-32)),
-            (-2.0, -2.0),
-        ] {
+        for (scale, worth) in [(0.0, 1.0), (-0.0, 1.0), (1.0, 1.0), (0.25, 0.25), (-2.0, -2.0)] {
             let event = Event { scale, ..Event::new(kind::SOFTWARE, 1) };
             assert_eq!(event.worth(), worth);
         }

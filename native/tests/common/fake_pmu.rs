@@ -9,6 +9,9 @@ use picollo_native::seam::{Attr, Finding, Page, PmcSource, Policy, UserReads};
 
 use super::{Fake, Opened};
 
+/// What happens in the middle of a reading.
+type Happen = dyn FnOnce(&Fake);
+
 /// What user code may touch of the fake machine, and what it was asked.
 pub struct Pmu {
     pub width: u32,
@@ -27,7 +30,7 @@ pub struct Pmu {
     pub asked: usize,
     pub tick_rate: Option<u64>,
     /// Happens after the next reading of a register.
-    interrupt: Option<Box<dyn FnOnce(&Fake)>>,
+    interrupt: Option<Box<Happen>>,
 }
 
 /// In place of an index: no counter has it.

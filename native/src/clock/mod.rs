@@ -112,7 +112,7 @@ impl Clock {
     /// On x86 it is `lfence; rdtsc; lfence`, on aarch64 `isb; mrs cntvct_el0; isb`; the monotonic clock is read between two such fences
     /// on Linux, and as it is elsewhere. Stores may still be on their way from this CPU to others.
     ///
-    /// Cost: that of [`Clock::ticks`] and some 10 to 20 ns, in which the CPU does nothing else, on top of the wait for what is under
+    /// Cost: that of [`Clock::ticks`] and some 15 ns, in which the CPU does nothing else, on top of the wait for what is under
     /// way. What is shorter than some hundred instructions is measured with it, and by many repetitions.
     #[inline]
     pub fn ticks_ordered(self) -> u64 {

@@ -4,6 +4,8 @@ use core::ffi::c_char;
 use core::fmt;
 
 use crate::base::text;
+#[cfg(doc)]
+use crate::event::modifiers::EVENT_USER;
 #[cfg(picollo_linux)]
 use crate::event::modifiers::{ALL_MODIFIERS, ANY_RING};
 #[cfg(picollo_linux)]

@@ -21,6 +21,8 @@ use crate::os::sys::Kernel;
 use crate::os::thread;
 use crate::session::entry::Entry;
 use crate::session::fast::Fast;
+#[cfg(doc)]
+use crate::session::options::ReadMode;
 use crate::session::options::{
     SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
     SESSION_SKIP_UNAVAILABLE, SESSION_SYSCALL_ONLY, SessionOptions, check_options,

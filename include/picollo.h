@@ -3062,7 +3062,7 @@ typedef struct picollo_event {
     uint64_t config2;
     /** More of it. */
     uint64_t config3;
-    /** What one count is worth in unit; 1 where the PMU gives none. */
+    /** What one count is worth in unit; 1 where the PMU gives none. 0 means 1, for events that are filled in by hand. */
     double scale;
     /** The kernel's event type. */
     uint32_t type;

@@ -4,41 +4,17 @@
 //! Input: the spec up to the first newline, then files, each a line with its path and a line with its content.
 #![no_main]
 
-use core::ptr::NonNull;
-
 use libfuzzer_sys::fuzz_target;
-use picollo_native::{Attr, Errno, Event, Page, Sys};
+use picollo_native::Event;
+use picollo_native::seam::{Errno, Files};
 
 /// A system of nothing but files.
-struct Files<'a>(Vec<(&'a str, &'a str)>);
+struct Tree<'a>(Vec<(&'a str, &'a str)>);
 
 const DEVICES: &str = "/sys/bus/event_source/devices/";
 const NOT_THERE: Errno = Errno(2);
 
-impl Sys for &Files<'_> {
-    fn open(&self, _: &mut Attr, _: i32, _: i32, _: i32, _: u64) -> Result<i32, Errno> {
-        Err(NOT_THERE)
-    }
-    unsafe fn close(&self, _: i32) {}
-    fn read(&self, _: i32, _: &mut [u64]) -> Result<usize, Errno> {
-        Err(NOT_THERE)
-    }
-    unsafe fn ioctl(&self, _: i32, _: u64, _: u64) -> Result<(), Errno> {
-        Err(NOT_THERE)
-    }
-    fn event_id(&self, _: i32) -> Result<u64, Errno> {
-        Err(NOT_THERE)
-    }
-    fn map_page(&self, _: i32) -> Result<NonNull<Page>, Errno> {
-        Err(NOT_THERE)
-    }
-    unsafe fn unmap_page(&self, _: NonNull<Page>) {}
-    fn context_switches(&self) -> Result<u64, Errno> {
-        Err(NOT_THERE)
-    }
-    fn thread_nanos(&self, _: i32) -> Result<u64, Errno> {
-        Err(NOT_THERE)
-    }
+impl Files for Tree<'_> {
     fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {
         assert!(path.split('/').all(|part| part != ".."), "a name led out of its directory: {path}");
         let path = path.strip_prefix(DEVICES).unwrap_or(path);
@@ -60,12 +36,12 @@ fuzz_target!(|text: &str| {
     while let (Some(path), Some(content)) = (lines.next(), lines.next()) {
         files.push((path, content));
     }
-    let files = Files(files);
-    match Event::parse_with(&&files, spec) {
+    let files = Tree(files);
+    match Event::parse_with(&files, spec) {
         Ok(event) => {
             // A name that was cut to its buffer no longer says everything.
             if event.name().len() < 120 {
-                let again = Event::parse_with(&&files, event.name());
+                let again = Event::parse_with(&files, event.name());
                 assert_eq!(
                     again.as_ref().ok(),
                     Some(&event),

@@ -38,8 +38,8 @@
 #![allow(clippy::module_inception)]
 
 // Counting is done by Linux. Elsewhere, and without `std`, the calls that the C interface makes are there as well, and the answer
-// is `Unsupported`; `elsewhere/` holds what answers so. What shows Linux itself is there on Linux only: [`Sys`] and what takes one
-// (`with_sys`, `parse_with`, `probe_with`), the kernel's structures, events by the kernel's numbers, overheads and slopes.
+// is `Unsupported`; `elsewhere/` holds what answers so. What shows Linux itself is there on Linux only: events by the kernel's numbers,
+// overheads and slopes, and what tests stand in for (`seam`).
 mod base;
 #[cfg_attr(not(feature = "std"), path = "elsewhere/benchmark.rs")]
 pub mod benchmark;
@@ -64,27 +64,23 @@ pub use benchmark::{
 #[cfg(picollo_linux)]
 pub use clock::tsc::TscState;
 pub use clock::{Clock, Scope, Unit, unix_nanos};
-pub use event::event::MAX_EVENTS;
-pub use event::event::{
-    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
-    EVENT_PRECISE_MASK, EVENT_USER, Event,
-};
+pub use event::event::{Event, MAX_EVENTS};
 pub use event::info::EVENT_INFO_FAST;
 pub use event::info::EVENT_INFO_SILENT;
 pub use event::info::EVENT_INFO_SUBSTITUTED;
 pub use event::info::EVENT_INFO_UNPINNED;
 pub use event::info::EVENT_INFO_USER_ONLY;
 pub use event::info::EventInfo;
+pub use event::modifiers::{
+    EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
+    EVENT_PRECISE_MASK, EVENT_USER,
+};
 #[cfg(not(picollo_linux))]
 pub use event::parse::probe;
 pub use machine::perf_info::PerfInfo;
 #[cfg(picollo_linux)]
-pub use opening::probe::{probe, probe_with};
+pub use opening::probe::probe;
 pub use os::cancel::Uncancelled;
-#[cfg(picollo_linux)]
-pub use os::kernel::{Attr, Page};
-#[cfg(picollo_linux)]
-pub use os::sys::{Errno, Kernel, Sys};
 pub use session::options::{
     ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
     SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions,
@@ -97,6 +93,20 @@ pub use session::reading::{
 pub use session::session::Session;
 #[cfg(picollo_linux)]
 pub use session::slope::Slope;
+
+/// What lies between the library and the machine, for tests that stand in for the latter: what takes such a stand-in is
+/// `Session::with_sys`, `Event::parse_with` and `probe_with`. None of it is part of the interface; it changes without notice.
+#[cfg(picollo_linux)]
+#[doc(hidden)]
+pub mod seam {
+    pub use crate::opening::probe::probe_with;
+    pub use crate::os::kernel::{Attr, Page};
+    pub use crate::os::sys::{Errno, Files, Kernel, Perf, Threads};
+    pub use crate::user_read::cpu::{Cpu, PmcSource};
+    pub use crate::user_read::policy::Policy;
+    pub use crate::user_read::sys::{Sys, UserReads};
+    pub use crate::user_read::trial::Finding;
+}
 
 /// The Rust example of the README, kept working.
 #[cfg(doctest)]

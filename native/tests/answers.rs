@@ -163,3 +163,21 @@ fn silent_pmus_are_marked() {
     let session = create(&fake, 0, &["cycles"]).unwrap();
     assert_eq!(session.event_info(0).unwrap().flags, 0);
 }
+
+/// A hand-made event whose scale was left at 0 is worth 1 a count, and a session says so.
+#[test]
+fn a_scale_that_was_left_out_is_one() {
+    let fake = Fake::new();
+    let [cycles, instructions] = events(&["cycles", "instructions"])[..] else { panic!() };
+    let by_hand = [Event { scale: 0.0, ..cycles }, Event { scale: 0.5, ..instructions }];
+    let mut session = Session::with_sys(&fake, &SessionOptions::default(), &by_hand).unwrap();
+    assert_eq!([0, 1].map(|index| session.event(index).unwrap().scale), [1.0, 0.5]);
+    fake.pass(10, 100, 100);
+    session.read(ReadMode::Auto).unwrap();
+    // Readings are counts, whatever one is worth.
+    let said = readings(&session, true);
+    assert_eq!([said[0].value, said[1].value], [10, 20]);
+    session.record(true).unwrap();
+    let error = session.event(2).unwrap_err();
+    assert_eq!(error.status(), Status::InvalidArgument);
+}

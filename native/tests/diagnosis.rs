@@ -5,6 +5,7 @@
 mod fake;
 
 use fake::*;
+use picollo_native::seam::probe_with;
 use picollo_native::*;
 
 /// What was asked for when the kernel refused.

@@ -5,6 +5,7 @@
 mod fake;
 
 use fake::*;
+use picollo_native::seam::{Attr, Errno, Kernel, Perf};
 use picollo_native::*;
 
 const PAIR: [&str; 2] = ["cycles", "instructions"];

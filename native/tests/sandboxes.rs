@@ -4,13 +4,17 @@
 #![allow(clippy::result_large_err)] // errors carry their text by value
 
 mod common;
+#[path = "common/fake.rs"]
+mod fake;
 
 use common::{child_exit_code, create, skipped};
+use picollo_native::seam::{Attr, Kernel, UserReads};
 use picollo_native::*;
 
 fn main() {
-    let tests: [(&str, fn()); 2] = [
+    let tests: [(&str, fn()); 3] = [
         ("seccomp_is_named_whatever_the_thread_is_called", seccomp_is_named_whatever_the_thread_is_called),
+        ("a_machine_in_memory_is_tried_in_no_child", a_machine_in_memory_is_tried_in_no_child),
         ("a_page_that_cannot_be_wiped_is_asked_for_once", a_page_that_cannot_be_wiped_is_asked_for_once),
     ];
     let mut failed = 0;
@@ -25,6 +29,11 @@ fn main() {
 
 /// From now on this thread's system call of this number fails, if its third argument is this one, where one is given.
 fn refuse(number: libc::c_long, third: Option<u32>, errno: i32) -> bool {
+    filter(number, third, libc::SECCOMP_RET_ERRNO | errno as u32)
+}
+
+/// From now on that call of this thread has this end.
+fn filter(number: libc::c_long, third: Option<u32>, end: u32) -> bool {
     let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
     let unless = |k: u32, skip: u8| libc::sock_filter {
         code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
@@ -39,7 +48,7 @@ fn refuse(number: libc::c_long, third: Option<u32>, errno: i32) -> bool {
     if let Some(third) = third {
         filter.extend([statement(load, third_at), unless(third, 1)]);
     }
-    filter.push(statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | errno as u32));
+    filter.push(statement(libc::BPF_RET | libc::BPF_K, end));
     filter.push(statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW));
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
     // SAFETY: the program is live; it filters this child only.
@@ -68,6 +77,41 @@ fn seccomp_is_named_whatever_the_thread_is_called() {
         });
         assert_eq!(code, 0, "{name:?}");
     }
+}
+
+/// A process that makes a child is killed: by the machine itself, which is tried in one, and not by one in memory.
+fn a_machine_in_memory_is_tried_in_no_child() {
+    let shut_in = |body: &dyn Fn()| {
+        child_exit_code(|| {
+            #[cfg(target_arch = "x86_64")]
+            let calls = [libc::SYS_clone, libc::SYS_clone3, libc::SYS_fork, libc::SYS_vfork];
+            #[cfg(not(target_arch = "x86_64"))]
+            let calls = [libc::SYS_clone, libc::SYS_clone3];
+            if !calls.iter().all(|&call| filter(call, None, libc::SECCOMP_RET_KILL_PROCESS)) {
+                return 99;
+            }
+            body();
+            0
+        })
+    };
+    let on_the_machine = shut_in(&|| {
+        Kernel.user_reads(&Attr { kind: 1, config: 9, ..Attr::default() });
+    });
+    if on_the_machine == 99 {
+        return skipped("this kernel takes no seccomp filter");
+    }
+    assert_eq!(on_the_machine, -libc::SIGSYS);
+    let in_memory = shut_in(&|| {
+        let fake = fake::Fake::new();
+        fake.add_pmu(48);
+        let mut session = fake::create(&fake, 0, &["cycles", "instructions"]).unwrap();
+        assert_ne!(session.event_info(0).unwrap().flags & EVENT_INFO_FAST, 0);
+        fake.pass(100, 1000, 1000);
+        assert!(session.read_unmoved());
+        session.calibrate().unwrap();
+        assert_eq!(seam::probe_with(&&fake).user_read_available, 1);
+    });
+    assert_eq!(in_memory, 0);
 }
 
 /// Where `MADV_WIPEONFORK` is refused, a process is known by its number: one system call for each reading besides its own, not four.

@@ -3,76 +3,58 @@
 //! Every row repeats what belongs to the summary as a whole, so that the tables of many summaries can be concatenated,
 //! filtered and grouped without looking at two kinds of rows.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
-use super::change::{cohens_d, percent_of_floats, percent_of_integers};
-use super::{mean, selection_name, stddev, value};
+use super::change::cohens_d;
+use super::fields::{
+    self, APPROXIMATE, COMPARED_TOTALS, D_VALUE, Field, InCsv, Value, write_cells, write_columns,
+};
+use super::value;
 use crate::format::escape::Csv;
 use crate::layout::bucket::Bucket;
-use crate::statistics::summary::Summary;
+use crate::statistics::summary::{Percentile, Summary};
 
-/// A double or an empty field.
-pub(super) struct Number(pub Option<f64>);
+/// Behind the name of a total: how it changed.
+const CHANGE_SUFFIX: &str = "_change_percent";
 
-impl Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(value) if value.is_finite() => write!(f, "{value:?}"),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// An integer or an empty field.
-struct Integer(Option<u64>);
-
-impl Display for Integer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |value| value.fmt(f))
-    }
+/// Whether counts are estimates: 0 or 1.
+fn approximate(summary: &Summary) -> Field {
+    (APPROXIMATE, Value::Integer(summary.is_approximate().into()))
 }
 
 pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt::Result {
-    out.write_str(
-        "title,rank,value,target_count,lower,upper,step,count,storage_index,logical_index,total_count,underflow_count,\
-         overflow_count,lost_count,mean,stddev,relative_error,min_trackable,max_trackable,timestamp_unix_nanos,\
-         value_selection,approximate\n",
-    )?;
+    let whole = (fields::totals(summary), [approximate(summary)]);
+    out.write_str("title")?;
+    write_columns(out, &fields::percentile(summary, &Percentile::default()), "")?;
+    write_columns(out, &fields::bucket(&Bucket::default(), false), "")?;
+    write_columns(out, &whole.0, "")?;
+    write_columns(out, &whole.1, "")?;
+    out.write_char('\n')?;
     for percentile in &summary.percentiles {
-        let value = value(summary, percentile);
-        let of_bucket = |of: fn(&Bucket) -> u64| Integer(value.map(|_| of(&percentile.bucket)));
-        write!(
-            out,
-            "{},{},{},{},{},{},{},{},{},{}",
-            Csv(title),
-            Number(Some(percentile.rank)),
-            Integer(value),
-            percentile.target_count,
-            of_bucket(|bucket| bucket.lower),
-            of_bucket(|bucket| bucket.upper),
-            of_bucket(|bucket| bucket.step),
-            of_bucket(|bucket| bucket.count),
-            of_bucket(|bucket| bucket.storage_index),
-            of_bucket(|bucket| bucket.logical_index),
-        )?;
-        writeln!(
-            out,
-            ",{},{},{},{},{},{},{},{},{},{},{},{}",
-            summary.total_count,
-            summary.underflow_count,
-            summary.overflow_count,
-            summary.lost_count,
-            Number(Some(mean(summary))),
-            Number(Some(stddev(summary))),
-            Number(Some(summary.relative_error)),
-            summary.min_trackable,
-            summary.max_trackable,
-            summary.timestamp_unix_nanos,
-            selection_name(summary),
-            u8::from(summary.is_approximate()),
-        )?;
+        write!(out, "{}", Csv(title))?;
+        write_cells(out, &fields::percentile(summary, percentile))?;
+        write_cells(out, &fields::bucket(&percentile.bucket, value(summary, percentile).is_some()))?;
+        write_cells(out, &whole.0)?;
+        write_cells(out, &whole.1)?;
+        out.write_char('\n')?;
     }
     Ok(())
+}
+
+/// The columns behind the percentiles' own: each total of both, and how it changed where that is told in a row.
+fn compared(a: &Summary, b: &Summary, mut each: impl FnMut(Field, &str) -> fmt::Result) -> fmt::Result {
+    let changes = fields::changes(a, b);
+    let totals = fields::totals(a).into_iter().zip(fields::totals(b)).take(COMPARED_TOTALS);
+    for (of_a, of_b) in totals.chain([(approximate(a), approximate(b))]) {
+        each(of_a, "_a")?;
+        each(of_b, "_b")?;
+        // Of counts and precisions a reader computes it.
+        let told = matches!(of_a.0, "mean" | "stddev");
+        if let Some(&(name, change)) = changes.iter().find(|(name, _)| told && *name == of_a.0) {
+            each((name, change), CHANGE_SUFFIX)?;
+        }
+    }
+    each((D_VALUE, Value::Double(cohens_d(a, b))), "")
 }
 
 pub(super) fn write_diff(
@@ -83,46 +65,18 @@ pub(super) fn write_diff(
     name_a: &str,
     name_b: &str,
 ) -> fmt::Result {
-    out.write_str(
-        "title,name_a,name_b,rank,value_a,value_b,change_percent,total_count_a,total_count_b,underflow_count_a,\
-         underflow_count_b,overflow_count_a,overflow_count_b,lost_count_a,lost_count_b,mean_a,mean_b,\
-         mean_change_percent,stddev_a,stddev_b,stddev_change_percent,relative_error_a,relative_error_b,approximate_a,\
-         approximate_b,d_value\n",
-    )?;
+    out.write_str("title,name_a,name_b")?;
+    for (name, _) in fields::change(None, None, 0.0) {
+        let side = if matches!(name, "a" | "b") { "value_" } else { "" };
+        write!(out, ",{side}{name}")?;
+    }
+    compared(a, b, |(name, _), suffix| write!(out, ",{name}{suffix}"))?;
+    out.write_char('\n')?;
     for (of_a, of_b) in a.percentiles.iter().zip(&b.percentiles) {
-        let (value_a, value_b) = (value(a, of_a), value(b, of_b));
-        write!(
-            out,
-            "{},{},{},{},{},{},{}",
-            Csv(title),
-            Csv(name_a),
-            Csv(name_b),
-            Number(Some(of_a.rank)),
-            Integer(value_a),
-            Integer(value_b),
-            Number(percent_of_integers(value_a, value_b)),
-        )?;
-        for (of_a, of_b) in [
-            (a.total_count, b.total_count),
-            (a.underflow_count, b.underflow_count),
-            (a.overflow_count, b.overflow_count),
-            (a.lost_count, b.lost_count),
-        ] {
-            write!(out, ",{of_a},{of_b}")?;
-        }
-        for (of_a, of_b) in [(mean(a), mean(b)), (stddev(a), stddev(b))] {
-            let change = percent_of_floats(of_a, of_b);
-            write!(out, ",{},{},{}", Number(Some(of_a)), Number(Some(of_b)), Number(change))?;
-        }
-        writeln!(
-            out,
-            ",{},{},{},{},{}",
-            Number(Some(a.relative_error)),
-            Number(Some(b.relative_error)),
-            u8::from(a.is_approximate()),
-            u8::from(b.is_approximate()),
-            Number(Some(cohens_d(a, b))),
-        )?;
+        write!(out, "{},{},{}", Csv(title), Csv(name_a), Csv(name_b))?;
+        write_cells(out, &fields::change(value(a, of_a), value(b, of_b), of_a.rank))?;
+        compared(a, b, |(_, value), _| write!(out, ",{}", InCsv(value)))?;
+        out.write_char('\n')?;
     }
     Ok(())
 }

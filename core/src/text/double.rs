@@ -2,10 +2,10 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::Format;
-use super::json::Number;
+use super::fields::{self, write_cells, write_columns, write_members};
 use super::line::{Label, SHOWN};
 use super::markdown::{Precision, write_heading};
+use super::{Format, json};
 use crate::doubles::{DoublePercentile, DoubleSummary};
 use crate::format::escape::{Csv, Json, Line, trim};
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
@@ -118,86 +118,35 @@ fn write_line(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt:
 }
 
 fn write_json(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt::Result {
-    let statistics = &summary.statistics;
-    write!(
-        out,
-        "{{\"title\":\"{}\",\"count\":{},\"not_finite\":{},\"lost\":{}",
-        Json(title),
-        statistics.count,
-        statistics.not_finite,
-        statistics.lost
-    )?;
-    for (key, value) in [
-        ("sum", statistics.sum),
-        ("min", statistics.min),
-        ("max", statistics.max),
-        ("mean", statistics.mean),
-        ("stddev", statistics.stddev),
-        ("relative_error", statistics.relative_error),
-    ] {
-        write!(out, ",\"{key}\":{}", Number(Some(value)))?;
-    }
-    out.write_str(",\"percentiles\":[")?;
-    for (position, percentile) in summary.percentiles.iter().enumerate() {
-        let bucket = &percentile.bucket;
-        write!(
-            out,
-            "{}{{\"rank\":{},\"value\":{},\"target_count\":{},\"bucket\":",
-            if position > 0 { "," } else { "" },
-            Number(Some(percentile.rank)),
-            Number(Some(percentile.value)),
-            percentile.target_count,
-        )?;
-        if percentile.target_count == 0 {
-            out.write_str("null}")?;
-            continue;
-        }
-        write!(
-            out,
-            "{{\"lower\":{},\"upper\":{},\"midpoint\":{},\"count\":{}}}}}",
-            Number(Some(bucket.lower)),
-            Number(Some(bucket.upper)),
-            Number(Some(bucket.midpoint)),
-            bucket.count,
-        )?;
-    }
-    out.write_str("]}")
-}
-
-/// A double in a CSV file, or an empty field.
-struct Field(f64);
-
-impl Display for Field {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_finite() { write!(f, "{:?}", self.0) } else { Ok(()) }
-    }
+    write!(out, "{{\"title\":\"{}\",", Json(title))?;
+    write_members(out, &[fields::double_count(&summary.statistics)])?;
+    out.write_char(',')?;
+    write_members(out, &fields::double_totals(&summary.statistics))?;
+    json::write_list(out, &summary.percentiles, |out, percentile| {
+        let bucket = fields::double_bucket(&percentile.bucket);
+        let exists = percentile.target_count != 0;
+        json::write_with_bucket(out, &fields::double_percentile(percentile), exists.then_some(&bucket))
+    })?;
+    out.write_char('}')
 }
 
 fn write_csv(out: &mut dyn Write, summary: &DoubleSummary, title: &str) -> fmt::Result {
-    out.write_str(
-        "title,rank,value,target_count,lower,upper,midpoint,count,total_count,not_finite,lost,sum,min,max,mean,stddev,\
-         relative_error\n",
-    )?;
-    let statistics = &summary.statistics;
+    let (_, count) = fields::double_count(&summary.statistics);
+    // `count` is the bucket's.
+    let whole = ([("total_count", count)], fields::double_totals(&summary.statistics));
+    let [first, ..] = &summary.percentiles;
+    out.write_str("title")?;
+    write_columns(out, &fields::double_percentile(first), "")?;
+    write_columns(out, &fields::double_bucket(&first.bucket), "")?;
+    write_columns(out, &whole.0, "")?;
+    write_columns(out, &whole.1, "")?;
+    out.write_char('\n')?;
     for percentile in &summary.percentiles {
-        let bucket = &percentile.bucket;
-        write!(
-            out,
-            "{},{},{},{},{},{},{},{}",
-            Csv(title),
-            Field(percentile.rank),
-            Field(percentile.value),
-            percentile.target_count,
-            Field(bucket.lower),
-            Field(bucket.upper),
-            Field(bucket.midpoint),
-            bucket.count,
-        )?;
-        write!(out, ",{},{},{}", statistics.count, statistics.not_finite, statistics.lost)?;
-        let moments = [statistics.sum, statistics.min, statistics.max, statistics.mean, statistics.stddev];
-        for value in moments.into_iter().chain([statistics.relative_error]) {
-            write!(out, ",{}", Field(value))?;
-        }
+        write!(out, "{}", Csv(title))?;
+        write_cells(out, &fields::double_percentile(percentile))?;
+        write_cells(out, &fields::double_bucket(&percentile.bucket))?;
+        write_cells(out, &whole.0)?;
+        write_cells(out, &whole.1)?;
         out.write_char('\n')?;
     }
     Ok(())

@@ -1,87 +1,59 @@
 //! Summaries and their differences as one compact JSON object.
 
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
-use super::change::{cohens_d, percent_of_floats, percent_of_integers};
-use super::{mean, selection_name, stddev, value};
+use super::change::cohens_d;
+use super::fields::{self, APPROXIMATE, CHANGE_PERCENT, D_VALUE, InJson, Value, write_members};
+use super::value;
 use crate::format::escape::Json;
 use crate::statistics::summary::{Percentile, Summary};
-
-/// The shortest digits that read back as the same double; `null` where it does not exist or is not finite.
-pub(super) struct Number(pub Option<f64>);
-
-impl Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            // `Debug` switches to an exponent where `Display` writes hundreds of zeros.
-            Some(value) if value.is_finite() => write!(f, "{value:?}"),
-            _ => f.write_str("null"),
-        }
-    }
-}
-
-/// An integer or `null`.
-struct Integer(Option<u64>);
-
-impl Display for Integer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(value) => value.fmt(f),
-            None => f.write_str("null"),
-        }
-    }
-}
 
 pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt::Result {
     write!(out, "{{\"title\":\"{}\",", Json(title))?;
     write_totals(out, summary)?;
-    out.write_str(",\"percentiles\":[")?;
-    for (position, percentile) in summary.percentiles.iter().enumerate() {
-        write_comma(out, position)?;
-        write_percentile(out, percentile, value(summary, percentile))?;
-    }
-    out.write_str("]}")
+    write_list(out, &summary.percentiles, |out, percentile| write_percentile(out, summary, percentile))?;
+    out.write_char('}')
 }
 
 /// The members that describe the summary as a whole.
 fn write_totals(out: &mut dyn Write, summary: &Summary) -> fmt::Result {
-    write!(
-        out,
-        "\"total_count\":{},\"underflow_count\":{},\"overflow_count\":{},\"lost_count\":{},\"mean\":{},\"stddev\":{},\
-         \"relative_error\":{},\"min_trackable\":{},\"max_trackable\":{},\"timestamp_unix_nanos\":{},\
-         \"value_selection\":\"{}\"",
-        summary.total_count,
-        summary.underflow_count,
-        summary.overflow_count,
-        summary.lost_count,
-        Number(Some(mean(summary))),
-        Number(Some(stddev(summary))),
-        Number(Some(summary.relative_error)),
-        summary.min_trackable,
-        summary.max_trackable,
-        summary.timestamp_unix_nanos,
-        selection_name(summary),
-    )?;
-    if summary.is_approximate() { out.write_str(",\"approximate\":true") } else { Ok(()) }
+    write_members(out, &fields::totals(summary))?;
+    if summary.is_approximate() { write!(out, ",\"{APPROXIMATE}\":true") } else { Ok(()) }
 }
 
-fn write_percentile(out: &mut dyn Write, percentile: &Percentile, value: Option<u64>) -> fmt::Result {
-    write!(
-        out,
-        "{{\"rank\":{},\"value\":{},\"target_count\":{},\"bucket\":",
-        Number(Some(percentile.rank)),
-        Integer(value),
-        percentile.target_count,
-    )?;
-    if value.is_none() {
-        return out.write_str("null}");
+/// The last member: percentiles, each of which `each` writes.
+pub(super) fn write_list<P>(
+    out: &mut dyn Write,
+    percentiles: &[P],
+    each: impl Fn(&mut dyn Write, &P) -> fmt::Result,
+) -> fmt::Result {
+    out.write_str(",\"percentiles\":[")?;
+    for (position, percentile) in percentiles.iter().enumerate() {
+        out.write_str(if position > 0 { "," } else { "" })?;
+        each(out, percentile)?;
     }
-    let bucket = &percentile.bucket;
-    write!(
-        out,
-        "{{\"lower\":{},\"upper\":{},\"step\":{},\"count\":{},\"storage_index\":{},\"logical_index\":{}}}}}",
-        bucket.lower, bucket.upper, bucket.step, bucket.count, bucket.storage_index, bucket.logical_index,
-    )
+    out.write_char(']')
+}
+
+fn write_percentile(out: &mut dyn Write, summary: &Summary, percentile: &Percentile) -> fmt::Result {
+    let bucket = fields::bucket(&percentile.bucket, true);
+    let exists = value(summary, percentile).is_some();
+    write_with_bucket(out, &fields::percentile(summary, percentile), exists.then_some(&bucket))
+}
+
+/// A percentile, and its bucket as an object of its own.
+pub(super) fn write_with_bucket(
+    out: &mut dyn Write,
+    percentile: &[fields::Field],
+    bucket: Option<&[fields::Field]>,
+) -> fmt::Result {
+    out.write_char('{')?;
+    write_members(out, percentile)?;
+    out.write_str(",\"bucket\":")?;
+    let Some(bucket) = bucket else { return out.write_str("null}") };
+    out.write_char('{')?;
+    write_members(out, bucket)?;
+    out.write_str("}}")
 }
 
 pub(super) fn write_diff(
@@ -98,33 +70,16 @@ pub(super) fn write_diff(
         write_totals(out, summary)?;
         out.write_char('}')?;
     }
-    write!(
-        out,
-        ",\"change_percent\":{{\"total_count\":{},\"mean\":{},\"stddev\":{},\"relative_error\":{}}},\"d_value\":{}",
-        Number(percent_of_integers(Some(a.total_count), Some(b.total_count))),
-        Number(percent_of_floats(mean(a), mean(b))),
-        Number(percent_of_floats(stddev(a), stddev(b))),
-        Number(percent_of_floats(a.relative_error, b.relative_error)),
-        Number(Some(cohens_d(a, b))),
-    )?;
+    write!(out, ",\"{CHANGE_PERCENT}\":{{")?;
+    write_members(out, &fields::changes(a, b))?;
+    write!(out, "}},\"{D_VALUE}\":{}", InJson(Value::Double(cohens_d(a, b))))?;
     out.write_str(",\"percentiles\":[")?;
     for (position, (of_a, of_b)) in a.percentiles.iter().zip(&b.percentiles).enumerate() {
-        write_comma(out, position)?;
-        let (value_a, value_b) = (value(a, of_a), value(b, of_b));
-        write!(
-            out,
-            "{{\"rank\":{},\"a\":{},\"b\":{},\"change_percent\":{}}}",
-            Number(Some(of_a.rank)),
-            Integer(value_a),
-            Integer(value_b),
-            Number(percent_of_integers(value_a, value_b)),
-        )?;
+        out.write_str(if position > 0 { ",{" } else { "{" })?;
+        write_members(out, &fields::change(value(a, of_a), value(b, of_b), of_a.rank))?;
+        out.write_char('}')?;
     }
     out.write_str("]}")
-}
-
-fn write_comma(out: &mut dyn Write, position: usize) -> fmt::Result {
-    out.write_str(if position > 0 { "," } else { "" })
 }
 
 #[cfg(test)]

@@ -27,6 +27,15 @@ impl Display for Label {
     }
 }
 
+/// What is not in the percentiles, and whether it is told where it is nothing.
+fn missing(summary: &Summary) -> [(&'static str, u64, bool); 3] {
+    [
+        ("Underflow", summary.underflow_count, false),
+        ("Overflow", summary.overflow_count, true),
+        ("Lost", summary.lost_count, false),
+    ]
+}
+
 pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt::Result {
     if !trim(title).is_empty() {
         write!(out, "{}: ", Line(title))?;
@@ -35,12 +44,10 @@ pub(super) fn write(out: &mut dyn Write, summary: &Summary, title: &str) -> fmt:
     if summary.is_approximate() {
         write!(out, ", Counts={}", counts_are(summary))?;
     }
-    if summary.underflow_count != 0 {
-        write!(out, ", Underflow={}", Grouped::from(summary.underflow_count))?;
-    }
-    write!(out, ", Overflow={}", Grouped::from(summary.overflow_count))?;
-    if summary.lost_count != 0 {
-        write!(out, ", Lost={}", Grouped::from(summary.lost_count))?;
+    for (label, count, always) in missing(summary) {
+        if always || count != 0 {
+            write!(out, ", {label}={}", Grouped::from(count))?;
+        }
     }
     write!(out, ", Mean={}", Fixed::new(mean(summary), 1))?;
     for percentile in SHOWN.iter().filter_map(|&position| summary.percentiles.get(position)) {
@@ -66,11 +73,7 @@ pub(super) fn write_diff(
     if a.is_approximate() || b.is_approximate() {
         write!(out, ", Counts={} -> {}", counts_are(a), counts_are(b))?;
     }
-    for (label, of_a, of_b, always) in [
-        ("Underflow", a.underflow_count, b.underflow_count, false),
-        ("Overflow", a.overflow_count, b.overflow_count, true),
-        ("Lost", a.lost_count, b.lost_count, false),
-    ] {
+    for ((label, of_a, always), (_, of_b, _)) in missing(a).into_iter().zip(missing(b)) {
         if always || (of_a, of_b) != (0, 0) {
             write!(out, ", {label}=")?;
             write_integers(out, Some(of_a), Some(of_b))?;

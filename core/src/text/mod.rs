@@ -25,6 +25,7 @@ mod csv;
 mod double;
 #[cfg(test)]
 mod example;
+mod fields;
 mod json;
 mod line;
 mod markdown;
@@ -186,3 +187,5 @@ fn names<'a>(name_a: &'a str, name_b: &'a str) -> (&'a str, &'a str) {
 
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, feature = "alloc"))]
+mod wire_tests;

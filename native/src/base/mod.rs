@@ -2,3 +2,5 @@
 
 pub(crate) mod error;
 pub(crate) mod text;
+#[cfg(feature = "std")]
+pub(crate) mod vectors;

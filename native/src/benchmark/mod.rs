@@ -41,6 +41,7 @@ use self::overhead::Overhead;
 use self::report::Totals;
 use self::schedule::{BLOCK, Phase, Schedule};
 use crate::base::error::{Error, Result, Status};
+use crate::base::vectors::with_room;
 use crate::clock::{Clock, Unit};
 use crate::event::event::Event;
 use crate::session::options::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions};
@@ -86,12 +87,6 @@ const RESOLUTION_PRECISION: f64 = 0.1;
 
 /// Blocks for which there is room from the start.
 const ROOM: usize = 1024;
-
-fn with_room<T>(length: usize) -> Result<Vec<T>> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(length).map_err(|_| Error::from(Status::OutOfMemory))?;
-    Ok(list)
-}
 
 impl Benchmark {
     /// A benchmark that counts these events beside the time, none or more. Events that are not available are without counts.

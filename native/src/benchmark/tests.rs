@@ -175,3 +175,32 @@ fn for_real_with_counters() {
     done.write_markdown(&mut text, "", "x", "y").unwrap().unwrap();
     assert!(text.contains("| Per call") && text.contains("PageFaults"), "{text}");
 }
+
+/// Where counters cannot be read, the error says which event it is about, and why: from either end of a sample.
+#[cfg(picollo_linux)]
+#[test]
+fn errors_say_which_event_and_why() {
+    let event = Event::parse("task-clock").unwrap();
+    for fails_at_the_end in [false, true] {
+        let mut benchmark = Benchmark::create(&BenchmarkOptions::default(), &[event]).unwrap();
+        let session = benchmark.session.as_ref().unwrap();
+        if session.event_info(0).unwrap().status != 0 {
+            return eprintln!("SKIPPED: {}", session.event_info(0).unwrap().message());
+        }
+        let fd = session.opened.counters[0].fd;
+        if fails_at_the_end {
+            benchmark.next().unwrap();
+        }
+        // In the event's place something that cannot be read.
+        let mut pipe = [0; 2];
+        // SAFETY: the array has room for the two; what is replaced is this benchmark's own, which closes what takes its place.
+        unsafe {
+            assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
+            assert_eq!(libc::dup2(pipe[1], fd), fd);
+            pipe.iter().for_each(|&end| assert_eq!(libc::close(end), 0));
+        }
+        let error = if fails_at_the_end { benchmark.done() } else { benchmark.next().map(drop) }.unwrap_err();
+        assert_eq!((error.status(), error.os_errno(), error.event_index()), (Status::Os, libc::EBADF, 0));
+        assert!(error.message().starts_with("Software:TaskClock: "), "{error}");
+    }
+}

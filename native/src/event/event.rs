@@ -4,38 +4,19 @@ use core::ffi::c_char;
 use core::fmt;
 
 use crate::base::text;
+#[cfg(doc)]
+use crate::event::modifiers::EVENT_USER;
+#[cfg(picollo_linux)]
+use crate::event::modifiers::{ALL_MODIFIERS, ANY_RING};
 #[cfg(picollo_linux)]
 use crate::event::names;
 #[cfg(picollo_linux)]
-use crate::event::parse::Modifiers;
+use crate::event::spelling::Modifiers;
 #[cfg(picollo_linux)]
 use crate::os::kernel::kind;
 
 /// The most events a session may have, so that a whole group's answer fits on the stack.
 pub const MAX_EVENTS: usize = 64;
-
-/// Count in user space. Any of user, kernel and hypervisor overrides the session's choice.
-pub const EVENT_USER: u32 = 1 << 0;
-/// Count in the kernel.
-pub const EVENT_KERNEL: u32 = 1 << 1;
-/// Count in the hypervisor.
-pub const EVENT_HYPERVISOR: u32 = 1 << 2;
-/// The lowest bit of the precision, 0 to 3, as perf's `p`, `pp` and `ppp`. Dropped where the PMU refuses it.
-pub const EVENT_PRECISE: u32 = 1 << 3;
-/// Both bits of the precision.
-pub const EVENT_PRECISE_MASK: u32 = 3 << 3;
-/// Do not count in guests.
-pub const EVENT_HOST: u32 = 1 << 5;
-/// Count in guests only.
-pub const EVENT_GUEST: u32 = 1 << 6;
-/// Do not count while idle.
-pub const EVENT_EXCLUDE_IDLE: u32 = 1 << 7;
-
-#[cfg(picollo_linux)]
-const ANY_RING: u32 = EVENT_USER | EVENT_KERNEL | EVENT_HYPERVISOR;
-#[cfg(picollo_linux)]
-pub(crate) const ALL_MODIFIERS: u32 =
-    ANY_RING | EVENT_PRECISE_MASK | EVENT_HOST | EVENT_GUEST | EVENT_EXCLUDE_IDLE;
 
 /// An event that can be counted. Same layout as `picollo_event` in C; make one with [`Event::parse`] or fill in the fields.
 #[derive(Clone, Copy)]
@@ -49,7 +30,7 @@ pub struct Event {
     pub config2: u64,
     /// More of it.
     pub config3: u64,
-    /// What one count is worth in `unit`; 1 where the PMU gives none.
+    /// What one count is worth in `unit`; 1 where the PMU gives none. 0 means 1, for events that are filled in by hand.
     pub scale: f64,
     /// The kernel's event type.
     pub r#type: u32,
@@ -71,6 +52,11 @@ impl Event {
     /// The display name, such as `Hardware:CpuCycles`.
     pub fn name(&self) -> &str {
         text::get(&self.name)
+    }
+
+    /// What one count is worth in [`Event::unit`]: the field `scale`, or 1 where that is 0.
+    pub fn worth(&self) -> f64 {
+        if self.scale == 0.0 { 1.0 } else { self.scale }
     }
 
     /// The unit of the scaled count; empty where the PMU gives none.
@@ -147,5 +133,19 @@ impl PartialEq for Event {
         let numbers = |event: &Event| (event.config, event.config1, event.config2, event.config3);
         let rest = |event: &Event| (event.r#type, event.bp_type, event.modifiers);
         numbers(self) == numbers(other) && rest(self) == rest(other)
+    }
+}
+
+#[cfg(all(test, picollo_linux))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_of_zero_is_one() {
+        for (scale, worth) in [(0.0, 1.0), (-0.0, 1.0), (1.0, 1.0), (0.25, 0.25), (-2.0, -2.0)] {
+            let event = Event { scale, ..Event::new(kind::SOFTWARE, 1) };
+            assert_eq!(event.worth(), worth);
+        }
+        assert_eq!(Event::new(kind::HARDWARE, 0).worth(), 1.0);
     }
 }

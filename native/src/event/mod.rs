@@ -2,9 +2,12 @@
 
 pub(crate) mod event;
 pub(crate) mod info;
+pub(crate) mod modifiers;
 #[cfg(picollo_linux)]
 pub(crate) mod names;
 #[cfg_attr(not(picollo_linux), path = "../elsewhere/event.rs")]
 pub(crate) mod parse;
+#[cfg(picollo_linux)]
+pub(crate) mod spelling;
 #[cfg(picollo_linux)]
 pub(crate) mod sysfs;

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::base::error::Status;
+use crate::event::modifiers::*;
 use crate::os::kernel::kind;
 
 fn parse(spec: &str) -> Event {

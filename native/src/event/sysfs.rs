@@ -5,9 +5,9 @@ use core::fmt::{self, Write};
 use crate::base::error::{Error, Result, Status};
 use crate::base::text;
 use crate::event::event::Event;
-use crate::event::parse::{bad_modifiers, malformed, parse_modifiers, parse_number};
+use crate::event::spelling::{bad_modifiers, malformed, parse_modifiers, parse_number};
 use crate::os::kernel::kind;
-use crate::os::sys::{Errno, Sys};
+use crate::os::sys::{Errno, Files};
 
 /// Where the kernel lists its PMUs.
 pub(crate) const DEVICES: &str = "/sys/bus/event_source/devices";
@@ -15,7 +15,7 @@ pub(crate) const DEVICES: &str = "/sys/bus/event_source/devices";
 const TRACING: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// Reads a small file whole into the buffer.
-fn read<'a, S: Sys>(
+fn read<'a, S: Files>(
     sys: &S,
     buffer: &'a mut [u8],
     path: fmt::Arguments<'_>,
@@ -33,7 +33,7 @@ fn is_component(name: &str) -> bool {
 }
 
 /// `system:event`.
-pub(crate) fn tracepoint<S: Sys>(sys: &S, spec: &str, system: &str, rest: &str) -> Result<Event> {
+pub(crate) fn tracepoint<S: Files>(sys: &S, spec: &str, system: &str, rest: &str) -> Result<Event> {
     let (name, modifiers) = match rest.split_once(':') {
         Some((name, letters)) => {
             (name, parse_modifiers(letters).ok_or_else(|| bad_modifiers(spec, letters))?)
@@ -74,7 +74,7 @@ pub(crate) fn tracepoint<S: Sys>(sys: &S, spec: &str, system: &str, rest: &str) 
 }
 
 /// `pmu/term[=value],…/modifiers`.
-pub(crate) fn dynamic<S: Sys>(sys: &S, spec: &str) -> Result<Event> {
+pub(crate) fn dynamic<S: Files>(sys: &S, spec: &str) -> Result<Event> {
     let (pmu, rest) = spec.split_once('/').unwrap_or((spec, ""));
     let (terms, letters) = rest.rsplit_once('/').ok_or_else(|| {
         malformed(spec, "an event of a PMU is written pmu/term=value,…/, with both slashes")
@@ -99,7 +99,7 @@ pub(crate) fn dynamic<S: Sys>(sys: &S, spec: &str) -> Result<Event> {
     Ok(event)
 }
 
-fn unknown_pmu<S: Sys>(sys: &S, pmu: &str) -> Error {
+fn unknown_pmu<S: Files>(sys: &S, pmu: &str) -> Error {
     let mut names = [0; 256];
     let mut list = text::Writer::new(&mut names);
     let _ = sys.list(DEVICES, &mut |name| {
@@ -110,7 +110,7 @@ fn unknown_pmu<S: Sys>(sys: &S, pmu: &str) -> Error {
 }
 
 /// Applies a list of terms; aliases (`events/NAME`) expand to lists that hold no further aliases.
-fn apply_terms<S: Sys>(
+fn apply_terms<S: Files>(
     sys: &S,
     event: &mut Event,
     spec: &str,
@@ -165,11 +165,12 @@ fn apply_terms<S: Sys>(
 }
 
 /// Scale and unit of an alias, where the kernel gives them.
-fn apply_unit<S: Sys>(sys: &S, event: &mut Event, pmu: &str, alias: &str) {
+fn apply_unit<S: Files>(sys: &S, event: &mut Event, pmu: &str, alias: &str) {
     let mut buffer = [0; 64];
     if let Ok(scale) = read(sys, &mut buffer, format_args!("{DEVICES}/{pmu}/events/{alias}.scale"))
         && let Ok(scale) = scale.parse::<f64>()
         && scale.is_finite()
+        && scale != 0.0
     {
         event.scale = scale;
     }

@@ -6,17 +6,9 @@ use core::fmt::{self, Write};
 use crate::base::error::{Error, Status};
 use crate::base::text;
 use crate::machine::machine::Machine;
+use crate::machine::target::Target;
 use crate::os::kernel::{Attr, CLOEXEC, flag, kind};
-use crate::os::sys::{Errno, Sys};
-
-/// Whom an event counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Target {
-    /// 0: the calling thread; -1: everything on the CPU.
-    pub pid: i32,
-    /// -1: wherever the target runs.
-    pub cpu: i32,
-}
+use crate::os::sys::{Errno, Files, Perf};
 
 /// A refused `perf_event_open`.
 pub(crate) struct Refusal<'a> {
@@ -38,7 +30,7 @@ impl Refusal<'_> {
     }
 
     /// The error to give to the caller.
-    pub(crate) fn explain<S: Sys>(&self, sys: &S) -> Error {
+    pub(crate) fn explain<S: Files + Perf>(&self, sys: &S) -> Error {
         let machine = Machine::inspect(sys);
         let mut buffer = [0 as c_char; 496];
         let mut text = text::Writer::new(&mut buffer);
@@ -49,7 +41,12 @@ impl Refusal<'_> {
         Error::new(status_of(self.errno), format_args!("{message}")).with_errno(self.errno.0)
     }
 
-    fn write_cause<S: Sys>(&self, text: &mut text::Writer<'_>, sys: &S, machine: &Machine) -> fmt::Result {
+    fn write_cause<S: Files + Perf>(
+        &self,
+        text: &mut text::Writer<'_>,
+        sys: &S,
+        machine: &Machine,
+    ) -> fmt::Result {
         match self.errno.0 {
             libc::ENOENT => self.not_there(text, machine),
             libc::EACCES => self.denied(text, machine),
@@ -202,7 +199,12 @@ impl Refusal<'_> {
     }
 
     /// EPERM and ENOSYS: a filter in front of the system call, or the kernel itself.
-    fn blocked<S: Sys>(&self, text: &mut text::Writer<'_>, sys: &S, machine: &Machine) -> fmt::Result {
+    fn blocked<S: Files + Perf>(
+        &self,
+        text: &mut text::Writer<'_>,
+        sys: &S,
+        machine: &Machine,
+    ) -> fmt::Result {
         let code = if self.errno.0 == libc::EPERM { "EPERM" } else { "ENOSYS" };
         if !simplest_works(sys) && machine.seccomp {
             return write!(
@@ -234,7 +236,12 @@ impl Refusal<'_> {
         )
     }
 
-    fn invalid<S: Sys>(&self, text: &mut text::Writer<'_>, sys: &S, machine: &Machine) -> fmt::Result {
+    fn invalid<S: Files + Perf>(
+        &self,
+        text: &mut text::Writer<'_>,
+        sys: &S,
+        machine: &Machine,
+    ) -> fmt::Result {
         if self.target == (Target { pid: -1, cpu: -1 }) {
             return write!(text, "everything on every CPU cannot be counted at once (EINVAL): name a CPU");
         }
@@ -267,7 +274,7 @@ impl Refusal<'_> {
     }
 
     /// Which part of the request it is that the kernel refuses: the one without which it opens.
-    fn offender<S: Sys>(&self, sys: &S) -> Option<&'static str> {
+    fn offender<S: Files + Perf>(&self, sys: &S) -> Option<&'static str> {
         let flags = [
             (flag::PINNED, "PINNED"),
             (flag::INHERIT, "INHERIT"),
@@ -301,7 +308,7 @@ impl Refusal<'_> {
 }
 
 /// Whether an event can be opened; it is closed again at once.
-fn opens<S: Sys>(sys: &S, attr: &Attr, target: Target) -> bool {
+fn opens<S: Perf>(sys: &S, attr: &Attr, target: Target) -> bool {
     let mut attr = Attr { flags: attr.flags | flag::DISABLED, ..*attr };
     match sys.open(&mut attr, target.pid, target.cpu, -1, CLOEXEC) {
         Ok(fd) => {
@@ -314,7 +321,7 @@ fn opens<S: Sys>(sys: &S, attr: &Attr, target: Target) -> bool {
 }
 
 /// Whether the event that needs least can be opened: a software event, user only, on the calling thread.
-pub(crate) fn simplest_works<S: Sys>(sys: &S) -> bool {
+pub(crate) fn simplest_works<S: Perf>(sys: &S) -> bool {
     let flags = flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
     opens(
         sys,

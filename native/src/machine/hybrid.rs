@@ -5,10 +5,10 @@
 //! turns, each while the thread is on its kind of core; scaling each alone would count twice.
 
 use crate::event::event::Event;
-use crate::event::parse::parse_number;
+use crate::event::spelling::parse_number;
 use crate::event::sysfs;
 use crate::os::kernel::kind;
-use crate::os::sys::Sys;
+use crate::os::sys::Files;
 
 /// The kinds of core that are told apart.
 pub(crate) const MOST: usize = 4;
@@ -22,7 +22,7 @@ pub(crate) struct Pmus {
 
 impl Pmus {
     /// Looks for them.
-    pub(crate) fn find<S: Sys>(sys: &S) -> Pmus {
+    pub(crate) fn find<S: Files>(sys: &S) -> Pmus {
         let mut pmus = Pmus::default();
         let _ = sys.list(sysfs::DEVICES, &mut |name| {
             // A CPU of one kind has "cpu" on x86, and a single one of the others on Arm.
@@ -67,7 +67,7 @@ pub(crate) fn is_extended(kind: u32) -> bool {
     matches!(kind, kind::HARDWARE | kind::CACHE)
 }
 
-fn type_of<S: Sys>(sys: &S, name: &str) -> Option<u32> {
+fn type_of<S: Files>(sys: &S, name: &str) -> Option<u32> {
     let mut path = [0; 128];
     crate::base::text::set(&mut path, format_args!("{}/{name}/type", sysfs::DEVICES));
     let mut buffer = [0; 16];

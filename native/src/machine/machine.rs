@@ -10,7 +10,7 @@ use core::arch::x86_64::__cpuid;
 
 use crate::base::text;
 use crate::event::sysfs;
-use crate::os::sys::Sys;
+use crate::os::sys::Files;
 
 /// The machine as far as it bears on counting.
 pub(crate) struct Machine {
@@ -33,7 +33,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Looks around. Some dozen small files: for cold paths.
-    pub(crate) fn inspect<S: Sys>(sys: &S) -> Machine {
+    pub(crate) fn inspect<S: Files>(sys: &S) -> Machine {
         let mut core_pmu = false;
         let mut devices = [0; 200];
         let mut list = text::Writer::new(&mut devices);
@@ -81,7 +81,7 @@ fn is_filtered(status: &[u8]) -> bool {
     status.split(|&byte| byte == b'\n').any(mode)
 }
 
-fn paranoid<S: Sys>(sys: &S) -> Option<i32> {
+fn paranoid<S: Files>(sys: &S) -> Option<i32> {
     let mut buffer = [0; 16];
     let length = sys.read_file("/proc/sys/kernel/perf_event_paranoid", &mut buffer).ok()?;
     core::str::from_utf8(&buffer[..length]).ok()?.trim().parse().ok()

@@ -7,3 +7,5 @@ pub(crate) mod hybrid;
 #[cfg(picollo_linux)]
 pub(crate) mod machine;
 pub(crate) mod perf_info;
+#[cfg(picollo_linux)]
+pub(crate) mod target;

@@ -1,8 +1,9 @@
 //! What the kernel is asked for, and what is given up, in which order, when it refuses.
 
-use crate::event::event::{
+use crate::event::event::Event;
+use crate::event::modifiers::{
     EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
-    EVENT_PRECISE_MASK, EVENT_USER, Event,
+    EVENT_PRECISE_MASK, EVENT_USER,
 };
 use crate::os::kernel::{ATTR_SIZE_5, ATTR_SIZE_8, Attr, flag, format, kind};
 

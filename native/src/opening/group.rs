@@ -3,7 +3,7 @@
 use crate::event::event::MAX_EVENTS;
 use crate::os::kernel::{Attr, CLOEXEC, flag, kind};
 use crate::os::sys::persist;
-use crate::os::sys::{Errno, Sys};
+use crate::os::sys::{Errno, Perf};
 
 use crate::opening::attr::Step;
 use crate::opening::whom::Whom;
@@ -62,7 +62,7 @@ pub(crate) fn positions(mut members: u64) -> impl Iterator<Item = usize> {
 
 impl Group {
     /// Reads all members with one system call into `samples`, which are by position. After a failure they mean nothing.
-    pub(crate) fn read<S: Sys>(
+    pub(crate) fn read<S: Perf>(
         &self,
         sys: &S,
         counters: &[Counter],
@@ -98,7 +98,7 @@ impl Group {
     }
 
     /// Reads the members one by one: for inherited events, whose groups some kernels do not read.
-    pub(crate) fn read_singly<S: Sys>(
+    pub(crate) fn read_singly<S: Perf>(
         &self,
         sys: &S,
         counters: &[Counter],
@@ -134,7 +134,7 @@ fn may_read(wanted: &Attr, whom: Whom) -> bool {
 }
 
 /// Opens one event, giving up what can be given up, in order. `leader` is a descriptor or -1.
-pub(crate) fn open<S: Sys>(
+pub(crate) fn open<S: Perf>(
     sys: &S,
     wanted: &Attr,
     whom: impl Into<Whom>,
@@ -176,7 +176,7 @@ pub(crate) fn open<S: Sys>(
 }
 
 /// One request, repeated as the kernel asks for it: after signals, and in the size that it knows.
-fn attempt<S: Sys>(sys: &S, attr: Attr, whom: Whom, leader: i32) -> Result<(i32, Attr), Refused> {
+fn attempt<S: Perf>(sys: &S, attr: Attr, whom: Whom, leader: i32) -> Result<(i32, Attr), Refused> {
     let open = |attr: &mut Attr| persist(|| sys.open(attr, whom.pid, whom.cpu, leader, CLOEXEC));
     // A copy, because the kernel may write into it.
     let mut sent = attr;
@@ -215,7 +215,7 @@ pub(crate) fn counts_kernel(attr: &Attr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::diagnose::Target;
+    use crate::machine::target::Target;
 
     #[test]
     fn user_reads_are_asked_for_by_who_counts_itself() {

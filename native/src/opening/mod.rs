@@ -1,7 +1,6 @@
 //! From an event to file descriptors that count it.
 
 pub(crate) mod attr;
-pub(crate) mod fault;
 pub(crate) mod group;
 pub(crate) mod open;
 pub(crate) mod probe;

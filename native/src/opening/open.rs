@@ -6,17 +6,18 @@ use crate::event::info::EVENT_INFO_SUBSTITUTED;
 use crate::event::info::EVENT_INFO_UNPINNED;
 use crate::event::info::EVENT_INFO_USER_ONLY;
 use crate::event::info::EventInfo;
-use crate::machine::diagnose::{Refusal, Target};
+use crate::machine::diagnose::Refusal;
 use crate::machine::hybrid;
+use crate::machine::target::Target;
 use crate::opening::attr::{Wish, request};
 use crate::opening::group::{self, Counter, Group, Refused, counts_kernel};
 use crate::opening::substitute::Substitute;
 use crate::opening::whom::Whom;
 use crate::os::kernel::{Attr, flag, kind, software};
-use crate::os::sys::persist;
-use crate::os::sys::{Errno, Sys};
+use crate::os::sys::{Errno, persist};
 use crate::os::thread;
 use crate::user_read::mapped::{self, Mapped};
+use crate::user_read::sys::Sys;
 
 /// The opened events of a session, by position. Closes them when dropped, and nothing more: that is all that a forked child
 /// may do to its parent's counters.

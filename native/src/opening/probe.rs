@@ -5,25 +5,33 @@ use core::sync::atomic::Ordering;
 
 use crate::base::text;
 use crate::event::event::Event;
-use crate::machine::diagnose::{Refusal, Target};
+use crate::machine::diagnose::Refusal;
 use crate::machine::machine::{self, Machine};
 use crate::machine::perf_info::PerfInfo;
+use crate::machine::target::Target;
 use crate::opening::attr::{Wish, request};
-use crate::opening::fault::{self, Finding};
 use crate::opening::group;
 use crate::os::kernel::{Attr, CAP_USER_READ, kind};
-use crate::os::sys::{Errno, Kernel, Sys};
+use crate::os::sys::{Errno, Kernel, Perf};
 use crate::user_read::policy::Policy;
+use crate::user_read::sys::{Sys, UserReads};
+use crate::user_read::trial::Finding;
 
 /// Looks what this machine can count: opens a counter for CPU cycles, and lets a child read it in user space.
 ///
 /// Cost: about a millisecond for the kernel's files; the first time in a process also some hundred microseconds for the child (where a
 /// sandbox lets no child share memory, it is forked: some 0.1 s for each GB).
 pub fn probe() -> PerfInfo {
-    let (mut info, accepted) = inspect(&Kernel);
+    probe_with(&Kernel)
+}
+
+/// [`probe`] on a given system.
+#[doc(hidden)]
+pub fn probe_with<S: Sys>(sys: &S) -> PerfInfo {
+    let (mut info, accepted) = inspect(sys);
     if info.user_read_available == 1
         && let Some(attr) = accepted
-        && let Some(why) = user_read_refused(&attr)
+        && let Some(why) = user_read_refused(sys, &attr)
     {
         info.user_read_available = 0;
         let rest = info.explanation;
@@ -34,19 +42,19 @@ pub fn probe() -> PerfInfo {
 
 /// What stands in the way of a user read that the kernel allows: the environment, or what a child found out. `None`: nothing.
 /// The request is the one that the kernel took.
-fn user_read_refused(attr: &Attr) -> Option<&'static str> {
-    match Policy::setting() {
-        (Policy::Off, false) => return Some("Counters are read by system call: PICOLLO_RDPMC=off. "),
-        (Policy::Off, true) => {
+fn user_read_refused<S: UserReads>(sys: &S, attr: &Attr) -> Option<&'static str> {
+    match sys.policy() {
+        Policy::Off => return Some("Counters are read by system call: PICOLLO_RDPMC=off. "),
+        Policy::Misspelt => {
             return Some(
                 "Counters are read by system call: PICOLLO_RDPMC has a value that is none of auto, on, 1, force, off and 0, and is \
                  taken for off. ",
             );
         }
-        (Policy::Force, _) => return None,
-        (Policy::Auto, _) => {}
+        Policy::Force => return None,
+        Policy::Auto => {}
     }
-    match fault::user_reads(attr) {
+    match sys.user_reads(attr) {
         Finding::Safe => None,
         Finding::Faults => Some(
             "Counters cannot be read in user space, though the kernel allows it: the instruction faults (a hypervisor without it, \
@@ -69,12 +77,7 @@ fn cycles() -> (Event, Attr) {
     (event, attr)
 }
 
-/// [`probe`] on a given system.
-pub fn probe_with<S: Sys>(sys: &S) -> PerfInfo {
-    inspect(sys).0
-}
-
-/// The same, and the request for CPU cycles as the kernel took it.
+/// What the kernel says, and the request for CPU cycles as it took it.
 fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
     let machine = Machine::inspect(sys);
     let mut info = PerfInfo {
@@ -109,7 +112,7 @@ fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
 }
 
 /// Whether the kernel lets an event be read in user space; `None`: it says no.
-fn user_read<S: Sys>(sys: &S, fd: i32) -> Result<(), Option<Errno>> {
+fn user_read<S: Perf>(sys: &S, fd: i32) -> Result<(), Option<Errno>> {
     let page = sys.map_page(fd).map_err(Some)?;
     // SAFETY: mapped just now, and unmapped only below.
     let capabilities = unsafe { page.as_ref() }.capabilities.load(Ordering::Relaxed);

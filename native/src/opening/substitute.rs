@@ -6,7 +6,7 @@ use core::ffi::c_char;
 use crate::base::text;
 use crate::opening::group::Sample;
 use crate::os::kernel::software;
-use crate::os::sys::Sys;
+use crate::os::sys::{Files, Threads};
 
 /// A stand-in for a software event of one thread.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ enum What {
 
 impl Substitute {
     /// The stand-in for a software event, where there is one that can be read now.
-    pub(crate) fn find<S: Sys>(sys: &S, config: u64, thread: i32) -> Option<Substitute> {
+    pub(crate) fn find<S: Files + Threads>(sys: &S, config: u64, thread: i32) -> Option<Substitute> {
         let what = match config {
             software::CONTEXT_SWITCHES => What::ContextSwitches,
             software::CPU_MIGRATIONS => What::Migrations,
@@ -51,7 +51,7 @@ impl Substitute {
 
     /// The kernel's totals so far: the count, and the time the thread has run, which is what perf counts as enabled. `None` once
     /// the thread has ended. `caller` is the calling thread.
-    fn total<S: Sys>(&self, sys: &S, caller: i32) -> Option<Sample> {
+    fn total<S: Files + Threads>(&self, sys: &S, caller: i32) -> Option<Sample> {
         let thread = self.thread;
         let value = match self.what {
             What::ContextSwitches if thread == caller => sys.context_switches().ok(),
@@ -70,19 +70,19 @@ impl Substitute {
         Some(Sample { value, enabled: time, running: time })
     }
 
-    pub(crate) fn enable<S: Sys>(&mut self, sys: &S, caller: i32) {
+    pub(crate) fn enable<S: Files + Threads>(&mut self, sys: &S, caller: i32) {
         if self.started.is_none() {
             self.started = self.total(sys, caller);
         }
     }
 
-    pub(crate) fn disable<S: Sys>(&mut self, sys: &S, caller: i32) {
+    pub(crate) fn disable<S: Files + Threads>(&mut self, sys: &S, caller: i32) {
         self.before = self.sample(sys, caller).unwrap_or(self.before);
         self.started = None;
     }
 
     /// Count and times at this moment; `None` once the thread has ended.
-    pub(crate) fn sample<S: Sys>(&self, sys: &S, caller: i32) -> Option<Sample> {
+    pub(crate) fn sample<S: Files + Threads>(&self, sys: &S, caller: i32) -> Option<Sample> {
         let mut sample = self.before;
         if let Some(started) = self.started {
             let total = self.total(sys, caller)?;
@@ -95,7 +95,7 @@ impl Substitute {
 }
 
 /// When a thread was started, in clock ticks since boot: the 22nd field of its `stat`, the 20th after its name.
-fn birth<S: Sys>(sys: &S, thread: i32) -> Option<u64> {
+fn birth<S: Files>(sys: &S, thread: i32) -> Option<u64> {
     let mut name = [0 as c_char; 64];
     text::set(&mut name, format_args!("/proc/{thread}/stat"));
     let mut buffer = [0u8; 1024];
@@ -106,7 +106,7 @@ fn birth<S: Sys>(sys: &S, thread: i32) -> Option<u64> {
 }
 
 /// Nanoseconds that a thread of any process has run: the first number of its `schedstat`.
-fn run_time<S: Sys>(sys: &S, thread: i32) -> Option<u64> {
+fn run_time<S: Files>(sys: &S, thread: i32) -> Option<u64> {
     let mut name = [0 as c_char; 64];
     text::set(&mut name, format_args!("/proc/{thread}/schedstat"));
     let mut buffer = [0u8; 128];
@@ -115,7 +115,7 @@ fn run_time<S: Sys>(sys: &S, thread: i32) -> Option<u64> {
 }
 
 /// The sum of the named fields of a file with a `name: number` on each line; all must be there.
-fn fields<S: Sys>(sys: &S, path: core::fmt::Arguments<'_>, names: &[&str]) -> Option<u64> {
+fn fields<S: Files>(sys: &S, path: core::fmt::Arguments<'_>, names: &[&str]) -> Option<u64> {
     let mut name = [0 as c_char; 64];
     text::set(&mut name, path);
     let mut buffer = [0u8; 8192];

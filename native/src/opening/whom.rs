@@ -1,6 +1,6 @@
 //! Whom events are opened for, in words that mean the same on every thread.
 
-use crate::machine::diagnose::Target;
+use crate::machine::target::Target;
 
 /// The thread or CPU to count. Never "the calling thread" in a session, which another thread may have to open events for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,11 @@
 //! Which of a session's events an error is about.
 
 use crate::base::error::Error;
-use crate::machine::diagnose::{Refusal, Target};
+use crate::machine::diagnose::Refusal;
+use crate::machine::target::Target;
 use crate::opening::group::Refused;
-use crate::os::sys::Sys;
 use crate::session::session::Session;
+use crate::user_read::sys::Sys;
 
 impl<S: Sys> Session<S> {
     /// The event that a slot belongs to, if any.

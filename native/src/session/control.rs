@@ -4,10 +4,11 @@ use crate::base::error::{Error, Result, Status};
 use crate::event::info::EVENT_INFO_SILENT;
 use crate::opening::group::Group;
 use crate::os::kernel::{kind, request};
-use crate::os::sys::persist;
-use crate::os::sys::{Errno, Sys};
-use crate::session::sampling::Samples;
-use crate::session::session::{Entry, Session};
+use crate::os::sys::{Errno, persist};
+use crate::session::entry::Entry;
+use crate::session::samples::Samples;
+use crate::session::session::Session;
+use crate::user_read::sys::Sys;
 use crate::work;
 
 impl<S: Sys> Session<S> {

@@ -1,15 +1,14 @@
 //! The groups of a session that are read in user space.
 
-use crate::user_read::mapped::Mapped;
-
-use crate::clock::tsc;
-use crate::opening::fault;
 use crate::opening::group::{Group, positions};
 use crate::opening::open::Opened;
-use crate::os::sys::Sys;
+use crate::user_read::mapped::Mapped;
 use crate::user_read::page::View;
-use crate::user_read::pmc::{Pmcs, Rate};
+use crate::user_read::pmc::Pmcs;
 use crate::user_read::policy::Policy;
+use crate::user_read::rate::Rate;
+use crate::user_read::sys::Sys;
+use crate::user_read::trial::Finding;
 
 /// The groups of a session that can be read in user space.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ impl Fast {
     /// Finds the groups whose members are all mapped. `events` is how many there are in the session.
     pub(crate) fn find<S: Sys>(opened: &Opened<S>, policy: Policy, ordered: bool, events: usize) -> Fast {
         let mut fast = Fast { groups: Vec::new(), complete: false };
-        if policy == Policy::Off || fast.groups.try_reserve_exact(opened.groups.len()).is_err() {
+        if policy.is_off() || fast.groups.try_reserve_exact(opened.groups.len()).is_err() {
             return Fast::none();
         }
         let mut members = 0u64;
@@ -58,12 +57,12 @@ impl Fast {
         for position in positions(group.members) {
             pages.push(opened.pages[position]?);
         }
-        if policy == Policy::Auto && !fault::user_reads_are_safe(&opened.attrs[group.leader]) {
+        if policy == Policy::Auto && opened.sys.user_reads(&opened.attrs[group.leader]) != Finding::Safe {
             return None;
         }
         // Only where the page does not say how time passes is the clock needed; finding out its rate takes a while.
         let tells = pages.first().is_some_and(|page| page.times().extends);
-        let own_rate = if tells { None } else { tsc::hertz().map(Rate::of_hertz) };
+        let own_rate = if tells { None } else { opened.sys.tick_rate().map(Rate::of_hertz) };
         Pmcs::try_new(pages, ordered, own_rate)
     }
 }

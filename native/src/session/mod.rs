@@ -1,9 +1,15 @@
 //! Counters opened together, read together, each feeding a histogram.
 
 #[cfg(picollo_linux)]
+pub(crate) mod answers;
+#[cfg(picollo_linux)]
 pub(crate) mod blame;
 #[cfg(picollo_linux)]
+pub(crate) mod calibrate;
+#[cfg(picollo_linux)]
 pub(crate) mod control;
+#[cfg(picollo_linux)]
+pub(crate) mod entry;
 #[cfg(picollo_linux)]
 pub(crate) mod fast;
 #[cfg(picollo_linux)]
@@ -17,6 +23,8 @@ pub(crate) mod pinning;
 pub(crate) mod read;
 pub(crate) mod reading;
 #[cfg(picollo_linux)]
+pub(crate) mod samples;
+#[cfg(picollo_linux)]
 pub(crate) mod sampling;
 #[cfg(picollo_linux)]
 pub(crate) mod scale;
@@ -24,3 +32,5 @@ pub(crate) mod scale;
 pub(crate) mod session;
 #[cfg(picollo_linux)]
 pub(crate) mod slope;
+#[cfg(picollo_linux)]
+pub(crate) mod tally;

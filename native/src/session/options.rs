@@ -3,7 +3,7 @@
 #[cfg(picollo_linux)]
 use crate::base::error::{Error, Result, Status};
 #[cfg(picollo_linux)]
-use crate::machine::diagnose::Target;
+use crate::machine::target::Target;
 
 /// Ask the kernel to keep the events of the first group on the PMU all the time. Where it cannot, when they are enabled or later, they
 /// are opened again without this and take turns like any others: no error, but [`EVENT_INFO_UNPINNED`](crate::EVENT_INFO_UNPINNED)

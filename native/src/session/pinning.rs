@@ -10,11 +10,12 @@ use crate::opening::group::{self, Refused, Unreadable, positions};
 use crate::opening::open::Opened;
 use crate::opening::whom::Whom;
 use crate::os::kernel::{ATTR_SIZE_5, Attr, flag, format, kind, request, software};
-use crate::os::sys::{Errno, Sys};
+use crate::os::sys::Errno;
 use crate::session::fast::Fast;
 use crate::session::options::SESSION_SKIP_UNAVAILABLE;
-use crate::session::sampling::Samples;
+use crate::session::samples::Samples;
 use crate::session::session::Session;
+use crate::user_read::sys::Sys;
 
 impl<S: Sys> Session<S> {
     /// After enabling: opens groups again that are pinned and found no room.
@@ -70,8 +71,8 @@ impl<S: Sys> Session<S> {
             let mut fresh = Samples::new();
             if self.read_group(index, &mut fresh).is_ok() {
                 for slot in positions(group.members) {
-                    if let (Some(history), Some(sample)) = (self.histories.get_mut(slot), fresh.get(slot)) {
-                        history.skip(history.last(), sample);
+                    if let Some(sample) = fresh.get(slot) {
+                        self.tally.skip(slot, self.tally.last(slot), sample);
                     }
                 }
             }

@@ -2,13 +2,12 @@
 
 use crate::base::error::{Error, Result, Status};
 use crate::opening::group::{Sample, positions};
-use crate::os::sys::Sys;
 use crate::os::thread;
 use crate::session::options::ReadMode;
 use crate::session::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
-use crate::session::sampling::Samples;
+use crate::session::samples::Samples;
 use crate::session::session::Session;
-use crate::user_read::pmc::Cpu;
+use crate::user_read::sys::Sys;
 
 impl<S: Sys> Session<S> {
     /// Takes a reading of all events: all of them, or an error, which changes nothing.
@@ -27,7 +26,8 @@ impl<S: Sys> Session<S> {
         if !self.fast.complete || !self.is_opener() || thread::process() != self.process {
             return false;
         }
-        if !self.fast.groups.iter_mut().flatten().all(|pmcs| pmcs.read_unmoved(&Cpu)) {
+        let source = self.opened.sys.source();
+        if !self.fast.groups.iter_mut().flatten().all(|pmcs| pmcs.read_unmoved(&source)) {
             return false;
         }
         for (pmcs, group) in self.fast.groups.iter().zip(&self.opened.groups) {
@@ -35,14 +35,11 @@ impl<S: Sys> Session<S> {
             let (enabled, running) = pmcs.times();
             let stale = if pmcs.times_stale() { READING_TIMES_STALE } else { 0 };
             for (value, position) in pmcs.values().zip(positions(group.members)) {
-                // Every member has a history: to look is cheaper than to prove it.
-                if let Some(history) = self.histories.get_mut(position) {
-                    history.advance(Sample { value, enabled, running }, READING_FAST | READING_CLEAN | stale);
-                }
+                let sample = Sample { value, enabled, running };
+                self.tally.advance_one(position, sample, READING_FAST | READING_CLEAN | stale);
             }
         }
-        self.reads += 1;
-        self.recorded = false;
+        self.tally.end_reading();
         true
     }
 
@@ -60,17 +57,10 @@ impl<S: Sys> Session<S> {
             ReadMode::Auto => self.sample_fast_or_learn(&mut samples)?,
             ReadMode::Syscall => self.sample_all(&mut samples)?,
         }
-        for (position, history) in self.histories.iter_mut().enumerate() {
-            match samples.get(position) {
-                Some(sample) => history.advance(sample, samples.flags(position)),
-                None => history.advance_without(),
-            }
-        }
+        self.tally.advance(&samples);
         if samples.pushed_off != 0 {
             self.bring_back(samples.pushed_off);
         }
-        self.reads += 1;
-        self.recorded = false;
         Ok(())
     }
 }

@@ -1,33 +1,17 @@
 //! Taking samples of all events of a session at once: in user space where that proves itself, else by system call.
 
 use crate::base::error::{Error, Result, Status};
-use crate::clock::tsc;
-use crate::event::event::MAX_EVENTS;
 use crate::machine::hybrid;
 use crate::opening::group::{Group, Sample, Unreadable, positions};
-use crate::os::sys::{Errno, Sys};
+use crate::os::sys::Errno;
 use crate::session::fast::Fast;
-use crate::session::history::STANDING;
 use crate::session::options::{SESSION_INHERIT, SESSION_ORDERED};
-use crate::session::reading::{READING_CLEAN, READING_FAST, READING_TIMES_STALE};
+use crate::session::samples::Samples;
 use crate::session::session::Session;
+use crate::user_read::cpu::PmcSource;
 use crate::user_read::mapped::Mapped;
-use crate::user_read::pmc::{Cpu, Pmcs};
-
-/// One sample per event, and which of them there are.
-pub(crate) struct Samples {
-    all: [Sample; MAX_EVENTS],
-    taken: u64,
-    /// Read in user space.
-    fast: u64,
-    /// On the PMU without a break since the last reading.
-    clean: u64,
-    times_stale: u64,
-    /// The last answer stood.
-    standing: u64,
-    /// Groups that are pinned and off the PMU for good, by index.
-    pub pushed_off: u64,
-}
+use crate::user_read::pmc::Pmcs;
+use crate::user_read::sys::Sys;
 
 /// Which of the two ways a sample is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,34 +22,6 @@ enum Way {
     Learn,
     /// In user space, else as above. On the opening thread.
     Fast,
-}
-
-impl Samples {
-    pub(crate) fn new() -> Samples {
-        Samples {
-            all: [Sample::default(); MAX_EVENTS],
-            taken: 0,
-            fast: 0,
-            clean: 0,
-            times_stale: 0,
-            standing: 0,
-            pushed_off: 0,
-        }
-    }
-
-    /// The sample of the event at a position, where there is one.
-    pub(crate) fn get(&self, position: usize) -> Option<Sample> {
-        (self.taken >> position & 1 != 0).then_some(self.all[position])
-    }
-
-    /// The flags of a reading that this sample is the end of, as far as it goes.
-    pub(crate) fn flags(&self, position: usize) -> u32 {
-        let flag = |set: u64, flag| if set >> position & 1 != 0 { flag } else { 0 };
-        flag(self.fast, READING_FAST)
-            | flag(self.clean, READING_CLEAN)
-            | flag(self.times_stale, READING_TIMES_STALE)
-            | flag(self.standing, STANDING)
-    }
 }
 
 impl<S: Sys> Session<S> {
@@ -111,11 +67,11 @@ impl<S: Sys> Session<S> {
     }
 
     fn sample(&self, fast: &mut Fast, way: Way, samples: &mut Samples) -> Result<()> {
-        (samples.taken, samples.fast, samples.clean) = (0, 0, 0);
-        (samples.times_stale, samples.standing, samples.pushed_off) = (0, 0, 0);
+        samples.clear();
         let ordered = self.has(SESSION_ORDERED);
+        let source = self.opened.sys.source();
         if ordered {
-            tsc::fence();
+            source.fence();
         }
         for (index, group) in self.opened.groups.iter().enumerate().filter(|(_, group)| group.members != 0) {
             // Only the opening thread may touch a counter: on any other it would be another thread's.
@@ -125,7 +81,7 @@ impl<S: Sys> Session<S> {
                 if way == Way::Fast && self.sample_in_user_space(pmcs, group, samples) {
                     continue;
                 }
-                pmcs.prepare(&Cpu);
+                pmcs.prepare(&source);
             }
             match self.read_group(index, samples) {
                 Ok(()) => {}
@@ -152,7 +108,7 @@ impl<S: Sys> Session<S> {
             }
         }
         if ordered {
-            tsc::fence();
+            source.fence();
         }
         Ok(())
     }
@@ -166,10 +122,11 @@ impl<S: Sys> Session<S> {
     /// Reads a group without the kernel, if that proves itself.
     fn sample_in_user_space(&self, pmcs: &mut Pmcs<Mapped>, group: &Group, samples: &mut Samples) -> bool {
         let last = |member: usize| {
-            positions(group.members).nth(member).map_or(0, |position| self.histories[position].last().value)
+            positions(group.members).nth(member).map_or(0, |position| self.tally.last(position).value)
         };
-        let unmoved = pmcs.read_unmoved(&Cpu);
-        if !unmoved && pmcs.read_moved(&Cpu, last).is_err() {
+        let source = self.opened.sys.source();
+        let unmoved = pmcs.read_unmoved(&source);
+        if !unmoved && pmcs.read_moved(&source, last).is_err() {
             // A pinned group that finds no room when the thread comes back to its kind of core leaves its page as it was.
             let waits = self.is_part(group) && !group.pinned;
             if cfg!(target_arch = "aarch64") || self.enabled && !waits || !pmcs.stands() {
@@ -178,7 +135,7 @@ impl<S: Sys> Session<S> {
             // Stopped, or waiting for the thread to come to its kind of core, and off the PMU ever since the kernel was last asked:
             // its answer stands. (On aarch64 an index of 0 may also mean that a running counter is not to be read.)
             for position in positions(group.members) {
-                samples.all[position] = self.histories[position].last();
+                samples.all[position] = self.tally.last(position);
             }
             samples.taken |= group.members;
             samples.standing |= group.members;

@@ -2,48 +2,36 @@
 
 use core::fmt;
 
-use picollo_core::{SharedWriter, SingleWriterHistogram};
+use picollo_core::SingleWriterHistogram;
 
 use crate::base::error::{Error, Result, Status};
+use crate::base::vectors::{filled, with_room};
 use crate::event::event::Event;
 use crate::event::event::MAX_EVENTS;
 use crate::event::info::EVENT_INFO_FAST;
 use crate::event::info::EventInfo;
-use crate::machine::diagnose::Target;
 use crate::machine::hybrid::Pmus;
+use crate::machine::target::Target;
 use crate::opening::attr::Wish;
-use crate::opening::group::{Counter, positions};
+use crate::opening::group::Counter;
 use crate::opening::open::{Opened, Plan};
-use crate::opening::substitute::Substitute;
 use crate::opening::whom::Whom;
 use crate::os::kernel::Attr;
-use crate::os::sys::{Kernel, Sys};
+use crate::os::sys::Kernel;
 use crate::os::thread;
+use crate::session::entry::Entry;
 use crate::session::fast::Fast;
-use crate::session::history::History;
+#[cfg(doc)]
+use crate::session::options::ReadMode;
 use crate::session::options::{
     SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ORDERED, SESSION_PINNED,
-    SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions, check_options,
+    SESSION_SKIP_UNAVAILABLE, SESSION_SYSCALL_ONLY, SessionOptions, check_options,
 };
 use crate::session::overhead::Overhead;
-use crate::session::reading::Reading;
-use crate::session::sampling::Samples;
+use crate::session::samples::Samples;
+use crate::session::tally::Tally;
 use crate::user_read::policy::Policy;
-
-/// What belongs to one event and is not needed to read it.
-pub(crate) struct Entry {
-    pub event: Event,
-    pub info: EventInfo,
-    pub substitute: Option<Substitute>,
-    /// The session alone records into it.
-    pub histogram: SharedWriter,
-    /// Where more of it is counted, on other kinds of core: one bit for each slot.
-    pub parts: u64,
-    /// One counter sees it wherever the target runs: not one of several parts, nor the only one that could be had.
-    pub everywhere: bool,
-    pub overhead_fast: Overhead,
-    pub overhead_syscall: Overhead,
-}
+use crate::user_read::sys::Sys;
 
 /// Events opened for one target.
 ///
@@ -60,7 +48,7 @@ pub struct Session<S: Sys = Kernel> {
     pub(crate) fast: Fast,
     pub(crate) opened: Opened<S>,
     pub(crate) entries: Vec<Entry>,
-    pub(crate) histories: Vec<History>,
+    pub(crate) tally: Tally,
     pub(crate) options: SessionOptions,
     /// Whom it counts, as it was asked for and as the kernel is told.
     pub(crate) target: Target,
@@ -72,9 +60,6 @@ pub struct Session<S: Sys = Kernel> {
     pub(crate) enabled: bool,
     /// Whether the PMU was seen to count, or to be silent.
     pub(crate) proven: bool,
-    /// Since the base.
-    pub(crate) reads: u64,
-    pub(crate) recorded: bool,
 }
 
 impl Session {
@@ -95,6 +80,7 @@ impl Session {
 
 impl<S: Sys> Session<S> {
     /// [`Session::create`] on a given system.
+    #[doc(hidden)]
     pub fn with_sys(sys: S, options: &SessionOptions, events: &[Event]) -> Result<Session<S>> {
         let target = check_options(options)?;
         if events.is_empty() || events.len() > MAX_EVENTS {
@@ -109,7 +95,7 @@ impl<S: Sys> Session<S> {
         let counters = filled(slots, Counter::CLOSED)?;
         let attrs = filled(slots, Attr::default())?;
         let by_syscall = options.flags & SESSION_SYSCALL_ONLY != 0;
-        let policy = if by_syscall { Policy::Off } else { Policy::of_process() };
+        let policy = if by_syscall { Policy::Off } else { sys.policy() };
         let opener = (thread::token(), thread::kernel_id());
         if opener.1 <= 0 {
             return Err(Error::new(Status::Os, format_args!("the system does not say which thread this is")));
@@ -118,14 +104,14 @@ impl<S: Sys> Session<S> {
         let process = thread::process();
         // The counter that a thread reads is its own, whatever the event counts: only an event of this very thread, wherever it
         // runs and without its children, can be read in user space. The kernel would let any be mapped.
-        let maps = whom.own && options.flags & SESSION_INHERIT == 0 && policy != Policy::Off;
+        let maps = whom.own && options.flags & SESSION_INHERIT == 0 && !policy.is_off();
         let pages = filled(slots, None)?;
         let opened = Opened { sys, counters, attrs, pages, maps, process, groups: with_room(slots)? };
         let mut session = Session {
             fast: Fast::none(),
             opened,
             entries: with_room(events.len())?,
-            histories: filled(slots, History::default())?,
+            tally: Tally::new(slots)?,
             options: *options,
             target,
             whom,
@@ -134,8 +120,6 @@ impl<S: Sys> Session<S> {
             policy,
             enabled: false,
             proven: false,
-            reads: 0,
-            recorded: false,
         };
         session.open_all(events, &pmus)?;
         session.find_fast();
@@ -201,7 +185,7 @@ impl<S: Sys> Session<S> {
                 .map_err(|error| Error::from(error).with_event(position))?;
             let (overhead_fast, overhead_syscall) = (Overhead::default(), Overhead::default());
             self.entries.push(Entry {
-                event: *event,
+                event: Event { scale: event.worth(), ..*event },
                 info,
                 substitute,
                 histogram,
@@ -254,38 +238,6 @@ impl<S: Sys> Session<S> {
         self.whom.pid == self.opener.1
     }
 
-    fn entry(&self, index: usize) -> Result<&Entry> {
-        self.check()?;
-        let count = self.entries.len();
-        self.entries.get(index).ok_or_else(|| {
-            Error::new(
-                Status::InvalidArgument,
-                format_args!("there is no event {index}: the session has {count}"),
-            )
-        })
-    }
-
-    /// How many events there are: as many as were given.
-    pub fn length(&self) -> Result<usize> {
-        self.check()?;
-        Ok(self.entries.len())
-    }
-
-    /// The event at a position, as it was given.
-    pub fn event(&self, index: usize) -> Result<Event> {
-        Ok(self.entry(index)?.event)
-    }
-
-    /// How the event came to be counted.
-    pub fn event_info(&self, index: usize) -> Result<EventInfo> {
-        Ok(self.entry(index)?.info)
-    }
-
-    /// The event's histogram: a reference of its own, which outlives the session. The session is its one writer.
-    pub fn histogram(&self, index: usize) -> Result<SingleWriterHistogram> {
-        Ok(self.entry(index)?.histogram.histogram().clone())
-    }
-
     /// Takes a new base for everything.
     pub(crate) fn rebase(&mut self) -> Result<()> {
         let mut samples = Samples::new();
@@ -293,109 +245,8 @@ impl<S: Sys> Session<S> {
         if samples.pushed_off != 0 {
             self.bring_back(samples.pushed_off);
         }
-        for (position, history) in self.histories.iter_mut().enumerate() {
-            history.rebase(samples.get(position).unwrap_or(history.last()));
-        }
-        self.reads = 0;
-        self.recorded = false;
+        self.tally.rebase(&samples);
         Ok(())
-    }
-
-    /// The reading of one event. There was at least one read.
-    fn reading(&self, position: usize, deltas: bool) -> Reading {
-        let entry = &self.entries[position];
-        if entry.info.status != 0 {
-            return Reading { status: entry.info.status, ..Reading::default() };
-        }
-        let history = &self.histories[position];
-        let overhead = if self.has(SESSION_SUBTRACT) && self.counts_opener() {
-            // Each path has its own, and since the base every read has added one. A pair of different paths costs something in
-            // between, which nobody has measured: nothing is subtracted for it.
-            let (fast, syscall) = history.pairs(deltas);
-            let (fast, syscall) = (
-                entry.info.overhead_fast.saturating_mul(fast),
-                entry.info.overhead_syscall.saturating_mul(syscall),
-            );
-            fast.saturating_add(syscall)
-        } else {
-            0
-        };
-        if entry.parts != 0 {
-            let parts = positions(entry.parts | 1 << position).filter_map(|slot| self.histories.get(slot));
-            return History::reading_of_parts(parts, deltas, overhead);
-        }
-        history.reading(deltas, overhead)
-    }
-
-    fn check_was_read(&self) -> Result<()> {
-        self.check()?;
-        if self.reads == 0 {
-            let why = format_args!("nothing was read since the session was created, enabled or reset");
-            return Err(Error::new(Status::Empty, why));
-        }
-        Ok(())
-    }
-
-    /// The last readings of all events: what was counted between the last two reads, or since the base.
-    ///
-    /// Errors: `Empty` before the first read since the base, `BufferTooSmall`.
-    pub fn readings(&self, deltas: bool, out: &mut [Reading]) -> Result<()> {
-        self.check_was_read()?;
-        if out.len() < self.entries.len() {
-            let why = format_args!(
-                "the session has {} events, and there is room for {}",
-                self.entries.len(),
-                out.len()
-            );
-            return Err(Error::new(Status::BufferTooSmall, why));
-        }
-        for (position, out) in out.iter_mut().enumerate().take(self.entries.len()) {
-            *out = self.reading(position, deltas);
-        }
-        Ok(())
-    }
-
-    /// Records the last readings into the histograms, once per read.
-    ///
-    /// Errors: `Empty` where nothing was read since the last record.
-    pub fn record(&mut self, deltas: bool) -> Result<()> {
-        self.check_was_read()?;
-        if self.recorded {
-            return Err(Error::new(
-                Status::Empty,
-                format_args!("the last reading is recorded already: read again first"),
-            ));
-        }
-        for position in 0..self.entries.len() {
-            let reading = self.reading(position, deltas);
-            let entry = &mut self.entries[position];
-            if reading.is_counted() {
-                entry.histogram.record(reading.value);
-            } else {
-                entry.info.not_counted_count += 1;
-            }
-        }
-        self.recorded = true;
-        Ok(())
-    }
-
-    /// Takes a new base and resets the histograms. The kernel's counters go on as they are.
-    ///
-    /// Errors: `Os`, which changes nothing; `Busy`, with the event, where others keep its histogram busy with resets of their own.
-    /// That event then keeps its histogram and its tally of what was not counted, which belong together; the base is new, and all
-    /// other events are reset. To be tried again.
-    pub fn reset(&mut self) -> Result<()> {
-        self.check()?;
-        self.rebase()?;
-        let mut result = Ok(());
-        for (position, entry) in self.entries.iter_mut().enumerate() {
-            match entry.histogram.histogram().reset() {
-                // Only together: the histogram's total and this add up to the number of records.
-                Ok(()) => entry.info.not_counted_count = 0,
-                Err(error) => result = result.and(Err(Error::from(error).with_event(position))),
-            }
-        }
-        result
     }
 }
 
@@ -406,20 +257,7 @@ impl<S: Sys> fmt::Debug for Session<S> {
             .field("events", &format_args!("{}", self.entries.len()))
             .field("groups", &self.opened.groups)
             .field("enabled", &self.enabled)
-            .field("reads", &self.reads)
+            .field("reads", &self.tally.reads())
             .finish_non_exhaustive()
     }
-}
-
-/// An empty vector with room, or an error: nothing here may abort for want of memory.
-fn with_room<T>(count: usize) -> Result<Vec<T>> {
-    let mut vector = Vec::new();
-    vector.try_reserve_exact(count).map_err(|_| Error::from(Status::OutOfMemory))?;
-    Ok(vector)
-}
-
-fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>> {
-    let mut vector = with_room(count)?;
-    vector.resize(count, value);
-    Ok(vector)
 }

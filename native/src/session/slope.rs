@@ -2,9 +2,9 @@
 //! has to be subtracted that was measured another time.
 
 use crate::base::error::{Error, Result, Status};
-use crate::os::sys::Sys;
 use crate::session::options::ReadMode;
 use crate::session::session::Session;
+use crate::user_read::sys::Sys;
 
 /// What repetitions of some work cost in one event.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -42,8 +42,8 @@ impl<S: Sys> Session<S> {
                 self.read(ReadMode::Auto)?;
                 work(repetitions);
                 self.read(ReadMode::Auto)?;
-                for (history, counts) in self.histories.iter().zip(&mut counts) {
-                    let reading = history.reading(true, 0);
+                for (slot, counts) in counts.iter_mut().enumerate() {
+                    let reading = self.tally.history(slot).reading(true, 0);
                     if reading.is_counted() {
                         counts[half].push(reading.value);
                     }

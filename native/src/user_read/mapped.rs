@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 
 use crate::os::kernel::{Attr, Page, kind};
-use crate::os::sys::Sys;
+use crate::os::sys::Perf;
 use crate::user_read::page::{Times, View, is_readable};
 
 /// A mapped page. Whoever holds one is gone before the page is unmapped.
@@ -62,7 +62,7 @@ impl View for Mapped {
 }
 
 /// Maps the event's page, for keeps if its counter may be read. That it cannot be mapped is no failure.
-pub(crate) fn map<S: Sys>(sys: &S, attr: &Attr, fd: i32) -> Option<Mapped> {
+pub(crate) fn map<S: Perf>(sys: &S, attr: &Attr, fd: i32) -> Option<Mapped> {
     // These have no counter, and their pages are not kept up to date.
     if matches!(attr.kind, kind::SOFTWARE | kind::TRACEPOINT | kind::BREAKPOINT) {
         return None;

@@ -19,57 +19,9 @@
 //! Not seen: a reset by somebody else whose loss has been made up for by the next reading, and a lock that comes round to its old
 //! value after 2^31 changes between two readings.
 
+use crate::user_read::cpu::PmcSource;
 use crate::user_read::page::{Reason, TRIES, Times, View, capture};
-
-/// The CPU's side of a reading.
-pub(crate) trait PmcSource {
-    /// Whether an index names a counter.
-    fn has(&self, index: u32) -> bool;
-    /// The counter's value; bits above its width are undefined.
-    fn read(&self, index: u32) -> u64;
-    /// The time stamp counter that the page's times refer to.
-    fn timestamp(&self) -> u64;
-    /// Waits for earlier instructions and holds back later ones.
-    fn fence(&self);
-}
-
-/// The CPU that this runs on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cpu;
-
-unsafe extern "C" {
-    fn picollo_asm_pmc_has(index: u32) -> i32;
-    fn picollo_asm_pmc_read(index: u32) -> u64;
-    fn picollo_asm_pmc_fence();
-    fn picollo_asm_tsc() -> u64;
-}
-
-impl PmcSource for Cpu {
-    fn has(&self, index: u32) -> bool {
-        // SAFETY: arithmetic on its argument.
-        unsafe { picollo_asm_pmc_has(index) != 0 }
-    }
-
-    #[inline(always)]
-    fn read(&self, index: u32) -> u64 {
-        // SAFETY: touches no memory. The index came from the page of a running event of this thread, and the process's probe has
-        // shown that the kernel lets such counters be read: the instruction does not fault.
-        unsafe { picollo_asm_pmc_read(index) }
-    }
-
-    #[inline(always)]
-    fn timestamp(&self) -> u64 {
-        // SAFETY: reads a register that user code may read wherever the kernel's pages or the clock say that it can be used; who
-        // asks has made sure of one of the two.
-        unsafe { picollo_asm_tsc() }
-    }
-
-    #[inline(always)]
-    fn fence(&self) {
-        // SAFETY: a fence.
-        unsafe { picollo_asm_pmc_fence() };
-    }
-}
+use crate::user_read::rate::{Anchor, Rate};
 
 /// Why a group must be read by system call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,41 +53,6 @@ struct Member<P> {
     /// The page was captured at all, with the lock above.
     captured: bool,
     times: Times,
-}
-
-/// Turns time stamps into nanoseconds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rate {
-    pub mult: u64,
-    pub shift: u32,
-    pub mask: u64,
-}
-
-impl Rate {
-    /// For a time stamp counter of this frequency.
-    pub(crate) fn of_hertz(hertz: u64) -> Rate {
-        // Errs by less than one part in 2^30 at 1 GHz and above.
-        Rate { mult: (1_000_000_000u64 << 32) / hertz.max(1), shift: 32, mask: u64::MAX }
-    }
-
-    fn of_page(times: &Times) -> Rate {
-        let mask = times.wrap.map_or(u64::MAX, |(_, mask)| mask);
-        Rate { mult: times.mult.into(), shift: u32::from(times.shift).min(63), mask }
-    }
-
-    #[inline(always)]
-    fn nanos(&self, from: u64, to: u64) -> u64 {
-        ((u128::from(to.wrapping_sub(from) & self.mask) * u128::from(self.mult)) >> (self.shift & 63)) as u64
-    }
-}
-
-/// A pair of times that holds at a time stamp, and from there on as long as no lock moves.
-#[derive(Clone, Copy, Debug)]
-struct Anchor {
-    stamp: u64,
-    enabled: u64,
-    running: u64,
-    rate: Rate,
 }
 
 /// The counters of one group, leader first.
@@ -196,7 +113,6 @@ impl<P: View> Pmcs<P> {
             captured: false,
             times: Times::default(),
         };
-        let rate = Rate { mult: 0, shift: 0, mask: 0 };
         let mut members = Vec::new();
         members.try_reserve_exact(pages.len()).ok()?;
         members.extend(pages.into_iter().map(member));
@@ -207,7 +123,7 @@ impl<P: View> Pmcs<P> {
             wants_times: true,
             clocked: false,
             own_rate,
-            anchor: Anchor { stamp: 0, enabled: 0, running: 0, rate },
+            anchor: Anchor::default(),
             stamp: 0,
             standing: false,
             prepared: Prepared::Nothing,
@@ -223,12 +139,11 @@ impl<P: View> Pmcs<P> {
     /// Time enabled and running at the last successful reading. The group is scheduled as one, so they are its leader's.
     #[inline(always)]
     pub(crate) fn times(&self) -> (u64, u64) {
-        let anchor = &self.anchor;
-        if !self.clocked {
-            return (anchor.enabled, anchor.running);
+        if self.clocked {
+            self.anchor.times_at(self.stamp)
+        } else {
+            (self.anchor.enabled, self.anchor.running)
         }
-        let since = anchor.rate.nanos(anchor.stamp, self.stamp);
-        (anchor.enabled.wrapping_add(since), anchor.running.wrapping_add(since))
     }
 
     /// Whether the times of a reading stand still since the last system call, because nobody says how to extend them.
@@ -421,12 +336,7 @@ impl<P: View> Pmcs<P> {
             member.fresh = member.fresh.wrapping_add(bias);
             member.doubtful = false;
         }
-        self.anchor = Anchor {
-            stamp: self.stamp,
-            enabled,
-            running,
-            rate: self.own_rate.unwrap_or(Rate { mult: 0, shift: 0, mask: 0 }),
-        };
+        self.anchor = Anchor { stamp: self.stamp, enabled, running, rate: self.own_rate.unwrap_or_default() };
         // The page's own arithmetic is the kernel's, where there is one.
         let times = self.members[0].times;
         if times.extends && self.clocked {

@@ -15,7 +15,7 @@ use crate::user_read::page::CAPABILITIES_NEEDED;
 
 /// What the child found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Finding {
+pub enum Finding {
     /// It read a counter and lived.
     Safe,
     /// Reading raised SIGSEGV, SIGILL or SIGBUS.

@@ -2,7 +2,7 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::*;
-use crate::user_read::pmc::{Cpu, PmcSource};
+use crate::user_read::cpu::{Cpu, PmcSource};
 
 // Bodies keep to what a child may do: no allocation, no lock, no errno.
 

@@ -5,7 +5,16 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
 
-use picollo_native::{Attr, Errno, Event, Page, Reading, Session, SessionOptions, Sys};
+use picollo_native::seam::{Attr, Errno, Page, Perf};
+use picollo_native::{Event, Reading, Session, SessionOptions};
+
+#[path = "fake_files.rs"]
+mod files;
+#[path = "fake_pmu.rs"]
+mod pmu;
+#[allow(unused_imports)] // each test program uses its own part
+pub use pmu::FENCE;
+use pmu::Pmu;
 
 pub const DISABLED: u64 = 1;
 pub const INHERIT: u64 = 1 << 1;
@@ -61,6 +70,9 @@ struct State {
     failing_ids: BTreeSet<usize>,
     denied: Option<String>,
     page: Option<Box<[u64; 512]>>,
+    pmu: Option<Pmu>,
+    /// Calls of `read`.
+    reads: usize,
     /// Pinned groups find no room.
     full: bool,
     /// How many threads with an id have ended.
@@ -80,29 +92,6 @@ impl Fake {
         fake.device("software");
         fake.device("cpu");
         fake
-    }
-
-    pub fn file(&self, path: &str, text: &str) {
-        self.0.borrow_mut().files.insert(path.into(), text.into());
-    }
-
-    pub fn remove(&self, path: &str) {
-        self.0.borrow_mut().files.remove(path);
-    }
-
-    /// What lies under this path may not be read.
-    pub fn deny(&self, path: &str) {
-        self.0.borrow_mut().denied = Some(path.into());
-    }
-
-    pub fn device(&self, name: &str) {
-        let mut state = self.0.borrow_mut();
-        state.directories.entry("/sys/bus/event_source/devices".into()).or_default().push(name.into());
-    }
-
-    pub fn without_pmu(&self) {
-        self.0.borrow_mut().directories.clear();
-        self.device("software");
     }
 
     /// Decides about every request to open; may change what the kernel writes back.
@@ -161,14 +150,21 @@ impl Fake {
     /// Lets time pass: every counting event counts `count` times its position among the open ones (from 1), in `nanos`, of which
     /// it runs `running`.
     pub fn pass(&self, count: u64, nanos: u64, running: u64) {
-        let mut state = self.0.borrow_mut();
+        let state = &mut *self.0.borrow_mut();
+        if let Some(pmu) = &mut state.pmu {
+            pmu.pass(nanos);
+        }
         let counting: BTreeSet<i32> =
             state.events.iter().filter(|(_, event)| event.counting).map(|(&fd, _)| fd).collect();
-        for (position, event) in state.events.values_mut().enumerate() {
+        for (position, (&fd, event)) in state.events.iter_mut().enumerate() {
             if counting.contains(&event.leader) {
-                event.value += count * (position as u64 + 1);
+                let count = count * (position as u64 + 1);
+                event.value += count;
                 event.enabled += nanos;
                 event.running += running;
+                if let Some(pmu) = &mut state.pmu {
+                    pmu.count(fd, count, event);
+                }
             }
         }
     }
@@ -225,7 +221,7 @@ fn letters(flags: u64) -> String {
     text
 }
 
-impl Sys for &Fake {
+impl Perf for &Fake {
     fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
         assert_eq!(flags, 8, "only CLOEXEC");
         let mut state = self.0.borrow_mut();
@@ -295,6 +291,7 @@ impl Sys for &Fake {
 
     fn read(&self, fd: i32, buffer: &mut [u64]) -> Result<usize, Errno> {
         let mut state = self.0.borrow_mut();
+        state.reads += 1;
         let event = state.events.get(&fd).expect("read of a closed descriptor").clone();
         if state.events[&event.leader].failed {
             return Ok(0);
@@ -343,6 +340,9 @@ impl Sys for &Fake {
         } else {
             event.counting = false;
         }
+        // What starts gets the counters that are free, and what stops gives them back.
+        drop(state);
+        self.on_pmu(1);
         Ok(())
     }
 
@@ -352,37 +352,19 @@ impl Sys for &Fake {
         if state.failing_ids.contains(&event.open.number) { Err(Errno(libc::ENOTTY)) } else { Ok(id_of(fd)) }
     }
 
-    fn map_page(&self, _fd: i32) -> Result<NonNull<Page>, Errno> {
+    fn map_page(&self, fd: i32) -> Result<NonNull<Page>, Errno> {
         let mut state = self.0.borrow_mut();
+        if let Some(pmu) = &mut state.pmu {
+            return Ok(pmu.map(fd));
+        }
         let page = state.page.as_mut().ok_or(Errno(libc::EPERM))?;
         Ok(NonNull::new(page.as_mut_ptr().cast()).unwrap())
     }
 
-    unsafe fn unmap_page(&self, _page: NonNull<Page>) {}
-
-    fn context_switches(&self) -> Result<u64, Errno> {
-        Ok(self.0.borrow().switches)
-    }
-
-    fn thread_nanos(&self, _thread: i32) -> Result<u64, Errno> {
-        Ok(self.0.borrow().switches * 1000)
-    }
-
-    fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {
-        let state = self.0.borrow();
-        if state.denied.as_ref().is_some_and(|denied| path.starts_with(denied)) {
-            return Err(Errno(libc::EACCES));
+    unsafe fn unmap_page(&self, page: NonNull<Page>) {
+        if let Some(pmu) = &mut self.0.borrow_mut().pmu {
+            pmu.unmap(page);
         }
-        let text = state.files.get(path).ok_or(Errno(libc::ENOENT))?.as_bytes();
-        let length = text.len().min(buffer.len());
-        buffer[..length].copy_from_slice(&text[..length]);
-        Ok(length)
-    }
-
-    fn list(&self, path: &str, each: &mut dyn FnMut(&str)) -> Result<(), Errno> {
-        let state = self.0.borrow();
-        state.directories.get(path).ok_or(Errno(libc::ENOENT))?.iter().for_each(|name| each(name));
-        Ok(())
     }
 }
 

@@ -3,8 +3,8 @@
 use core::fmt::{self, Display, Write};
 
 use super::change::Change;
-use super::json::Number;
-use super::{Format, csv, json, line, markdown, names};
+use super::fields::{self, write_cells, write_columns, write_members};
+use super::{Format, json, line, markdown, names};
 use crate::format::escape::{Csv, Json, Markdown};
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::format::table::{self, Align, Rows};
@@ -240,61 +240,17 @@ fn write_line(out: &mut dyn Write, compared: &Comparison) -> fmt::Result {
     )
 }
 
-/// The numbers of a comparison that are doubles, by name.
-fn doubles(compared: &Comparison) -> [(&'static str, f64); 14] {
-    [
-        ("difference", compared.difference),
-        ("difference_lower", compared.difference_lower),
-        ("difference_upper", compared.difference_upper),
-        ("bucket_width", compared.bucket_width),
-        ("margin", compared.margin),
-        ("smallest_detectable", compared.smallest_detectable),
-        ("mann_whitney_u", compared.mann_whitney_u),
-        ("mann_whitney_z", compared.mann_whitney_z),
-        ("mann_whitney_p", compared.mann_whitney_p),
-        ("common_language", compared.common_language),
-        ("cliffs_delta", compared.cliffs_delta),
-        ("ks_distance", compared.ks_distance),
-        ("ks_p", compared.ks_p),
-        ("cohens_d", compared.cohens_d),
-    ]
-}
-
-/// Those of an interval that are integers.
-fn integers(interval: &QuantileInterval) -> [(&'static str, u64); 10] {
-    [
-        ("total_count", interval.total_count),
-        ("target_count", interval.target_count),
-        ("value", interval.value),
-        ("lower", interval.lower),
-        ("upper", interval.upper),
-        ("lower_midpoint", interval.lower_midpoint),
-        ("upper_midpoint", interval.upper_midpoint),
-        ("lower_count", interval.lower_count),
-        ("upper_count", interval.upper_count),
-        ("bucket_width", interval.bucket_width),
-    ]
-}
-
 fn write_json(out: &mut dyn Write, compared: &Comparison) -> fmt::Result {
     out.write_char('{')?;
     for (name, interval) in [("a", &compared.a), ("b", &compared.b)] {
-        write!(
-            out,
-            "\"{name}\":{{\"quantile\":{},\"confidence\":{},\"coverage\":{}",
-            Number(Some(interval.quantile)),
-            Number(Some(interval.confidence)),
-            Number(Some(interval.coverage)),
-        )?;
-        for (name, value) in integers(interval) {
-            write!(out, ",\"{name}\":{value}")?;
-        }
+        write!(out, "\"{name}\":{{")?;
+        write_members(out, &fields::question(interval))?;
+        out.write_char(',')?;
+        write_members(out, &fields::answer(interval))?;
         out.write_str("},")?;
     }
-    for (name, value) in doubles(compared) {
-        write!(out, "\"{name}\":{},", Number(Some(value)))?;
-    }
-    write!(out, "\"verdict\":\"{}\",\"flags\":{}}}", compared.verdict().as_str(), compared.flags)
+    write_members(out, &fields::comparison(compared))?;
+    out.write_char('}')
 }
 
 fn write_csv(
@@ -304,30 +260,19 @@ fn write_csv(
     name_a: &str,
     name_b: &str,
 ) -> fmt::Result {
-    out.write_str("title,name_a,name_b,quantile,confidence")?;
-    for (side, interval) in [('a', &compared.a), ('b', &compared.b)] {
-        write!(out, ",coverage_{side}")?;
-        for (name, _) in integers(interval) {
-            write!(out, ",{name}_{side}")?;
-        }
-    }
-    for (name, _) in doubles(compared) {
-        write!(out, ",{name}")?;
-    }
-    out.write_str(",verdict,flags\n")?;
-    let number = |value: f64| csv::Number(Some(value));
-    write!(out, "{},{},{}", Csv(title), Csv(name_a), Csv(name_b))?;
-    write!(out, ",{},{}", number(compared.a.quantile), number(compared.a.confidence))?;
-    for interval in [&compared.a, &compared.b] {
-        write!(out, ",{}", number(interval.coverage))?;
-        for (_, value) in integers(interval) {
-            write!(out, ",{value}")?;
-        }
-    }
-    for (_, value) in doubles(compared) {
-        write!(out, ",{}", number(value))?;
-    }
-    writeln!(out, ",{},{}", compared.verdict().as_str(), compared.flags)
+    // Both sides were asked the same.
+    let question = fields::question(&compared.a);
+    let sides = [("_a", fields::answer(&compared.a)), ("_b", fields::answer(&compared.b))];
+    let whole = fields::comparison(compared);
+    out.write_str("title,name_a,name_b")?;
+    write_columns(out, &question, "")?;
+    sides.iter().try_for_each(|(side, answer)| write_columns(out, answer, side))?;
+    write_columns(out, &whole, "")?;
+    write!(out, "\n{},{},{}", Csv(title), Csv(name_a), Csv(name_b))?;
+    write_cells(out, &question)?;
+    sides.iter().try_for_each(|(_, answer)| write_cells(out, answer))?;
+    write_cells(out, &whole)?;
+    out.write_char('\n')
 }
 
 #[cfg(test)]

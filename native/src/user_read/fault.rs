@@ -12,8 +12,7 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::os::kernel::{Attr, kind};
-pub(crate) use crate::user_read::trial::Finding;
-use crate::user_read::trial::read_one;
+use crate::user_read::trial::{Finding, read_one};
 
 /// Answers so far, one word for each PMU: its key in the upper 48 bits, then how often a child found out nothing, [`USED`], and
 /// [`SAFE`] or [`FAULTS`]. A process meets few kinds of PMU.
@@ -26,11 +25,6 @@ const ONE_TRIAL: u64 = 8;
 const KEY_SHIFT: u32 = 16;
 /// So many children that found out nothing are enough: the counters are taken for good, or a sandbox is in the way.
 const MOST_TRIALS: u64 = 32;
-
-/// Whether counters of the PMU that this request is for can be read in user space without a fault.
-pub(crate) fn user_reads_are_safe(attr: &Attr) -> bool {
-    user_reads(attr) == Finding::Safe
-}
 
 /// What reading a counter of the PMU that this request is for does. A child finds out, the first time. The request is one that
 /// the kernel has taken before.

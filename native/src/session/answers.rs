@@ -1,0 +1,145 @@
+//! What a session says of its events: how each is counted, what was read, and what of that is recorded.
+
+use picollo_core::SingleWriterHistogram;
+
+use crate::base::error::{Error, Result, Status};
+use crate::event::event::Event;
+use crate::event::info::EventInfo;
+use crate::opening::group::positions;
+use crate::session::entry::Entry;
+use crate::session::history::History;
+use crate::session::options::SESSION_SUBTRACT;
+use crate::session::reading::Reading;
+use crate::session::session::Session;
+use crate::user_read::sys::Sys;
+
+impl<S: Sys> Session<S> {
+    fn entry(&self, index: usize) -> Result<&Entry> {
+        self.check()?;
+        let count = self.entries.len();
+        self.entries.get(index).ok_or_else(|| {
+            Error::new(
+                Status::InvalidArgument,
+                format_args!("there is no event {index}: the session has {count}"),
+            )
+        })
+    }
+
+    /// How many events there are: as many as were given.
+    pub fn length(&self) -> Result<usize> {
+        self.check()?;
+        Ok(self.entries.len())
+    }
+
+    /// The event at a position, as it was given; its scale is what a count is worth, never 0.
+    pub fn event(&self, index: usize) -> Result<Event> {
+        Ok(self.entry(index)?.event)
+    }
+
+    /// How the event came to be counted.
+    pub fn event_info(&self, index: usize) -> Result<EventInfo> {
+        Ok(self.entry(index)?.info)
+    }
+
+    /// The event's histogram: a reference of its own, which outlives the session. The session is its one writer.
+    pub fn histogram(&self, index: usize) -> Result<SingleWriterHistogram> {
+        Ok(self.entry(index)?.histogram.histogram().clone())
+    }
+
+    /// The reading of one event. There was at least one read.
+    fn reading(&self, position: usize, deltas: bool) -> Reading {
+        let entry = &self.entries[position];
+        if entry.info.status != 0 {
+            return Reading { status: entry.info.status, ..Reading::default() };
+        }
+        let history = self.tally.history(position);
+        let overhead = if self.has(SESSION_SUBTRACT) && self.counts_opener() {
+            // Each path has its own, and since the base every read has added one. A pair of different paths costs something in
+            // between, which nobody has measured: nothing is subtracted for it.
+            let (fast, syscall) = history.pairs(deltas);
+            let (fast, syscall) = (
+                entry.info.overhead_fast.saturating_mul(fast),
+                entry.info.overhead_syscall.saturating_mul(syscall),
+            );
+            fast.saturating_add(syscall)
+        } else {
+            0
+        };
+        if entry.parts != 0 {
+            let parts = positions(entry.parts | 1 << position).map(|slot| self.tally.history(slot));
+            return History::reading_of_parts(parts, deltas, overhead);
+        }
+        history.reading(deltas, overhead)
+    }
+
+    fn check_was_read(&self) -> Result<()> {
+        self.check()?;
+        if self.tally.reads() == 0 {
+            let why = format_args!("nothing was read since the session was created, enabled or reset");
+            return Err(Error::new(Status::Empty, why));
+        }
+        Ok(())
+    }
+
+    /// The last readings of all events: what was counted between the last two reads, or since the base.
+    ///
+    /// Errors: `Empty` before the first read since the base, `BufferTooSmall`.
+    pub fn readings(&self, deltas: bool, out: &mut [Reading]) -> Result<()> {
+        self.check_was_read()?;
+        if out.len() < self.entries.len() {
+            let why = format_args!(
+                "the session has {} events, and there is room for {}",
+                self.entries.len(),
+                out.len()
+            );
+            return Err(Error::new(Status::BufferTooSmall, why));
+        }
+        for (position, out) in out.iter_mut().enumerate().take(self.entries.len()) {
+            *out = self.reading(position, deltas);
+        }
+        Ok(())
+    }
+
+    /// Records the last readings into the histograms, once per read.
+    ///
+    /// Errors: `Empty` where nothing was read since the last record.
+    pub fn record(&mut self, deltas: bool) -> Result<()> {
+        self.check_was_read()?;
+        if self.tally.is_recorded() {
+            return Err(Error::new(
+                Status::Empty,
+                format_args!("the last reading is recorded already: read again first"),
+            ));
+        }
+        for position in 0..self.entries.len() {
+            let reading = self.reading(position, deltas);
+            let entry = &mut self.entries[position];
+            if reading.is_counted() {
+                entry.histogram.record(reading.value);
+            } else {
+                entry.info.not_counted_count += 1;
+            }
+        }
+        self.tally.note_recorded();
+        Ok(())
+    }
+
+    /// Takes a new base and resets the histograms. The kernel's counters go on as they are.
+    ///
+    /// Errors: `Os`, which changes nothing; `Busy`, with the event, where others keep its histogram busy with resets of their own.
+    /// That event then keeps its histogram and its tally of what was not counted, which belong together; the base is new, and all
+    /// other events are reset. To be tried again.
+    pub fn reset(&mut self) -> Result<()> {
+        self.check()?;
+        self.rebase()?;
+        let mut result = Ok(());
+        for (position, entry) in self.entries.iter_mut().enumerate() {
+            match entry.histogram.histogram().reset() {
+                // Only together: the histogram's total and this add up to the number of records.
+                Ok(()) => entry.info.not_counted_count = 0,
+                Err(error) => result = result.and(Err(Error::from(error).with_event(position))),
+            }
+        }
+        result
+    }
+}

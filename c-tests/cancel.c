@@ -162,7 +162,8 @@ static void use_logs(void)
     char *const log = (char *)malloc(sizeof text);
     CHECK_OK(picollo_log_format_interval(snapshot, 0, 1, NULL, log, sizeof text, &length));
     CHECK_OK(picollo_log_reader_create(log, length, &reader));
-    CHECK_OK(picollo_log_reader_next(reader, &interval, &decoded));
+    CHECK_OK(picollo_log_reader_next(reader, &interval));
+    CHECK_OK(picollo_log_reader_decode(reader, &decoded));
     picollo_snapshot_free(decoded);
     picollo_log_reader_free(reader);
     free(log);

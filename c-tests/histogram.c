@@ -181,12 +181,12 @@ static void adding_a_snapshot(void)
 {
     picollo_histogram *source = example(0), *same = create(0.01, 2000, 12000), *coarse = create(0.1, 0, 1000000);
     picollo_snapshot *snapshot = snapshot_of(source);
-    CHECK_OK(picollo_histogram_add(same, snapshot));
-    CHECK_OK(picollo_histogram_add(same, snapshot));
+    CHECK_OK(picollo_histogram_add(same, snapshot, 0, NULL));
+    CHECK_OK(picollo_histogram_add(same, snapshot, 0, NULL));
     CHECK_U64(2 * 99940, counts_of(same).total);
     CHECK_U64(2 * 60, counts_of(same).underflow);
     CHECK_U64(2 * count_at(source, 9152), count_at(same, 9152));
-    CHECK_OK(picollo_histogram_add(coarse, snapshot));
+    CHECK_OK(picollo_histogram_add(coarse, snapshot, 0, NULL));
     CHECK_U64(99940, counts_of(coarse).total);
     CHECK_U64(60, counts_of(coarse).underflow);
     picollo_snapshot_free(snapshot);

@@ -35,8 +35,8 @@ static void histograms(void)
     NULL_IN(picollo_histogram_reset(NULL));
     NULL_IN(picollo_histogram_footprint(NULL, &size));
     NULL_IN(picollo_histogram_footprint(histogram, NULL));
-    NULL_IN(picollo_histogram_add(NULL, snapshot));
-    NULL_IN(picollo_histogram_add(histogram, NULL));
+    NULL_IN(picollo_histogram_add(NULL, snapshot, 0, NULL));
+    NULL_IN(picollo_histogram_add(histogram, NULL, 0, NULL));
     NULL_IN(picollo_histogram_recorder(NULL, PICOLLO_INLINE_VERSION, &recorder));
     NULL_IN(picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, NULL));
     picollo_recorder_release(NULL);
@@ -79,9 +79,9 @@ static void snapshots(void)
     NULL_IN(picollo_snapshot_bucket_of(snapshot, 5, NULL));
     NULL_IN(picollo_snapshot_buckets(NULL, 0, &bucket, 1, &length));
     NULL_IN(picollo_snapshot_buckets(snapshot, 0, &bucket, 1, NULL));
-    NULL_IN(picollo_snapshot_merge(NULL, snapshot));
-    NULL_IN(picollo_snapshot_merge(snapshot, NULL));
-    NULL_IN(picollo_snapshot_merge(NULL, NULL));
+    NULL_IN(picollo_snapshot_merge(NULL, snapshot, 0, NULL));
+    NULL_IN(picollo_snapshot_merge(snapshot, NULL, 0, NULL));
+    NULL_IN(picollo_snapshot_merge(NULL, NULL, 0, NULL));
     NULL_IN(picollo_snapshot_summary(NULL, 0, &summary));
     NULL_IN(picollo_snapshot_summary(snapshot, 0, NULL));
     NULL_IN(picollo_histogram_summary(NULL, 0, &summary));
@@ -123,7 +123,6 @@ static void layouts_and_steps(void)
     picollo_merged merged;
     picollo_snapshot *out = NULL;
     uint64_t count = 77, value = 5;
-    uint32_t same = 77;
     size_t length = 77;
 
     NULL_IN(picollo_layout_of_options(&options, NULL));
@@ -134,8 +133,6 @@ static void layouts_and_steps(void)
     CHECK_OK(picollo_snapshot_layout(snapshot, &layout));
     NULL_IN(picollo_layout_bucket_of(NULL, 5, &bucket));
     NULL_IN(picollo_layout_bucket_of(&layout, 5, NULL));
-    NULL_IN(picollo_layout_equivalent(NULL, 5, 5, &same));
-    NULL_IN(picollo_layout_equivalent(&layout, 5, 5, NULL));
     NULL_IN(picollo_histogram_estimate(&options, NULL));
     CHECK_OK(picollo_histogram_estimate(NULL, &footprint));
     NULL_IN(picollo_snapshot_count_between(NULL, 1, 5, &count));
@@ -146,20 +143,19 @@ static void layouts_and_steps(void)
     NULL_IN(picollo_snapshot_logarithmic_steps(snapshot, 10, 2, &step, 1, NULL));
     NULL_IN(picollo_snapshot_percentile_steps(NULL, 5, &step, 1, &length));
     NULL_IN(picollo_snapshot_percentile_steps(snapshot, 5, &step, 1, NULL));
-    NULL_IN(picollo_snapshot_merge_reported(NULL, snapshot, 0, &merged));
-    NULL_IN(picollo_snapshot_merge_reported(snapshot, NULL, 0, &merged));
-    NULL_IN(picollo_snapshot_merge_reported(NULL, NULL, 0, NULL));
+    NULL_IN(picollo_snapshot_merge(NULL, snapshot, 0, &merged));
+    NULL_IN(picollo_snapshot_merge(snapshot, NULL, 0, &merged));
     NULL_IN(picollo_snapshot_subtract(NULL, snapshot, &merged));
     NULL_IN(picollo_snapshot_subtract(snapshot, NULL, &merged));
-    NULL_IN(picollo_histogram_add_reported(NULL, snapshot, 0, &merged));
-    NULL_IN(picollo_histogram_add_reported(histogram, NULL, 0, &merged));
+    NULL_IN(picollo_histogram_add(NULL, snapshot, 0, &merged));
+    NULL_IN(picollo_histogram_add(histogram, NULL, 0, &merged));
     NULL_IN(picollo_snapshot_copy(NULL, &out));
     NULL_IN(picollo_snapshot_copy(snapshot, NULL));
     picollo_histogram_record_corrected_n(NULL, 5, 1, 1);
     picollo_histogram_record_corrected_batch(NULL, &value, 1, 1);
     picollo_histogram_record_corrected_batch(histogram, NULL, 1, 1);
     picollo_histogram_record_corrected_batch(histogram, NULL, 0, 1);
-    CHECK(out == NULL && count == 77 && same == 77 && length == 77);
+    CHECK(out == NULL && count == 77 && length == 77);
 }
 
 static void interchange(void)
@@ -191,8 +187,7 @@ static void interchange(void)
 
     NULL_IN(picollo_log_reader_create(NULL, 1, &reader));
     NULL_IN(picollo_log_reader_create(text, sizeof text - 1, NULL));
-    NULL_IN(picollo_log_reader_next(NULL, &interval, &out));
-    NULL_IN(picollo_log_reader_next_interval(NULL, &interval));
+    NULL_IN(picollo_log_reader_next(NULL, &interval));
     NULL_IN(picollo_log_reader_decode(NULL, &out));
     NULL_IN(picollo_log_reader_tag(NULL, buffer, sizeof buffer, &length));
     NULL_IN(picollo_log_reader_set_max_counters(NULL, 0));
@@ -201,16 +196,14 @@ static void interchange(void)
     picollo_log_reader_free(NULL);
     CHECK(reader == NULL);
     CHECK_OK(picollo_log_reader_create(text, sizeof text - 1, &reader));
-    NULL_IN(picollo_log_reader_next(reader, NULL, &out));
-    NULL_IN(picollo_log_reader_next(reader, &interval, NULL));
-    NULL_IN(picollo_log_reader_next_interval(reader, NULL));
+    NULL_IN(picollo_log_reader_next(reader, NULL));
     NULL_IN(picollo_log_reader_position(reader, NULL, &line));
     NULL_IN(picollo_log_reader_position(reader, &bytes, NULL));
     NULL_IN(picollo_log_reader_times(reader, NULL, &base));
     NULL_IN(picollo_log_reader_times(reader, &start, NULL));
     CHECK(bytes == 77 && line == 77 && start == 77 && base == 77);
     /* Nothing was read by those. */
-    CHECK_OK(picollo_log_reader_next_interval(reader, &interval));
+    CHECK_OK(picollo_log_reader_next(reader, &interval));
     NULL_IN(picollo_log_reader_decode(reader, NULL));
     NULL_IN(picollo_log_reader_tag(reader, NULL, 1, &length));
     NULL_IN(picollo_log_reader_tag(reader, buffer, sizeof buffer, NULL));

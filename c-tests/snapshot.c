@@ -277,13 +277,13 @@ static void merging(void)
     picollo_bucket one, other, both;
     CHECK_OK(picollo_snapshot_bucket_of(a, 9152, &one));
     CHECK_OK(picollo_snapshot_bucket_of(b, 9152, &other));
-    CHECK_OK(picollo_snapshot_merge(a, b));
+    CHECK_OK(picollo_snapshot_merge(a, b, 0, NULL));
     CHECK_OK(picollo_snapshot_bucket_of(a, 9152, &both));
     CHECK_U64(one.count + other.count, both.count);
     CHECK_OK(picollo_snapshot_counts(a, &counts));
     CHECK_U64(99940 + 145798, counts.total);
     CHECK_U64(60 + 4202, counts.underflow);
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(a, a));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(a, a, 0, NULL));
     CHECK_U64(99940 + 145798, total_of(a));
     /* An update replaces what was merged. */
     CHECK_OK(picollo_snapshot_update(a, 0));

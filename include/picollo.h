@@ -525,19 +525,6 @@ picollo_status picollo_histogram_reset(picollo_histogram *histogram);
  */
 picollo_status picollo_histogram_footprint(const picollo_histogram *histogram, size_t *out_bytes);
 
-/**
- * Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
- * finer here, each count goes to the bucket that holds the midpoint of its own. What lies outside the range here is
- * counted as underflow or overflow; underflow, overflow and lost counts are added to theirs.
- *
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
- * Threads: as picollo_histogram_record, which it is a kind of.
- * Cost: one pass over the counters of the snapshot.
- * Since: 0.1
- */
-picollo_status picollo_histogram_add(picollo_histogram *histogram,
-                                     const picollo_snapshot *other);
-
 /* ----------------------------------------------------------------------------------------------------------
  * Recording without a call.
  *
@@ -945,19 +932,6 @@ picollo_status picollo_snapshot_buckets(const picollo_snapshot *snapshot,
                                         size_t capacity,
                                         size_t *out_length);
 
-/**
- * Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
- * bits is counted as lost. The next update replaces what was merged.
- *
- * Requires: into and other are not the same snapshot.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same.
- * Threads: any thread, one at a time with into.
- * Cost: one pass over the counters of other; allocates nothing.
- * Since: 0.1
- */
-picollo_status picollo_snapshot_merge(picollo_snapshot *into,
-                                      const picollo_snapshot *other);
-
 /* ----------------------------------------------------------------------------------------------------------
  * Layouts: how values map to buckets, and what that costs.
  *
@@ -1037,7 +1011,8 @@ picollo_status picollo_snapshot_layout(const picollo_snapshot *snapshot, picollo
 
 /**
  * Finds the bucket of a value, whether the value is in range or not: the values that cannot be told from it. Its count
- * is 0; its storage_index is UINT64_MAX when the value is out of range.
+ * is 0; its storage_index is UINT64_MAX when the value is out of range. Two values share a bucket when its lower is the
+ * same of both.
  *
  * Requires: layout was filled in by this library; only its min_trackable, max_trackable and block_scale are looked at.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
@@ -1048,21 +1023,6 @@ picollo_status picollo_snapshot_layout(const picollo_snapshot *snapshot, picollo
 picollo_status picollo_layout_bucket_of(const picollo_layout *layout,
                                         uint64_t value,
                                         picollo_bucket *out);
-
-/**
- * Tells whether two values share a bucket, in range or not.
- *
- * Requires: layout as for picollo_layout_bucket_of.
- * Returns: PICOLLO_OK, with *out 1 or 0; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT as
- *   picollo_layout_bucket_of.
- * Threads: any thread.
- * Cost: none to speak of.
- * Since: 0.1
- */
-picollo_status picollo_layout_equivalent(const picollo_layout *layout,
-                                         uint64_t a,
-                                         uint64_t b,
-                                         uint32_t *out);
 
 /**
  * Tells how much memory a histogram with these options will take, of any mode and storage, without making one.
@@ -1223,21 +1183,22 @@ typedef struct picollo_merged {
 } picollo_merged;
 
 /**
- * As picollo_snapshot_merge, with a choice of how counts are placed, and a report of what became of them.
+ * Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
+ * bits is counted as lost. The next update replaces what was merged.
  *
  * Requires: into and other are not the same snapshot; spread is 0 to give a bucket's count to the bucket of its
  *   midpoint, or 1 to divide it among all buckets that it has values of, in proportion, losing none to rounding; out is
- *   NULL, or leads to where the report goes.
+ *   NULL, or leads to where a report goes of what could not be placed exactly.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same, and
  *   for spread.
  * Threads: any thread, one at a time with into.
  * Cost: one pass over the counters of other; allocates nothing.
  * Since: 0.1
  */
-picollo_status picollo_snapshot_merge_reported(picollo_snapshot *into,
-                                               const picollo_snapshot *other,
-                                               uint32_t spread,
-                                               picollo_merged *out);
+picollo_status picollo_snapshot_merge(picollo_snapshot *into,
+                                      const picollo_snapshot *other,
+                                      uint32_t spread,
+                                      picollo_merged *out);
 
 /**
  * Takes away all counts of another snapshot, of any layout, from where picollo_snapshot_merge would have put them; its
@@ -1256,19 +1217,21 @@ picollo_status picollo_snapshot_subtract(picollo_snapshot *from,
                                          picollo_merged *out);
 
 /**
- * As picollo_histogram_add, with a choice of how counts are placed, and a report of what became of them. What wraps
- * around 32-bit counters is not in the report: a snapshot has it among the lost.
+ * Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
+ * finer here, each count goes to the bucket that holds the midpoint of its own, or is spread. What lies outside the range
+ * here is counted as underflow or overflow; underflow, overflow and lost counts are added to theirs. What wraps around
+ * 32-bit counters is not in the report: a snapshot has it among the lost.
  *
- * Requires: spread and out as for picollo_snapshot_merge_reported.
+ * Requires: spread and out as for picollo_snapshot_merge.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (spread).
  * Threads: as picollo_histogram_record, which it is a kind of.
  * Cost: one pass over the counters of the snapshot.
  * Since: 0.1
  */
-picollo_status picollo_histogram_add_reported(picollo_histogram *histogram,
-                                              const picollo_snapshot *other,
-                                              uint32_t spread,
-                                              picollo_merged *out);
+picollo_status picollo_histogram_add(picollo_histogram *histogram,
+                                     const picollo_snapshot *other,
+                                     uint32_t spread,
+                                     picollo_merged *out);
 
 /**
  * Makes a copy of a snapshot, with no histogram behind it: to keep what the next update replaces, and to merge into.
@@ -1591,9 +1554,11 @@ picollo_status picollo_snapshot_corrected(const picollo_snapshot *snapshot,
  *     picollo_snapshot *snapshot;
  *     picollo_status status;
  *     picollo_log_reader_create(text, length, &reader);
- *     while ((status = picollo_log_reader_next(reader, &interval, &snapshot)) != PICOLLO_ERR_EMPTY) {
+ *     while ((status = picollo_log_reader_next(reader, &interval)) != PICOLLO_ERR_EMPTY) {
  *         if (status != PICOLLO_OK) continue;     (a line that cannot be read; reading goes on after it)
- *         ... interval.tag, interval.start_seconds, picollo_snapshot_percentiles(snapshot, ...) ...
+ *         ... interval.tag, interval.start_seconds: is it wanted? ...
+ *         if (picollo_log_reader_decode(reader, &snapshot) != PICOLLO_OK) continue;
+ *         ... picollo_snapshot_percentiles(snapshot, ...) ...
  *         picollo_snapshot_free(snapshot);
  *     }
  *     picollo_log_reader_free(reader);
@@ -1651,38 +1616,26 @@ picollo_status picollo_log_reader_create(const char *text,
 picollo_status picollo_log_reader_set_max_counters(picollo_log_reader *reader, uint64_t max_counters);
 
 /**
- * Reads the next interval and decodes its histogram, whose time is the end of the interval.
+ * Reads the next interval. Its histogram is not decoded, so that picking from a large log by tag and time costs little:
+ * picollo_log_reader_decode does that, for those that are wanted.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval, or
- *   whose histogram is broken, and what else picollo_snapshot_decode returns: the next call goes on after that line;
- *   PICOLLO_ERR_NULL_POINTER (reader, out_interval, out), and then nothing is read.
- * Ownership: *out is the caller's, for picollo_snapshot_free; it needs neither the reader nor the text.
- * Threads: any thread, one at a time with this reader.
- * Cost: that of reading a line and of picollo_snapshot_decode.
- * Since: 0.1
- */
-picollo_status picollo_log_reader_next(picollo_log_reader *reader,
-                                       picollo_log_interval *out_interval,
-                                       picollo_snapshot **out);
-
-/**
- * Reads the next interval without decoding its histogram, to pick from a large log by tag and time.
- * picollo_log_reader_decode decodes it.
- *
- * Returns: as picollo_log_reader_next, for reader and out_interval; a broken histogram is not noticed here.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval: the
+ *   next call goes on after it (a broken histogram is not noticed here); PICOLLO_ERR_NULL_POINTER (reader,
+ *   out_interval), and then nothing is read.
  * Threads: any thread, one at a time with this reader.
  * Cost: that of reading a line.
  * Since: 0.1
  */
-picollo_status picollo_log_reader_next_interval(picollo_log_reader *reader,
-                                                picollo_log_interval *out_interval);
+picollo_status picollo_log_reader_next(picollo_log_reader *reader,
+                                       picollo_log_interval *out_interval);
 
 /**
- * Decodes the histogram of the interval that was read last, as picollo_log_reader_next does. It may be done again.
+ * Decodes the histogram of the interval that was read last. Where it says no time of its own, its time is the end of the
+ * interval. It may be done again.
  *
  * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY when no interval was read, or the last line read was none; otherwise as
  *   picollo_snapshot_decode; PICOLLO_ERR_NULL_POINTER (reader, out).
- * Ownership: as picollo_log_reader_next.
+ * Ownership: *out is the caller's, for picollo_snapshot_free; it needs neither the reader nor the text.
  * Threads: any thread, one at a time with this reader.
  * Cost: that of picollo_snapshot_decode.
  * Since: 0.1
@@ -2706,11 +2659,9 @@ picollo_status picollo_registry_write_openmetrics(const picollo_registry *regist
  * - picollo_capped_counter_...: the same with steps of at most 2^cap_bits, so that the relative error falls again at high
  *   counts.
  * - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
- * - picollo_interlocked_counter_...: exact; an atomic addition to one word.
  * - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
- * - picollo_racing_counter_...: loses what others add at the same moment, without a bound. To compare with.
  *
- * Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in
+ * An exact counter of one word is what the language has anyway: atomic_fetch_add. Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in
  * each process anew. (The child of a fork goes on with the numbers of its parent.)
  */
 
@@ -2718,32 +2669,12 @@ picollo_status picollo_registry_write_openmetrics(const picollo_registry *regist
 #define PICOLLO_SCALABLE_THRESHOLD_BITS 13
 
 /**
- * Counts one event, approximately: see the top of this section.
+ * Counts events, one or many, approximately (see the top of this section): whole steps of them are added as they are,
+ * and of the rest a step, or nothing.
  *
  * Requires: counter is not NULL, which is not checked; threshold_bits is 1 ..= 31, or 0 for 13.
  * Threads: any thread, signal handlers of threads that have counted before among them.
  * Cost: an atomic addition below the threshold; above, ever more often a load and a random number.
- * Since: 0.1
- */
-void picollo_scalable_counter_add32(uint32_t *counter, uint32_t threshold_bits);
-
-/**
- * As picollo_scalable_counter_add32, in 64 bits.
- *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
- * Since: 0.1
- */
-void picollo_scalable_counter_add64(uint64_t *counter, uint32_t threshold_bits);
-
-/**
- * As picollo_scalable_counter_add32, for many events at once: whole steps of them are added as they are, and of the
- * rest a step, or nothing.
- *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
  * Since: 0.1
  */
 void picollo_scalable_counter_add_n32(uint32_t *counter,
@@ -2753,9 +2684,9 @@ void picollo_scalable_counter_add_n32(uint32_t *counter,
 /**
  * As picollo_scalable_counter_add_n32, in 64 bits.
  *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
+ * Requires: as picollo_scalable_counter_add_n32.
+ * Threads: as picollo_scalable_counter_add_n32.
+ * Cost: as picollo_scalable_counter_add_n32.
  * Since: 0.1
  */
 void picollo_scalable_counter_add_n64(uint64_t *counter, uint64_t count, uint32_t threshold_bits);
@@ -2764,10 +2695,10 @@ void picollo_scalable_counter_add_n64(uint64_t *counter, uint64_t count, uint32_
  * Counts events as picollo_scalable_counter_add_n32 does, in steps of at most 2^cap_bits: from a count of
  * 2^(threshold_bits + cap_bits) on the relative error is sqrt(2^cap_bits / count).
  *
- * Requires: as picollo_scalable_counter_add32; cap_bits is 0 ..= 31, where 0 counts exactly; 10 leaves little
+ * Requires: as picollo_scalable_counter_add_n32; cap_bits is 0 ..= 31, where 0 counts exactly; 10 leaves little
  *   contention.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
+ * Threads: as picollo_scalable_counter_add_n32.
+ * Cost: as picollo_scalable_counter_add_n32.
  * Since: 0.1
  */
 void picollo_capped_counter_add32(uint32_t *counter,
@@ -2779,8 +2710,8 @@ void picollo_capped_counter_add32(uint32_t *counter,
  * As picollo_capped_counter_add32, in 64 bits.
  *
  * Requires: as picollo_capped_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
+ * Threads: as picollo_scalable_counter_add_n32.
+ * Cost: as picollo_scalable_counter_add_n32.
  * Since: 0.1
  */
 void picollo_capped_counter_add64(uint64_t *counter,
@@ -2792,8 +2723,8 @@ void picollo_capped_counter_add64(uint64_t *counter,
  * Counts events exactly, where no other thread interferes at the same moment; where one does, as
  * picollo_scalable_counter_add_n32.
  *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
+ * Requires: as picollo_scalable_counter_add_n32.
+ * Threads: as picollo_scalable_counter_add_n32.
  * Cost: a compare-and-swap and, above the threshold, a random number; where it fails, an atomic add at most.
  * Since: 0.1
  */
@@ -2802,53 +2733,12 @@ void picollo_sensing_counter_add32(uint32_t *counter, uint64_t count, uint32_t t
 /**
  * As picollo_sensing_counter_add32, in 64 bits.
  *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
+ * Requires: as picollo_scalable_counter_add_n32.
+ * Threads: as picollo_scalable_counter_add_n32.
  * Cost: as picollo_sensing_counter_add32.
  * Since: 0.1
  */
 void picollo_sensing_counter_add64(uint64_t *counter, uint64_t count, uint32_t threshold_bits);
-
-/**
- * Counts events exactly.
- *
- * Requires: counter is not NULL; this is not checked.
- * Threads: any thread, signal handlers.
- * Cost: an atomic addition.
- * Since: 0.1
- */
-void picollo_interlocked_counter_add32(uint32_t *counter, uint64_t count);
-
-/**
- * As picollo_interlocked_counter_add32, in 64 bits.
- *
- * Requires: as picollo_interlocked_counter_add32.
- * Threads: any thread, signal handlers.
- * Cost: an atomic addition.
- * Since: 0.1
- */
-void picollo_interlocked_counter_add64(uint64_t *counter, uint64_t count);
-
-/**
- * Counts events without care for other threads: what they count at the same moment gets lost. Exact for one thread.
- *
- * Requires: counter is not NULL; this is not checked.
- * Threads: any thread, with losses.
- * Cost: an addition.
- * Since: 0.1
- */
-void picollo_racing_counter_add32(uint32_t *counter,
-                                  uint64_t count);
-
-/**
- * As picollo_racing_counter_add32, in 64 bits.
- *
- * Requires: as picollo_racing_counter_add32.
- * Threads: any thread, with losses.
- * Cost: an addition.
- * Since: 0.1
- */
-void picollo_racing_counter_add64(uint64_t *counter, uint64_t count);
 
 /**
  * Reads a counter of any of these kinds while others count.

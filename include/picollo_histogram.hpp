@@ -198,7 +198,7 @@ public:
     {
         picollo_merged merged = {};
         const picollo_status code =
-            picollo_histogram_add_reported(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
+            picollo_histogram_add(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
         return detail::filled(code, merged);
     }
 

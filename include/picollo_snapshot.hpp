@@ -193,7 +193,7 @@ public:
     {
         picollo_merged merged = {};
         const picollo_status code =
-            picollo_snapshot_merge_reported(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
+            picollo_snapshot_merge(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
         return detail::filled(code, merged);
     }
 

@@ -277,14 +277,12 @@ static void op_add(struct world *world)
     const uint32_t spread = (uint32_t)rarely(world, 4);
     picollo_merged merged;
     if (world->histograms[slot] == NULL || other == NULL) return;
-    REFUSED(PICOLLO_ERR_NULL_POINTER, merged, picollo_histogram_add_reported(world->histograms[slot], NULL, spread, &merged));
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_histogram_add_reported(world->histograms[slot], other->handle, 2 + spread, &merged));
-    if (!spread && rarely(world, 2)) {
-        EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle));
-    } else if (rarely(world, 4)) {
-        EXPECT(PICOLLO_OK, picollo_histogram_add_reported(world->histograms[slot], other->handle, spread, NULL));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, merged, picollo_histogram_add(world->histograms[slot], NULL, spread, &merged));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_histogram_add(world->histograms[slot], other->handle, 2 + spread, &merged));
+    if (rarely(world, 2)) {
+        EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, spread, NULL));
     } else {
-        EXPECT(PICOLLO_OK, picollo_histogram_add_reported(world->histograms[slot], other->handle, spread, &merged));
+        EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, spread, &merged));
         if (!spread) check_merged(world, &model->rule, other, &merged);
     }
     merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule);

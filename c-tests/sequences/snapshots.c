@@ -153,10 +153,10 @@ static void op_merge(struct world *world)
     struct snapshot *const into = any_snapshot(world), *const other = any_snapshot(world);
     if (into == NULL || other == NULL) return;
     if (into == other) {
-        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(into->handle, other->handle));
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(into->handle, other->handle, 0, NULL));
         return;
     }
-    EXPECT(PICOLLO_OK, picollo_snapshot_merge(into->handle, other->handle));
+    EXPECT(PICOLLO_OK, picollo_snapshot_merge(into->handle, other->handle, 0, NULL));
     merge_counts(&into->now, &into->source->rule, &other->now, &other->source->rule);
     if (!other->exact) into->exact = 0;
     /* What is in another's wrapped or limited cells is known in sum only, and that only to its own model. */

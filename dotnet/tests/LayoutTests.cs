@@ -35,13 +35,8 @@ namespace Picollo.Tests
             { "picollo_histogram_array_length", "the binding knows it" },
             { "picollo_histogram_(layout|summary)", "read from a snapshot, which is kept and allocates once" },
             { "picollo_histogram_record_corrected_(n|batch)", "a loop in C# does the same" },
-            { "picollo_(histogram_add|snapshot_merge)", "the reported forms do the same" },
-            { "picollo_layout_equivalent", "told from the bucket" },
             { "picollo_snapshot_format_buckets", "buckets are enumerated" },
-            { "picollo_log_reader_next", "next_interval and decode, so that a skipped histogram costs nothing" },
             { "picollo_(clock|scope)_.*", "Stopwatch, without a call" },
-            { "picollo_(interlocked|racing)_counter_.*", "Interlocked and plain additions, without a call" },
-            { "picollo_scalable_counter_add(32|64)", "the forms for many events count one as well" },
             { "picollo_counter_read(32|64)", "Volatile.Read, without a call" },
             { "picollo_benchmark_(done_after|progress)", "a benchmark of delegates runs to its end, by the library's clock" },
             { "picollo_session_length", "the binding knows it" }

@@ -26,9 +26,8 @@ use crate::argument::{output, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::failure::Failure;
 use crate::guard::{guard, guard_void};
-use crate::handles::{picollo_histogram, picollo_snapshot};
+use crate::handles::picollo_histogram;
 use crate::histogram_options::{picollo_histogram_options, read_options};
-use crate::snapshot;
 use crate::status::picollo_status;
 
 impl Counted for picollo_histogram {
@@ -361,27 +360,6 @@ pub unsafe extern "C" fn picollo_histogram_footprint(
         // SAFETY: the caller's promises, passed on.
         let (histogram, out_bytes) = unsafe { (borrow(histogram)?, output(out_bytes)?) };
         out_bytes.set(histogram.footprint());
-        Ok(())
-    })
-}
-
-/// Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
-/// finer here, each count goes to the bucket that holds the midpoint of its own. What lies outside the range here is
-/// counted as underflow or overflow; underflow, overflow and lost counts are added to theirs.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
-/// Threads: as picollo_histogram_record, which it is a kind of.
-/// Cost: one pass over the counters of the snapshot.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_add(
-    histogram: *mut picollo_histogram,
-    other: *const picollo_snapshot,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, other) = unsafe { (borrow(histogram)?, snapshot::read(other)?) };
-        histogram.add_snapshot(other);
         Ok(())
     })
 }

@@ -36,18 +36,19 @@ unsafe fn check_report(out: *mut picollo_merged) -> Outcome {
     if out.is_null() || out.is_aligned() { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) }
 }
 
-/// As picollo_snapshot_merge, with a choice of how counts are placed, and a report of what became of them.
+/// Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
+/// bits is counted as lost. The next update replaces what was merged.
 ///
 /// Requires: into and other are not the same snapshot; spread is 0 to give a bucket's count to the bucket of its
 ///   midpoint, or 1 to divide it among all buckets that it has values of, in proportion, losing none to rounding; out is
-///   NULL, or leads to where the report goes.
+///   NULL, or leads to where a report goes of what could not be placed exactly.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same, and
 ///   for spread.
 /// Threads: any thread, one at a time with into.
 /// Cost: one pass over the counters of other; allocates nothing.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_merge_reported(
+pub unsafe extern "C" fn picollo_snapshot_merge(
     into: *mut picollo_snapshot,
     other: *const picollo_snapshot,
     spread: u32,
@@ -93,16 +94,18 @@ pub unsafe extern "C" fn picollo_snapshot_subtract(
     })
 }
 
-/// As picollo_histogram_add, with a choice of how counts are placed, and a report of what became of them. What wraps
-/// around 32-bit counters is not in the report: a snapshot has it among the lost.
+/// Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
+/// finer here, each count goes to the bucket that holds the midpoint of its own, or is spread. What lies outside the range
+/// here is counted as underflow or overflow; underflow, overflow and lost counts are added to theirs. What wraps around
+/// 32-bit counters is not in the report: a snapshot has it among the lost.
 ///
-/// Requires: spread and out as for picollo_snapshot_merge_reported.
+/// Requires: spread and out as for picollo_snapshot_merge.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (spread).
 /// Threads: as picollo_histogram_record, which it is a kind of.
 /// Cost: one pass over the counters of the snapshot.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_add_reported(
+pub unsafe extern "C" fn picollo_histogram_add(
     histogram: *mut picollo_histogram,
     other: *const picollo_snapshot,
     spread: u32,

@@ -322,24 +322,3 @@ pub unsafe extern "C" fn picollo_snapshot_buckets(
         }
     })
 }
-
-/// Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
-/// bits is counted as lost. The next update replaces what was merged.
-///
-/// Requires: into and other are not the same snapshot.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same.
-/// Threads: any thread, one at a time with into.
-/// Cost: one pass over the counters of other; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_merge(
-    into: *mut picollo_snapshot,
-    other: *const picollo_snapshot,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (into, other) = unsafe { pair(into, other)? };
-        into.counts_mut().merge(other);
-        Ok(())
-    })
-}

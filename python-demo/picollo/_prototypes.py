@@ -42,7 +42,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "histogram_record_in_range": (c_int32, [HANDLE, HOT_U64, HOT_U64, HOT_U64]),
     "histogram_reset": (c_int32, [HANDLE]),
     "histogram_footprint": (c_int32, [HANDLE, POINTER(c_size_t)]),
-    "histogram_add": (c_int32, [HANDLE, HANDLE]),
     # recorder
     "histogram_recorder": (c_int32, [HANDLE, c_uint32, c_void_p]),
     "recorder_release": (None, [c_void_p]),
@@ -66,13 +65,11 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_rank_of_value": (c_int32, [HANDLE, c_uint64, c_uint32, POINTER(c_double)]),
     "snapshot_bucket_of": (c_int32, [HANDLE, c_uint64, c_void_p]),
     "snapshot_buckets": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
-    "snapshot_merge": (c_int32, [HANDLE, HANDLE]),
     # mapping
     "layout_of_options": (c_int32, [c_void_p, c_void_p]),
     "histogram_layout": (c_int32, [HANDLE, c_void_p]),
     "snapshot_layout": (c_int32, [HANDLE, c_void_p]),
     "layout_bucket_of": (c_int32, [c_void_p, c_uint64, c_void_p]),
-    "layout_equivalent": (c_int32, [c_void_p, c_uint64, c_uint64, POINTER(c_uint32)]),
     "histogram_estimate": (c_int32, [c_void_p, c_void_p]),
     "snapshot_count_between": (c_int32, [HANDLE, c_uint64, c_uint64, POINTER(c_uint64)]),
     # steps
@@ -82,9 +79,9 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     # interpolate
     "snapshot_interpolated_percentiles": (c_int32, [HANDLE, c_void_p, c_size_t, c_void_p]),
     # merge
-    "snapshot_merge_reported": (c_int32, [HANDLE, HANDLE, c_uint32, c_void_p]),
+    "snapshot_merge": (c_int32, [HANDLE, HANDLE, c_uint32, c_void_p]),
     "snapshot_subtract": (c_int32, [HANDLE, HANDLE, c_void_p]),
-    "histogram_add_reported": (c_int32, [HANDLE, HANDLE, c_uint32, c_void_p]),
+    "histogram_add": (c_int32, [HANDLE, HANDLE, c_uint32, c_void_p]),
     "snapshot_copy": (c_int32, [HANDLE, c_void_p]),
     # summary
     "snapshot_summary": (c_int32, [HANDLE, c_uint32, c_void_p]),
@@ -106,8 +103,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     # log
     "log_reader_create": (c_int32, [c_void_p, c_size_t, c_void_p]),
     "log_reader_set_max_counters": (c_int32, [HANDLE, c_uint64]),
-    "log_reader_next": (c_int32, [HANDLE, c_void_p, c_void_p]),
-    "log_reader_next_interval": (c_int32, [HANDLE, c_void_p]),
+    "log_reader_next": (c_int32, [HANDLE, c_void_p]),
     "log_reader_decode": (c_int32, [HANDLE, c_void_p]),
     "log_reader_tag": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
     "log_reader_position": (c_int32, [HANDLE, POINTER(c_uint64), POINTER(c_uint64)]),
@@ -165,18 +161,12 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "registry_update": (c_int32, [HANDLE]),
     "registry_write_openmetrics": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
     # counter
-    "scalable_counter_add32": (None, [c_void_p, c_uint32]),
-    "scalable_counter_add64": (None, [c_void_p, c_uint32]),
     "scalable_counter_add_n32": (None, [c_void_p, HOT_U64, c_uint32]),
     "scalable_counter_add_n64": (None, [c_void_p, HOT_U64, c_uint32]),
     "capped_counter_add32": (None, [c_void_p, HOT_U64, c_uint32, c_uint32]),
     "capped_counter_add64": (None, [c_void_p, HOT_U64, c_uint32, c_uint32]),
     "sensing_counter_add32": (None, [c_void_p, HOT_U64, c_uint32]),
     "sensing_counter_add64": (None, [c_void_p, HOT_U64, c_uint32]),
-    "interlocked_counter_add32": (None, [c_void_p, HOT_U64]),
-    "interlocked_counter_add64": (None, [c_void_p, HOT_U64]),
-    "racing_counter_add32": (None, [c_void_p, HOT_U64]),
-    "racing_counter_add64": (None, [c_void_p, HOT_U64]),
     "counter_read32": (c_uint32, [c_void_p]),
     "counter_read64": (c_uint64, [c_void_p]),
     "striped_counter_create": (c_int32, [c_void_p]),

@@ -144,7 +144,7 @@ class LogReader(Iterator[LogInterval]):
 
     def _read(self, chunk: _Chunk) -> Optional[LogInterval]:
         raw = structs.LogInterval()
-        status = held.log_reader_next_interval(chunk.pointer, byref(raw))
+        status = held.log_reader_next(chunk.pointer, byref(raw))
         if status == EmptyError.STATUS:
             self._lines_before += chunk.line
             self._times = chunk.times

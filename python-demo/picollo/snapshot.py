@@ -273,7 +273,7 @@ class Snapshot(Handle):
             giving them to the one at their midpoint.
         """
         code = bool(spread)
-        return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge_reported(*handles[:2], code, handles[2]))
+        return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge(*handles[:2], code, handles[2]))
 
     def subtract(self, other: Snapshot) -> Merged:
         """Takes away all counts of another snapshot, from where :meth:`merge` would have put them. So it undoes a merge, and

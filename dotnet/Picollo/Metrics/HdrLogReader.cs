@@ -119,7 +119,7 @@ namespace Picollo.Metrics
             PicolloLogInterval interval;
             lock (_gate)
             {
-                int status = NativeMethods.picollo_log_reader_next_interval(Live(), &interval);
+                int status = NativeMethods.picollo_log_reader_next(Live(), &interval);
                 if (status == (int)PicolloStatus.Empty)
                     return false;
                 Outcome.Check(status);

@@ -78,9 +78,6 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern int picollo_histogram_footprint(HistogramHandle histogram, UIntPtr* outBytes);
 
-        [DllImport(Library)]
-        internal static extern int picollo_histogram_add(HistogramHandle histogram, SnapshotHandle other);
-
         // Recorder.
 
         [DllImport(Library)]
@@ -163,9 +160,6 @@ namespace Picollo.Native
         internal static extern int picollo_snapshot_buckets(
             SnapshotHandle snapshot, uint nonEmptyOnly, PicolloBucket* result, UIntPtr capacity, UIntPtr* outLength);
 
-        [DllImport(Library)]
-        internal static extern int picollo_snapshot_merge(SnapshotHandle into, SnapshotHandle other);
-
         // Mapping.
 
         [DllImport(Library)]
@@ -179,9 +173,6 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern int picollo_layout_bucket_of(PicolloLayout* layout, ulong value, PicolloBucket* result);
-
-        [DllImport(Library)]
-        internal static extern int picollo_layout_equivalent(PicolloLayout* layout, ulong a, ulong b, uint* result);
 
         [DllImport(Library)]
         internal static extern int picollo_histogram_estimate(PicolloHistogramOptions* options, PicolloFootprint* result);
@@ -213,14 +204,14 @@ namespace Picollo.Native
         // Merge.
 
         [DllImport(Library)]
-        internal static extern int picollo_snapshot_merge_reported(
+        internal static extern int picollo_snapshot_merge(
             SnapshotHandle into, SnapshotHandle other, uint spread, PicolloMerged* result);
 
         [DllImport(Library)]
         internal static extern int picollo_snapshot_subtract(SnapshotHandle from, SnapshotHandle other, PicolloMerged* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_histogram_add_reported(
+        internal static extern int picollo_histogram_add(
             HistogramHandle histogram, SnapshotHandle other, uint spread, PicolloMerged* result);
 
         [DllImport(Library)]
@@ -287,11 +278,7 @@ namespace Picollo.Native
         internal static extern int picollo_log_reader_set_max_counters(LogReaderHandle reader, ulong maxCounters);
 
         [DllImport(Library)]
-        internal static extern int picollo_log_reader_next(
-            LogReaderHandle reader, PicolloLogInterval* outInterval, out SnapshotHandle result);
-
-        [DllImport(Library)]
-        internal static extern int picollo_log_reader_next_interval(LogReaderHandle reader, PicolloLogInterval* outInterval);
+        internal static extern int picollo_log_reader_next(LogReaderHandle reader, PicolloLogInterval* outInterval);
 
         [DllImport(Library)]
         internal static extern int picollo_log_reader_decode(LogReaderHandle reader, out SnapshotHandle result);
@@ -452,12 +439,6 @@ namespace Picollo.Native
         // Counter.
 
         [DllImport(Library)]
-        internal static extern void picollo_scalable_counter_add32(uint* counter, uint thresholdBits);
-
-        [DllImport(Library)]
-        internal static extern void picollo_scalable_counter_add64(ulong* counter, uint thresholdBits);
-
-        [DllImport(Library)]
         internal static extern void picollo_scalable_counter_add_n32(uint* counter, ulong count, uint thresholdBits);
 
         [DllImport(Library)]
@@ -474,18 +455,6 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern void picollo_sensing_counter_add64(ulong* counter, ulong count, uint thresholdBits);
-
-        [DllImport(Library)]
-        internal static extern void picollo_interlocked_counter_add32(uint* counter, ulong count);
-
-        [DllImport(Library)]
-        internal static extern void picollo_interlocked_counter_add64(ulong* counter, ulong count);
-
-        [DllImport(Library)]
-        internal static extern void picollo_racing_counter_add32(uint* counter, ulong count);
-
-        [DllImport(Library)]
-        internal static extern void picollo_racing_counter_add64(ulong* counter, ulong count);
 
         [DllImport(Library)]
         internal static extern uint picollo_counter_read32(uint* counter);

@@ -287,9 +287,9 @@ static void arrays(void)
     CHECK_OK(picollo_histogram_array_create(NULL, 1, &array));
     NULL_IN(picollo_histogram_array_create(NULL, 1, NULL));
     picollo_histogram_array_free(NULL);
-    CHECK(picollo_histogram_array_length(NULL) == 0 && picollo_histogram_array_get(NULL, 0) == NULL);
-    NULL_IN(picollo_histogram_array_at(NULL, 0, &out));
-    NULL_IN(picollo_histogram_array_at(array, 0, NULL));
+    CHECK(picollo_histogram_array_length(NULL) == 0 && picollo_histogram_array_borrow(NULL, 0) == NULL);
+    NULL_IN(picollo_histogram_array_ref(NULL, 0, &out));
+    NULL_IN(picollo_histogram_array_ref(array, 0, NULL));
     NULL_IN(picollo_histogram_array_footprint(NULL, &bytes));
     NULL_IN(picollo_histogram_array_footprint(array, NULL));
     CHECK(out == NULL && bytes == 77);
@@ -405,8 +405,8 @@ static void counters(void)
 static void benchmarks(void)
 {
     picollo_benchmark *benchmark = NULL, *none = NULL;
-    picollo_benchmark_result result;
-    picollo_benchmark_counter counter;
+    picollo_benchmark_outcome result;
+    picollo_benchmark_counts counter;
     picollo_histogram *out = NULL;
     uint32_t which = 77;
     uint64_t repetitions = 77;
@@ -423,12 +423,12 @@ static void benchmarks(void)
     NULL_IN(picollo_benchmark_done_after(NULL, 1));
     NULL_IN(picollo_benchmark_progress(NULL, &progress));
     NULL_IN(picollo_benchmark_progress(benchmark, NULL));
-    NULL_IN(picollo_benchmark_get_result(NULL, &result));
-    NULL_IN(picollo_benchmark_get_result(benchmark, NULL));
-    NULL_IN(picollo_benchmark_get_counter(NULL, 0, &counter));
-    NULL_IN(picollo_benchmark_get_counter(benchmark, 0, NULL));
-    NULL_IN(picollo_benchmark_histogram(NULL, 0, &out));
-    NULL_IN(picollo_benchmark_histogram(benchmark, 0, NULL));
+    NULL_IN(picollo_benchmark_result(NULL, &result));
+    NULL_IN(picollo_benchmark_result(benchmark, NULL));
+    NULL_IN(picollo_benchmark_counter(NULL, 0, &counter));
+    NULL_IN(picollo_benchmark_counter(benchmark, 0, NULL));
+    NULL_IN(picollo_benchmark_histogram_ref(NULL, 0, &out));
+    NULL_IN(picollo_benchmark_histogram_ref(benchmark, 0, NULL));
     NULL_IN(picollo_benchmark_format_markdown(NULL, "", "", "", buffer, sizeof buffer, &length));
     CHECK(none == NULL && out == NULL && which == 77 && repetitions == 77 && progress == 77 && length == 77);
     picollo_benchmark_free(benchmark);

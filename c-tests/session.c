@@ -65,8 +65,8 @@ static void exact_counts(void)
     CHECK_U64(1300, readings[0].value);
     CHECK_OK(picollo_session_record(session, 1));
 
-    CHECK_OK(picollo_session_histogram(session, 1, &histogram));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram(session, 2, &histogram));
+    CHECK_OK(picollo_session_histogram_ref(session, 1, &histogram));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram_ref(session, 2, &histogram));
     CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
     CHECK_U64(2, summary.total_count);
     CHECK_U64(66, summary.percentiles[0].value);
@@ -152,7 +152,7 @@ static void recorded(void)
     picollo_summary summary;
     uint64_t total = 0;
     if (session == NULL) return;
-    CHECK_OK(picollo_session_histogram(session, 0, &histogram));
+    CHECK_OK(picollo_session_histogram_ref(session, 0, &histogram));
     for (int i = 0; i < 10; i++) {
         picollo_reading reading[2];
         picollo_work_add_chain_256(200);
@@ -228,7 +228,7 @@ static void forks(void)
         wrong += picollo_session_length(session, &length) != PICOLLO_ERR_FORKED;
         wrong += picollo_session_event(session, 0, &copy) != PICOLLO_ERR_FORKED;
         wrong += picollo_session_event_info(session, 0, &info) != PICOLLO_ERR_FORKED;
-        wrong += picollo_session_histogram(session, 0, &histogram) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_histogram_ref(session, 0, &histogram) != PICOLLO_ERR_FORKED;
         picollo_session_free(session);
         _exit(wrong);
     }

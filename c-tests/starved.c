@@ -181,7 +181,7 @@ static void sessions(void)
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_SYSCALL, NULL));
     CHECK_OK(picollo_session_record(session, 1));
     (void)done(picollo_session_calibrate(session, NULL));
-    CHECK_OK(picollo_session_histogram(session, 0, &histogram));
+    CHECK_OK(picollo_session_histogram_ref(session, 0, &histogram));
     picollo_histogram_free(histogram);
     picollo_session_free(session);
 }

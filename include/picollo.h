@@ -31,8 +31,10 @@
  * - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
  *   functions that do not check say so. Pointers must be aligned for their type.
  * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
- *   What is made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever
- *   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
+ *   What is made from a handle keeps what it needs alive, so things may be freed in any order. Of calls that hand out a
+ *   handle that is there already, those that end in _ref give a reference of the caller's own, which _free gives back, and
+ *   those that end in _borrow lend one, which is not counted and must not be freed. Nothing else is ever the caller's to
+ *   free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
  *   _attach and picollo_log_reader_create.
  * - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
  *   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
@@ -615,10 +617,10 @@ void picollo_recorder_release(picollo_recorder *recorder);
  *     picollo_histogram_array *latency;
  *     picollo_histogram_array_create(&options, ENDPOINTS, &latency);
  *     picollo_histogram_array_record(latency, endpoint, 1234);
- *     picollo_histogram_summary(picollo_histogram_array_get(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
+ *     picollo_histogram_summary(picollo_histogram_array_borrow(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
  *
- * A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_get
- * lends it, as long as the array is there; picollo_histogram_array_at gives a reference, which keeps the array there.
+ * A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_borrow
+ * lends it, as long as the array is there; picollo_histogram_array_ref gives a reference, which keeps the array there.
  */
 
 /**
@@ -640,7 +642,7 @@ picollo_status picollo_histogram_array_create(const picollo_histogram_options *o
  * Gives back one reference. The memory goes with the last one, to the array or to any of its histograms. NULL is allowed
  * and does nothing.
  *
- * Requires: neither array nor a histogram lent by picollo_histogram_array_get is used any more by whoever gives it back.
+ * Requires: neither array nor a histogram lent by picollo_histogram_array_borrow is used any more by whoever gives it back.
  * Threads: any thread.
  * Cost: frees the memory when it was the last reference.
  * Since: 0.1
@@ -666,7 +668,7 @@ size_t picollo_histogram_array_length(const picollo_histogram_array *array);
  * Cost: that of a call and a multiplication; no atomic operation.
  * Since: 0.1
  */
-picollo_histogram *picollo_histogram_array_get(const picollo_histogram_array *array, size_t index);
+picollo_histogram *picollo_histogram_array_borrow(const picollo_histogram_array *array, size_t index);
 
 /**
  * Gives a reference to a histogram of the array, which keeps all of the array alive.
@@ -678,9 +680,9 @@ picollo_histogram *picollo_histogram_array_get(const picollo_histogram_array *ar
  * Cost: an atomic addition.
  * Since: 0.1
  */
-picollo_status picollo_histogram_array_at(const picollo_histogram_array *array,
-                                          size_t index,
-                                          picollo_histogram **out);
+picollo_status picollo_histogram_array_ref(const picollo_histogram_array *array,
+                                           size_t index,
+                                           picollo_histogram **out);
 
 /**
  * Counts one value in a histogram of the array. Does nothing when index is not below the length.
@@ -2661,8 +2663,10 @@ picollo_status picollo_registry_write_openmetrics(const picollo_registry *regist
  * - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
  * - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
  *
- * An exact counter of one word is what the language has anyway: atomic_fetch_add. Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in
- * each process anew. (The child of a fork goes on with the numbers of its parent.)
+ * An exact counter of one word is what the language has anyway: atomic_fetch_add.
+ *
+ * Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in each
+ * process anew. (The child of a fork goes on with the numbers of its parent.)
  */
 
 /** Where scalable counters stop being exact, unless asked otherwise: 2^13 = 8192. */
@@ -3219,7 +3223,7 @@ picollo_status picollo_session_create(const picollo_session_options *options,
                                       picollo_error *error);
 
 /**
- * Closes the events and frees the session. Histograms that picollo_session_histogram gave out live on. NULL is
+ * Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on. NULL is
  * allowed and does nothing.
  *
  * Requires: session is not used any more.
@@ -3378,9 +3382,9 @@ picollo_status picollo_session_reset(picollo_session *session,
  * Cost: none to speak of.
  * Since: 0.1
  */
-picollo_status picollo_session_histogram(picollo_session *session,
-                                         size_t index,
-                                         picollo_histogram **out);
+picollo_status picollo_session_histogram_ref(picollo_session *session,
+                                             size_t index,
+                                             picollo_histogram **out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Benchmarks: which of two pieces of code is faster.
@@ -3392,7 +3396,7 @@ picollo_status picollo_session_histogram(picollo_session *session,
  * take, and ends when the interval of the difference is narrow enough or the budget is spent:
  *
  *     picollo_benchmark *benchmark;
- *     picollo_benchmark_result result;
+ *     picollo_benchmark_outcome result;
  *     uint32_t which;
  *     uint64_t n;
  *     picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL);
@@ -3401,7 +3405,7 @@ picollo_status picollo_session_histogram(picollo_session *session,
  *         else if (which == PICOLLO_BENCHMARK_B) while (n--) b();
  *         picollo_benchmark_done(benchmark);
  *     }
- *     picollo_benchmark_get_result(benchmark, &result);
+ *     picollo_benchmark_result(benchmark, &result);
  *
  * For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here it is a loop that no time is spent in, but in
  * a language with dearer loops it is a loop of calls that do nothing. The results of a and b have to be used, or the
@@ -3472,7 +3476,7 @@ typedef struct picollo_benchmark_options {
 } picollo_benchmark_options;
 
 /** How a benchmark went. Times are in picoseconds. */
-typedef struct picollo_benchmark_result {
+typedef struct picollo_benchmark_outcome {
     /**
      * The difference and the verdict, of picoseconds a call without the overhead. The two medians differ by exactly the difference,
      * and may be below zero where a call takes next to nothing.
@@ -3500,10 +3504,10 @@ typedef struct picollo_benchmark_result {
     uint32_t flags;
     /** 0. */
     uint32_t reserved;
-} picollo_benchmark_result;
+} picollo_benchmark_outcome;
 
 /** How much of an event a call took. */
-typedef struct picollo_benchmark_counter {
+typedef struct picollo_benchmark_counts {
     /** Of A, without that of empty samples; NaN where nothing was counted. */
     double a;
     /** Of B, without that of empty samples; NaN where nothing was counted. */
@@ -3512,7 +3516,7 @@ typedef struct picollo_benchmark_counter {
     int32_t status;
     /** 0. */
     uint32_t reserved;
-} picollo_benchmark_counter;
+} picollo_benchmark_counts;
 
 /**
  * Makes a benchmark, which may count events beside the time, on the calling thread. Events that are not available stay
@@ -3595,8 +3599,8 @@ picollo_status picollo_benchmark_progress(const picollo_benchmark *benchmark, do
  * Cost: in the middle of a benchmark, sorts the blocks.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_get_result(const picollo_benchmark *benchmark,
-                                            picollo_benchmark_result *out);
+picollo_status picollo_benchmark_result(const picollo_benchmark *benchmark,
+                                        picollo_benchmark_outcome *out);
 
 /**
  * Tells how much of an event a call took, by the event's position.
@@ -3607,9 +3611,9 @@ picollo_status picollo_benchmark_get_result(const picollo_benchmark *benchmark,
  * Cost: none to speak of.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_get_counter(const picollo_benchmark *benchmark,
-                                             size_t index,
-                                             picollo_benchmark_counter *out);
+picollo_status picollo_benchmark_counter(const picollo_benchmark *benchmark,
+                                         size_t index,
+                                         picollo_benchmark_counts *out);
 
 /**
  * Gives the histogram of A's or B's samples, for reading: picoseconds a call. It is in single-writer mode, and the
@@ -3622,9 +3626,9 @@ picollo_status picollo_benchmark_get_counter(const picollo_benchmark *benchmark,
  * Cost: none to speak of.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_histogram(picollo_benchmark *benchmark,
-                                           uint32_t which,
-                                           picollo_histogram **out);
+picollo_status picollo_benchmark_histogram_ref(picollo_benchmark *benchmark,
+                                               uint32_t which,
+                                               picollo_histogram **out);
 
 /**
  * Writes how it went as Markdown: what changed in the times of single samples, the verdict by blocks, and the counters.

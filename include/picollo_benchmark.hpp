@@ -108,18 +108,18 @@ public:
     }
 
     /** How it went; times in picoseconds, and those of .blocks for a call. */
-    outcome<picollo_benchmark_result> measured() const
+    outcome<picollo_benchmark_outcome> measured() const
     {
-        picollo_benchmark_result found = {};
-        const picollo_status code = picollo_benchmark_get_result(native(), &found);
+        picollo_benchmark_outcome found = {};
+        const picollo_status code = picollo_benchmark_result(native(), &found);
         return detail::filled(code, found);
     }
 
     /** How much of an event a call took, by the event's position. */
-    outcome<picollo_benchmark_counter> counter(std::size_t index) const
+    outcome<picollo_benchmark_counts> counter(std::size_t index) const
     {
-        picollo_benchmark_counter found = {};
-        const picollo_status code = picollo_benchmark_get_counter(native(), index, &found);
+        picollo_benchmark_counts found = {};
+        const picollo_status code = picollo_benchmark_counter(native(), index, &found);
         return detail::filled(code, found);
     }
 
@@ -127,7 +127,7 @@ public:
     outcome<histogram> samples(std::uint32_t which)
     {
         picollo_histogram *found = nullptr;
-        const picollo_status code = picollo_benchmark_histogram(native(), which, &found);
+        const picollo_status code = picollo_benchmark_histogram_ref(native(), which, &found);
         if (code != PICOLLO_OK) return detail::fail<histogram>(code);
         return histogram(found);
     }

@@ -243,7 +243,7 @@ public:
     outcome<histogram> at(std::size_t index) const
     {
         picollo_histogram *found = nullptr;
-        const picollo_status code = picollo_histogram_array_at(native(), index, &found);
+        const picollo_status code = picollo_histogram_array_ref(native(), index, &found);
         if (code != PICOLLO_OK) return detail::fail<histogram>(code);
         return histogram(found);
     }

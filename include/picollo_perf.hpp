@@ -174,7 +174,7 @@ public:
     outcome<picollo::histogram> histogram(std::size_t index)
     {
         picollo_histogram *shared = nullptr;
-        const picollo_status code = picollo_session_histogram(native(), index, &shared);
+        const picollo_status code = picollo_session_histogram_ref(native(), index, &shared);
         if (code != PICOLLO_OK) return detail::fail<picollo::histogram>(code);
         return picollo::histogram(shared);
     }

@@ -67,7 +67,7 @@ static void read_counters(picollo_session *session)
 static int summarise_counter(picollo_session *session, size_t index, picollo_summary *out)
 {
     picollo_histogram *histogram;
-    if (picollo_session_histogram(session, index, &histogram) != PICOLLO_OK) return 0;
+    if (picollo_session_histogram_ref(session, index, &histogram) != PICOLLO_OK) return 0;
     const picollo_status status = picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, out);
     picollo_histogram_free(histogram);
     return status == PICOLLO_OK && out->total_count > 0;

@@ -144,14 +144,14 @@ static void check_result(struct world *world, const struct benchmarked *benchmar
     const size_t blocks = benchmarked->taken / 4;
     const char *const title = any_title(world), *const name = any_title(world);
     double a[MOST_BLOCKS], b[MOST_BLOCKS], differences[MOST_BLOCKS];
-    picollo_benchmark_result result;
+    picollo_benchmark_outcome result;
     size_t length;
     if (blocks == 0) {
-        REFUSED(PICOLLO_ERR_EMPTY, result, picollo_benchmark_get_result(benchmarked->handle, &result));
+        REFUSED(PICOLLO_ERR_EMPTY, result, picollo_benchmark_result(benchmarked->handle, &result));
         REFUSED(PICOLLO_ERR_EMPTY, length, picollo_benchmark_format_markdown(benchmarked->handle, title, name, name, NULL, 0, &length));
         return;
     }
-    EXPECT(PICOLLO_OK, picollo_benchmark_get_result(benchmarked->handle, &result));
+    EXPECT(PICOLLO_OK, picollo_benchmark_result(benchmarked->handle, &result));
     if (PLANTED(10)) result.sample_count++;
     SAME(blocks, result.blocks.block_count);
     SAME(2 * blocks, result.sample_count);
@@ -178,19 +178,19 @@ static void check_result(struct world *world, const struct benchmarked *benchmar
 static void check_parts(struct world *world, struct benchmarked *benchmarked)
 {
     const uint32_t side = (uint32_t)choose(world, 2);
-    picollo_benchmark_counter counter;
+    picollo_benchmark_counts counter;
     picollo_histogram *histogram;
     picollo_summary summary;
     double progress = -1;
     EXPECT(PICOLLO_OK, picollo_benchmark_progress(benchmarked->handle, &progress));
     REQUIRE(progress >= 0 && progress <= 1 && (benchmarked->taken < 4 * benchmarked->max_blocks || progress == 1));
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, counter, picollo_benchmark_get_counter(benchmarked->handle, benchmarked->events, &counter));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, counter, picollo_benchmark_counter(benchmarked->handle, benchmarked->events, &counter));
     for (size_t i = 0; i < benchmarked->events; i++) {
-        EXPECT(PICOLLO_OK, picollo_benchmark_get_counter(benchmarked->handle, i, &counter));
+        EXPECT(PICOLLO_OK, picollo_benchmark_counter(benchmarked->handle, i, &counter));
         REQUIRE(counter.status <= 0 && counter.status != PICOLLO_ERR_PANIC && (counter.status == 0 || (isnan(counter.a) && isnan(counter.b))));
     }
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, histogram, picollo_benchmark_histogram(benchmarked->handle, 2 + side, &histogram));
-    EXPECT(PICOLLO_OK, picollo_benchmark_histogram(benchmarked->handle, side, &histogram));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, histogram, picollo_benchmark_histogram_ref(benchmarked->handle, 2 + side, &histogram));
+    EXPECT(PICOLLO_OK, picollo_benchmark_histogram_ref(benchmarked->handle, side, &histogram));
     EXPECT(PICOLLO_OK, picollo_histogram_summary(histogram, 0, &summary));
     /* Those of whole blocks. */
     SAME(benchmarked->taken / 4 * 2, summary.total_count);
@@ -214,17 +214,17 @@ static void op_null(struct world *world)
     uint32_t which;
     uint64_t repetitions;
     double progress;
-    picollo_benchmark_result result;
-    picollo_benchmark_counter counter;
+    picollo_benchmark_outcome result;
+    picollo_benchmark_counts counter;
     picollo_histogram *histogram;
     size_t length;
     REFUSED(PICOLLO_ERR_NULL_POINTER, which, picollo_benchmark_next(NULL, &which, &repetitions));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done(NULL));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done_after(NULL, 1));
     REFUSED(PICOLLO_ERR_NULL_POINTER, progress, picollo_benchmark_progress(NULL, &progress));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, result, picollo_benchmark_get_result(NULL, &result));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, counter, picollo_benchmark_get_counter(NULL, 0, &counter));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_benchmark_histogram(NULL, 0, &histogram));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, result, picollo_benchmark_result(NULL, &result));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, counter, picollo_benchmark_counter(NULL, 0, &counter));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_benchmark_histogram_ref(NULL, 0, &histogram));
     REFUSED(PICOLLO_ERR_NULL_POINTER, length, picollo_benchmark_format_markdown(NULL, "", "", "", NULL, 0, &length));
 }
 

@@ -70,7 +70,7 @@ static void check_records(struct world *world, size_t slot, size_t length)
         picollo_histogram *histogram = NULL;
         picollo_event_info info;
         picollo_summary summary;
-        EXPECT(PICOLLO_OK, picollo_session_histogram(world->sessions[slot], i, &histogram));
+        EXPECT(PICOLLO_OK, picollo_session_histogram_ref(world->sessions[slot], i, &histogram));
         EXPECT(PICOLLO_OK, picollo_session_event_info(world->sessions[slot], i, &info));
         EXPECT(PICOLLO_OK, picollo_histogram_summary(histogram, 0, &summary));
         if (PLANTED(11)) info.not_counted_count++;
@@ -112,8 +112,8 @@ static void op_use(struct world *world)
         world->session_unknown[slot] = 1;
         break;
     case 3:
-        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram(session, length, &histogram));
-        EXPECT(PICOLLO_OK, picollo_session_histogram(session, index, &histogram));
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram_ref(session, length, &histogram));
+        EXPECT(PICOLLO_OK, picollo_session_histogram_ref(session, index, &histogram));
         {
             /* Session histograms hold all 64-bit values. */
             const struct rule rule = rule_of(world->session_errors[slot], 0, 0, 0);
@@ -181,7 +181,7 @@ static void op_null(struct world *world)
     REFUSED(PICOLLO_ERR_NULL_POINTER, length, picollo_session_length(NULL, &length));
     REFUSED(PICOLLO_ERR_NULL_POINTER, event, picollo_session_event(NULL, 0, &event));
     REFUSED(PICOLLO_ERR_NULL_POINTER, info, picollo_session_event_info(NULL, 0, &info));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_session_histogram(NULL, 0, &histogram));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_session_histogram_ref(NULL, 0, &histogram));
     REFUSED(PICOLLO_ERR_NULL_POINTER, reading, picollo_session_readings(NULL, 0, &reading, 1));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_enable(NULL, NULL));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_disable(NULL, NULL));

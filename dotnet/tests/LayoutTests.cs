@@ -31,7 +31,7 @@ namespace Picollo.Tests
             { "picollo_histogram_(required_size|init_in|attach)", "managed code cannot promise that memory outlives what is in it" },
             { "picollo_snapshot_(required_size|init_in)", "the same" },
             { "picollo_seed_identities", "for builds without an operating system" },
-            { "picollo_histogram_array_get", "picollo_histogram_array_at gives a reference, which a collector needs" },
+            { "picollo_histogram_array_borrow", "picollo_histogram_array_ref gives a reference, which a collector needs" },
             { "picollo_histogram_array_length", "the binding knows it" },
             { "picollo_histogram_(layout|summary)", "read from a snapshot, which is kept and allocates once" },
             { "picollo_histogram_record_corrected_(n|batch)", "a loop in C# does the same" },

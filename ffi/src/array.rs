@@ -6,10 +6,10 @@
 //!     picollo_histogram_array *latency;
 //!     picollo_histogram_array_create(&options, ENDPOINTS, &latency);
 //!     picollo_histogram_array_record(latency, endpoint, 1234);
-//!     picollo_histogram_summary(picollo_histogram_array_get(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
+//!     picollo_histogram_summary(picollo_histogram_array_borrow(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
 //!
-//! A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_get
-//! lends it, as long as the array is there; picollo_histogram_array_at gives a reference, which keeps the array there.
+//! A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_borrow
+//! lends it, as long as the array is there; picollo_histogram_array_ref gives a reference, which keeps the array there.
 
 use core::ptr::{NonNull, null_mut};
 
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn picollo_histogram_array_create(
 /// Gives back one reference. The memory goes with the last one, to the array or to any of its histograms. NULL is allowed
 /// and does nothing.
 ///
-/// Requires: neither array nor a histogram lent by picollo_histogram_array_get is used any more by whoever gives it back.
+/// Requires: neither array nor a histogram lent by picollo_histogram_array_borrow is used any more by whoever gives it back.
 /// Threads: any thread.
 /// Cost: frees the memory when it was the last reference.
 /// Since: 0.1
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn picollo_histogram_array_length(array: *const picollo_hi
 /// Cost: that of a call and a multiplication; no atomic operation.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_array_get(
+pub unsafe extern "C" fn picollo_histogram_array_borrow(
     array: *const picollo_histogram_array,
     index: usize,
 ) -> *mut picollo_histogram {
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn picollo_histogram_array_get(
 /// Cost: an atomic addition.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_array_at(
+pub unsafe extern "C" fn picollo_histogram_array_ref(
     array: *const picollo_histogram_array,
     index: usize,
     out: *mut *mut picollo_histogram,

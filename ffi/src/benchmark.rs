@@ -7,7 +7,7 @@
 //! take, and ends when the interval of the difference is narrow enough or the budget is spent:
 //!
 //!     picollo_benchmark *benchmark;
-//!     picollo_benchmark_result result;
+//!     picollo_benchmark_outcome result;
 //!     uint32_t which;
 //!     uint64_t n;
 //!     picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL);
@@ -16,7 +16,7 @@
 //!         else if (which == PICOLLO_BENCHMARK_B) while (n--) b();
 //!         picollo_benchmark_done(benchmark);
 //!     }
-//!     picollo_benchmark_get_result(benchmark, &result);
+//!     picollo_benchmark_result(benchmark, &result);
 //!
 //! For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here it is a loop that no time is spent in, but in
 //! a language with dearer loops it is a loop of calls that do nothing. The results of a and b have to be used, or the
@@ -35,7 +35,7 @@ use picollo_native::{
     BenchmarkOptions, Side,
 };
 pub use picollo_native::{
-    BenchmarkCounter as picollo_benchmark_counter, BenchmarkResult as picollo_benchmark_result,
+    BenchmarkCounter as picollo_benchmark_counts, BenchmarkResult as picollo_benchmark_outcome,
 };
 
 use crate::argument::{exclusive, input, output, slice, text};
@@ -278,9 +278,9 @@ pub unsafe extern "C" fn picollo_benchmark_progress(
 /// Cost: in the middle of a benchmark, sorts the blocks.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_get_result(
+pub unsafe extern "C" fn picollo_benchmark_result(
     benchmark: *const picollo_benchmark,
-    out: *mut picollo_benchmark_result,
+    out: *mut picollo_benchmark_outcome,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
@@ -298,10 +298,10 @@ pub unsafe extern "C" fn picollo_benchmark_get_result(
 /// Cost: none to speak of.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_get_counter(
+pub unsafe extern "C" fn picollo_benchmark_counter(
     benchmark: *const picollo_benchmark,
     index: usize,
-    out: *mut picollo_benchmark_counter,
+    out: *mut picollo_benchmark_counts,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
@@ -321,7 +321,7 @@ pub unsafe extern "C" fn picollo_benchmark_get_counter(
 /// Cost: none to speak of.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_histogram(
+pub unsafe extern "C" fn picollo_benchmark_histogram_ref(
     benchmark: *mut picollo_benchmark,
     which: u32,
     out: *mut *mut picollo_histogram,

@@ -11,8 +11,10 @@
 //! - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
 //! - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
 //!
-//! An exact counter of one word is what the language has anyway: atomic_fetch_add. Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in
-//! each process anew. (The child of a fork goes on with the numbers of its parent.)
+//! An exact counter of one word is what the language has anyway: atomic_fetch_add.
+//!
+//! Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in each
+//! process anew. (The child of a fork goes on with the numbers of its parent.)
 
 use core::mem::{align_of, size_of};
 

@@ -29,8 +29,10 @@
 //! - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
 //!   functions that do not check say so. Pointers must be aligned for their type.
 //! - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
-//!   What is made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever
-//!   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
+//!   What is made from a handle keeps what it needs alive, so things may be freed in any order. Of calls that hand out a
+//!   handle that is there already, those that end in _ref give a reference of the caller's own, which _free gives back, and
+//!   those that end in _borrow lend one, which is not counted and must not be freed. Nothing else is ever the caller's to
+//!   free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
 //!   _attach and picollo_log_reader_create.
 //! - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
 //!   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.

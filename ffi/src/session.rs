@@ -108,7 +108,7 @@ pub unsafe extern "C" fn picollo_session_create(
     })
 }
 
-/// Closes the events and frees the session. Histograms that picollo_session_histogram gave out live on. NULL is
+/// Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on. NULL is
 /// allowed and does nothing.
 ///
 /// Requires: session is not used any more.
@@ -351,7 +351,7 @@ pub unsafe extern "C" fn picollo_session_reset(
 /// Cost: none to speak of.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_histogram(
+pub unsafe extern "C" fn picollo_session_histogram_ref(
     session: *mut picollo_session,
     index: usize,
     out: *mut *mut picollo_histogram,

@@ -32,7 +32,7 @@ macro_rules! nothing {
 
 unsupported! {
     picollo_histogram_array_create
-    picollo_histogram_array_at
+    picollo_histogram_array_ref
     picollo_histogram_array_footprint
     picollo_double_histogram_create
     picollo_double_histogram_collect
@@ -73,6 +73,6 @@ extern "C" fn picollo_histogram_array_length() -> usize {
 
 /// Nor histograms in them.
 #[unsafe(no_mangle)]
-extern "C" fn picollo_histogram_array_get() -> *mut picollo_histogram {
+extern "C" fn picollo_histogram_array_borrow() -> *mut picollo_histogram {
     ptr::null_mut()
 }

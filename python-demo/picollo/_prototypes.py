@@ -49,8 +49,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "histogram_array_create": (c_int32, [c_void_p, c_size_t, c_void_p]),
     "histogram_array_free": (None, [HANDLE]),
     "histogram_array_length": (c_size_t, [HANDLE]),
-    "histogram_array_get": (HANDLE, [HANDLE, c_size_t]),
-    "histogram_array_at": (c_int32, [HANDLE, c_size_t, c_void_p]),
+    "histogram_array_borrow": (HANDLE, [HANDLE, c_size_t]),
+    "histogram_array_ref": (c_int32, [HANDLE, c_size_t, c_void_p]),
     "histogram_array_record": (None, [HANDLE, c_size_t, HOT_U64]),
     "histogram_array_footprint": (c_int32, [HANDLE, POINTER(c_size_t)]),
     # snapshot
@@ -196,7 +196,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "session_record": (c_int32, [HANDLE, c_uint32]),
     "session_readings": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t]),
     "session_reset": (c_int32, [HANDLE, ERROR]),
-    "session_histogram": (c_int32, [HANDLE, c_size_t, c_void_p]),
+    "session_histogram_ref": (c_int32, [HANDLE, c_size_t, c_void_p]),
     # benchmark
     "benchmark_create": (c_int32, [c_void_p, c_void_p, c_size_t, c_void_p, ERROR]),
     "benchmark_free": (None, [HANDLE]),
@@ -204,9 +204,9 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "benchmark_done": (c_int32, [HANDLE]),
     "benchmark_done_after": (c_int32, [HANDLE, c_uint64]),
     "benchmark_progress": (c_int32, [HANDLE, POINTER(c_double)]),
-    "benchmark_get_result": (c_int32, [HANDLE, c_void_p]),
-    "benchmark_get_counter": (c_int32, [HANDLE, c_size_t, c_void_p]),
-    "benchmark_histogram": (c_int32, [HANDLE, c_uint32, c_void_p]),
+    "benchmark_result": (c_int32, [HANDLE, c_void_p]),
+    "benchmark_counter": (c_int32, [HANDLE, c_size_t, c_void_p]),
+    "benchmark_histogram_ref": (c_int32, [HANDLE, c_uint32, c_void_p]),
     "benchmark_format_markdown": (
         c_int32,
         [HANDLE, c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, POINTER(c_size_t)],

@@ -587,8 +587,8 @@ class BenchmarkOptions(ctypes.Structure):
     ]
 
 
-class BenchmarkResult(ctypes.Structure):
-    """``picollo_benchmark_result``"""
+class BenchmarkOutcome(ctypes.Structure):
+    """``picollo_benchmark_outcome``"""
 
     _fields_ = [
         ("blocks", BlockComparison),
@@ -606,8 +606,8 @@ class BenchmarkResult(ctypes.Structure):
     ]
 
 
-class BenchmarkCounter(ctypes.Structure):
-    """``picollo_benchmark_counter``"""
+class BenchmarkCounts(ctypes.Structure):
+    """``picollo_benchmark_counts``"""
 
     _fields_ = [
         ("a", c_double),
@@ -650,6 +650,6 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_reading": Reading,
     "picollo_event_info": EventInfo,
     "picollo_benchmark_options": BenchmarkOptions,
-    "picollo_benchmark_result": BenchmarkResult,
-    "picollo_benchmark_counter": BenchmarkCounter,
+    "picollo_benchmark_outcome": BenchmarkOutcome,
+    "picollo_benchmark_counts": BenchmarkCounts,
 }

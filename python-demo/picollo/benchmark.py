@@ -52,7 +52,7 @@ class BenchmarkResult:
 
     def __init__(
         self,
-        raw: structs.BenchmarkResult,
+        raw: structs.BenchmarkOutcome,
         a: Histogram,
         b: Histogram,
         counters: tuple[BenchmarkCounter, ...],
@@ -270,12 +270,12 @@ class Benchmark(Handle):
         :raises EmptyError: before the first block is done.
         """
         handle = self._handle()
-        raw = structs.BenchmarkResult()
-        check(held.benchmark_get_result(handle, byref(raw)), "benchmark")
+        raw = structs.BenchmarkOutcome()
+        check(held.benchmark_result(handle, byref(raw)), "benchmark")
         counters = []
         for index, event in enumerate(self._names):
-            counter = structs.BenchmarkCounter()
-            check(held.benchmark_get_counter(handle, index, byref(counter)), "counter")
+            counter = structs.BenchmarkCounts()
+            check(held.benchmark_counter(handle, index, byref(counter)), "counter")
             known = counter.status == 0
             counters.append(BenchmarkCounter(event, counter.a if known else None, counter.b if known else None))
         texts = c_text(title, "title"), c_text(name, "name"), c_text(other_name, "other_name")
@@ -284,7 +284,7 @@ class Benchmark(Handle):
 
     def _histogram(self, which: int, name: str) -> Histogram:
         pointer = c_void_p()
-        check(held.benchmark_histogram(self._handle(), which, byref(pointer)), "histogram")
+        check(held.benchmark_histogram_ref(self._handle(), which, byref(pointer)), "histogram")
         return Histogram._adopt(pointer, name)
 
     def __reduce__(self) -> Any:

@@ -290,7 +290,7 @@ class Session(Handle):
         if known is not None and not known.closed:
             return known
         pointer = c_void_p()
-        status = self._call(held.session_histogram, position, byref(pointer))
+        status = self._call(held.session_histogram_ref, position, byref(pointer))
         if status != 0:
             info = self._info(position)
             raise from_status(status, info.message, info.errno, info.spec)

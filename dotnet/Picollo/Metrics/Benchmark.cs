@@ -77,7 +77,7 @@ namespace Picollo.Metrics
     /// <summary>How much of an event a call took.</summary>
     public readonly struct BenchmarkCounter
     {
-        internal BenchmarkCounter(string name, in PicolloBenchmarkCounter native)
+        internal BenchmarkCounter(string name, in PicolloBenchmarkCounts native)
         {
             Name = name;
             Before = native.A;
@@ -108,21 +108,21 @@ namespace Picollo.Metrics
         private static readonly Action s_nothing = Nothing;
 
         private readonly BenchmarkHandle _handle;
-        private readonly PicolloBenchmarkResult _result;
+        private readonly PicolloBenchmarkOutcome _result;
 
         private Benchmark(BenchmarkHandle handle, IReadOnlyList<string> counters)
         {
             _handle = handle;
-            PicolloBenchmarkResult result;
-            Outcome.Check(NativeMethods.picollo_benchmark_get_result(handle, &result));
+            PicolloBenchmarkOutcome result;
+            Outcome.Check(NativeMethods.picollo_benchmark_result(handle, &result));
             _result = result;
             HistogramBefore = Histogram(0);
             HistogramAfter = Histogram(1);
             var counted = new BenchmarkCounter[counters.Count];
             for (int i = 0; i < counted.Length; i++)
             {
-                PicolloBenchmarkCounter native;
-                Outcome.Check(NativeMethods.picollo_benchmark_get_counter(handle, (UIntPtr)(uint)i, &native));
+                PicolloBenchmarkCounts native;
+                Outcome.Check(NativeMethods.picollo_benchmark_counter(handle, (UIntPtr)(uint)i, &native));
                 counted[i] = new BenchmarkCounter(counters[i], in native);
             }
             Counters = counted;
@@ -273,7 +273,7 @@ namespace Picollo.Metrics
 
         private HdrHistogram Histogram(uint which)
         {
-            Outcome.Check(NativeMethods.picollo_benchmark_histogram(_handle, which, out HistogramHandle histogram));
+            Outcome.Check(NativeMethods.picollo_benchmark_histogram_ref(_handle, which, out HistogramHandle histogram));
             return new HdrHistogram(histogram, RecordMode.SingleWriter, false);
         }
     }

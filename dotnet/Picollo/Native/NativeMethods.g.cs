@@ -99,10 +99,10 @@ namespace Picollo.Native
         internal static extern UIntPtr picollo_histogram_array_length(HistogramArrayHandle array);
 
         [DllImport(Library)]
-        internal static extern IntPtr picollo_histogram_array_get(HistogramArrayHandle array, UIntPtr index);
+        internal static extern IntPtr picollo_histogram_array_borrow(HistogramArrayHandle array, UIntPtr index);
 
         [DllImport(Library)]
-        internal static extern int picollo_histogram_array_at(
+        internal static extern int picollo_histogram_array_ref(
             HistogramArrayHandle array, UIntPtr index, out HistogramHandle result);
 
         /// <summary>For dense histograms: neither allocates nor waits.</summary>
@@ -542,7 +542,7 @@ namespace Picollo.Native
         internal static extern int picollo_session_reset(IntPtr session, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_session_histogram(IntPtr session, UIntPtr index, out HistogramHandle result);
+        internal static extern int picollo_session_histogram_ref(IntPtr session, UIntPtr index, out HistogramHandle result);
 
         // Benchmark.
 
@@ -567,14 +567,14 @@ namespace Picollo.Native
         internal static extern int picollo_benchmark_progress(BenchmarkHandle benchmark, double* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_get_result(BenchmarkHandle benchmark, PicolloBenchmarkResult* result);
+        internal static extern int picollo_benchmark_result(BenchmarkHandle benchmark, PicolloBenchmarkOutcome* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_get_counter(
-            BenchmarkHandle benchmark, UIntPtr index, PicolloBenchmarkCounter* result);
+        internal static extern int picollo_benchmark_counter(
+            BenchmarkHandle benchmark, UIntPtr index, PicolloBenchmarkCounts* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_histogram(
+        internal static extern int picollo_benchmark_histogram_ref(
             BenchmarkHandle benchmark, uint which, out HistogramHandle result);
 
         [DllImport(Library)]

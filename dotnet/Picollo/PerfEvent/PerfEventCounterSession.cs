@@ -206,7 +206,7 @@ namespace Picollo.PerfEvent
             {
                 PicolloEvent described;
                 Outcome.Check(NativeMethods.picollo_session_event(_pointer, (UIntPtr)i, &described));
-                Outcome.Check(NativeMethods.picollo_session_histogram(_pointer, (UIntPtr)i, out HistogramHandle histogram));
+                Outcome.Check(NativeMethods.picollo_session_histogram_ref(_pointer, (UIntPtr)i, out HistogramHandle histogram));
                 Counters[i].Opened(in described, new HdrHistogram(histogram, RecordMode.SingleWriter, false));
             }
             if (calibrate)

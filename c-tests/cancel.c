@@ -45,7 +45,7 @@ static void use_session(void)
     if (session == NULL) return;
     for (int i = 0; i < 10; i++) {
         CHECK_OK(picollo_session_read(session, i % 2 ? PICOLLO_READ_AUTO : PICOLLO_READ_SYSCALL, NULL));
-        CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+        CHECK_OK(readings_of(session, 1, readings, 2));
         CHECK_OK(picollo_session_record(session, 1));
     }
     CHECK_OK(picollo_session_disable(session, NULL));

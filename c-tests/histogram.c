@@ -46,7 +46,7 @@ static void layouts_of_the_manual(void)
         size_t length = 0;
         CHECK_OK(picollo_snapshot_bucket_of(snapshot, rows[i].min, &first));
         CHECK_OK(picollo_snapshot_bucket_of(snapshot, rows[i].max, &last));
-        CHECK_OK(picollo_snapshot_buckets(snapshot, 0, NULL, 0, &length));
+        CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_snapshot_buckets(snapshot, 0, NULL, 0, &length));
         CHECK_U64(rows[i].first, first.logical_index);
         CHECK_U64(rows[i].last, last.logical_index);
         CHECK_U64(0, first.storage_index);

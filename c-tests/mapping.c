@@ -189,7 +189,7 @@ static void steps(void)
     picollo_histogram_record(histogram, 100000000);
     snapshot = only_snapshot(histogram);
 
-    CHECK_OK(picollo_snapshot_linear_steps(snapshot, 100000, NULL, 0, &length));
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_snapshot_linear_steps(snapshot, 100000, NULL, 0, &length));
     CHECK_U64(1000, length);
     memset(list, 0x5a, sizeof list);
     CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_snapshot_linear_steps(snapshot, 100000, list, 999, &length));

@@ -160,6 +160,15 @@ static inline picollo_counts counts_of(picollo_histogram *histogram)
     return counts;
 }
 
+/* Readings into room for so many; there are never more told than fit. */
+static inline picollo_status readings_of(const picollo_session *session, uint32_t since, picollo_reading *out, size_t capacity)
+{
+    size_t length = 0;
+    const picollo_status status = picollo_session_readings(session, since, out, capacity, &length);
+    CHECK(status != PICOLLO_OK || length <= capacity);
+    return status;
+}
+
 /* A pseudo-random sequence. */
 static inline uint64_t next_random(uint64_t *state)
 {

@@ -26,8 +26,8 @@
  *
  * - Names are picollo_<thing>_<verb>. Parameters come in the order: the thing itself, inputs, outputs, error detail.
  * - Errors: calls that can fail return a picollo_status, PICOLLO_OK or a negative number. Recording cannot fail.
- * - Outputs are written only on success. Exceptions are the lengths of text and lists, which are also told when the
- *   buffer is too small, and picollo_error, which is written only on failure.
+ * - Outputs are written only on success. Exceptions are out_length, which is also told when a buffer is too small, and
+ *   picollo_error, which is written only on failure.
  * - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
  *   functions that do not check say so. Pointers must be aligned for their type.
  * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
@@ -41,7 +41,12 @@
  * - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
  *   this header work: a struct_size below that of the first version is PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field
  *   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
- * - Text is UTF-8 and NUL-terminated. It goes into the caller's buffer.
+ * - Text, bytes and lists go into the caller's buffer, whole or not at all. The parameters are buffer (of lists: out),
+ *   capacity in bytes (of lists: elements) and out_length, in this order. *out_length is what there is. Where that is more
+ *   than capacity, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL, *out_length is written nevertheless, and nothing else is; so
+ *   a buffer of NULL with a capacity of 0 asks for the length.
+ * - Text is UTF-8 and NUL-terminated. The NUL takes a byte of capacity, and *out_length does not count it. A buffer that is
+ *   too small for a text, but has room for a NUL, begins with one.
  * - Ranges are closed: both ends belong to them.
  * - Forks: a child goes on with its copies of histograms, snapshots and recorders; its copies of sessions it can only
  *   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or
@@ -137,7 +142,7 @@ typedef struct picollo_error {
 #define PICOLLO_ERR_INVALID_ARGUMENT (-2)
 /** The allocator had no memory; nothing was changed. */
 #define PICOLLO_ERR_OUT_OF_MEMORY (-3)
-/** The caller's buffer is too small; the call says how much it needs. */
+/** The caller's buffer is too small; out_length, where there is one, tells how much is needed. */
 #define PICOLLO_ERR_BUFFER_TOO_SMALL (-4)
 /** This build, platform, mode or option does not offer it. */
 #define PICOLLO_ERR_UNSUPPORTED (-5)
@@ -919,11 +924,9 @@ picollo_status picollo_snapshot_bucket_of(const picollo_snapshot *snapshot,
 /**
  * Lists the buckets with their counts, in ascending order.
  *
- * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements, or is NULL to
- *   ask for the number of buckets alone.
- * Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
- *   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
- *   PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
+ * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
  * Threads: any thread.
  * Cost: two passes over the counters; allocates nothing.
  * Since: 0.1
@@ -1062,9 +1065,9 @@ picollo_status picollo_snapshot_count_between(const picollo_snapshot *snapshot,
  * it does: a bucket is never divided. All go on until everything recorded is covered; an empty snapshot has none. (All
  * buckets, and those with counts, are listed by picollo_snapshot_buckets.)
  *
- * The functions fill an array. With out NULL they tell how many steps there are:
+ * The functions fill an array, and tell how many steps there are where it is too small:
  *
- *     size_t length;
+ *     size_t length = 0;
  *     picollo_snapshot_linear_steps(snapshot, 1000, NULL, 0, &length);
  *     picollo_step *steps = malloc(length * sizeof *steps);
  *     picollo_snapshot_linear_steps(snapshot, 1000, steps, length, &length);
@@ -1092,10 +1095,9 @@ typedef struct picollo_step {
 /**
  * Lists steps of equal width: they end at width - 1, 2 * width - 1, ...
  *
- * Requires: width is not 0; out has capacity elements, or is NULL to ask for the number of steps alone.
- * Returns: PICOLLO_OK, with *out_length the number of steps; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the number
- *   that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
- *   PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
+ * Requires: width is not 0; out has capacity elements.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
  * Threads: any thread.
  * Cost: twice that of one pass over the counters and the steps; allocates nothing.
  * Since: 0.1
@@ -1109,7 +1111,7 @@ picollo_status picollo_snapshot_linear_steps(const picollo_snapshot *snapshot,
 /**
  * Lists steps of growing width: they end at first - 1, first * base - 1, first * base * base - 1, ..., rounded down.
  *
- * Requires: first is not 0, base is above 1; out has capacity elements, or is NULL to ask for the number of steps alone.
+ * Requires: first is not 0, base is above 1; out has capacity elements.
  * Returns: as picollo_snapshot_linear_steps, for first and base.
  * Threads: any thread.
  * Cost: as picollo_snapshot_linear_steps.
@@ -1127,7 +1129,7 @@ picollo_status picollo_snapshot_logarithmic_steps(const picollo_snapshot *snapsh
  * They end with a bucket each, and several may end with the same. These are the rows of picollo_snapshot_format_hgrm.
  *
  * Requires: ticks_per_half_distance is the number of steps in each half of the distance, not 0; out has capacity
- *   elements, or is NULL to ask for the number of steps alone.
+ *   elements.
  * Returns: as picollo_snapshot_linear_steps, for ticks_per_half_distance.
  * Threads: any thread.
  * Cost: as picollo_snapshot_linear_steps.
@@ -1319,8 +1321,7 @@ picollo_status picollo_histogram_summary(picollo_histogram *histogram,
  *
  * Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the
  * NUL. When buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the
- * buffer only buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have
- * room for sure:
+ * buffer only buffer[0] is written, with 0. So, to have room for sure:
  *
  *     size_t length = 0;
  *     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
@@ -1449,12 +1450,10 @@ picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
 #define PICOLLO_DEFAULT_MAX_COUNTERS 6291456
 
 /**
- * Writes a snapshot as bytes. As with text, *out_length is also told when the buffer is too small, and a buffer of
- * NULL with a capacity of 0 asks for it; but there is no NUL at the end, and a buffer that is too small is not
- * written to at all.
+ * Writes a snapshot as bytes, without a NUL at the end.
  *
  * Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
- * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the bytes that are needed;
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL;
  *   PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of 0 to 5
  *   significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer
  *   with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (encoding); PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
@@ -2429,9 +2428,9 @@ picollo_status picollo_double_snapshot_summary(const picollo_double_snapshot *sn
 /**
  * Lists the buckets that have counts, in ascending order.
  *
- * Requires: out has capacity elements, or is NULL to ask for the number of buckets alone.
- * Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
- *   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length).
+ * Requires: out has capacity elements.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+ *   capacity above 0).
  * Threads: any thread.
  * Cost: one pass over the buckets with counts; allocates nothing.
  * Since: 0.1
@@ -3342,10 +3341,10 @@ picollo_status picollo_session_record(picollo_session *session,
 /**
  * Tells the last reading of each event.
  *
- * Requires: deltas as for picollo_session_record; out has length elements, at least as many as the session has
- *   events. Further ones are left as they are.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
- *   PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_EMPTY before the first read since the base; PICOLLO_ERR_FORKED.
+ * Requires: deltas as for picollo_session_record; out has capacity elements. There are as many readings as events.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (session, out_length, and out with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY before the first read since the base;
+ *   PICOLLO_ERR_FORKED.
  * Threads: any thread, one at a time.
  * Cost: none to speak of; no system call, no allocation.
  * Since: 0.1
@@ -3353,7 +3352,8 @@ picollo_status picollo_session_record(picollo_session *session,
 picollo_status picollo_session_readings(const picollo_session *session,
                                         uint32_t deltas,
                                         picollo_reading *out,
-                                        size_t length);
+                                        size_t capacity,
+                                        size_t *out_length);
 
 /**
  * Takes a new base, and resets the histograms. The counters themselves run on.

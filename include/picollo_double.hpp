@@ -106,7 +106,7 @@ public:
         std::vector<picollo_double_bucket> found;
         std::size_t length = 0;
         picollo_status code = picollo_double_snapshot_buckets(native(), nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
             found.resize(length);
             code = picollo_double_snapshot_buckets(native(), found.data(), length, &length);
         }

@@ -105,7 +105,7 @@ public:
         std::vector<picollo_bucket> native_values;
         std::size_t length = 0;
         picollo_status code = picollo_snapshot_buckets(native(), !all, nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
             native_values.resize(length);
             code = picollo_snapshot_buckets(native(), !all, native_values.data(), length, &length);
         }
@@ -273,7 +273,7 @@ private:
         std::vector<picollo_step> found;
         std::size_t length = 0;
         picollo_status code = list(nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
             found.resize(length);
             code = list(found.data(), length, &length);
         }

@@ -90,7 +90,7 @@ static void op_use(struct world *world)
     picollo_histogram *histogram = NULL;
     picollo_error error;
     picollo_status status;
-    size_t length = 0, index;
+    size_t length = 0, told = 0, index;
     const uint32_t deltas = (uint32_t)choose(world, 2);
     if (session == NULL) return;
     EXPECT(PICOLLO_OK, picollo_session_length(session, &length));
@@ -134,9 +134,11 @@ static void op_use(struct world *world)
         check_records(world, slot, length);
         break;
     case 5:
-        status = picollo_session_readings(session, deltas, readings, length);
+        status = picollo_session_readings(session, deltas, readings, length, &told);
+        if (status == PICOLLO_OK) SAME(length, told);
         EXPECT(status == PICOLLO_OK ? PICOLLO_ERR_BUFFER_TOO_SMALL : status,
-               picollo_session_readings(session, deltas, readings, length - 1));
+               picollo_session_readings(session, deltas, readings, length - 1, &told));
+        if (status == PICOLLO_OK) SAME(length, told);
         REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_EMPTY);
         break;
     default:
@@ -182,7 +184,7 @@ static void op_null(struct world *world)
     REFUSED(PICOLLO_ERR_NULL_POINTER, event, picollo_session_event(NULL, 0, &event));
     REFUSED(PICOLLO_ERR_NULL_POINTER, info, picollo_session_event_info(NULL, 0, &info));
     REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_session_histogram_ref(NULL, 0, &histogram));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, reading, picollo_session_readings(NULL, 0, &reading, 1));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, reading, picollo_session_readings(NULL, 0, &reading, 1, &length));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_enable(NULL, NULL));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_disable(NULL, NULL));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_reset(NULL, NULL));

@@ -19,7 +19,7 @@ pub use picollo_core::{
     DoubleSummary as picollo_double_summary,
 };
 
-use crate::argument::{exclusive, flag, input, output, slice, slice_mut, text, write_list};
+use crate::argument::{exclusive, flag, input, list, output, slice, slice_mut, text};
 use crate::counted::borrow;
 use crate::double_histogram::picollo_double_statistics;
 use crate::failure::{Failure, Outcome};
@@ -163,9 +163,9 @@ pub unsafe extern "C" fn picollo_double_snapshot_summary(
 
 /// Lists the buckets that have counts, in ascending order.
 ///
-/// Requires: out has capacity elements, or is NULL to ask for the number of buckets alone.
-/// Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
-///   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length).
+/// Requires: out has capacity elements.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+///   capacity above 0).
 /// Threads: any thread.
 /// Cost: one pass over the buckets with counts; allocates nothing.
 /// Since: 0.1
@@ -178,10 +178,8 @@ pub unsafe extern "C" fn picollo_double_snapshot_buckets(
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (snapshot, out_length) = unsafe { (read(snapshot)?, output(out_length)?) };
-        let length = snapshot.buckets().count();
-        // SAFETY: as above.
-        unsafe { write_list(snapshot.buckets(), length, out, capacity, out_length) }
+        let (snapshot, list) = unsafe { (read(snapshot)?, list(out, capacity, out_length)?) };
+        list.fill(snapshot.buckets(), snapshot.buckets().count())
     })
 }
 

@@ -49,12 +49,10 @@ const _: () = assert!(
         && PICOLLO_DEFAULT_MAX_COUNTERS == DEFAULT_MAX_COUNTERS
 );
 
-/// Writes a snapshot as bytes. As with text, *out_length is also told when the buffer is too small, and a buffer of
-/// NULL with a capacity of 0 asks for it; but there is no NUL at the end, and a buffer that is too small is not
-/// written to at all.
+/// Writes a snapshot as bytes, without a NUL at the end.
 ///
 /// Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the bytes that are needed;
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL;
 ///   PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of 0 to 5
 ///   significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer
 ///   with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (encoding); PICOLLO_ERR_OUT_OF_MEMORY (compressed only).

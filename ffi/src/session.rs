@@ -40,7 +40,7 @@
 //!   the counters are the parent's.
 
 pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_reading};
-use picollo_native::{ReadMode, Session};
+use picollo_native::{ReadMode, Session, Status};
 
 use crate::argument::{exclusive, flag, input, output, slice, slice_mut};
 use crate::event::{picollo_error, picollo_event};
@@ -300,10 +300,10 @@ pub unsafe extern "C" fn picollo_session_record(
 
 /// Tells the last reading of each event.
 ///
-/// Requires: deltas as for picollo_session_record; out has length elements, at least as many as the session has
-///   events. Further ones are left as they are.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
-///   PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_EMPTY before the first read since the base; PICOLLO_ERR_FORKED.
+/// Requires: deltas as for picollo_session_record; out has capacity elements. There are as many readings as events.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (session, out_length, and out with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY before the first read since the base;
+///   PICOLLO_ERR_FORKED.
 /// Threads: any thread, one at a time.
 /// Cost: none to speak of; no system call, no allocation.
 /// Since: 0.1
@@ -312,12 +312,21 @@ pub unsafe extern "C" fn picollo_session_readings(
     session: *const picollo_session,
     deltas: u32,
     out: *mut picollo_reading,
-    length: usize,
+    capacity: usize,
+    out_length: *mut usize,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (session, out) = unsafe { (read(session)?, slice_mut(out, length)?) };
-        Ok(session.readings(flag(deltas)?, out)?)
+        let (session, out, out_length) =
+            unsafe { (read(session)?, slice_mut(out, capacity)?, output(out_length)?) };
+        let deltas = flag(deltas)?;
+        match session.readings(deltas, out) {
+            Err(failure) if failure.status() != Status::BufferTooSmall => Err(failure.into()),
+            told => {
+                out_length.set(session.length()?);
+                Ok(told?)
+            }
+        }
     })
 }
 

@@ -24,7 +24,7 @@ pub use picollo_core::{
 };
 use picollo_core::{Since, Snapshot, ValueSelection};
 
-use crate::argument::{exclusive, flag, input, output, slice, slice_mut, write_list};
+use crate::argument::{exclusive, flag, input, list, output, slice, slice_mut};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
@@ -292,11 +292,9 @@ pub unsafe extern "C" fn picollo_snapshot_bucket_of(
 
 /// Lists the buckets with their counts, in ascending order.
 ///
-/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements, or is NULL to
-///   ask for the number of buckets alone.
-/// Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
-///   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
-///   PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
+/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
 /// Threads: any thread.
 /// Cost: two passes over the counters; allocates nothing.
 /// Since: 0.1
@@ -310,15 +308,11 @@ pub unsafe extern "C" fn picollo_snapshot_buckets(
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (snapshot, out_length) = unsafe { (read(snapshot)?, output(out_length)?) };
-        // SAFETY: as above.
-        unsafe {
-            if flag(non_empty_only)? {
-                let length = snapshot.recorded_buckets().count();
-                write_list(snapshot.recorded_buckets(), length, out, capacity, out_length)
-            } else {
-                write_list(snapshot.buckets(), snapshot.layout().length(), out, capacity, out_length)
-            }
+        let (snapshot, list) = unsafe { (read(snapshot)?, list(out, capacity, out_length)?) };
+        if flag(non_empty_only)? {
+            list.fill(snapshot.recorded_buckets(), snapshot.recorded_buckets().count())
+        } else {
+            list.fill(snapshot.buckets(), snapshot.layout().length())
         }
     })
 }

@@ -18,7 +18,7 @@ pub const PICOLLO_ERR_NULL_POINTER: picollo_status = -1;
 pub const PICOLLO_ERR_INVALID_ARGUMENT: picollo_status = -2;
 /// The allocator had no memory; nothing was changed.
 pub const PICOLLO_ERR_OUT_OF_MEMORY: picollo_status = -3;
-/// The caller's buffer is too small; the call says how much it needs.
+/// The caller's buffer is too small; out_length, where there is one, tells how much is needed.
 pub const PICOLLO_ERR_BUFFER_TOO_SMALL: picollo_status = -4;
 /// This build, platform, mode or option does not offer it.
 pub const PICOLLO_ERR_UNSUPPORTED: picollo_status = -5;

@@ -2,8 +2,7 @@
 //!
 //! Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the
 //! NUL. When buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the
-//! buffer only buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have
-//! room for sure:
+//! buffer only buffer[0] is written, with 0. So, to have room for sure:
 //!
 //!     size_t length = 0;
 //!     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);

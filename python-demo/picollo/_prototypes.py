@@ -194,7 +194,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "session_calibrate": (c_int32, [HANDLE, ERROR]),
     "session_read": (c_int32, [HANDLE, c_uint32, ERROR]),
     "session_record": (c_int32, [HANDLE, c_uint32]),
-    "session_readings": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t]),
+    "session_readings": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "session_reset": (c_int32, [HANDLE, ERROR]),
     "session_histogram_ref": (c_int32, [HANDLE, c_size_t, c_void_p]),
     # benchmark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from ctypes import byref, c_uint32, c_void_p
+from ctypes import byref, c_size_t, c_uint32, c_void_p
 from typing import Any, Iterable, Literal, Optional, Union
 
 from . import _structs as structs
@@ -255,7 +255,7 @@ class Session(Handle):
     def readings(self, deltas: bool = True) -> tuple[Reading, ...]:
         """What each event counted between the last two readings, or since the base."""
         found = (structs.Reading * len(self))()
-        status = self._call(held.session_readings, bool(deltas), found, len(self))
+        status = self._call(held.session_readings, bool(deltas), found, len(self), byref(c_size_t()))
         check(status, "session readings")
         return tuple(
             Reading(

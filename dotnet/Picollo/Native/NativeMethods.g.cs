@@ -536,7 +536,8 @@ namespace Picollo.Native
         internal static extern int picollo_session_record(IntPtr session, uint deltas);
 
         [DllImport(Library)]
-        internal static extern int picollo_session_readings(IntPtr session, uint deltas, PicolloReading* result, UIntPtr length);
+        internal static extern int picollo_session_readings(
+            IntPtr session, uint deltas, PicolloReading* result, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
         internal static extern int picollo_session_reset(IntPtr session, PicolloError* error);

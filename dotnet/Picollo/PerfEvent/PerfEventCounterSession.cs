@@ -108,8 +108,10 @@ namespace Picollo.PerfEvent
             if (length > Usual)
                 return new PerfEventCounterValue(in Readings(deltas)[index]);
             PicolloReading* readings = stackalloc PicolloReading[Usual];
+            UIntPtr there;
             Enter();
-            Leave(NativeMethods.picollo_session_readings(_pointer, deltas ? 1u : 0u, readings, (UIntPtr)length), false);
+            Leave(
+                NativeMethods.picollo_session_readings(_pointer, deltas ? 1u : 0u, readings, (UIntPtr)length, &there), false);
             return new PerfEventCounterValue(in readings[index]);
         }
 
@@ -124,11 +126,12 @@ namespace Picollo.PerfEvent
         private PicolloReading[] Readings(bool deltas)
         {
             var readings = new PicolloReading[Counters.Count];
+            UIntPtr there;
             Enter();
             int status;
             fixed (PicolloReading* start = readings)
                 status = NativeMethods.picollo_session_readings(
-                    _pointer, deltas ? 1u : 0u, start, (UIntPtr)readings.Length);
+                    _pointer, deltas ? 1u : 0u, start, (UIntPtr)readings.Length, &there);
             Leave(status, false);
             return readings;
         }

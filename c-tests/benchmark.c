@@ -38,7 +38,9 @@ static void made_up_times(void)
     options.warm_up_seconds = 1e-12;
     benchmark = create_benchmark(&options);
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_result(benchmark, &result));
-    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_format_markdown(benchmark, "", "", "", text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_JSON, text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_format(benchmark, "", "", "", 4, text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmark));
     while ((status = picollo_benchmark_next(benchmark, &which, &repetitions)) == PICOLLO_OK) {
         /* 100 ns a call of A, 110 ns of B, 20 ns for what surrounds ten of them. */
@@ -66,11 +68,11 @@ static void made_up_times(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_counter(benchmark, 0, &counter));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_histogram_ref(benchmark, 2, &histogram));
     CHECK_OK(picollo_benchmark_histogram_ref(benchmark, PICOLLO_BENCHMARK_B, &histogram));
-    CHECK_OK(picollo_benchmark_format_markdown(benchmark, "ps", "one", NULL, text, sizeof text, &length));
+    CHECK_OK(picollo_benchmark_format(benchmark, "ps", "one", NULL, PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
     CHECK_U64(strlen(text), length);
     CHECK(strstr(text, " one | ") != NULL && strstr(text, " After | ") != NULL && strstr(text, "slower |") != NULL);
     CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL,
-                 picollo_benchmark_format_markdown(benchmark, "ps", "one", NULL, text, length, &length));
+                 picollo_benchmark_format(benchmark, "ps", "one", NULL, PICOLLO_TEXT_MARKDOWN, text, length, &length));
     picollo_benchmark_free(benchmark);
     CHECK_OK(picollo_histogram_summary(histogram, 0, &summary));
     CHECK_U64(60, summary.total_count);
@@ -100,7 +102,7 @@ static void resolution(void)
         CHECK_OK(picollo_benchmark_result(benchmark, &result));
         CHECK(result.repetitions_a == result.repetitions_b);
         CHECK(fabs(result.blocks.difference + 40) < 2 && fabs(result.blocks.median_a - 100) < 2);
-        CHECK_OK(picollo_benchmark_format_markdown(benchmark, "ps", "", "", text, sizeof text, &length));
+        CHECK_OK(picollo_benchmark_format(benchmark, "ps", "", "", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
         if (i == 0) {
             const uint32_t below = PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION | PICOLLO_COMPARISON_BELOW_RESOLUTION;
             CHECK(result.blocks.verdict == PICOLLO_VERDICT_NO_EVIDENCE && (result.blocks.flags & below) == below);

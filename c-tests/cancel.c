@@ -146,7 +146,7 @@ static void use_registry(void)
     /* Refused where another thread's is there at the moment. */
     if (picollo_registry_add(registry, own, &metric, bounds, 2, &id) == PICOLLO_OK) {
         CHECK_OK(picollo_registry_update(registry));
-        CHECK_OK(picollo_registry_write_openmetrics(registry, text, sizeof text, &length));
+        CHECK_OK(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length));
         CHECK_OK(picollo_registry_remove(registry, id));
     }
     picollo_histogram_free(own);

@@ -369,7 +369,7 @@ static_assert(PICOLLO_PICTURE_PERCENTILES == 0 && PICOLLO_PICTURE_DENSITY == 1 &
                   PICOLLO_THEME_AUTO == 0 && PICOLLO_THEME_LIGHT == 1 && PICOLLO_THEME_DARK == 2,
               "pictures");
 static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 && PICOLLO_SCALABLE_THRESHOLD_BITS == 13 &&
-                  PICOLLO_METRIC_NO_CREATED == 1,
+                  PICOLLO_METRIC_NO_CREATED == 1 && PICOLLO_EXPOSITION_OPENMETRICS == 0,
               "doubles, counters and metrics");
 
 static void asserted_by_the_compiler(void)

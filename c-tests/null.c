@@ -330,9 +330,9 @@ static void registries(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
     NULL_IN(picollo_registry_remove(NULL, 1));
     NULL_IN(picollo_registry_update(NULL));
-    NULL_IN(picollo_registry_write_openmetrics(NULL, buffer, sizeof buffer, &length));
-    NULL_IN(picollo_registry_write_openmetrics(registry, NULL, 1, &length));
-    NULL_IN(picollo_registry_write_openmetrics(registry, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_registry_encode(NULL, PICOLLO_EXPOSITION_OPENMETRICS, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, NULL, 1, &length));
+    NULL_IN(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, buffer, sizeof buffer, NULL));
     CHECK(id == 77 && length == 77);
     picollo_registry_free(registry);
     picollo_double_histogram_free(values);
@@ -429,7 +429,7 @@ static void benchmarks(void)
     NULL_IN(picollo_benchmark_counter(benchmark, 0, NULL));
     NULL_IN(picollo_benchmark_histogram_ref(NULL, 0, &out));
     NULL_IN(picollo_benchmark_histogram_ref(benchmark, 0, NULL));
-    NULL_IN(picollo_benchmark_format_markdown(NULL, "", "", "", buffer, sizeof buffer, &length));
+    NULL_IN(picollo_benchmark_format(NULL, "", "", "", PICOLLO_TEXT_MARKDOWN, buffer, sizeof buffer, &length));
     CHECK(none == NULL && out == NULL && which == 77 && repetitions == 77 && progress == 77 && length == 77);
     picollo_benchmark_free(benchmark);
     picollo_benchmark_free(NULL);

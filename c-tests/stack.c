@@ -94,7 +94,7 @@ static void read_log(void)
 static void openmetrics(void)
 {
     CHECK_OK(picollo_registry_update(registry));
-    CHECK_OK(picollo_registry_write_openmetrics(registry, text, sizeof text, &text_length));
+    CHECK_OK(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &text_length));
 }
 static void compare(void)
 {

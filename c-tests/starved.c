@@ -151,7 +151,7 @@ static void registries(void)
     if (histogram != NULL && done(picollo_registry_create(&registry))) {
         if (done(picollo_registry_add(registry, histogram, &metric, bounds, 2, &id))) {
             (void)done(picollo_registry_update(registry));
-            (void)done(picollo_registry_write_openmetrics(registry, text, sizeof text, &length));
+            (void)done(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length));
             CHECK_OK(picollo_registry_remove(registry, id));
         }
     }

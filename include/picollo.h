@@ -2473,7 +2473,7 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
                                              size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
- * Registries: histograms with names and labels, written as OpenMetrics text for Prometheus and its like.
+ * Registries: histograms with names and labels, written for Prometheus and its like.
  *
  *     picollo_registry *registry;
  *     const picollo_label labels[] = {{"method", "GET"}};
@@ -2489,9 +2489,8 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
  *     picollo_registry_add(registry, latency, &metric, bounds, 3, NULL);
  *     for each scrape:
  *         picollo_registry_update(registry);
- *         picollo_registry_write_openmetrics(registry, text, sizeof text, &length);
- *
- * The media type of the text is application/openmetrics-text; version=1.0.0; charset=utf-8.
+ *         picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, bytes, sizeof bytes, &length);
+ *         send(bytes, length)
  *
  * An observation is counted in the buckets whose bound is at or above the midpoint of its own bucket. So counts are exact
  * for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by those
@@ -2500,6 +2499,8 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
  * histogram, _lost and _not_finite, where there are any.
  */
 
+/** OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8. */
+#define PICOLLO_EXPOSITION_OPENMETRICS 0
 /** Do not tell since when there are counts: no _created. */
 #define PICOLLO_METRIC_NO_CREATED (1 << 0)
 
@@ -2633,20 +2634,22 @@ picollo_status picollo_registry_remove(picollo_registry *registry,
 picollo_status picollo_registry_update(picollo_registry *registry);
 
 /**
- * Writes what the last update has taken as OpenMetrics text, by the rules of all text: see picollo_summary_format.
+ * Writes what the last update has taken in a format of expositions. There is no NUL at the end, also of those that are
+ * text.
  *
- * Requires: buffer has capacity bytes. Between asking for the length and writing there must be neither an update nor
- *   another histogram, or the length may differ.
+ * Requires: format is PICOLLO_EXPOSITION_...; buffer has capacity bytes. Between asking for the length and writing there
+ *   must be neither an update nor another histogram, or the length may differ.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
- *   capacity above 0); PICOLLO_ERR_FORKED.
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (format); PICOLLO_ERR_FORKED.
  * Threads: any thread.
  * Cost: less than a microsecond for each bucket; allocates nothing.
  * Since: 0.1
  */
-picollo_status picollo_registry_write_openmetrics(const picollo_registry *registry,
-                                                  char *buffer,
-                                                  size_t capacity,
-                                                  size_t *out_length);
+picollo_status picollo_registry_encode(const picollo_registry *registry,
+                                       uint32_t format,
+                                       void *buffer,
+                                       size_t capacity,
+                                       size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Counters of one word that many threads share.
@@ -3631,23 +3634,25 @@ picollo_status picollo_benchmark_histogram_ref(picollo_benchmark *benchmark,
                                                picollo_histogram **out);
 
 /**
- * Writes how it went as Markdown: what changed in the times of single samples, the verdict by blocks, and the counters.
+ * Writes how it went: what changed in the times of single samples, the verdict by blocks, and the counters.
  *
- * Requires: buffer has capacity bytes. Empty names read "Before" and "After".
+ * Requires: format is PICOLLO_TEXT_MARKDOWN; buffer has capacity bytes. Empty names read "Before" and "After".
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (benchmark, out_length, and buffer with a
- *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8; PICOLLO_ERR_EMPTY before the
- *   first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8, and for an unknown format;
+ *   PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_..., which this version does not write;
+ *   PICOLLO_ERR_EMPTY before the first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
  * Threads: one at a time.
  * Cost: allocates snapshots for the time of the call.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_format_markdown(const picollo_benchmark *benchmark,
-                                                 const char *title,
-                                                 const char *name_a,
-                                                 const char *name_b,
-                                                 char *buffer,
-                                                 size_t capacity,
-                                                 size_t *out_length);
+picollo_status picollo_benchmark_format(const picollo_benchmark *benchmark,
+                                        const char *title,
+                                        const char *name_a,
+                                        const char *name_b,
+                                        uint32_t format,
+                                        char *buffer,
+                                        size_t capacity,
+                                        size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Known work.

@@ -77,7 +77,7 @@ public:
     outcome<std::string> text() const
     {
         return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_registry_write_openmetrics(native(), buffer, capacity, length);
+            return picollo_registry_encode(native(), PICOLLO_EXPOSITION_OPENMETRICS, buffer, capacity, length);
         });
     }
 

@@ -148,7 +148,7 @@ static void check_result(struct world *world, const struct benchmarked *benchmar
     size_t length;
     if (blocks == 0) {
         REFUSED(PICOLLO_ERR_EMPTY, result, picollo_benchmark_result(benchmarked->handle, &result));
-        REFUSED(PICOLLO_ERR_EMPTY, length, picollo_benchmark_format_markdown(benchmarked->handle, title, name, name, NULL, 0, &length));
+        REFUSED(PICOLLO_ERR_EMPTY, length, picollo_benchmark_format(benchmarked->handle, title, name, name, PICOLLO_TEXT_MARKDOWN, NULL, 0, &length));
         return;
     }
     EXPECT(PICOLLO_OK, picollo_benchmark_result(benchmarked->handle, &result));
@@ -170,8 +170,12 @@ static void check_result(struct world *world, const struct benchmarked *benchmar
         REQUIRE(is_near(median_of(differences, blocks), result.blocks.difference));
         REQUIRE(is_near(result.blocks.median_b - result.blocks.median_a, result.blocks.difference));
     }
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_benchmark_format_markdown(benchmarked->handle, NO_TEXT, name, name, NULL, 0, &length));
-#define MARKDOWN(buffer, capacity, length) picollo_benchmark_format_markdown(benchmarked->handle, title, name, name, buffer, capacity, length)
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_benchmark_format(benchmarked->handle, NO_TEXT, name, name, PICOLLO_TEXT_MARKDOWN, NULL, 0, &length));
+    for (uint32_t format = PICOLLO_TEXT_MARKDOWN + 1; format < 6; format++) {
+        const picollo_status refused = format <= PICOLLO_TEXT_CSV ? PICOLLO_ERR_UNSUPPORTED : PICOLLO_ERR_INVALID_ARGUMENT;
+        REFUSED(refused, length, picollo_benchmark_format(benchmarked->handle, title, name, name, format, NULL, 0, &length));
+    }
+#define MARKDOWN(buffer, capacity, length) picollo_benchmark_format(benchmarked->handle, title, name, name, PICOLLO_TEXT_MARKDOWN, buffer, capacity, length)
     if (rarely(world, 8)) FORMATS(MARKDOWN);
 }
 
@@ -225,7 +229,7 @@ static void op_null(struct world *world)
     REFUSED(PICOLLO_ERR_NULL_POINTER, result, picollo_benchmark_result(NULL, &result));
     REFUSED(PICOLLO_ERR_NULL_POINTER, counter, picollo_benchmark_counter(NULL, 0, &counter));
     REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_benchmark_histogram_ref(NULL, 0, &histogram));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, length, picollo_benchmark_format_markdown(NULL, "", "", "", NULL, 0, &length));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, length, picollo_benchmark_format(NULL, "", "", "", PICOLLO_TEXT_MARKDOWN, NULL, 0, &length));
 }
 
 void end_benchmark(struct world *world)

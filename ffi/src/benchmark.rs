@@ -30,6 +30,7 @@
 
 use core::ffi::c_char;
 
+use picollo_core::text::Format;
 use picollo_native::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark,
     BenchmarkOptions, Side,
@@ -341,21 +342,23 @@ pub unsafe extern "C" fn picollo_benchmark_histogram_ref(
     })
 }
 
-/// Writes how it went as Markdown: what changed in the times of single samples, the verdict by blocks, and the counters.
+/// Writes how it went: what changed in the times of single samples, the verdict by blocks, and the counters.
 ///
-/// Requires: buffer has capacity bytes. Empty names read "Before" and "After".
+/// Requires: format is PICOLLO_TEXT_MARKDOWN; buffer has capacity bytes. Empty names read "Before" and "After".
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (benchmark, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8; PICOLLO_ERR_EMPTY before the
-///   first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8, and for an unknown format;
+///   PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_..., which this version does not write;
+///   PICOLLO_ERR_EMPTY before the first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
 /// Threads: one at a time.
 /// Cost: allocates snapshots for the time of the call.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_format_markdown(
+pub unsafe extern "C" fn picollo_benchmark_format(
     benchmark: *const picollo_benchmark,
     title: *const c_char,
     name_a: *const c_char,
     name_b: *const c_char,
+    format: u32,
     buffer: *mut c_char,
     capacity: usize,
     out_length: *mut usize,
@@ -365,6 +368,9 @@ pub unsafe extern "C" fn picollo_benchmark_format_markdown(
         let (benchmark, title) = unsafe { (read(benchmark)?, text(title)?) };
         // SAFETY: as above.
         let (name_a, name_b) = unsafe { (text(name_a)?, text(name_b)?) };
+        if Format::try_from(format)? != Format::Markdown {
+            return Err(Failure::UNSUPPORTED);
+        }
         benchmark.result()?;
         // SAFETY: as above.
         unsafe {

@@ -1,4 +1,4 @@
-//! Registries: histograms with names and labels, written as OpenMetrics text for Prometheus and its like.
+//! Registries: histograms with names and labels, written for Prometheus and its like.
 //!
 //!     picollo_registry *registry;
 //!     const picollo_label labels[] = {{"method", "GET"}};
@@ -14,9 +14,8 @@
 //!     picollo_registry_add(registry, latency, &metric, bounds, 3, NULL);
 //!     for each scrape:
 //!         picollo_registry_update(registry);
-//!         picollo_registry_write_openmetrics(registry, text, sizeof text, &length);
-//!
-//! The media type of the text is application/openmetrics-text; version=1.0.0; charset=utf-8.
+//!         picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, bytes, sizeof bytes, &length);
+//!         send(bytes, length)
 //!
 //! An observation is counted in the buckets whose bound is at or above the midpoint of its own bucket. So counts are exact
 //! for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by those
@@ -24,7 +23,7 @@
 //! it, and what was above it is counted at +Inf alone. Lost and not finite observations are told by counters beside the
 //! histogram, _lost and _not_finite, where there are any.
 
-use core::ffi::c_char;
+use core::ffi::{c_char, c_void};
 
 use picollo_core::{Lock, Metric, Registry};
 
@@ -36,7 +35,10 @@ use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_regist
 use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
-use crate::text::write_text;
+use crate::text::write_bytes;
+
+/// OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8.
+pub const PICOLLO_EXPOSITION_OPENMETRICS: u32 = 0;
 
 /// Do not tell since when there are counts: no _created.
 pub const PICOLLO_METRIC_NO_CREATED: u32 = 1 << 0;
@@ -291,27 +293,32 @@ pub unsafe extern "C" fn picollo_registry_update(registry: *mut picollo_registry
     })
 }
 
-/// Writes what the last update has taken as OpenMetrics text, by the rules of all text: see picollo_summary_format.
+/// Writes what the last update has taken in a format of expositions. There is no NUL at the end, also of those that are
+/// text.
 ///
-/// Requires: buffer has capacity bytes. Between asking for the length and writing there must be neither an update nor
-///   another histogram, or the length may differ.
+/// Requires: format is PICOLLO_EXPOSITION_...; buffer has capacity bytes. Between asking for the length and writing there
+///   must be neither an update nor another histogram, or the length may differ.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_FORKED.
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (format); PICOLLO_ERR_FORKED.
 /// Threads: any thread.
 /// Cost: less than a microsecond for each bucket; allocates nothing.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_write_openmetrics(
+pub unsafe extern "C" fn picollo_registry_encode(
     registry: *const picollo_registry,
-    buffer: *mut c_char,
+    format: u32,
+    buffer: *mut c_void,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         unsafe {
+            if format != PICOLLO_EXPOSITION_OPENMETRICS {
+                return Err(Failure::INVALID_ARGUMENT);
+            }
             with(registry, |registry| {
-                write_text(buffer, capacity, out_length, &|mut out| registry.write_openmetrics(&mut out))
+                write_bytes(buffer, capacity, out_length, &|mut out| registry.write_openmetrics(&mut out))
             })
         }
     })

@@ -51,7 +51,7 @@ unsupported! {
     picollo_registry_add_double
     picollo_registry_remove
     picollo_registry_update
-    picollo_registry_write_openmetrics
+    picollo_registry_encode
 }
 
 nothing! {

@@ -159,7 +159,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "registry_add_double": (c_int32, [HANDLE, HANDLE, c_void_p, c_void_p, c_size_t, c_void_p]),
     "registry_remove": (c_int32, [HANDLE, c_uint64]),
     "registry_update": (c_int32, [HANDLE]),
-    "registry_write_openmetrics": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "registry_encode": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     # counter
     "scalable_counter_add_n32": (None, [c_void_p, HOT_U64, c_uint32]),
     "scalable_counter_add_n64": (None, [c_void_p, HOT_U64, c_uint32]),
@@ -207,9 +207,9 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "benchmark_result": (c_int32, [HANDLE, c_void_p]),
     "benchmark_counter": (c_int32, [HANDLE, c_size_t, c_void_p]),
     "benchmark_histogram_ref": (c_int32, [HANDLE, c_uint32, c_void_p]),
-    "benchmark_format_markdown": (
+    "benchmark_format": (
         c_int32,
-        [HANDLE, c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, POINTER(c_size_t)],
+        [HANDLE, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)],
     ),
     # work
     "work_add_chain_256": (None, [HOT_U64]),

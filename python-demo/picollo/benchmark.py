@@ -279,7 +279,7 @@ class Benchmark(Handle):
             known = counter.status == 0
             counters.append(BenchmarkCounter(event, counter.a if known else None, counter.b if known else None))
         texts = c_text(title, "title"), c_text(name, "name"), c_text(other_name, "other_name")
-        text = read_text(lambda *buffer: held.benchmark_format_markdown(handle, *texts, *buffer), "benchmark")
+        text = read_text(lambda *buffer: held.benchmark_format(handle, *texts, structs.TEXT_MARKDOWN, *buffer), "benchmark")
         return BenchmarkResult(raw, self._histogram(A, name), self._histogram(B, other_name), tuple(counters), text)
 
     def _histogram(self, which: int, name: str) -> Histogram:

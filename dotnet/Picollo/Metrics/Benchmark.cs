@@ -227,8 +227,8 @@ namespace Picollo.Metrics
                 return NativeText.Read((buffer, capacity, length) =>
                 {
                     fixed (byte* text = nativeTitle, before = nativeBefore, after = nativeAfter)
-                        return NativeMethods.picollo_benchmark_format_markdown(
-                            _handle, text, before, after, buffer, capacity, length);
+                        return NativeMethods.picollo_benchmark_format(
+                            _handle, text, before, after, Constants.TextMarkdown, buffer, capacity, length);
                 });
         }
 

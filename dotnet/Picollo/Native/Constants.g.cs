@@ -83,6 +83,8 @@ namespace Picollo.Native
         internal const int DoubleDotnetRanks = 1 << 0;
         internal const int DoubleExactSum = 1 << 1;
 
+        internal const int ExpositionOpenmetrics = 0;
+
         internal const int MetricNoCreated = 1 << 0;
 
         internal const int ScalableThresholdBits = 13;

@@ -433,8 +433,8 @@ namespace Picollo.Native
         internal static extern int picollo_registry_update(RegistryHandle registry);
 
         [DllImport(Library)]
-        internal static extern int picollo_registry_write_openmetrics(
-            RegistryHandle registry, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+        internal static extern int picollo_registry_encode(
+            RegistryHandle registry, uint format, void* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         // Counter.
 
@@ -579,8 +579,8 @@ namespace Picollo.Native
             BenchmarkHandle benchmark, uint which, out HistogramHandle result);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_format_markdown(
-            BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, byte* buffer, UIntPtr capacity,
+        internal static extern int picollo_benchmark_format(
+            BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, uint format, byte* buffer, UIntPtr capacity,
             UIntPtr* outLength);
 
         // Work.

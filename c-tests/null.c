@@ -350,7 +350,7 @@ static void doubles(void)
     char buffer[8];
 
     CHECK_OK(picollo_double_histogram_create(NULL, &values));
-    CHECK_OK(picollo_double_snapshot_create(&counts));
+    CHECK_OK(picollo_double_snapshot_create(NULL, &counts));
     NULL_IN(picollo_double_histogram_create(NULL, NULL));
     picollo_double_histogram_free(NULL);
     picollo_double_histogram_record_batch(NULL, &value, 1);
@@ -364,7 +364,8 @@ static void doubles(void)
     NULL_IN(picollo_double_histogram_add(values, NULL));
     NULL_IN(picollo_double_histogram_footprint(NULL, &length));
     NULL_IN(picollo_double_histogram_footprint(values, NULL));
-    NULL_IN(picollo_double_snapshot_create(NULL));
+    NULL_IN(picollo_double_snapshot_create(NULL, NULL));
+    NULL_IN(picollo_double_snapshot_create(values, NULL));
     picollo_double_snapshot_free(NULL);
     NULL_IN(picollo_double_snapshot_update(NULL, values, 0));
     NULL_IN(picollo_double_snapshot_update(counts, NULL, 0));

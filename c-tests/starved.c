@@ -125,7 +125,7 @@ static void doubles(void)
     if (!done(picollo_double_histogram_create(&options, &histogram))) return;
     for (double value = 1e-9; value < 1e9; value *= -100, number++) picollo_double_histogram_record(histogram, value);
     if (done(picollo_double_histogram_collect(histogram, NULL, 0, NULL, &statistics))) CHECK_U64(number, statistics.count + statistics.lost);
-    if (done(picollo_double_snapshot_create(&snapshot))) {
+    if (done(picollo_double_snapshot_create(NULL, &snapshot))) {
         picollo_double_histogram_record(histogram, 5);
         if (done(picollo_double_snapshot_update(snapshot, histogram, 1))) (void)done(picollo_double_histogram_add(histogram, snapshot));
     }

@@ -793,7 +793,7 @@ typedef struct picollo_counts {
  * Cost: allocates 16 bytes a counter, copies all counters.
  * Since: 0.1
  */
-picollo_status picollo_snapshot_create(picollo_histogram *histogram,
+picollo_status picollo_snapshot_create(const picollo_histogram *histogram,
                                        picollo_snapshot **out);
 
 /**
@@ -822,7 +822,7 @@ picollo_status picollo_snapshot_required_size(const picollo_histogram *histogram
  */
 picollo_status picollo_snapshot_init_in(void *memory,
                                         size_t size,
-                                        picollo_histogram *histogram,
+                                        const picollo_histogram *histogram,
                                         picollo_snapshot **out);
 
 /**
@@ -1312,7 +1312,7 @@ picollo_status picollo_snapshot_summary(const picollo_snapshot *snapshot,
  * Cost: allocates 16 bytes a counter for the time of the call; three passes over the counters.
  * Since: 0.1
  */
-picollo_status picollo_histogram_summary(picollo_histogram *histogram,
+picollo_status picollo_histogram_summary(const picollo_histogram *histogram,
                                          uint32_t value_selection,
                                          picollo_summary *out);
 
@@ -2306,12 +2306,12 @@ picollo_status picollo_double_histogram_footprint(const picollo_double_histogram
 /* ----------------------------------------------------------------------------------------------------------
  * Snapshots of doubles: what was recorded in one interval, to read more than once.
  *
- * A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from. It is made once
- * and taken into as often as one likes:
+ * A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from: one may take from
+ * several histograms in turn. It is made once and taken into as often as one likes:
  *
  *     picollo_double_snapshot *snapshot;
  *     picollo_double_summary summary;
- *     picollo_double_snapshot_create(&snapshot);
+ *     picollo_double_snapshot_create(NULL, &snapshot);            (of nothing yet)
  *     picollo_double_snapshot_update(snapshot, histogram, 1);     (takes the interval out of the histogram)
  *     picollo_double_snapshot_summary(snapshot, &summary);
  *     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
@@ -2350,15 +2350,18 @@ typedef struct picollo_double_summary {
 } picollo_double_summary;
 
 /**
- * Makes an empty snapshot.
+ * Makes a snapshot of a histogram's present interval, and leaves the counts there; or an empty one, to merge into and for
+ * picollo_double_snapshot_update.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
- * Ownership: *out is the caller's, for picollo_double_snapshot_free.
- * Threads: any thread.
- * Cost: allocates less than 1 KB.
+ * Requires: histogram is NULL for an empty one.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY against collections.
+ * Ownership: *out is the caller's, for picollo_double_snapshot_free; it holds nothing of the histogram.
+ * Threads: any thread, also while others record and collect.
+ * Cost: allocates less than 1 KB, and room for the buckets with counts; looks at all counters there are.
  * Since: 0.1
  */
-picollo_status picollo_double_snapshot_create(picollo_double_snapshot **out);
+picollo_status picollo_double_snapshot_create(const picollo_double_histogram *histogram,
+                                              picollo_double_snapshot **out);
 
 /**
  * Frees a snapshot. NULL is allowed and does nothing.
@@ -2400,8 +2403,8 @@ picollo_status picollo_double_snapshot_statistics(const picollo_double_snapshot 
 /**
  * Finds the values at quantiles, by the rule that the histogram was made with.
  *
- * Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 quantiles and out_values);
+ * Requires: quantiles, 0 ..= 1 in any order, and out have length elements each and do not overlap.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 quantiles and out);
  *   PICOLLO_ERR_INVALID_ARGUMENT for a quantile that is NaN or outside 0 ..= 1; PICOLLO_ERR_EMPTY when nothing was
  *   recorded.
  * Threads: any thread.
@@ -2411,7 +2414,7 @@ picollo_status picollo_double_snapshot_statistics(const picollo_double_snapshot 
 picollo_status picollo_double_snapshot_quantiles(const picollo_double_snapshot *snapshot,
                                                  const double *quantiles,
                                                  size_t length,
-                                                 double *out_values);
+                                                 double *out);
 
 /**
  * Summarises: statistics and sixteen percentiles. A snapshot without counts has a summary too: totals and targets 0,
@@ -2581,7 +2584,7 @@ void picollo_registry_free(picollo_registry *registry);
  * Since: 0.1
  */
 picollo_status picollo_registry_add(picollo_registry *registry,
-                                    picollo_histogram *histogram,
+                                    const picollo_histogram *histogram,
                                     const picollo_metric_options *metric,
                                     const uint64_t *bounds,
                                     size_t length,
@@ -2600,7 +2603,7 @@ picollo_status picollo_registry_add(picollo_registry *registry,
  * Since: 0.1
  */
 picollo_status picollo_registry_add_double(picollo_registry *registry,
-                                           picollo_double_histogram *histogram,
+                                           const picollo_double_histogram *histogram,
                                            const picollo_metric_options *metric,
                                            const double *bounds,
                                            size_t length,
@@ -3385,7 +3388,7 @@ picollo_status picollo_session_reset(picollo_session *session,
  * Cost: none to speak of.
  * Since: 0.1
  */
-picollo_status picollo_session_histogram_ref(picollo_session *session,
+picollo_status picollo_session_histogram_ref(const picollo_session *session,
                                              size_t index,
                                              picollo_histogram **out);
 
@@ -3629,7 +3632,7 @@ picollo_status picollo_benchmark_counter(const picollo_benchmark *benchmark,
  * Cost: none to speak of.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_histogram_ref(picollo_benchmark *benchmark,
+picollo_status picollo_benchmark_histogram_ref(const picollo_benchmark *benchmark,
                                                uint32_t which,
                                                picollo_histogram **out);
 

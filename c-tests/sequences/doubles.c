@@ -284,7 +284,7 @@ static struct double_snapshot *a_snapshot(struct world *world)
 {
     struct double_snapshot *const snapshot = &doubles_of(world)->snapshots[choose(world, DOUBLES)];
     if (snapshot->handle == NULL) {
-        EXPECT(PICOLLO_OK, picollo_double_snapshot_create(&snapshot->handle));
+        EXPECT(PICOLLO_OK, picollo_double_snapshot_create(NULL, &snapshot->handle));
         snapshot->bits = bits_of(0);
         snapshot->dotnet = snapshot->limited = 0;
     }

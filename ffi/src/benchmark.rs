@@ -323,7 +323,7 @@ pub unsafe extern "C" fn picollo_benchmark_counter(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_histogram_ref(
-    benchmark: *mut picollo_benchmark,
+    benchmark: *const picollo_benchmark,
     which: u32,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {

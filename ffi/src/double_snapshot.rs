@@ -1,11 +1,11 @@
 //! Snapshots of doubles: what was recorded in one interval, to read more than once.
 //!
-//! A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from. It is made once
-//! and taken into as often as one likes:
+//! A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from: one may take from
+//! several histograms in turn. It is made once and taken into as often as one likes:
 //!
 //!     picollo_double_snapshot *snapshot;
 //!     picollo_double_summary summary;
-//!     picollo_double_snapshot_create(&snapshot);
+//!     picollo_double_snapshot_create(NULL, &snapshot);            (of nothing yet)
 //!     picollo_double_snapshot_update(snapshot, histogram, 1);     (takes the interval out of the histogram)
 //!     picollo_double_snapshot_summary(snapshot, &summary);
 //!     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
@@ -38,21 +38,29 @@ pub unsafe fn read<'a>(snapshot: *const picollo_double_snapshot) -> Outcome<&'a 
     unsafe { input(snapshot.cast()) }
 }
 
-/// Makes an empty snapshot.
+/// Makes a snapshot of a histogram's present interval, and leaves the counts there; or an empty one, to merge into and for
+/// picollo_double_snapshot_update.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
-/// Ownership: *out is the caller's, for picollo_double_snapshot_free.
-/// Threads: any thread.
-/// Cost: allocates less than 1 KB.
+/// Requires: histogram is NULL for an empty one.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY against collections.
+/// Ownership: *out is the caller's, for picollo_double_snapshot_free; it holds nothing of the histogram.
+/// Threads: any thread, also while others record and collect.
+/// Cost: allocates less than 1 KB, and room for the buckets with counts; looks at all counters there are.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_snapshot_create(
+    histogram: *const picollo_double_histogram,
     out: *mut *mut picollo_double_snapshot,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let out = unsafe { output(out)? };
-        out.set(memory::create(DoubleSnapshot::new())?.as_ptr().cast());
+        let mut snapshot = DoubleSnapshot::new();
+        if !histogram.is_null() {
+            // SAFETY: as above.
+            unsafe { borrow(histogram)? }.look(&mut snapshot)?;
+        }
+        out.set(memory::create(snapshot)?.as_ptr().cast());
         Ok(())
     })
 }
@@ -119,8 +127,8 @@ pub unsafe extern "C" fn picollo_double_snapshot_statistics(
 
 /// Finds the values at quantiles, by the rule that the histogram was made with.
 ///
-/// Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 quantiles and out_values);
+/// Requires: quantiles, 0 ..= 1 in any order, and out have length elements each and do not overlap.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 quantiles and out);
 ///   PICOLLO_ERR_INVALID_ARGUMENT for a quantile that is NaN or outside 0 ..= 1; PICOLLO_ERR_EMPTY when nothing was
 ///   recorded.
 /// Threads: any thread.
@@ -131,13 +139,13 @@ pub unsafe extern "C" fn picollo_double_snapshot_quantiles(
     snapshot: *const picollo_double_snapshot,
     quantiles: *const f64,
     length: usize,
-    out_values: *mut f64,
+    out: *mut f64,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (snapshot, quantiles, out_values) =
-            unsafe { (read(snapshot)?, slice(quantiles, length)?, slice_mut(out_values, length)?) };
-        Ok(snapshot.quantiles(quantiles, out_values)?)
+        let (snapshot, quantiles, out) =
+            unsafe { (read(snapshot)?, slice(quantiles, length)?, slice_mut(out, length)?) };
+        Ok(snapshot.quantiles(quantiles, out)?)
     })
 }
 

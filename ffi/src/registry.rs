@@ -204,7 +204,7 @@ pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_add(
     registry: *mut picollo_registry,
-    histogram: *mut picollo_histogram,
+    histogram: *const picollo_histogram,
     metric: *const picollo_metric_options,
     bounds: *const u64,
     length: usize,
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn picollo_registry_add(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_add_double(
     registry: *mut picollo_registry,
-    histogram: *mut picollo_double_histogram,
+    histogram: *const picollo_double_histogram,
     metric: *const picollo_metric_options,
     bounds: *const f64,
     length: usize,

@@ -361,7 +361,7 @@ pub unsafe extern "C" fn picollo_session_reset(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_histogram_ref(
-    session: *mut picollo_session,
+    session: *const picollo_session,
     index: usize,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {

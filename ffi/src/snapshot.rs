@@ -79,7 +79,7 @@ pub unsafe fn pair<'a>(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_snapshot_create(
-    histogram: *mut picollo_histogram,
+    histogram: *const picollo_histogram,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     guard(|| {
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn picollo_snapshot_required_size(
 pub unsafe extern "C" fn picollo_snapshot_init_in(
     memory: *mut c_void,
     size: usize,
-    histogram: *mut picollo_histogram,
+    histogram: *const picollo_histogram,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     guard(|| {

@@ -143,7 +143,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "double_histogram_add": (c_int32, [HANDLE, HANDLE]),
     "double_histogram_footprint": (c_int32, [HANDLE, POINTER(c_size_t)]),
     # double snapshot
-    "double_snapshot_create": (c_int32, [c_void_p]),
+    "double_snapshot_create": (c_int32, [HANDLE, c_void_p]),
     "double_snapshot_free": (None, [HANDLE]),
     "double_snapshot_update": (c_int32, [HANDLE, HANDLE, c_uint32]),
     "double_snapshot_statistics": (c_int32, [HANDLE, c_void_p]),

@@ -134,7 +134,7 @@ class DoubleSnapshot(Handle):
         self._name = name
         self._pointer: Optional[c_void_p] = None
         pointer = c_void_p()
-        check(held.double_snapshot_create(byref(pointer)), "snapshot")
+        check(held.double_snapshot_create(None, byref(pointer)), "snapshot")
         self._pointer = own(pointer, held.double_snapshot_free)
 
     def _take(self, histogram: c_void_p, collect: bool) -> DoubleSnapshot:

@@ -377,7 +377,8 @@ namespace Picollo.Native
         // Double snapshot.
 
         [DllImport(Library)]
-        internal static extern int picollo_double_snapshot_create(out DoubleSnapshotHandle result);
+        internal static extern int picollo_double_snapshot_create(
+            DoubleHistogramHandle histogram, out DoubleSnapshotHandle result);
 
         [DllImport(Library)]
         internal static extern void picollo_double_snapshot_free(IntPtr snapshot);
@@ -392,7 +393,7 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern int picollo_double_snapshot_quantiles(
-            DoubleSnapshotHandle snapshot, double* quantiles, UIntPtr length, double* outValues);
+            DoubleSnapshotHandle snapshot, double* quantiles, UIntPtr length, double* result);
 
         [DllImport(Library)]
         internal static extern int picollo_double_snapshot_summary(DoubleSnapshotHandle snapshot, PicolloDoubleSummary* result);

@@ -1,6 +1,8 @@
 /* Benchmarks: the steps, made-up times, and once for real. */
 #include "test.h"
 
+#include <pthread.h>
+
 static picollo_benchmark_options default_benchmark_options(void)
 {
     picollo_benchmark_options options;
@@ -31,6 +33,7 @@ static void made_up_times(void)
     char order[256] = "", text[8192];
     size_t taken = 0, length;
     double progress = -1;
+    picollo_error error;
 
     options.max_blocks = 30;
     options.repetitions = 10;
@@ -41,17 +44,28 @@ static void made_up_times(void)
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_JSON, text, sizeof text, &length));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_format(benchmark, "", "", "", 4, text, sizeof text, &length));
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmark));
-    while ((status = picollo_benchmark_next(benchmark, &which, &repetitions)) == PICOLLO_OK) {
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmark, NULL));
+    memset(&error, 0, sizeof error);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmark, &error));
+    CHECK(error.status == PICOLLO_ERR_INVALID_ARGUMENT && strstr(error.message, "begun") != NULL);
+    memset(&error, 0, sizeof error);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done_after(benchmark, 1, &error));
+    CHECK(error.status == PICOLLO_ERR_INVALID_ARGUMENT && error.message[0] != 0);
+    while ((status = picollo_benchmark_next(benchmark, &which, &repetitions, NULL)) == PICOLLO_OK) {
         /* 100 ns a call of A, 110 ns of B, 20 ns for what surrounds ten of them. */
         const uint64_t call = which == PICOLLO_BENCHMARK_A ? 100000 : which == PICOLLO_BENCHMARK_B ? 110000 : 0;
         CHECK(repetitions == 10 && which <= 2);
         if (taken < sizeof order - 1) order[taken] = "ABe"[which];
         taken++;
-        CHECK_OK(picollo_benchmark_done_after(benchmark, 20000 + call * repetitions + (next_random(&state) >> 54)));
+        CHECK_OK(picollo_benchmark_done_after(benchmark, 20000 + call * repetitions + (next_random(&state) >> 54), NULL));
     }
-    CHECK(status == PICOLLO_ERR_EMPTY && taken == 2 + 16 + 5 + 4 * 30);
+    CHECK(status == PICOLLO_END && taken == 2 + 16 + 5 + 4 * 30);
     order[taken] = 0;
+    /* The end is no error, and it stays the end. */
+    memset(&error, 0x5a, sizeof error);
+    which = 77;
+    CHECK_STATUS(PICOLLO_END, picollo_benchmark_next(benchmark, &which, &repetitions, &error));
+    CHECK(which == 77 && error.message[0] == 0x5a);
     CHECK(strncmp(order, "ABeeee", 6) == 0 && strstr(order, "eABBABAABABBABAAB") != NULL);
     CHECK_OK(picollo_benchmark_progress(benchmark, &progress));
     CHECK(progress == 1);
@@ -95,9 +109,9 @@ static void resolution(void)
         options.warm_up_seconds = 1e-12;
         options.resolution_seconds = asked[i];
         benchmark = create_benchmark(&options);
-        while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+        while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
             const uint64_t call = which == PICOLLO_BENCHMARK_A ? 20100 : which == PICOLLO_BENCHMARK_B ? 20060 : 20000;
-            CHECK_OK(picollo_benchmark_done_after(benchmark, call * n + (next_random(&state) >> 54)));
+            CHECK_OK(picollo_benchmark_done_after(benchmark, call * n + (next_random(&state) >> 54), NULL));
         }
         CHECK_OK(picollo_benchmark_result(benchmark, &result));
         CHECK(result.repetitions_a == result.repetitions_b);
@@ -142,6 +156,31 @@ static void refused(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
 }
 
+static void *elsewhere(void *benchmark)
+{
+    uint32_t which;
+    uint64_t n;
+    picollo_error error;
+    memset(&error, 0, sizeof error);
+    CHECK_STATUS(PICOLLO_ERR_WRONG_THREAD, picollo_benchmark_next((picollo_benchmark *)benchmark, &which, &n, &error));
+    CHECK(error.status == PICOLLO_ERR_WRONG_THREAD && error.message[0] != 0);
+    return NULL;
+}
+
+/* What is wrong with its events, the benchmark explains. */
+static void the_wrong_thread(void)
+{
+    picollo_event event;
+    picollo_benchmark *benchmark = NULL;
+    pthread_t thread;
+    CHECK_OK(picollo_event_parse("page-faults", &event, NULL));
+    CHECK_OK(picollo_benchmark_create(NULL, &event, 1, &benchmark, NULL));
+    if (benchmark == NULL) return;
+    CHECK(pthread_create(&thread, NULL, elsewhere, benchmark) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    picollo_benchmark_free(benchmark);
+}
+
 static void known_work_with_counters(void)
 {
     picollo_benchmark_options options = default_benchmark_options();
@@ -159,10 +198,10 @@ static void known_work_with_counters(void)
     CHECK_OK(picollo_event_parse("instructions", &events[1], NULL));
     CHECK_OK(picollo_benchmark_create(&options, events, 2, &benchmark, NULL));
     if (benchmark == NULL) return;
-    while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+    while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
         if (which == PICOLLO_BENCHMARK_A) while (n--) picollo_work_add_chain_256(50);
         else if (which == PICOLLO_BENCHMARK_B) while (n--) picollo_work_add_chain_256(100);
-        CHECK_OK(picollo_benchmark_done(benchmark));
+        CHECK_OK(picollo_benchmark_done(benchmark, NULL));
     }
     CHECK_OK(picollo_benchmark_result(benchmark, &result));
     CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER);
@@ -184,6 +223,7 @@ int main(void)
     RUN(made_up_times);
     RUN(resolution);
     RUN(refused);
+    RUN(the_wrong_thread);
     RUN(known_work_with_counters);
     return report();
 }

@@ -94,9 +94,9 @@ static void benchmark(void)
     CHECK_OK(picollo_benchmark_create(&options, &event, 1, &benchmark, &error));
     if (benchmark == NULL) return;
     for (int i = 0; i < 20; i++) {
-        if (picollo_benchmark_next(benchmark, &which, &repetitions) != PICOLLO_OK) break;
+        if (picollo_benchmark_next(benchmark, &which, &repetitions, NULL) != PICOLLO_OK) break;
         picollo_work_add_chain_256(1);
-        CHECK_OK(picollo_benchmark_done(benchmark));
+        CHECK_OK(picollo_benchmark_done(benchmark, NULL));
     }
     picollo_benchmark_free(benchmark);
 }

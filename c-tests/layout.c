@@ -319,7 +319,7 @@ AT(picollo_event_info, flags, 36);
 AT(picollo_event_info, message, 40);
 
 SIZE(picollo_status, 4);
-static_assert(PICOLLO_OK == 0 && PICOLLO_ERR_NULL_POINTER == -1 && PICOLLO_ERR_INVALID_ARGUMENT == -2 &&
+static_assert(PICOLLO_OK == 0 && PICOLLO_END == -100 && PICOLLO_ERR_NULL_POINTER == -1 && PICOLLO_ERR_INVALID_ARGUMENT == -2 &&
                   PICOLLO_ERR_OUT_OF_MEMORY == -3 && PICOLLO_ERR_BUFFER_TOO_SMALL == -4 &&
                   PICOLLO_ERR_UNSUPPORTED == -5 && PICOLLO_ERR_INCOMPATIBLE == -6 && PICOLLO_ERR_CORRUPT == -7 &&
                   PICOLLO_ERR_EMPTY == -8 && PICOLLO_ERR_WRONG_THREAD == -9 && PICOLLO_ERR_OS == -10 &&

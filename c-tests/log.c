@@ -52,8 +52,8 @@ static void at_the_end(picollo_log_reader *reader)
     picollo_snapshot *snapshot = NULL;
     memset(&interval, 0x5a, sizeof interval);
     for (int i = 0; i < 2; i++) {
-        CHECK_STATUS(PICOLLO_ERR_EMPTY, next_decoded(reader, &interval, &snapshot));
-        CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_next(reader, &interval));
+        CHECK_STATUS(PICOLLO_END, next_decoded(reader, &interval, &snapshot));
+        CHECK_STATUS(PICOLLO_END, picollo_log_reader_next(reader, &interval));
         CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_decode(reader, &snapshot));
     }
     CHECK(snapshot == NULL && interval.tag[0] == 0x5a);
@@ -246,7 +246,7 @@ static void damaged_logs(void)
             status = next_decoded(log.reader, &interval, &snapshot);
             CHECK((status == PICOLLO_OK) == (snapshot != NULL));
             picollo_snapshot_free(snapshot);
-        } while (status != PICOLLO_ERR_EMPTY && ++calls < 100);
+        } while (status != PICOLLO_END && ++calls < 100);
         CHECK(calls <= 12);
         close_log(log);
     }
@@ -388,7 +388,7 @@ static void short_lines_touch_little_memory(void)
     CHECK_OK(picollo_log_reader_create(line, sizeof line - 1, &reader));
     CHECK_OK(picollo_log_reader_set_max_counters(reader, 1 << 20));
     CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, next_decoded(reader, &interval, &snapshot));
-    CHECK_STATUS(PICOLLO_ERR_EMPTY, next_decoded(reader, &interval, &snapshot));
+    CHECK_STATUS(PICOLLO_END, next_decoded(reader, &interval, &snapshot));
     picollo_log_reader_free(reader);
 }
 

@@ -417,11 +417,11 @@ static void benchmarks(void)
     NULL_IN(picollo_benchmark_create(NULL, NULL, 0, NULL, NULL));
     NULL_IN(picollo_benchmark_create(NULL, NULL, 1, &none, NULL));
     CHECK_OK(picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL));
-    NULL_IN(picollo_benchmark_next(NULL, &which, &repetitions));
-    NULL_IN(picollo_benchmark_next(benchmark, NULL, &repetitions));
-    NULL_IN(picollo_benchmark_next(benchmark, &which, NULL));
-    NULL_IN(picollo_benchmark_done(NULL));
-    NULL_IN(picollo_benchmark_done_after(NULL, 1));
+    NULL_IN(picollo_benchmark_next(NULL, &which, &repetitions, NULL));
+    NULL_IN(picollo_benchmark_next(benchmark, NULL, &repetitions, NULL));
+    NULL_IN(picollo_benchmark_next(benchmark, &which, NULL, NULL));
+    NULL_IN(picollo_benchmark_done(NULL, NULL));
+    NULL_IN(picollo_benchmark_done_after(NULL, 1, NULL));
     NULL_IN(picollo_benchmark_progress(NULL, &progress));
     NULL_IN(picollo_benchmark_progress(benchmark, NULL));
     NULL_IN(picollo_benchmark_result(NULL, &result));

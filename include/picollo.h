@@ -108,13 +108,14 @@ const char *picollo_version(void);
 /* ----------------------------------------------------------------------------------------------------------
  * Status and errors.
  *
- * Every call that can fail returns a picollo_status: PICOLLO_OK, which is 0, or one of the negative numbers below.
+ * Every call that can fail returns a picollo_status: PICOLLO_OK, which is 0, or one of the negative numbers below. All of
+ * those but PICOLLO_END are errors.
  * Numbers are never reused; a later version may return new ones. Each function lists what it returns. Any of them that
  * returns a status, and is not handed out as a hot one, may also return PICOLLO_ERR_PANIC, which is a defect of the
  * library and is worth a report.
  */
 
-/** 0 is success, everything else is negative. */
+/** 0 is success; everything else is negative, and says that nothing was delivered. */
 typedef int32_t picollo_status;
 
 /**
@@ -136,6 +137,8 @@ typedef struct picollo_error {
 
 /** Done. */
 #define PICOLLO_OK 0
+/** There is no more: what is asked again and again for the next one has come to its end. No error. */
+#define PICOLLO_END (-100)
 /** A pointer is NULL that must not be. */
 #define PICOLLO_ERR_NULL_POINTER (-1)
 /** An argument is outside its documented range, or a pointer is not aligned for what it points to. */
@@ -150,7 +153,7 @@ typedef struct picollo_error {
 #define PICOLLO_ERR_INCOMPATIBLE (-6)
 /** Encoded data or an image in memory is malformed. */
 #define PICOLLO_ERR_CORRUPT (-7)
-/** Nothing was recorded, so there is nothing to tell; or the end of a log. */
+/** Nothing was recorded or read, so there is nothing to tell. */
 #define PICOLLO_ERR_EMPTY (-8)
 /** Only the thread that opened the session may do this. */
 #define PICOLLO_ERR_WRONG_THREAD (-9)
@@ -1555,7 +1558,7 @@ picollo_status picollo_snapshot_corrected(const picollo_snapshot *snapshot,
  *     picollo_snapshot *snapshot;
  *     picollo_status status;
  *     picollo_log_reader_create(text, length, &reader);
- *     while ((status = picollo_log_reader_next(reader, &interval)) != PICOLLO_ERR_EMPTY) {
+ *     while ((status = picollo_log_reader_next(reader, &interval)) != PICOLLO_END) {
  *         if (status != PICOLLO_OK) continue;     (a line that cannot be read; reading goes on after it)
  *         ... interval.tag, interval.start_seconds: is it wanted? ...
  *         if (picollo_log_reader_decode(reader, &snapshot) != PICOLLO_OK) continue;
@@ -1620,7 +1623,7 @@ picollo_status picollo_log_reader_set_max_counters(picollo_log_reader *reader, u
  * Reads the next interval. Its histogram is not decoded, so that picking from a large log by tag and time costs little:
  * picollo_log_reader_decode does that, for those that are wanted.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval: the
+ * Returns: PICOLLO_OK; PICOLLO_END at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval: the
  *   next call goes on after it (a broken histogram is not noticed here); PICOLLO_ERR_NULL_POINTER (reader,
  *   out_interval), and then nothing is read.
  * Threads: any thread, one at a time with this reader.
@@ -1634,7 +1637,7 @@ picollo_status picollo_log_reader_next(picollo_log_reader *reader,
  * Decodes the histogram of the interval that was read last. Where it says no time of its own, its time is the end of the
  * interval. It may be done again.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY when no interval was read, or the last line read was none; otherwise as
+ * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY when no interval was read, the last line read was none, or at the end; otherwise as
  *   picollo_snapshot_decode; PICOLLO_ERR_NULL_POINTER (reader, out).
  * Ownership: *out is the caller's, for picollo_snapshot_free; it needs neither the reader nor the text.
  * Threads: any thread, one at a time with this reader.
@@ -3406,10 +3409,10 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
  *     uint32_t which;
  *     uint64_t n;
  *     picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL);
- *     while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+ *     while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
  *         if (which == PICOLLO_BENCHMARK_A) while (n--) a();
  *         else if (which == PICOLLO_BENCHMARK_B) while (n--) b();
- *         picollo_benchmark_done(benchmark);
+ *         if (picollo_benchmark_done(benchmark, NULL) != PICOLLO_OK) break;
  *     }
  *     picollo_benchmark_result(benchmark, &result);
  *
@@ -3554,37 +3557,43 @@ void picollo_benchmark_free(picollo_benchmark *benchmark);
 /**
  * Tells what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions);
- *   with events as picollo_session_read.
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_END at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions); with
+ *   events as picollo_session_read.
  * Threads: opening thread only with events, else one at a time.
  * Cost: reads the clock; with events also as picollo_session_read.
  * Since: 0.1
  */
 picollo_status picollo_benchmark_next(picollo_benchmark *benchmark,
                                       uint32_t *out_which,
-                                      uint64_t *out_repetitions);
+                                      uint64_t *out_repetitions,
+                                      picollo_error *error);
 
 /**
  * Ends the sample that was begun: the clock is read first.
  *
+ * Requires: error may be NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark); PICOLLO_ERR_INVALID_ARGUMENT when none was begun;
  *   PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_read.
  * Threads: as picollo_benchmark_next.
  * Cost: reads the clock; now and then sorts the blocks.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_done(picollo_benchmark *benchmark);
+picollo_status picollo_benchmark_done(picollo_benchmark *benchmark,
+                                      picollo_error *error);
 
 /**
  * Ends the sample that was begun, whose time the caller knows better.
  *
- * Requires: picoseconds is what the whole sample took.
+ * Requires: picoseconds is what the whole sample took; error may be NULL.
  * Returns: as picollo_benchmark_done.
  * Threads: as picollo_benchmark_next.
  * Cost: as picollo_benchmark_done.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_done_after(picollo_benchmark *benchmark, uint64_t picoseconds);
+picollo_status picollo_benchmark_done_after(picollo_benchmark *benchmark,
+                                            uint64_t picoseconds,
+                                            picollo_error *error);
 
 /**
  * Tells how far it is: the part of the budget that is spent, 0 to 1. It may end long before that is 1.

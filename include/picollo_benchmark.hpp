@@ -93,17 +93,18 @@ public:
     template <class A, class B>
     outcome<void> run(A &&a, B &&b)
     {
+        picollo_error why = {};
         for (;;) {
             std::uint32_t which = 0;
             std::uint64_t repetitions = 0;
-            picollo_status code = picollo_benchmark_next(native(), &which, &repetitions);
-            if (code == PICOLLO_ERR_EMPTY) return detail::done(PICOLLO_OK);
-            if (code != PICOLLO_OK) return detail::done(code);
+            picollo_status code = picollo_benchmark_next(native(), &which, &repetitions, &why);
+            if (code == PICOLLO_END) return detail::done(PICOLLO_OK);
+            if (code != PICOLLO_OK) return detail::done(code, &why);
             if (which == PICOLLO_BENCHMARK_A) repeat(a, repetitions);
             else if (which == PICOLLO_BENCHMARK_B) repeat(b, repetitions);
             else repeat([] {}, repetitions);
-            code = picollo_benchmark_done(native());
-            if (code != PICOLLO_OK) return detail::done(code);
+            code = picollo_benchmark_done(native(), &why);
+            if (code != PICOLLO_OK) return detail::done(code, &why);
         }
     }
 

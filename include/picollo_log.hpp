@@ -69,7 +69,7 @@ public:
         using found = std::optional<log_interval>;
         picollo_log_interval read;
         const picollo_status code = picollo_log_reader_next(native(), &read);
-        if (code == PICOLLO_ERR_EMPTY) return found();
+        if (code == PICOLLO_END) return found();
         if (code != PICOLLO_OK) return detail::fail<found>(code);
         log_interval interval{read.start_seconds, read.end_seconds, read.max, read.tag};
         /* Longer ones are cut there, between characters, of which the longest have four bytes. */

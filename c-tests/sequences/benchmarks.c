@@ -97,10 +97,10 @@ static void one_sample(struct world *world, struct benchmarked *benchmarked)
     uint64_t repetitions = 77, picoseconds;
     const int at_the_end = benchmarked->taken == 4 * benchmarked->max_blocks;
     if (!benchmarked->begun) {
-        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmarked->handle));
-        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done_after(benchmarked->handle, 1));
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmarked->handle, NULL));
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done_after(benchmarked->handle, 1, NULL));
     }
-    EXPECT(at_the_end ? PICOLLO_ERR_EMPTY : PICOLLO_OK, picollo_benchmark_next(benchmarked->handle, &which, &repetitions));
+    EXPECT(at_the_end ? PICOLLO_END : PICOLLO_OK, picollo_benchmark_next(benchmarked->handle, &which, &repetitions, NULL));
     if (at_the_end) {
         REQUIRE(which == 77 && repetitions == 77);
         return;
@@ -114,10 +114,10 @@ static void one_sample(struct world *world, struct benchmarked *benchmarked)
     picoseconds = time_of(world, benchmarked);
     if (rarely(world, 200)) {
         picollo_work_add_chain_256(1);
-        EXPECT(PICOLLO_OK, picollo_benchmark_done(benchmarked->handle));
+        EXPECT(PICOLLO_OK, picollo_benchmark_done(benchmarked->handle, NULL));
         benchmarked->timed = 1;
     } else {
-        EXPECT(PICOLLO_OK, picollo_benchmark_done_after(benchmarked->handle, picoseconds));
+        EXPECT(PICOLLO_OK, picollo_benchmark_done_after(benchmarked->handle, picoseconds, NULL));
     }
     benchmarked->begun = 0;
 }
@@ -222,9 +222,9 @@ static void op_null(struct world *world)
     picollo_benchmark_counts counter;
     picollo_histogram *histogram;
     size_t length;
-    REFUSED(PICOLLO_ERR_NULL_POINTER, which, picollo_benchmark_next(NULL, &which, &repetitions));
-    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done(NULL));
-    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done_after(NULL, 1));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, which, picollo_benchmark_next(NULL, &which, &repetitions, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done(NULL, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done_after(NULL, 1, NULL));
     REFUSED(PICOLLO_ERR_NULL_POINTER, progress, picollo_benchmark_progress(NULL, &progress));
     REFUSED(PICOLLO_ERR_NULL_POINTER, result, picollo_benchmark_result(NULL, &result));
     REFUSED(PICOLLO_ERR_NULL_POINTER, counter, picollo_benchmark_counter(NULL, 0, &counter));

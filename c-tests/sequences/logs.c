@@ -103,7 +103,7 @@ static void at_the_end(struct world *world, picollo_log_reader *reader, uint64_t
     uint64_t at = 0, line = 0;
     size_t length;
     memset(&interval, UNTOUCHED, sizeof interval);
-    EXPECT(PICOLLO_ERR_EMPTY, picollo_log_reader_next(reader, &interval));
+    EXPECT(PICOLLO_END, picollo_log_reader_next(reader, &interval));
     REQUIRE(is_untouched(&interval, 0, sizeof interval));
     REFUSED(PICOLLO_ERR_EMPTY, read, picollo_log_reader_decode(reader, &read));
     REFUSED(PICOLLO_ERR_EMPTY, length, picollo_log_reader_tag(reader, NULL, 0, &length));
@@ -198,7 +198,7 @@ static void op_damaged(struct world *world)
         REQUIRE(bytes >= last && bytes <= length);
         last = bytes;
         picollo_snapshot_free(read);
-    } while (status != PICOLLO_ERR_EMPTY && ++calls < 100);
+    } while (status != PICOLLO_END && ++calls < 100);
     REQUIRE(calls <= 12);
     SAME(length, bytes);
     picollo_log_reader_free(reader);

@@ -44,9 +44,9 @@ int main(int count, char **arguments)
         uint32_t which;
         uint64_t n;
         if (picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL) != PICOLLO_OK) return 1;
-        while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+        while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
             repeat(calls[which], n);
-            picollo_benchmark_done(benchmark);
+            picollo_benchmark_done(benchmark, NULL);
         }
         if (picollo_benchmark_result(benchmark, &result) != PICOLLO_OK) return 1;
         print_run(&result.blocks);

@@ -11,10 +11,10 @@
 //!     uint32_t which;
 //!     uint64_t n;
 //!     picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL);
-//!     while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+//!     while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
 //!         if (which == PICOLLO_BENCHMARK_A) while (n--) a();
 //!         else if (which == PICOLLO_BENCHMARK_B) while (n--) b();
-//!         picollo_benchmark_done(benchmark);
+//!         if (picollo_benchmark_done(benchmark, NULL) != PICOLLO_OK) break;
 //!     }
 //!     picollo_benchmark_result(benchmark, &result);
 //!
@@ -42,12 +42,12 @@ pub use picollo_native::{
 use crate::argument::{exclusive, input, output, slice, text};
 use crate::event::{picollo_error, picollo_event};
 use crate::failure::{Failure, Outcome};
-use crate::guard::{guard, guard_uncancelled, guard_void_uncancelled};
+use crate::guard::{guard, guard_explained, guard_uncancelled, guard_void_uncancelled};
 use crate::handles::{picollo_benchmark, picollo_histogram};
 use crate::histogram::into_handle;
 use crate::memory;
 use crate::options;
-use crate::status::{PICOLLO_ERR_EMPTY, picollo_status};
+use crate::status::{PICOLLO_END, PICOLLO_OK, picollo_status};
 use crate::text::write_collected;
 
 /// Run A.
@@ -197,8 +197,9 @@ pub unsafe extern "C" fn picollo_benchmark_free(benchmark: *mut picollo_benchmar
 
 /// Tells what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions);
-///   with events as picollo_session_read.
+/// Requires: error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_END at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions); with
+///   events as picollo_session_read.
 /// Threads: opening thread only with events, else one at a time.
 /// Cost: reads the clock; with events also as picollo_session_read.
 /// Since: 0.1
@@ -207,36 +208,45 @@ pub unsafe extern "C" fn picollo_benchmark_next(
     benchmark: *mut picollo_benchmark,
     out_which: *mut u32,
     out_repetitions: *mut u64,
+    error: *mut picollo_error,
 ) -> picollo_status {
-    guard(|| {
+    let mut is_end = false;
+    let status = guard_explained(error, || {
         // SAFETY: the caller's promises, passed on.
         let (benchmark, out_which, out_repetitions) =
             unsafe { (change(benchmark)?, output(out_which)?, output(out_repetitions)?) };
-        let step = benchmark.next()?.ok_or(Failure::EMPTY)?;
-        out_which.set(step.side as u32);
-        out_repetitions.set(step.repetitions);
+        if let Some(step) = benchmark.next()? {
+            out_which.set(step.side as u32);
+            out_repetitions.set(step.repetitions);
+        } else {
+            is_end = true;
+        }
         Ok(())
-    })
+    });
+    // No error, of which there would be something to explain.
+    if is_end && status == PICOLLO_OK { PICOLLO_END } else { status }
 }
 
 /// Ends the sample that was begun: the clock is read first.
 ///
+/// Requires: error may be NULL.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark); PICOLLO_ERR_INVALID_ARGUMENT when none was begun;
 ///   PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_read.
 /// Threads: as picollo_benchmark_next.
 /// Cost: reads the clock; now and then sorts the blocks.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_done(benchmark: *mut picollo_benchmark) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        Ok(unsafe { change(benchmark)? }.done()?)
-    })
+pub unsafe extern "C" fn picollo_benchmark_done(
+    benchmark: *mut picollo_benchmark,
+    error: *mut picollo_error,
+) -> picollo_status {
+    // SAFETY: the caller's promise, passed on.
+    guard_explained(error, || unsafe { change(benchmark)? }.done())
 }
 
 /// Ends the sample that was begun, whose time the caller knows better.
 ///
-/// Requires: picoseconds is what the whole sample took.
+/// Requires: picoseconds is what the whole sample took; error may be NULL.
 /// Returns: as picollo_benchmark_done.
 /// Threads: as picollo_benchmark_next.
 /// Cost: as picollo_benchmark_done.
@@ -245,11 +255,10 @@ pub unsafe extern "C" fn picollo_benchmark_done(benchmark: *mut picollo_benchmar
 pub unsafe extern "C" fn picollo_benchmark_done_after(
     benchmark: *mut picollo_benchmark,
     picoseconds: u64,
+    error: *mut picollo_error,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        Ok(unsafe { change(benchmark)? }.done_after(picoseconds)?)
-    })
+    // SAFETY: the caller's promise, passed on.
+    guard_explained(error, || unsafe { change(benchmark)? }.done_after(picoseconds))
 }
 
 /// Tells how far it is: the part of the budget that is spent, 0 to 1. It may end long before that is 1.
@@ -385,5 +394,3 @@ pub unsafe extern "C" fn picollo_benchmark_format(
         }
     })
 }
-
-const _: () = assert!(Failure::EMPTY.status() == PICOLLO_ERR_EMPTY);

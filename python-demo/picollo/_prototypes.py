@@ -200,9 +200,9 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     # benchmark
     "benchmark_create": (c_int32, [c_void_p, c_void_p, c_size_t, c_void_p, ERROR]),
     "benchmark_free": (None, [HANDLE]),
-    "benchmark_next": (c_int32, [HANDLE, POINTER(c_uint32), POINTER(c_uint64)]),
-    "benchmark_done": (c_int32, [HANDLE]),
-    "benchmark_done_after": (c_int32, [HANDLE, c_uint64]),
+    "benchmark_next": (c_int32, [HANDLE, POINTER(c_uint32), POINTER(c_uint64), ERROR]),
+    "benchmark_done": (c_int32, [HANDLE, ERROR]),
+    "benchmark_done_after": (c_int32, [HANDLE, c_uint64, ERROR]),
     "benchmark_progress": (c_int32, [HANDLE, POINTER(c_double)]),
     "benchmark_result": (c_int32, [HANDLE, c_void_p]),
     "benchmark_counter": (c_int32, [HANDLE, c_size_t, c_void_p]),

@@ -12,6 +12,7 @@ from ctypes import c_char, c_char_p, c_double, c_int32, c_uint32, c_uint64, c_vo
 ABI_VERSION = 1
 
 OK = 0
+END = -100
 ERR_NULL_POINTER = -1
 ERR_INVALID_ARGUMENT = -2
 ERR_OUT_OF_MEMORY = -3

@@ -143,19 +143,20 @@ namespace Picollo.Metrics
             PicolloBenchmarkOptions native = chosen.ToNative();
             IReadOnlyList<string> counters = chosen.Counters ?? new string[0];
             BenchmarkHandle handle = Create(&native, counters);
+            PicolloError error;
             try
             {
                 while (true)
                 {
                     uint which;
                     ulong repetitions;
-                    int status = NativeMethods.picollo_benchmark_next(handle, &which, &repetitions);
-                    if (status == (int)PicolloStatus.Empty)
+                    int status = NativeMethods.picollo_benchmark_next(handle, &which, &repetitions, &error);
+                    if (status == (int)PicolloStatus.End)
                         return new Benchmark(handle, counters);
-                    Outcome.Check(status);
+                    Outcome.Check(status, &error);
                     Action action = which == Constants.BenchmarkA ? before : which == Constants.BenchmarkB ? after : s_nothing;
                     Repeat(action, repetitions);
-                    Outcome.Check(NativeMethods.picollo_benchmark_done(handle));
+                    Outcome.Check(NativeMethods.picollo_benchmark_done(handle, &error), &error);
                 }
             }
             catch

@@ -120,7 +120,7 @@ namespace Picollo.Metrics
             lock (_gate)
             {
                 int status = NativeMethods.picollo_log_reader_next(Live(), &interval);
-                if (status == (int)PicolloStatus.Empty)
+                if (status == (int)PicolloStatus.End)
                     return false;
                 Outcome.Check(status);
                 string tag = Utf8.FromField(interval.Tag, PicolloLogInterval.TagLength);

@@ -7,6 +7,7 @@ namespace Picollo.Native
         internal const int AbiVersion = 1;
 
         internal const int Ok = 0;
+        internal const int End = -100;
         internal const int ErrNullPointer = -1;
         internal const int ErrInvalidArgument = -2;
         internal const int ErrOutOfMemory = -3;

@@ -557,13 +557,15 @@ namespace Picollo.Native
         internal static extern void picollo_benchmark_free(IntPtr benchmark);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_next(BenchmarkHandle benchmark, uint* outWhich, ulong* outRepetitions);
+        internal static extern int picollo_benchmark_next(
+            BenchmarkHandle benchmark, uint* outWhich, ulong* outRepetitions, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_done(BenchmarkHandle benchmark);
+        internal static extern int picollo_benchmark_done(BenchmarkHandle benchmark, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_done_after(BenchmarkHandle benchmark, ulong picoseconds);
+        internal static extern int picollo_benchmark_done_after(
+            BenchmarkHandle benchmark, ulong picoseconds, PicolloError* error);
 
         [DllImport(Library)]
         internal static extern int picollo_benchmark_progress(BenchmarkHandle benchmark, double* result);

@@ -46,7 +46,7 @@ fn is_flag(item: &Item) -> bool {
 }
 
 fn is_status(item: &Item) -> bool {
-    item.name == "PICOLLO_OK" || item.name.starts_with("PICOLLO_ERR_")
+    item.name == "PICOLLO_OK" || item.name == "PICOLLO_END" || item.name.starts_with("PICOLLO_ERR_")
 }
 
 fn words(name: &str) -> Vec<&str> {

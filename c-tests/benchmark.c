@@ -5,9 +5,7 @@
 
 static picollo_benchmark_options default_benchmark_options(void)
 {
-    picollo_benchmark_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    picollo_benchmark_options options = PICOLLO_BENCHMARK_OPTIONS_INIT;
     return options;
 }
 

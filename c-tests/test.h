@@ -100,9 +100,7 @@ static inline int rounds(int full)
 /* Options that ask for nothing but the defaults. */
 static inline picollo_histogram_options default_options(void)
 {
-    picollo_histogram_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    const picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
     return options;
 }
 

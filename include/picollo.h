@@ -38,9 +38,10 @@
  *   _attach and picollo_log_reader_create.
  * - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
  *   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
- * - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
- *   this header work: a struct_size below that of the first version is PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field
- *   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
+ * - Options begin with struct_size, and zero means the default: PICOLLO_..._OPTIONS_INIT sets the one and zeroes the rest.
+ *   So options made for an older or a newer version of this header work: a struct_size below that of the first version is
+ *   PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field that this version does not know PICOLLO_ERR_UNSUPPORTED. All other
+ *   structs never change.
  * - Text, bytes and lists go into the caller's buffer, whole or not at all. The parameters are buffer (of lists: out),
  *   capacity in bytes (of lists: elements) and out_length, in this order. *out_length is what there is. Where that is more
  *   than capacity, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL, *out_length is written nevertheless, and nothing else is; so
@@ -72,6 +73,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Statuses are not to be passed over: C++17 and C23 warn of it, but for calls behind (void). The attribute that gcc and clang have
+ * for older languages warns in spite of (void), so it has to be asked for: by PICOLLO_WARN_UNUSED, defined before this file is
+ * included. PICOLLO_NODISCARD defined as nothing is silent everywhere. */
+#ifndef PICOLLO_NODISCARD
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L) || \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L)
+#define PICOLLO_NODISCARD [[nodiscard]]
+#elif defined(PICOLLO_WARN_UNUSED) && defined(__GNUC__)
+#define PICOLLO_NODISCARD __attribute__((warn_unused_result))
+#else
+#define PICOLLO_NODISCARD
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -81,7 +96,13 @@ extern "C" {
  */
 
 /** Version of this interface, counted up when a program built against an older header would no longer work. */
-#define PICOLLO_ABI_VERSION 1
+#define PICOLLO_ABI_VERSION 2
+/** The version that this header is of: breaking changes. picollo_version is that of the library which the program runs with. */
+#define PICOLLO_VERSION_MAJOR 0
+/** The version that this header is of: additions. */
+#define PICOLLO_VERSION_MINOR 1
+/** The version that this header is of: corrections. */
+#define PICOLLO_VERSION_PATCH 0
 
 /**
  * The ABI version of the library that the program runs with. Compare it with PICOLLO_ABI_VERSION, the one that the
@@ -248,8 +269,7 @@ typedef struct picollo_striped_counter picollo_striped_counter;
  * modes for one writer, and for many at high rates, are asked for by name (PICOLLO_MODE_...).
  *
  *     picollo_histogram *latency;
- *     picollo_histogram_options options = {0};            (C++: {})
- *     options.struct_size = sizeof options;
+ *     picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
  *     options.relative_error = 0.01;
  *     options.max_trackable = 1000000000;
  *     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
@@ -282,7 +302,8 @@ typedef struct picollo_striped_counter picollo_striped_counter;
 #define PICOLLO_HISTOGRAM_NO_LIVE_RESET (1 << 0)
 
 /**
- * What a histogram is made from. Set struct_size, zero the rest, and change what should not be the default.
+ * What a histogram is made from. Begin with PICOLLO_HISTOGRAM_OPTIONS_INIT, and change what should
+ * not be the default.
  *
  * A range whose values lie far above zero, or a larger error, takes less memory: 28,672 counters for all 64-bit values
  * at 0.001, 104 for 10,000 to 30,000 at 0.01.
@@ -316,6 +337,9 @@ typedef struct picollo_histogram_options {
     uint64_t max_bytes;
 } picollo_histogram_options;
 
+/** Options that ask for nothing but the defaults: picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT; */
+#define PICOLLO_HISTOGRAM_OPTIONS_INIT {sizeof(picollo_histogram_options), 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
 /**
  * Makes an empty histogram on the heap.
  *
@@ -329,6 +353,7 @@ typedef struct picollo_histogram_options {
  * Cost: allocates and zeroes 16 bytes a counter (64-bit; half of that for 32-bit, and half without live reset).
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_create(const picollo_histogram_options *options,
                                         picollo_histogram **out);
 
@@ -343,6 +368,7 @@ picollo_status picollo_histogram_create(const picollo_histogram_options *options
  *   resets; one cell with PICOLLO_HISTOGRAM_NO_LIVE_RESET.)
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_required_size(const picollo_histogram_options *options,
                                                size_t *out_size,
                                                size_t *out_align);
@@ -361,6 +387,7 @@ picollo_status picollo_histogram_required_size(const picollo_histogram_options *
  * Cost: zeroes the memory it needs; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_init_in(void *memory,
                                          size_t size,
                                          const picollo_histogram_options *options,
@@ -399,6 +426,7 @@ void picollo_seed_identities(uint64_t seed);
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_attach(void *memory,
                                         size_t size,
                                         picollo_histogram **out);
@@ -506,6 +534,7 @@ void picollo_histogram_record_corrected_batch(picollo_histogram *histogram,
  * Cost: somewhat more than picollo_histogram_record.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_record_in_range(picollo_histogram *histogram,
                                                  uint64_t value,
                                                  uint64_t min,
@@ -523,6 +552,7 @@ picollo_status picollo_histogram_record_in_range(picollo_histogram *histogram,
  * Cost: copies all counters.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_reset(picollo_histogram *histogram);
 
 /**
@@ -533,6 +563,7 @@ picollo_status picollo_histogram_reset(picollo_histogram *histogram);
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_footprint(const picollo_histogram *histogram, size_t *out_bytes);
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -601,6 +632,7 @@ typedef struct picollo_recorder {
  * Cost: none to speak of; in thread-local mode it may allocate a shard.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_recorder(picollo_histogram *histogram,
                                           uint32_t inline_version,
                                           picollo_recorder *out);
@@ -642,6 +674,7 @@ void picollo_recorder_release(picollo_recorder *recorder);
  * Cost: one allocation, of the footprint of a histogram for each and 64 bytes; what zeroed memory costs.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_array_create(const picollo_histogram_options *options,
                                               size_t length,
                                               picollo_histogram_array **out);
@@ -688,6 +721,7 @@ picollo_histogram *picollo_histogram_array_borrow(const picollo_histogram_array 
  * Cost: an atomic addition.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_array_ref(const picollo_histogram_array *array,
                                            size_t index,
                                            picollo_histogram **out);
@@ -710,6 +744,7 @@ void picollo_histogram_array_record(picollo_histogram_array *array, size_t index
  * Cost: looks at each histogram.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_array_footprint(const picollo_histogram_array *array, size_t *out_bytes);
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -722,7 +757,7 @@ picollo_status picollo_histogram_array_footprint(const picollo_histogram_array *
  *     picollo_snapshot_create(histogram, &snapshot);
  *     for (;;) {
  *         wait_a_second();
- *         picollo_snapshot_update(snapshot, 1);     (what was recorded since the last time)
+ *         picollo_snapshot_update(snapshot, PICOLLO_SINCE_PREVIOUS);
  *         ... picollo_snapshot_percentiles, picollo_snapshot_summary ...
  *     }
  *     picollo_snapshot_free(snapshot);
@@ -738,6 +773,18 @@ picollo_status picollo_histogram_array_footprint(const picollo_histogram_array *
 #define PICOLLO_VALUE_LOWER 1
 /** A bucket reports the largest value in it. */
 #define PICOLLO_VALUE_UPPER 2
+/** What was counted since the reset; by a session since its base. */
+#define PICOLLO_SINCE_RESET 0
+/** What was counted since the previous update; by a session between the last two reads. */
+#define PICOLLO_SINCE_PREVIOUS 1
+/** Count the value's own bucket whole. */
+#define PICOLLO_RANK_WHOLE_BUCKETS 0
+/** Count of the value's own bucket the share up to where the value lies in it. */
+#define PICOLLO_RANK_INTERPOLATED 1
+/** All buckets from the first to the last. */
+#define PICOLLO_BUCKETS_ALL 0
+/** Buckets with counts only. */
+#define PICOLLO_BUCKETS_NON_EMPTY 1
 
 /** A run of values that share one count. */
 typedef struct picollo_bucket {
@@ -796,6 +843,7 @@ typedef struct picollo_counts {
  * Cost: allocates 16 bytes a counter, copies all counters.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_create(const picollo_histogram *histogram,
                                        picollo_snapshot **out);
 
@@ -807,6 +855,7 @@ picollo_status picollo_snapshot_create(const picollo_histogram *histogram,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_required_size(const picollo_histogram *histogram,
                                               size_t *out_size,
                                               size_t *out_align);
@@ -823,6 +872,7 @@ picollo_status picollo_snapshot_required_size(const picollo_histogram *histogram
  * Cost: copies all counters; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_init_in(void *memory,
                                         size_t size,
                                         const picollo_histogram *histogram,
@@ -832,17 +882,18 @@ picollo_status picollo_snapshot_init_in(void *memory,
  * Takes the counts of the histogram anew, while writers and other readers go on. Every update is where the next delta
  * starts from: deltas add up to all that was recorded, whatever was reset meanwhile.
  *
- * Requires: deltas is 1 for what was recorded since the previous update, or 0 for what was recorded since the reset.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
+ * Requires: since is PICOLLO_SINCE_....
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (since);
  *   PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one; PICOLLO_ERR_BUSY
- *   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would
+ *   against competing resets (PICOLLO_SINCE_RESET only): the snapshot is empty then, and the next delta starts where it would
  *   have.
  * Threads: any thread, one at a time with this snapshot, also while others record and reset.
  * Cost: copies all counters: tens of microseconds for 28,672; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_update(picollo_snapshot *snapshot,
-                                       uint32_t deltas);
+                                       uint32_t since);
 
 /**
  * Frees a snapshot, and gives back its reference to the histogram. NULL is allowed and does nothing. Memory that the
@@ -862,6 +913,7 @@ void picollo_snapshot_free(picollo_snapshot *snapshot);
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_counts(const picollo_snapshot *snapshot, picollo_counts *out);
 
 /**
@@ -875,6 +927,7 @@ picollo_status picollo_snapshot_counts(const picollo_snapshot *snapshot, picollo
  * Cost: one pass over the counters for ranks in ascending order, otherwise one for every 64 ranks; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_percentiles(const picollo_snapshot *snapshot,
                                             const double *ranks,
                                             size_t length,
@@ -889,6 +942,7 @@ picollo_status picollo_snapshot_percentiles(const picollo_snapshot *snapshot,
  * Cost: as picollo_snapshot_percentiles.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_percentile_values(const picollo_snapshot *snapshot,
                                                   const double *ranks,
                                                   size_t length,
@@ -899,13 +953,14 @@ picollo_status picollo_snapshot_percentile_values(const picollo_snapshot *snapsh
  * Tells which percentage of the observations is at or below a value: those in buckets up to and including its own. 0
  * below the range, 100 above.
  *
- * Requires: interpolate is 0, or 1 to count of the value's own bucket only the share up to where the value lies in it.
+ * Requires: interpolate is PICOLLO_RANK_WHOLE_BUCKETS or PICOLLO_RANK_INTERPOLATED.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out_rank); PICOLLO_ERR_INVALID_ARGUMENT (interpolate);
  *   PICOLLO_ERR_EMPTY when nothing was recorded.
  * Threads: any thread.
  * Cost: one pass over the counters up to the value's; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_rank_of_value(const picollo_snapshot *snapshot,
                                               uint64_t value,
                                               uint32_t interpolate,
@@ -920,6 +975,7 @@ picollo_status picollo_snapshot_rank_of_value(const picollo_snapshot *snapshot,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_bucket_of(const picollo_snapshot *snapshot,
                                           uint64_t value,
                                           picollo_bucket *out);
@@ -927,13 +983,14 @@ picollo_status picollo_snapshot_bucket_of(const picollo_snapshot *snapshot,
 /**
  * Lists the buckets with their counts, in ascending order.
  *
- * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements.
+ * Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; out has capacity elements.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
  * Threads: any thread.
  * Cost: two passes over the counters; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_buckets(const picollo_snapshot *snapshot,
                                         uint32_t non_empty_only,
                                         picollo_bucket *out,
@@ -994,6 +1051,7 @@ typedef struct picollo_footprint {
  * Cost: none to speak of; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_layout_of_options(const picollo_histogram_options *options,
                                          picollo_layout *out);
 
@@ -1005,6 +1063,7 @@ picollo_status picollo_layout_of_options(const picollo_histogram_options *option
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_layout(const picollo_histogram *histogram, picollo_layout *out);
 
 /**
@@ -1015,6 +1074,7 @@ picollo_status picollo_histogram_layout(const picollo_histogram *histogram, pico
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_layout(const picollo_snapshot *snapshot, picollo_layout *out);
 
 /**
@@ -1028,6 +1088,7 @@ picollo_status picollo_snapshot_layout(const picollo_snapshot *snapshot, picollo
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_layout_bucket_of(const picollo_layout *layout,
                                         uint64_t value,
                                         picollo_bucket *out);
@@ -1043,6 +1104,7 @@ picollo_status picollo_layout_bucket_of(const picollo_layout *layout,
  * Cost: none to speak of; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_estimate(const picollo_histogram_options *options,
                                           picollo_footprint *out);
 
@@ -1056,6 +1118,7 @@ picollo_status picollo_histogram_estimate(const picollo_histogram_options *optio
  * Cost: one pass over the counters of the range.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_count_between(const picollo_snapshot *snapshot,
                                               uint64_t lowest,
                                               uint64_t highest,
@@ -1105,6 +1168,7 @@ typedef struct picollo_step {
  * Cost: twice that of one pass over the counters and the steps; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_linear_steps(const picollo_snapshot *snapshot,
                                              uint64_t width,
                                              picollo_step *out,
@@ -1120,6 +1184,7 @@ picollo_status picollo_snapshot_linear_steps(const picollo_snapshot *snapshot,
  * Cost: as picollo_snapshot_linear_steps.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_logarithmic_steps(const picollo_snapshot *snapshot,
                                                   uint64_t first,
                                                   double base,
@@ -1138,6 +1203,7 @@ picollo_status picollo_snapshot_logarithmic_steps(const picollo_snapshot *snapsh
  * Cost: as picollo_snapshot_linear_steps.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_percentile_steps(const picollo_snapshot *snapshot,
                                                  uint32_t ticks_per_half_distance,
                                                  picollo_step *out,
@@ -1154,8 +1220,8 @@ picollo_status picollo_snapshot_percentile_steps(const picollo_snapshot *snapsho
 
 /**
  * Finds the interpolated percentiles at many ranks, in any order: for each the smallest value whose interpolated rank
- * reaches it. The inverse of picollo_snapshot_rank_of_value with interpolate 1; in the same buckets as
- * picollo_snapshot_percentiles.
+ * reaches it. The inverse of picollo_snapshot_rank_of_value with PICOLLO_RANK_INTERPOLATED; in the same
+ * buckets as picollo_snapshot_percentiles.
  *
  * Requires: ranks and out have length elements each and do not overlap.
  * Returns: as picollo_snapshot_percentiles.
@@ -1163,6 +1229,7 @@ picollo_status picollo_snapshot_percentile_steps(const picollo_snapshot *snapsho
  * Cost: as picollo_snapshot_percentiles.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_interpolated_percentiles(const picollo_snapshot *snapshot,
                                                          const double *ranks,
                                                          size_t length,
@@ -1171,11 +1238,16 @@ picollo_status picollo_snapshot_interpolated_percentiles(const picollo_snapshot 
 /* ----------------------------------------------------------------------------------------------------------
  * Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
  *
- * Each bucket's count goes, whole, to the bucket that its midpoint falls into. Between the same buckets, and into coarser
+ * Each bucket's count goes, whole, to the bucket that its midpoint falls into (PICOLLO_PLACEMENT_MIDPOINT). Between the same buckets, and into coarser
  * ones, that is exact: the result is what recording there would have given, in whatever order things are merged. Into
  * finer buckets it is right within the error of the coarser. What lies outside the range is counted as underflow or
  * overflow there; nothing vanishes.
  */
+
+/** A bucket's count goes, whole, to the bucket of its midpoint. */
+#define PICOLLO_PLACEMENT_MIDPOINT 0
+/** A bucket's count is divided among all buckets that it has values of, in proportion, losing none to rounding. */
+#define PICOLLO_PLACEMENT_SPREAD 1
 
 /** What became of the counts that were added or subtracted. */
 typedef struct picollo_merged {
@@ -1193,18 +1265,18 @@ typedef struct picollo_merged {
  * Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
  * bits is counted as lost. The next update replaces what was merged.
  *
- * Requires: into and other are not the same snapshot; spread is 0 to give a bucket's count to the bucket of its
- *   midpoint, or 1 to divide it among all buckets that it has values of, in proportion, losing none to rounding; out is
- *   NULL, or leads to where a report goes of what could not be placed exactly.
+ * Requires: into and other are not the same snapshot; placement is PICOLLO_PLACEMENT_...; out is NULL, or leads to where
+ *   a report goes of what could not be placed exactly.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same, and
- *   for spread.
+ *   for placement.
  * Threads: any thread, one at a time with into.
  * Cost: one pass over the counters of other; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_merge(picollo_snapshot *into,
                                       const picollo_snapshot *other,
-                                      uint32_t spread,
+                                      uint32_t placement,
                                       picollo_merged *out);
 
 /**
@@ -1219,6 +1291,7 @@ picollo_status picollo_snapshot_merge(picollo_snapshot *into,
  * Cost: two passes over the counters of other; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_subtract(picollo_snapshot *from,
                                          const picollo_snapshot *other,
                                          picollo_merged *out);
@@ -1229,15 +1302,16 @@ picollo_status picollo_snapshot_subtract(picollo_snapshot *from,
  * here is counted as underflow or overflow; underflow, overflow and lost counts are added to theirs. What wraps around
  * 32-bit counters is not in the report: a snapshot has it among the lost.
  *
- * Requires: spread and out as for picollo_snapshot_merge.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (spread).
+ * Requires: placement and out as for picollo_snapshot_merge.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (placement).
  * Threads: as picollo_histogram_record, which it is a kind of.
  * Cost: one pass over the counters of the snapshot.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_add(picollo_histogram *histogram,
                                      const picollo_snapshot *other,
-                                     uint32_t spread,
+                                     uint32_t placement,
                                      picollo_merged *out);
 
 /**
@@ -1249,6 +1323,7 @@ picollo_status picollo_histogram_add(picollo_histogram *histogram,
  * Cost: allocates 8 bytes a counter, copies all counters.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_copy(const picollo_snapshot *snapshot,
                                      picollo_snapshot **out);
 
@@ -1300,6 +1375,7 @@ typedef struct picollo_summary {
  * Cost: two passes over the counters: tens of microseconds for 28,672; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_summary(const picollo_snapshot *snapshot,
                                         uint32_t value_selection,
                                         picollo_summary *out);
@@ -1315,6 +1391,7 @@ picollo_status picollo_snapshot_summary(const picollo_snapshot *snapshot,
  * Cost: allocates 16 bytes a counter for the time of the call; three passes over the counters.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_summary(const picollo_histogram *histogram,
                                          uint32_t value_selection,
                                          picollo_summary *out);
@@ -1354,6 +1431,7 @@ picollo_status picollo_histogram_summary(const picollo_histogram *histogram,
  * Cost: microseconds for a line, tens of microseconds for a table; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_summary_format(const picollo_summary *summary,
                                       const char *title,
                                       uint32_t format,
@@ -1373,6 +1451,7 @@ picollo_status picollo_summary_format(const picollo_summary *summary,
  * Cost: as picollo_summary_format.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_summary_format_diff(const picollo_summary *a,
                                            const picollo_summary *b,
                                            const char *title,
@@ -1394,6 +1473,7 @@ picollo_status picollo_summary_format_diff(const picollo_summary *a,
  * Cost: a microsecond; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_percentile_format(const picollo_percentile *percentile,
                                          char *buffer,
                                          size_t capacity,
@@ -1404,7 +1484,7 @@ picollo_status picollo_percentile_format(const picollo_percentile *percentile,
  * picollo_percentile_format, for the observation in the middle of the bucket: its number among all is before +
  * ceil(count / 2), and its rank that number / total * 100. So an only observation is at rank 100.
  *
- * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...;
+ * Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; value_selection is PICOLLO_VALUE_...;
  *   buffer has capacity bytes.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only, value_selection).
@@ -1412,6 +1492,7 @@ picollo_status picollo_percentile_format(const picollo_percentile *percentile,
  * Cost: a microsecond for each bucket listed; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
                                                uint32_t non_empty_only,
                                                uint32_t value_selection,
@@ -1445,6 +1526,10 @@ picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
 #define PICOLLO_ENCODING_HDR_V2_COMPRESSED 1
 /** Picollo's own: any layout, all values and counts, what was out of range or lost, the time, and a checksum. */
 #define PICOLLO_ENCODING_NATIVE 2
+/** Columns, with mean, deviation, maximum and total below. */
+#define PICOLLO_HGRM_COLUMNS 0
+/** Comma-separated values. */
+#define PICOLLO_HGRM_CSV 1
 
 /**
  * Limit on the counters of a decoded snapshot where the caller sets none: 48 MiB of counts, room for every HdrHistogram
@@ -1465,6 +1550,7 @@ picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
  *   made whole also to ask for its length.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_encode(const picollo_snapshot *snapshot,
                                        uint32_t encoding,
                                        void *buffer,
@@ -1480,6 +1566,7 @@ picollo_status picollo_snapshot_encode(const picollo_snapshot *snapshot,
  * Cost: as picollo_snapshot_encode; allocates the text for the time of the call.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_encode_base64(const picollo_snapshot *snapshot,
                                               uint32_t encoding,
                                               char *buffer,
@@ -1504,6 +1591,7 @@ picollo_status picollo_snapshot_encode_base64(const picollo_snapshot *snapshot,
  * Cost: a few passes over the data; allocates the result, and memory to inflate and decode into.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_decode(const void *bytes,
                                        size_t length,
                                        uint64_t max_counters,
@@ -1515,8 +1603,8 @@ picollo_status picollo_snapshot_decode(const void *bytes,
  * with as many decimals as the layout has significant digits.
  *
  * Requires: ticks_per_half_distance is the number of rows in each half of the distance, at most 1,000,000, or 0 for
- *   5; value_scale is what values are divided by, or 0 for 1; csv is 1 for comma-separated values, or 0 for columns,
- *   with mean, deviation, maximum and total below; buffer has capacity bytes.
+ *   5; value_scale is what values are divided by, or 0 for 1; csv is PICOLLO_HGRM_COLUMNS or PICOLLO_HGRM_CSV; buffer has
+ *   capacity bytes.
  * Returns: PICOLLO_OK, also for an empty snapshot, which has no rows; PICOLLO_ERR_BUFFER_TOO_SMALL;
  *   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
  *   (ticks_per_half_distance, csv, and a value_scale that is negative or not finite).
@@ -1524,6 +1612,7 @@ picollo_status picollo_snapshot_decode(const void *bytes,
  * Cost: a microsecond for each row, and as much again; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_format_hgrm(const picollo_snapshot *snapshot,
                                             uint32_t ticks_per_half_distance,
                                             double value_scale,
@@ -1544,6 +1633,7 @@ picollo_status picollo_snapshot_format_hgrm(const picollo_snapshot *snapshot,
  * Cost: at most that of sorting the counters, however many values are added; allocates 16 bytes a counter.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_corrected(const picollo_snapshot *snapshot,
                                           uint64_t expected_interval,
                                           picollo_snapshot **out);
@@ -1604,6 +1694,7 @@ typedef struct picollo_log_interval {
  * Cost: none to speak of: nothing is read yet.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_create(const char *text,
                                          size_t length,
                                          picollo_log_reader **out);
@@ -1617,6 +1708,7 @@ picollo_status picollo_log_reader_create(const char *text,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_set_max_counters(picollo_log_reader *reader, uint64_t max_counters);
 
 /**
@@ -1630,6 +1722,7 @@ picollo_status picollo_log_reader_set_max_counters(picollo_log_reader *reader, u
  * Cost: that of reading a line.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_next(picollo_log_reader *reader,
                                        picollo_log_interval *out_interval);
 
@@ -1644,6 +1737,7 @@ picollo_status picollo_log_reader_next(picollo_log_reader *reader,
  * Cost: that of picollo_snapshot_decode.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_decode(const picollo_log_reader *reader,
                                          picollo_snapshot **out);
 
@@ -1657,6 +1751,7 @@ picollo_status picollo_log_reader_decode(const picollo_log_reader *reader,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_tag(const picollo_log_reader *reader,
                                       char *buffer,
                                       size_t capacity,
@@ -1671,6 +1766,7 @@ picollo_status picollo_log_reader_tag(const picollo_log_reader *reader,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_position(const picollo_log_reader *reader,
                                            uint64_t *out_bytes,
                                            uint64_t *out_line);
@@ -1685,6 +1781,7 @@ picollo_status picollo_log_reader_position(const picollo_log_reader *reader,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_times(const picollo_log_reader *reader,
                                         double *out_start,
                                         double *out_base);
@@ -1715,6 +1812,7 @@ void picollo_log_reader_free(picollo_log_reader *reader);
  * Cost: microseconds; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_format_header(double start_seconds,
                                          const char *comment,
                                          char *buffer,
@@ -1734,6 +1832,7 @@ picollo_status picollo_log_format_header(double start_seconds,
  * Cost: as picollo_snapshot_encode_base64, also to ask for the length.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
                                            double start_seconds,
                                            double length_seconds,
@@ -1785,7 +1884,10 @@ picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
  */
 #define PICOLLO_COMPARISON_BELOW_RESOLUTION (1 << 7)
 
-/** What to compare and what counts. Set struct_size, zero the rest, and change what should not be the default. */
+/**
+ * What to compare and what counts. Begin with PICOLLO_COMPARE_OPTIONS_INIT, and change what should
+ * not be the default.
+ */
 typedef struct picollo_compare_options {
     /** sizeof(picollo_compare_options). */
     uint32_t struct_size;
@@ -1804,6 +1906,9 @@ typedef struct picollo_compare_options {
     /** Differences up to this cannot be told apart, in units of the values. 0: any can, but for the width of buckets. */
     double resolution;
 } picollo_compare_options;
+
+/** Options that ask for nothing but the defaults: picollo_compare_options options = PICOLLO_COMPARE_OPTIONS_INIT; */
+#define PICOLLO_COMPARE_OPTIONS_INIT {sizeof(picollo_compare_options), 0, 0, 0, 0, 0, 0, 0}
 
 /**
  * A quantile of a snapshot, and the interval that holds the quantile of what the observations are a sample of.
@@ -1934,6 +2039,7 @@ typedef struct picollo_block_comparison {
  * Cost: one pass over the counters, and some microseconds; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_quantile_interval(const picollo_snapshot *snapshot,
                                                   double quantile,
                                                   double confidence,
@@ -1950,6 +2056,7 @@ picollo_status picollo_snapshot_quantile_interval(const picollo_snapshot *snapsh
  *   allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_compare(const picollo_snapshot *a,
                                const picollo_snapshot *b,
                                const picollo_compare_options *options,
@@ -1968,6 +2075,7 @@ picollo_status picollo_compare(const picollo_snapshot *a,
  * Cost: sorts three times; allocates 8 bytes a block for the time of the call.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_compare_blocks(const double *a,
                                       const double *b,
                                       size_t length,
@@ -1986,6 +2094,7 @@ picollo_status picollo_compare_blocks(const double *a,
  * Cost: as picollo_summary_format.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_comparison_format(const picollo_comparison *comparison,
                                          const picollo_summary *a,
                                          const picollo_summary *b,
@@ -2018,6 +2127,10 @@ picollo_status picollo_comparison_format(const picollo_comparison *comparison,
 #define PICOLLO_PICTURE_DENSITY 1
 /** The snapshots from left to right as columns, values upwards, counts as colors. Not in a terminal. */
 #define PICOLLO_PICTURE_HEAT_MAP 2
+/** Unicode's blocks and lines, of up to 3 bytes each. */
+#define PICOLLO_CHARACTERS_UNICODE 0
+/** Nothing but ASCII, besides what the caller gives. */
+#define PICOLLO_CHARACTERS_ASCII 1
 /** Light, or dark where the reader prefers that. */
 #define PICOLLO_THEME_AUTO 0
 /** Light everywhere. */
@@ -2025,7 +2138,10 @@ picollo_status picollo_comparison_format(const picollo_comparison *comparison,
 /** Dark everywhere. */
 #define PICOLLO_THEME_DARK 2
 
-/** How an SVG looks. Set struct_size, zero the rest, and change what should not be the default. */
+/**
+ * How an SVG looks. Begin with PICOLLO_PICTURE_OPTIONS_INIT, and change what should
+ * not be the default.
+ */
 typedef struct picollo_picture_options {
     /** sizeof(picollo_picture_options). */
     uint32_t struct_size;
@@ -2037,18 +2153,22 @@ typedef struct picollo_picture_options {
     uint32_t height;
 } picollo_picture_options;
 
+/** Options that ask for nothing but the defaults: picollo_picture_options options = PICOLLO_PICTURE_OPTIONS_INIT; */
+#define PICOLLO_PICTURE_OPTIONS_INIT {sizeof(picollo_picture_options), 0, 0, 0}
+
 /**
  * Writes the density of a snapshot on one line without a line break, from the smallest to the largest observation in
  * equal parts of a logarithmic axis (a linear one where they lie close). A part without observations is a space.
  *
- * Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is 1 for shades
- *   of ASCII (.:-=+*#%@), or 0 for Unicode's blocks, of 3 bytes each; buffer has capacity bytes.
+ * Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is
+ *   PICOLLO_CHARACTERS_ASCII for shades (.:-=+*#%@), or PICOLLO_CHARACTERS_UNICODE for blocks; buffer has capacity bytes.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (ascii).
  * Threads: any thread.
  * Cost: two passes over the counters; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_format_sparkline(const picollo_snapshot *snapshot,
                                                  uint32_t columns,
                                                  uint32_t ascii,
@@ -2061,13 +2181,14 @@ picollo_status picollo_snapshot_format_sparkline(const picollo_snapshot *snapsho
  *
  * Requires: picture is PICOLLO_PICTURE_PERCENTILES or _DENSITY; title and unit are NULL for none; columns and rows are
  *   those of the plot, without what is written around it, at most 240 and 100, more are the same, or 0 for 64 and 10;
- *   ascii is 1 to write nothing but ASCII, besides title and unit, or 0; buffer has capacity bytes.
+ *   ascii is PICOLLO_CHARACTERS_...; buffer has capacity bytes.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (picture, ascii, and title or unit that are not UTF-8).
  * Threads: any thread.
  * Cost: as picollo_snapshot_format_sparkline, and some microseconds for each line; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_format_chart(const picollo_snapshot *snapshot,
                                              uint32_t picture,
                                              const char *title,
@@ -2093,6 +2214,7 @@ picollo_status picollo_snapshot_format_chart(const picollo_snapshot *snapshot,
  * Cost: a few passes over the counters of each snapshot, twice; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_pictures_format_svg(const picollo_snapshot *const *snapshots,
                                            const char *const *titles,
                                            size_t length,
@@ -2116,6 +2238,7 @@ picollo_status picollo_pictures_format_svg(const picollo_snapshot *const *snapsh
  * Cost: as for all its pictures and encodings, twice; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_report_format_html(const picollo_snapshot *const *snapshots,
                                           const char *const *titles,
                                           size_t length,
@@ -2162,7 +2285,10 @@ picollo_status picollo_report_format_html(const picollo_snapshot *const *snapsho
  */
 #define PICOLLO_DOUBLE_EXACT_SUM (1 << 1)
 
-/** What a histogram of doubles is made from. Set struct_size, zero the rest, and change what should not be the default. */
+/**
+ * What a histogram of doubles is made from. Begin with PICOLLO_DOUBLE_OPTIONS_INIT, and change what should
+ * not be the default.
+ */
 typedef struct picollo_double_options {
     /** sizeof(picollo_double_options). */
     uint32_t struct_size;
@@ -2176,6 +2302,9 @@ typedef struct picollo_double_options {
     /** Limit of all memory in bytes, 0 for none. What does not fit is counted as lost. */
     uint64_t max_bytes;
 } picollo_double_options;
+
+/** Options that ask for nothing but the defaults: picollo_double_options options = PICOLLO_DOUBLE_OPTIONS_INIT; */
+#define PICOLLO_DOUBLE_OPTIONS_INIT {sizeof(picollo_double_options), 0, 0, 0}
 
 /** Totals and moments of doubles. What does not exist is NaN. */
 typedef struct picollo_double_statistics {
@@ -2215,6 +2344,7 @@ typedef struct picollo_double_statistics {
  *   powers.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_histogram_create(const picollo_double_options *options,
                                                picollo_double_histogram **out);
 
@@ -2277,6 +2407,7 @@ void picollo_double_histogram_record_batch(picollo_double_histogram *histogram,
  *   of the call.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_histogram_collect(picollo_double_histogram *histogram,
                                                 const double *quantiles,
                                                 size_t length,
@@ -2292,6 +2423,7 @@ picollo_status picollo_double_histogram_collect(picollo_double_histogram *histog
  * Cost: as picollo_double_histogram_record for each bucket with counts.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_histogram_add(picollo_double_histogram *histogram,
                                             const picollo_double_snapshot *other);
 
@@ -2303,6 +2435,7 @@ picollo_status picollo_double_histogram_add(picollo_double_histogram *histogram,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_histogram_footprint(const picollo_double_histogram *histogram,
                                                   size_t *out_bytes);
 
@@ -2315,10 +2448,15 @@ picollo_status picollo_double_histogram_footprint(const picollo_double_histogram
  *     picollo_double_snapshot *snapshot;
  *     picollo_double_summary summary;
  *     picollo_double_snapshot_create(NULL, &snapshot);            (of nothing yet)
- *     picollo_double_snapshot_update(snapshot, histogram, 1);     (takes the interval out of the histogram)
+ *     picollo_double_snapshot_update(snapshot, histogram, PICOLLO_INTERVAL_COLLECT);
  *     picollo_double_snapshot_summary(snapshot, &summary);
  *     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
  */
+
+/** Look at the counts of the interval and leave them there; what is recorded meanwhile may be in it or not. */
+#define PICOLLO_INTERVAL_LOOK 0
+/** Take the counts of the interval out, and start a new one, as picollo_double_histogram_collect does. */
+#define PICOLLO_INTERVAL_COLLECT 1
 
 /** A run of doubles that share one count. */
 typedef struct picollo_double_bucket {
@@ -2363,6 +2501,7 @@ typedef struct picollo_double_summary {
  * Cost: allocates less than 1 KB, and room for the buckets with counts; looks at all counters there are.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_create(const picollo_double_histogram *histogram,
                                               picollo_double_snapshot **out);
 
@@ -2378,8 +2517,7 @@ void picollo_double_snapshot_free(picollo_double_snapshot *snapshot);
 /**
  * Takes the counts of a histogram's present interval, instead of those that the snapshot had.
  *
- * Requires: collect is 1 to take them out and start a new interval, as picollo_double_histogram_collect does, or 0 to
- *   look at them and leave them there; what is recorded meanwhile may then be in it or not.
+ * Requires: collect is PICOLLO_INTERVAL_LOOK or PICOLLO_INTERVAL_COLLECT.
  * Returns: PICOLLO_OK, also when nothing was recorded; PICOLLO_ERR_NULL_POINTER (snapshot, histogram);
  *   PICOLLO_ERR_INVALID_ARGUMENT (collect); PICOLLO_ERR_OUT_OF_MEMORY and PICOLLO_ERR_BUSY, against other collections:
  *   nothing was taken out then.
@@ -2387,6 +2525,7 @@ void picollo_double_snapshot_free(picollo_double_snapshot *snapshot);
  * Cost: looks at all counters there are; keeps its memory for the next time.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_update(picollo_double_snapshot *snapshot,
                                               picollo_double_histogram *histogram,
                                               uint32_t collect);
@@ -2400,6 +2539,7 @@ picollo_status picollo_double_snapshot_update(picollo_double_snapshot *snapshot,
  * Cost: two passes over the buckets with counts; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_statistics(const picollo_double_snapshot *snapshot,
                                                   picollo_double_statistics *out);
 
@@ -2414,6 +2554,7 @@ picollo_status picollo_double_snapshot_statistics(const picollo_double_snapshot 
  * Cost: one pass over the buckets with counts for each run of ascending quantiles; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_quantiles(const picollo_double_snapshot *snapshot,
                                                  const double *quantiles,
                                                  size_t length,
@@ -2428,6 +2569,7 @@ picollo_status picollo_double_snapshot_quantiles(const picollo_double_snapshot *
  * Cost: three passes over the buckets with counts; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_summary(const picollo_double_snapshot *snapshot,
                                                picollo_double_summary *out);
 
@@ -2441,6 +2583,7 @@ picollo_status picollo_double_snapshot_summary(const picollo_double_snapshot *sn
  * Cost: one pass over the buckets with counts; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_buckets(const picollo_double_snapshot *snapshot,
                                                picollo_double_bucket *out,
                                                size_t capacity,
@@ -2457,6 +2600,7 @@ picollo_status picollo_double_snapshot_buckets(const picollo_double_snapshot *sn
  * Cost: sorts the buckets with counts of both.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_merge(picollo_double_snapshot *into,
                                              const picollo_double_snapshot *other);
 
@@ -2471,6 +2615,7 @@ picollo_status picollo_double_snapshot_merge(picollo_double_snapshot *into,
  * Cost: tens of microseconds; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_summary_format(const picollo_double_summary *summary,
                                              const char *title,
                                              uint32_t format,
@@ -2484,8 +2629,7 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
  *     picollo_registry *registry;
  *     const picollo_label labels[] = {{"method", "GET"}};
  *     const uint64_t bounds[] = {1000000, 10000000, 100000000};      (nanoseconds, as recorded)
- *     picollo_metric_options metric = {0};
- *     metric.struct_size = sizeof metric;
+ *     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
  *     metric.name = "request_seconds";
  *     metric.unit = "seconds";
  *     metric.divisor = 1e9;
@@ -2522,8 +2666,8 @@ typedef struct picollo_label {
 } picollo_label;
 
 /**
- * What a histogram is known as. Set struct_size and name, zero the rest, and change what should not be the default.
- * Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
+ * What a histogram is known as. Begin with PICOLLO_METRIC_OPTIONS_INIT, set name, and change what should not
+ * be the default. Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
  */
 typedef struct picollo_metric_options {
     /** sizeof(picollo_metric_options). */
@@ -2549,6 +2693,9 @@ typedef struct picollo_metric_options {
     const picollo_label *labels;
 } picollo_metric_options;
 
+/** Options that ask for nothing but the defaults: picollo_metric_options options = PICOLLO_METRIC_OPTIONS_INIT; */
+#define PICOLLO_METRIC_OPTIONS_INIT {sizeof(picollo_metric_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL}
+
 /**
  * Makes a registry of nothing.
  *
@@ -2558,6 +2705,7 @@ typedef struct picollo_metric_options {
  * Cost: an allocation.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_create(picollo_registry **out);
 
 /**
@@ -2586,6 +2734,7 @@ void picollo_registry_free(picollo_registry *registry);
  * Cost: allocates copies of what it is given.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_add(picollo_registry *registry,
                                     const picollo_histogram *histogram,
                                     const picollo_metric_options *metric,
@@ -2605,6 +2754,7 @@ picollo_status picollo_registry_add(picollo_registry *registry,
  * Cost: as picollo_registry_add.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_add_double(picollo_registry *registry,
                                            const picollo_double_histogram *histogram,
                                            const picollo_metric_options *metric,
@@ -2622,6 +2772,7 @@ picollo_status picollo_registry_add_double(picollo_registry *registry,
  * Cost: looks through the registry.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_remove(picollo_registry *registry,
                                        uint64_t id);
 
@@ -2637,6 +2788,7 @@ picollo_status picollo_registry_remove(picollo_registry *registry,
  * Cost: two passes over all counters; the first time, allocates 16 bytes a counter for each layout.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_update(picollo_registry *registry);
 
 /**
@@ -2651,6 +2803,7 @@ picollo_status picollo_registry_update(picollo_registry *registry);
  * Cost: less than a microsecond for each bucket; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_encode(const picollo_registry *registry,
                                        uint32_t format,
                                        void *buffer,
@@ -2781,6 +2934,7 @@ uint64_t picollo_counter_read64(const uint64_t *counter);
  * Cost: allocates 1 KB.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_striped_counter_create(picollo_striped_counter **out);
 
 /**
@@ -2811,6 +2965,7 @@ void picollo_striped_counter_add(picollo_striped_counter *counter, uint64_t coun
  * Cost: sixteen loads.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_striped_counter_read(const picollo_striped_counter *counter,
                                             uint64_t *out);
 
@@ -2867,6 +3022,7 @@ typedef struct picollo_scope {
  * Cost: some 20 milliseconds the first time where the frequency has to be measured; then none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_clock_init(void);
 
 /**
@@ -2890,6 +3046,7 @@ uint64_t picollo_clock_ticks(uint32_t clock);
  * Cost: none to speak of, after picollo_clock_init.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_clock_frequency(uint32_t clock,
                                        uint64_t *out_hertz);
 
@@ -3020,6 +3177,7 @@ typedef struct picollo_perf_info {
  * Cost: microseconds for generic events; others read files of the kernel.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_event_parse(const char *spec,
                                    picollo_event *out,
                                    picollo_error *error);
@@ -3034,6 +3192,7 @@ picollo_status picollo_event_parse(const char *spec,
  *   read in user space, the first time also what the first picollo_session_create takes for a child process.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_perf_probe(picollo_perf_info *out,
                                   picollo_error *error);
 
@@ -3053,7 +3212,7 @@ picollo_status picollo_perf_probe(picollo_perf_info *out,
  *         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
  *         work();
  *         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
- *         picollo_session_record(session, 1);
+ *         picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
  *     }
  *
  * picollo_session_create, _enable and _reset take a base: values and times from which to count. picollo_session_read
@@ -3143,8 +3302,8 @@ picollo_status picollo_perf_probe(picollo_perf_info *out,
 #define PICOLLO_SESSION_MAX_EVENTS 64
 
 /**
- * What a session is made from. Set struct_size, zero the rest, and change what should not be the default: the
- * calling thread on any CPU, in user space, counting at once.
+ * What a session is made from. Begin with PICOLLO_SESSION_OPTIONS_INIT, and change what should not be the
+ * default: the calling thread on any CPU, in user space, counting at once.
  */
 typedef struct picollo_session_options {
     /** sizeof(picollo_session_options). */
@@ -3165,6 +3324,9 @@ typedef struct picollo_session_options {
     /** 0. */
     uint32_t reserved;
 } picollo_session_options;
+
+/** Options that ask for nothing but the defaults: picollo_session_options options = PICOLLO_SESSION_OPTIONS_INIT; */
+#define PICOLLO_SESSION_OPTIONS_INIT {sizeof(picollo_session_options), 0, 0, 0, 0, 0, 0}
 
 /** One event's count over an interval. */
 typedef struct picollo_reading {
@@ -3224,6 +3386,7 @@ typedef struct picollo_event_info {
  *   Neither with PICOLLO_SESSION_SYSCALL_ONLY.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_create(const picollo_session_options *options,
                                       const picollo_event *events,
                                       size_t length,
@@ -3249,6 +3412,7 @@ void picollo_session_free(picollo_session *session);
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_length(const picollo_session *session, size_t *out);
 
 /**
@@ -3260,6 +3424,7 @@ picollo_status picollo_session_length(const picollo_session *session, size_t *ou
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_event(const picollo_session *session, size_t index, picollo_event *out);
 
 /**
@@ -3271,6 +3436,7 @@ picollo_status picollo_session_event(const picollo_session *session, size_t inde
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_event_info(const picollo_session *session,
                                           size_t index,
                                           picollo_event_info *out);
@@ -3289,6 +3455,7 @@ picollo_status picollo_session_event_info(const picollo_session *session,
  * Cost: some system calls.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_enable(picollo_session *session,
                                       picollo_error *error);
 
@@ -3301,6 +3468,7 @@ picollo_status picollo_session_enable(picollo_session *session,
  * Cost: some system calls.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_disable(picollo_session *session, picollo_error *error);
 
 /**
@@ -3315,6 +3483,7 @@ picollo_status picollo_session_disable(picollo_session *session, picollo_error *
  * Cost: some milliseconds.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_calibrate(picollo_session *session,
                                          picollo_error *error);
 
@@ -3329,6 +3498,7 @@ picollo_status picollo_session_calibrate(picollo_session *session,
  *   more, and an allocation if they have to be opened again.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_read(picollo_session *session,
                                     uint32_t how,
                                     picollo_error *error);
@@ -3337,29 +3507,32 @@ picollo_status picollo_session_read(picollo_session *session,
  * Records the last reading of each event into its histogram. An event that was not counted records nothing, and is
  * tallied in picollo_event_info.not_counted_count.
  *
- * Requires: deltas is 1 for what was counted between the last two reads, or 0 for what was counted since the base.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY
+ * Requires: since is PICOLLO_SINCE_PREVIOUS for what was counted between the last two reads, or PICOLLO_SINCE_RESET for
+ *   what was counted since the base.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY
  *   when nothing was read since the base, or since the last record; PICOLLO_ERR_FORKED.
  * Threads: any thread, one at a time.
  * Cost: a record for each event; no system call, no allocation.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_record(picollo_session *session,
-                                      uint32_t deltas);
+                                      uint32_t since);
 
 /**
  * Tells the last reading of each event.
  *
- * Requires: deltas as for picollo_session_record; out has capacity elements. There are as many readings as events.
+ * Requires: since as for picollo_session_record; out has capacity elements. There are as many readings as events.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (session, out_length, and out with a
- *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY before the first read since the base;
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY before the first read since the base;
  *   PICOLLO_ERR_FORKED.
  * Threads: any thread, one at a time.
  * Cost: none to speak of; no system call, no allocation.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_readings(const picollo_session *session,
-                                        uint32_t deltas,
+                                        uint32_t since,
                                         picollo_reading *out,
                                         size_t capacity,
                                         size_t *out_length);
@@ -3376,6 +3549,7 @@ picollo_status picollo_session_readings(const picollo_session *session,
  * Cost: one system call for each group, and a copy of all counters of the histograms.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_reset(picollo_session *session,
                                      picollo_error *error);
 
@@ -3391,6 +3565,7 @@ picollo_status picollo_session_reset(picollo_session *session,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_histogram_ref(const picollo_session *session,
                                              size_t index,
                                              picollo_histogram **out);
@@ -3446,7 +3621,10 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
 /** In the flags of a result: a call of B takes less than can be told. It does nothing, or the compiler left it out. */
 #define PICOLLO_BENCHMARK_NOTHING_B (1 << 2)
 
-/** How to measure. Set struct_size, zero the rest, and change what should not be the default. */
+/**
+ * How to measure. Begin with PICOLLO_BENCHMARK_OPTIONS_INIT, and change what should
+ * not be the default.
+ */
 typedef struct picollo_benchmark_options {
     /** sizeof(picollo_benchmark_options). */
     uint32_t struct_size;
@@ -3483,6 +3661,9 @@ typedef struct picollo_benchmark_options {
      */
     double resolution_seconds;
 } picollo_benchmark_options;
+
+/** Options that ask for nothing but the defaults: picollo_benchmark_options options = PICOLLO_BENCHMARK_OPTIONS_INIT; */
+#define PICOLLO_BENCHMARK_OPTIONS_INIT {sizeof(picollo_benchmark_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /** How a benchmark went. Times are in picoseconds. */
 typedef struct picollo_benchmark_outcome {
@@ -3539,6 +3720,7 @@ typedef struct picollo_benchmark_counts {
  * Cost: allocates two histograms and some lists; with events also as picollo_session_create.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_create(const picollo_benchmark_options *options,
                                         const picollo_event *events,
                                         size_t length,
@@ -3564,6 +3746,7 @@ void picollo_benchmark_free(picollo_benchmark *benchmark);
  * Cost: reads the clock; with events also as picollo_session_read.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_next(picollo_benchmark *benchmark,
                                       uint32_t *out_which,
                                       uint64_t *out_repetitions,
@@ -3579,6 +3762,7 @@ picollo_status picollo_benchmark_next(picollo_benchmark *benchmark,
  * Cost: reads the clock; now and then sorts the blocks.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_done(picollo_benchmark *benchmark,
                                       picollo_error *error);
 
@@ -3591,6 +3775,7 @@ picollo_status picollo_benchmark_done(picollo_benchmark *benchmark,
  * Cost: as picollo_benchmark_done.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_done_after(picollo_benchmark *benchmark,
                                             uint64_t picoseconds,
                                             picollo_error *error);
@@ -3603,6 +3788,7 @@ picollo_status picollo_benchmark_done_after(picollo_benchmark *benchmark,
  * Cost: reads the clock.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_progress(const picollo_benchmark *benchmark, double *out);
 
 /**
@@ -3614,6 +3800,7 @@ picollo_status picollo_benchmark_progress(const picollo_benchmark *benchmark, do
  * Cost: in the middle of a benchmark, sorts the blocks.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_result(const picollo_benchmark *benchmark,
                                         picollo_benchmark_outcome *out);
 
@@ -3626,6 +3813,7 @@ picollo_status picollo_benchmark_result(const picollo_benchmark *benchmark,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_counter(const picollo_benchmark *benchmark,
                                          size_t index,
                                          picollo_benchmark_counts *out);
@@ -3641,6 +3829,7 @@ picollo_status picollo_benchmark_counter(const picollo_benchmark *benchmark,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_histogram_ref(const picollo_benchmark *benchmark,
                                                uint32_t which,
                                                picollo_histogram **out);
@@ -3657,6 +3846,7 @@ picollo_status picollo_benchmark_histogram_ref(const picollo_benchmark *benchmar
  * Cost: allocates snapshots for the time of the call.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_format(const picollo_benchmark *benchmark,
                                         const char *title,
                                         const char *name_a,

@@ -18,7 +18,7 @@ enum class encoding : std::uint32_t {
 };
 
 /** Where a bucket's count goes when it is merged: whole to the bucket of its midpoint, or divided among all that it has values of. */
-enum class placement : std::uint32_t { midpoint = 0, spread = 1 };
+enum class placement : std::uint32_t { midpoint = PICOLLO_PLACEMENT_MIDPOINT, spread = PICOLLO_PLACEMENT_SPREAD };
 
 /** The rule that maps values to counters. */
 struct layout : picollo_layout {
@@ -32,7 +32,7 @@ struct layout : picollo_layout {
 };
 
 /** What an update of a snapshot takes. */
-enum class since { reset = 0, previous_update = 1 };
+enum class since : std::uint32_t { reset = PICOLLO_SINCE_RESET, previous_update = PICOLLO_SINCE_PREVIOUS };
 
 /** The counts of one moment, or of the interval between two. Keeps what it needs of its histogram alive. */
 class snapshot {

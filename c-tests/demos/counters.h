@@ -18,9 +18,7 @@ static picollo_session *open_counters(void)
     picollo_event events[COUNTERS];
     picollo_error error;
     picollo_session *session;
-    picollo_session_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    picollo_session_options options = PICOLLO_SESSION_OPTIONS_INIT;
     options.flags = PICOLLO_SESSION_SKIP_UNAVAILABLE;
     for (int i = 0; i < COUNTERS; i++) {
         if (picollo_event_parse(counters[i], &events[i], &error) == PICOLLO_OK) continue;

@@ -149,8 +149,8 @@ namespace Picollo.Tests
                 Check.True(group.Length > 1, $"there is no group {pair.Key}");
                 foreach (string[] line in group)
                 {
-                    string name = line[2] == "PICOLLO_OK" ? "ok"
-                        : Regex.Replace(line[2], "^PICOLLO_(ERR|" + pair.Key + ")_", "").ToLowerInvariant();
+                    string name = Regex.Replace(
+                        line[2], pair.Key == "STATUS" ? "^PICOLLO_(ERR_)?" : "^PICOLLO_" + pair.Key + "_", "").ToLowerInvariant();
                     string member = Enum.GetName(type, Enum.ToObject(type, int.Parse(line[3])));
                     Check.True(member != null, $"{pair.Value} has no {line[2]}");
                     Check.Equal(name, CName(member), line[2]);

@@ -78,7 +78,8 @@ const _: () = assert!(
         && PICOLLO_BENCHMARK_NOTHING_B == BENCHMARK_NOTHING_B
 );
 
-/// How to measure. Set struct_size, zero the rest, and change what should not be the default.
+/// How to measure. Begin with PICOLLO_BENCHMARK_OPTIONS_INIT, and change what should
+/// not be the default.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_benchmark_options {

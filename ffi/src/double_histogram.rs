@@ -42,7 +42,8 @@ pub const PICOLLO_DOUBLE_DOTNET_RANKS: u32 = 1 << 0;
 /// A record then costs several atomic operations instead of one, and the histogram 26 KB more.
 pub const PICOLLO_DOUBLE_EXACT_SUM: u32 = 1 << 1;
 
-/// What a histogram of doubles is made from. Set struct_size, zero the rest, and change what should not be the default.
+/// What a histogram of doubles is made from. Begin with PICOLLO_DOUBLE_OPTIONS_INIT, and change what should
+/// not be the default.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_double_options {

@@ -6,7 +6,7 @@
 //!     picollo_double_snapshot *snapshot;
 //!     picollo_double_summary summary;
 //!     picollo_double_snapshot_create(NULL, &snapshot);            (of nothing yet)
-//!     picollo_double_snapshot_update(snapshot, histogram, 1);     (takes the interval out of the histogram)
+//!     picollo_double_snapshot_update(snapshot, histogram, PICOLLO_INTERVAL_COLLECT);
 //!     picollo_double_snapshot_summary(snapshot, &summary);
 //!     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
 
@@ -28,6 +28,11 @@ use crate::handles::{picollo_double_histogram, picollo_double_snapshot};
 use crate::memory;
 use crate::status::picollo_status;
 use crate::text::write_text;
+
+/// Look at the counts of the interval and leave them there; what is recorded meanwhile may be in it or not.
+pub const PICOLLO_INTERVAL_LOOK: u32 = 0;
+/// Take the counts of the interval out, and start a new one, as picollo_double_histogram_collect does.
+pub const PICOLLO_INTERVAL_COLLECT: u32 = 1;
 
 /// The snapshot behind a handle.
 ///
@@ -78,8 +83,7 @@ pub unsafe extern "C" fn picollo_double_snapshot_free(snapshot: *mut picollo_dou
 
 /// Takes the counts of a histogram's present interval, instead of those that the snapshot had.
 ///
-/// Requires: collect is 1 to take them out and start a new interval, as picollo_double_histogram_collect does, or 0 to
-///   look at them and leave them there; what is recorded meanwhile may then be in it or not.
+/// Requires: collect is PICOLLO_INTERVAL_LOOK or PICOLLO_INTERVAL_COLLECT.
 /// Returns: PICOLLO_OK, also when nothing was recorded; PICOLLO_ERR_NULL_POINTER (snapshot, histogram);
 ///   PICOLLO_ERR_INVALID_ARGUMENT (collect); PICOLLO_ERR_OUT_OF_MEMORY and PICOLLO_ERR_BUSY, against other collections:
 ///   nothing was taken out then.

@@ -9,8 +9,7 @@
 //! modes for one writer, and for many at high rates, are asked for by name (PICOLLO_MODE_...).
 //!
 //!     picollo_histogram *latency;
-//!     picollo_histogram_options options = {0};            (C++: {})
-//!     options.struct_size = sizeof options;
+//!     picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
 //!     options.relative_error = 0.01;
 //!     options.max_trackable = 1000000000;
 //!     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...

@@ -38,6 +38,11 @@ pub const PICOLLO_ENCODING_HDR_V2_COMPRESSED: u32 = 1;
 /// Picollo's own: any layout, all values and counts, what was out of range or lost, the time, and a checksum.
 pub const PICOLLO_ENCODING_NATIVE: u32 = 2;
 
+/// Columns, with mean, deviation, maximum and total below.
+pub const PICOLLO_HGRM_COLUMNS: u32 = 0;
+/// Comma-separated values.
+pub const PICOLLO_HGRM_CSV: u32 = 1;
+
 /// Limit on the counters of a decoded snapshot where the caller sets none: 48 MiB of counts, room for every HdrHistogram
 /// of up to 5 significant digits.
 pub const PICOLLO_DEFAULT_MAX_COUNTERS: u64 = 6_291_456;
@@ -152,8 +157,8 @@ pub unsafe extern "C" fn picollo_snapshot_decode(
 /// with as many decimals as the layout has significant digits.
 ///
 /// Requires: ticks_per_half_distance is the number of rows in each half of the distance, at most 1,000,000, or 0 for
-///   5; value_scale is what values are divided by, or 0 for 1; csv is 1 for comma-separated values, or 0 for columns,
-///   with mean, deviation, maximum and total below; buffer has capacity bytes.
+///   5; value_scale is what values are divided by, or 0 for 1; csv is PICOLLO_HGRM_COLUMNS or PICOLLO_HGRM_CSV; buffer has
+///   capacity bytes.
 /// Returns: PICOLLO_OK, also for an empty snapshot, which has no rows; PICOLLO_ERR_BUFFER_TOO_SMALL;
 ///   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
 ///   (ticks_per_half_distance, csv, and a value_scale that is negative or not finite).

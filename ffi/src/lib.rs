@@ -36,9 +36,10 @@
 //!   _attach and picollo_log_reader_create.
 //! - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
 //!   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
-//! - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
-//!   this header work: a struct_size below that of the first version is PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field
-//!   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
+//! - Options begin with struct_size, and zero means the default: PICOLLO_..._OPTIONS_INIT sets the one and zeroes the rest.
+//!   So options made for an older or a newer version of this header work: a struct_size below that of the first version is
+//!   PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field that this version does not know PICOLLO_ERR_UNSUPPORTED. All other
+//!   structs never change.
 //! - Text, bytes and lists go into the caller's buffer, whole or not at all. The parameters are buffer (of lists: out),
 //!   capacity in bytes (of lists: elements) and out_length, in this order. *out_length is what there is. Where that is more
 //!   than capacity, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL, *out_length is written nevertheless, and nothing else is; so

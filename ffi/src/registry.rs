@@ -3,8 +3,7 @@
 //!     picollo_registry *registry;
 //!     const picollo_label labels[] = {{"method", "GET"}};
 //!     const uint64_t bounds[] = {1000000, 10000000, 100000000};      (nanoseconds, as recorded)
-//!     picollo_metric_options metric = {0};
-//!     metric.struct_size = sizeof metric;
+//!     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
 //!     metric.name = "request_seconds";
 //!     metric.unit = "seconds";
 //!     metric.divisor = 1e9;
@@ -54,8 +53,8 @@ pub struct picollo_label {
     pub value: *const c_char,
 }
 
-/// What a histogram is known as. Set struct_size and name, zero the rest, and change what should not be the default.
-/// Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
+/// What a histogram is known as. Begin with PICOLLO_METRIC_OPTIONS_INIT, set name, and change what should not
+/// be the default. Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_metric_options {

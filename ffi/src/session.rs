@@ -13,7 +13,7 @@
 //!         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
 //!         work();
 //!         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
-//!         picollo_session_record(session, 1);
+//!         picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
 //!     }
 //!
 //! picollo_session_create, _enable and _reset take a base: values and times from which to count. picollo_session_read
@@ -283,26 +283,24 @@ unsafe fn read_slowly(session: *mut picollo_session, how: u32, error: *mut picol
 /// Records the last reading of each event into its histogram. An event that was not counted records nothing, and is
 /// tallied in picollo_event_info.not_counted_count.
 ///
-/// Requires: deltas is 1 for what was counted between the last two reads, or 0 for what was counted since the base.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY
+/// Requires: since is PICOLLO_SINCE_PREVIOUS for what was counted between the last two reads, or PICOLLO_SINCE_RESET for
+///   what was counted since the base.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY
 ///   when nothing was read since the base, or since the last record; PICOLLO_ERR_FORKED.
 /// Threads: any thread, one at a time.
 /// Cost: a record for each event; no system call, no allocation.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_record(
-    session: *mut picollo_session,
-    deltas: u32,
-) -> picollo_status {
+pub unsafe extern "C" fn picollo_session_record(session: *mut picollo_session, since: u32) -> picollo_status {
     // SAFETY: the caller's promise, passed on.
-    guard(|| Ok(unsafe { change(session)? }.record(flag(deltas)?)?))
+    guard(|| Ok(unsafe { change(session)? }.record(flag(since)?)?))
 }
 
 /// Tells the last reading of each event.
 ///
-/// Requires: deltas as for picollo_session_record; out has capacity elements. There are as many readings as events.
+/// Requires: since as for picollo_session_record; out has capacity elements. There are as many readings as events.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (session, out_length, and out with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY before the first read since the base;
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY before the first read since the base;
 ///   PICOLLO_ERR_FORKED.
 /// Threads: any thread, one at a time.
 /// Cost: none to speak of; no system call, no allocation.
@@ -310,7 +308,7 @@ pub unsafe extern "C" fn picollo_session_record(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_readings(
     session: *const picollo_session,
-    deltas: u32,
+    since: u32,
     out: *mut picollo_reading,
     capacity: usize,
     out_length: *mut usize,
@@ -319,7 +317,7 @@ pub unsafe extern "C" fn picollo_session_readings(
         // SAFETY: the caller's promises, passed on.
         let (session, out, out_length) =
             unsafe { (read(session)?, slice_mut(out, capacity)?, output(out_length)?) };
-        let deltas = flag(deltas)?;
+        let deltas = flag(since)?;
         match session.readings(deltas, out) {
             Err(failure) if failure.status() != Status::BufferTooSmall => Err(failure.into()),
             told => {

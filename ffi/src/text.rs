@@ -241,7 +241,7 @@ pub unsafe extern "C" fn picollo_percentile_format(
 /// picollo_percentile_format, for the observation in the middle of the bucket: its number among all is before +
 /// ceil(count / 2), and its rank that number / total * 100. So an only observation is at rank 100.
 ///
-/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...;
+/// Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; value_selection is PICOLLO_VALUE_...;
 ///   buffer has capacity bytes.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
 ///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only, value_selection).

@@ -229,6 +229,7 @@ fn section(section: &Section) -> String {
     let mut text = Vec::new();
     bindings.write(&mut text);
     let text = tidy(&String::from_utf8(text).unwrap());
+    let text = with_initialisers(text.trim());
     format!("{}\n{}\n", introduction(&module, &format!(" {}", "-".repeat(106))), text.trim())
 }
 
@@ -260,6 +261,9 @@ fn tidy(text: &str) -> String {
             None if line.contains("typedef") => line.to_string(),
             None => line.replace("struct picollo_", "picollo_"),
         };
+        if line.starts_with("picollo_status picollo_") {
+            tidied.push("PICOLLO_NODISCARD".to_string());
+        }
         tidied.push(line);
     }
     // Constants stand close together: no blank line between one and the next, unless their comments are long.
@@ -277,6 +281,58 @@ fn tidy(text: &str) -> String {
     text
 }
 
+/// Behind each struct of options a macro that is one without wishes: a value for every field, so that no compiler warns of
+/// missing ones, and a field that is appended needs nothing here.
+fn with_initialisers(text: &str) -> String {
+    let mut code = String::new();
+    let mut values: Vec<String> = Vec::new();
+    for line in text.lines() {
+        writeln!(code, "{line}").unwrap();
+        if line.starts_with("typedef struct ") {
+            values.clear();
+        } else if line.starts_with("    ") && !line.trim().starts_with(['*', '/']) && line.ends_with(';') {
+            values.push(if line.contains('*') { "NULL" } else { "0" }.to_string());
+        } else if let Some(name) = line.strip_prefix("} ").and_then(|end| end.strip_suffix(';'))
+            && name.ends_with("_options")
+        {
+            values[0] = format!("sizeof({name})");
+            let macro_name = format!("{}_INIT", name.to_uppercase());
+            write!(
+                code,
+                "\n/** Options that ask for nothing but the defaults: {name} options = {macro_name}; */\n\
+                 #define {macro_name} {{{}}}\n",
+                values.join(", ")
+            )
+            .unwrap();
+        }
+    }
+    code
+}
+
+/// In front of what returns a status. Its own lines are no part of what the header declares.
+const NODISCARD: &str = "\
+/* Statuses are not to be passed over: C++17 and C23 warn of it, but for calls behind (void). The attribute that gcc and clang have
+ * for older languages warns in spite of (void), so it has to be asked for: by PICOLLO_WARN_UNUSED, defined before this file is
+ * included. PICOLLO_NODISCARD defined as nothing is silent everywhere. */
+#ifndef PICOLLO_NODISCARD
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L) || \\
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L)
+#define PICOLLO_NODISCARD [[nodiscard]]
+#elif defined(PICOLLO_WARN_UNUSED) && defined(__GNUC__)
+#define PICOLLO_NODISCARD __attribute__((warn_unused_result))
+#else
+#define PICOLLO_NODISCARD
+#endif
+#endif
+";
+
+/// The header without what is no declaration.
+fn declarations() -> String {
+    let lines = generated().replacen(NODISCARD, "", 1).replace("PICOLLO_NODISCARD\n", "");
+    assert!(!lines.contains("NODISCARD"));
+    lines
+}
+
 /// The header as it should be. Made once: the tests run at the same time, and files are written on the way.
 fn generated() -> &'static str {
     static HEADER: OnceLock<String> = OnceLock::new();
@@ -289,7 +345,7 @@ fn generate() -> String {
     let mut header = format!(
         "/* Generated from ffi/src by ci/describe.sh; change it there. */\n\
          {opening}\
-         #ifndef PICOLLO_H\n#define PICOLLO_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n\
+         #ifndef PICOLLO_H\n#define PICOLLO_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n{NODISCARD}\n\
          #ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n\
          {}\
          #ifdef __cplusplus\n}}\n#endif\n\n#endif /* PICOLLO_H */\n",
@@ -314,7 +370,7 @@ fn the_header_speaks_c() {
 /// What the header declares.
 fn items() -> &'static [Item] {
     static ITEMS: OnceLock<Vec<Item>> = OnceLock::new();
-    ITEMS.get_or_init(|| c::parse(generated()))
+    ITEMS.get_or_init(|| c::parse(&declarations()))
 }
 
 /// The definition in Rust of a struct, by its name in C.
@@ -357,9 +413,31 @@ fn every_function_is_a_page_of_the_manual() {
 }
 
 #[test]
+fn options_can_be_initialised_and_statuses_are_not_to_be_passed_over() {
+    for item in items() {
+        match &item.kind {
+            Kind::Struct(fields) if fields[0].name == "struct_size" => {
+                let name = format!("{}_INIT", item.name.to_uppercase());
+                assert!(
+                    items().iter().any(|item| item.name == name && matches!(item.kind, Kind::Initialiser)),
+                    "{name}"
+                );
+            }
+            Kind::Function(result, _) => {
+                let marked =
+                    generated().contains(&format!("PICOLLO_NODISCARD\n{} {}(", result.base, item.name));
+                assert_eq!(marked, result.base == "picollo_status", "{}", item.name);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
 fn the_parser_leaves_nothing_out() {
+    let header = declarations();
     let names: Vec<&str> = items().iter().map(|item| item.name.as_str()).collect();
-    for line in generated().lines().filter(|line| !line.starts_with([' ', '/', '}'])) {
+    for line in header.lines().filter(|line| !line.starts_with([' ', '/', '}'])) {
         let declares =
             |name: &str| name.starts_with("picollo_") || name.starts_with("PICOLLO_") && name != "PICOLLO_H";
         let words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| declares(word));
@@ -368,12 +446,12 @@ fn the_parser_leaves_nothing_out() {
         }
     }
     // One declaration a line, but for the parameters of functions, which are indented.
-    let begins = |start: &str| generated().lines().filter(|line| line.starts_with(start)).count();
+    let begins = |start: &str| header.lines().filter(|line| line.starts_with(start)).count();
     let count = |of: fn(&Kind) -> bool| items().iter().filter(|item| of(&item.kind)).count();
-    assert_eq!(count(|kind| matches!(kind, Kind::Constant(_))), begins("#define PICOLLO_") - 1);
+    let is_macro = |kind: &Kind| matches!(kind, Kind::Constant(_) | Kind::Initialiser);
+    assert_eq!(count(is_macro), begins("#define PICOLLO_") - 1);
     assert_eq!(count(|kind| matches!(kind, Kind::Struct(_))), begins("} picollo_"));
-    let functions =
-        generated().lines().filter(|line| !line.starts_with([' ', '/', '#']) && line.contains('('));
+    let functions = header.lines().filter(|line| !line.starts_with([' ', '/', '#']) && line.contains('('));
     assert_eq!(count(|kind| matches!(kind, Kind::Function(..))), functions.count());
 }
 

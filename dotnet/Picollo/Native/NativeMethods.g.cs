@@ -133,7 +133,7 @@ namespace Picollo.Native
             void* memory, UIntPtr size, HistogramHandle histogram, out SnapshotHandle result);
 
         [DllImport(Library)]
-        internal static extern int picollo_snapshot_update(SnapshotHandle snapshot, uint deltas);
+        internal static extern int picollo_snapshot_update(SnapshotHandle snapshot, uint since);
 
         [DllImport(Library)]
         internal static extern void picollo_snapshot_free(IntPtr snapshot);
@@ -205,14 +205,14 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern int picollo_snapshot_merge(
-            SnapshotHandle into, SnapshotHandle other, uint spread, PicolloMerged* result);
+            SnapshotHandle into, SnapshotHandle other, uint placement, PicolloMerged* result);
 
         [DllImport(Library)]
         internal static extern int picollo_snapshot_subtract(SnapshotHandle from, SnapshotHandle other, PicolloMerged* result);
 
         [DllImport(Library)]
         internal static extern int picollo_histogram_add(
-            HistogramHandle histogram, SnapshotHandle other, uint spread, PicolloMerged* result);
+            HistogramHandle histogram, SnapshotHandle other, uint placement, PicolloMerged* result);
 
         [DllImport(Library)]
         internal static extern int picollo_snapshot_copy(SnapshotHandle snapshot, out SnapshotHandle result);
@@ -534,11 +534,11 @@ namespace Picollo.Native
         internal static extern int picollo_session_read(IntPtr session, uint how, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_session_record(IntPtr session, uint deltas);
+        internal static extern int picollo_session_record(IntPtr session, uint since);
 
         [DllImport(Library)]
         internal static extern int picollo_session_readings(
-            IntPtr session, uint deltas, PicolloReading* result, UIntPtr capacity, UIntPtr* outLength);
+            IntPtr session, uint since, PicolloReading* result, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
         internal static extern int picollo_session_reset(IntPtr session, PicolloError* error);

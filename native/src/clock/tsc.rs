@@ -305,6 +305,37 @@ mod tests {
         assert!(!agree(0, 0, 100));
     }
 
+    /// No run of a program could prove that nothing was moved past a reading; its instructions can.
+    #[test]
+    fn an_ordered_reading_has_a_fence_on_either_side() {
+        // Fence, reading, fence; the bits of the target register are left out.
+        #[cfg(target_arch = "x86_64")]
+        let (code, expected) = (instructions::<8>(0), &[0x0f, 0xae, 0xe8, 0x0f, 0x31, 0x0f, 0xae, 0xe8]);
+        #[cfg(target_arch = "aarch64")]
+        let (code, expected) = (
+            instructions::<12>(0x1f),
+            &[0xdf, 0x3f, 0x03, 0xd5, 0x40, 0xe0, 0x3b, 0xd5, 0xdf, 0x3f, 0x03, 0xd5],
+        );
+        assert!(code.iter().any(|window| window == expected), "{code:02x?}");
+    }
+
+    /// The windows of this many bytes in the code of the ordered reading; of the fifth byte these bits are cleared.
+    fn instructions<const N: usize>(register: u8) -> Vec<[u8; N]> {
+        // In front of the fence there is at most a landing pad for indirect branches and the making of a frame.
+        let code = (picollo_asm_tsc_ordered as unsafe extern "C" fn() -> u64 as usize) as *const [u8; N];
+        (0..=16)
+            .map(|start| {
+                // SAFETY: Linux maps code so that it can be read, and this much there is: the function has 16 bytes at least, and
+                // code of the C library follows the program's own.
+                let mut window = unsafe { code.byte_add(start).read() };
+                if register != 0 {
+                    window[4] &= !register;
+                }
+                window
+            })
+            .collect()
+    }
+
     #[test]
     fn decided_once_for_all_threads() {
         let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(TscState::get)).collect();

@@ -57,6 +57,8 @@ static void references_keep_the_array(void)
     CHECK_OK(picollo_histogram_array_ref(array, 1, &kept));
     CHECK(kept == picollo_histogram_array_borrow(array, 1));
     snapshot = snapshot_of(picollo_histogram_array_borrow(array, 2));
+    CHECK(picollo_histogram_array_retain(array) == array && picollo_histogram_array_retain(NULL) == NULL);
+    picollo_histogram_array_free(array);
     picollo_histogram_array_record(array, 2, 5);
     picollo_histogram_array_free(array);
     picollo_histogram_record(kept, 5);

@@ -162,6 +162,9 @@ static void looking_leaves_and_collecting_takes(void)
     picollo_double_statistics statistics;
     picollo_double_bucket buckets[2];
     size_t length = 77;
+    /* Each owner frees its own. */
+    CHECK(picollo_double_histogram_retain(histogram) == histogram && picollo_double_histogram_retain(NULL) == NULL);
+    picollo_double_histogram_free(histogram);
     CHECK_OK(picollo_double_snapshot_create(NULL, &now));
     CHECK_OK(picollo_double_snapshot_create(NULL, &all));
     for (int i = 0; i < 3; i++) {

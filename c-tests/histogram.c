@@ -177,6 +177,29 @@ static void narrow_counters_tell_what_they_lose(void)
     picollo_histogram_free(histogram);
 }
 
+static void each_owner_frees_its_reference(void)
+{
+    void *const memory = aligned_alloc(64, 32768);
+    picollo_histogram *histogram = create(0.1, 0, 1000), *placed = NULL;
+    picollo_histogram_options options = default_options();
+    CHECK(picollo_histogram_retain(NULL) == NULL);
+    CHECK(picollo_histogram_retain(histogram) == histogram);
+    picollo_histogram_free(histogram);
+    picollo_histogram_record(histogram, 5);
+    CHECK_U64(1, counts_of(histogram).total);
+    picollo_histogram_free(histogram);
+    /* References to one in the caller's memory are not counted. */
+    options.relative_error = 0.1;
+    options.max_trackable = 1000;
+    CHECK_OK(picollo_histogram_init_in(memory, 32768, &options, &placed));
+    CHECK(picollo_histogram_retain(placed) == placed);
+    picollo_histogram_free(placed);
+    picollo_histogram_free(placed);
+    picollo_histogram_record(placed, 5);
+    CHECK_U64(1, counts_of(placed).total);
+    free(memory);
+}
+
 static void adding_a_snapshot(void)
 {
     picollo_histogram *source = example(0), *same = create(0.01, 2000, 12000), *coarse = create(0.1, 0, 1000000);
@@ -215,6 +238,7 @@ int main(void)
     RUN(exact_bounds);
     RUN(reset_starts_anew);
     RUN(narrow_counters_tell_what_they_lose);
+    RUN(each_owner_frees_its_reference);
     RUN(adding_a_snapshot);
     RUN(versions);
     return report();

@@ -274,8 +274,41 @@ static void calibrated(void)
     picollo_session_free(session);
 }
 
+static void opened_by_name(void)
+{
+    static const char *const specs[] = {"page-faults", "Software:TaskClock"}, *const wrong[] = {"page-faults", "no event"},
+                      *const none[] = {"page-faults", NULL};
+    const char *many[PICOLLO_SESSION_MAX_EVENTS + 1];
+    const picollo_session_options options = session_options();
+    picollo_session *session = NULL;
+    picollo_error error;
+    picollo_event event;
+    size_t length = 0;
+    memset(&error, 0, sizeof error);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_open(wrong, 2, &options, &session, &error));
+    CHECK(error.event_index == 1 && strstr(error.message, "no event") != NULL);
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_open(none, 2, NULL, &session, &error));
+    CHECK(error.event_index == 1);
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_open(NULL, 1, NULL, &session, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_open(specs, 2, NULL, NULL, NULL));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_open(specs, 0, NULL, &session, NULL));
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) many[i] = "page-faults";
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_open(many, sizeof many / sizeof *many, NULL, &session, &error));
+    CHECK(error.message[0] != 0 && session == NULL);
+    if (picollo_session_open(specs, 2, &options, &session, &error) != PICOLLO_OK) {
+        printf("SKIPPED: cannot count here: %s\n", error.message);
+        return;
+    }
+    CHECK_OK(picollo_session_length(session, &length));
+    CHECK_U64(2, length);
+    CHECK_OK(picollo_session_event(session, 1, &event));
+    CHECK(strcmp(event.name, parse("task-clock").name) == 0);
+    picollo_session_free(session);
+}
+
 int main(void)
 {
+    RUN(opened_by_name);
     RUN(exact_counts);
     RUN(stopped_and_started);
     RUN(software_events);

@@ -30,7 +30,8 @@
  *   picollo_error, which is written only on failure.
  * - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
  *   functions that do not check say so. Pointers must be aligned for their type.
- * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
+ * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too, and
+ *   where there may be several owners, _retain makes one reference more.
  *   What is made from a handle keeps what it needs alive, so things may be freed in any order. Of calls that hand out a
  *   handle that is there already, those that end in _ref give a reference of the caller's own, which _free gives back, and
  *   those that end in _borrow lend one, which is not counted and must not be freed. Nothing else is ever the caller's to
@@ -225,7 +226,7 @@ typedef struct picollo_double_histogram picollo_double_histogram;
 typedef struct picollo_double_snapshot picollo_double_snapshot;
 
 /**
- * A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such
+ * A histogram: a counted reference, which picollo_histogram_free gives back; picollo_histogram_retain makes one more. Whatever is made from a histogram, such
  * as a snapshot, holds a reference of its own, so that things may be freed in any order.
  */
 typedef struct picollo_histogram picollo_histogram;
@@ -430,6 +431,18 @@ PICOLLO_NODISCARD
 picollo_status picollo_histogram_attach(void *memory,
                                         size_t size,
                                         picollo_histogram **out);
+
+/**
+ * Makes one reference more to a histogram, so that each of two owners may free it.
+ *
+ * Returns: histogram, the same handle; NULL for NULL.
+ * Ownership: a reference of the caller's own, for picollo_histogram_free. (Those to a histogram in the caller's memory are
+ *   not counted, so that nothing happens here.)
+ * Threads: any thread.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+picollo_histogram *picollo_histogram_retain(picollo_histogram *histogram);
 
 /**
  * Gives back one reference. The memory goes with the last one: snapshots, recorders and sessions hold theirs. NULL is
@@ -678,6 +691,17 @@ PICOLLO_NODISCARD
 picollo_status picollo_histogram_array_create(const picollo_histogram_options *options,
                                               size_t length,
                                               picollo_histogram_array **out);
+
+/**
+ * Makes one reference more to an array, so that each of two owners may free it.
+ *
+ * Returns: array, the same handle; NULL for NULL.
+ * Ownership: a reference of the caller's own, for picollo_histogram_array_free.
+ * Threads: any thread.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+picollo_histogram_array *picollo_histogram_array_retain(picollo_histogram_array *array);
 
 /**
  * Gives back one reference. The memory goes with the last one, to the array or to any of its histograms. NULL is allowed
@@ -2349,6 +2373,17 @@ picollo_status picollo_double_histogram_create(const picollo_double_options *opt
                                                picollo_double_histogram **out);
 
 /**
+ * Makes one reference more to a histogram of doubles, so that each of two owners may free it.
+ *
+ * Returns: histogram, the same handle; NULL for NULL.
+ * Ownership: a reference of the caller's own, for picollo_double_histogram_free.
+ * Threads: any thread.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+picollo_double_histogram *picollo_double_histogram_retain(picollo_double_histogram *histogram);
+
+/**
  * Gives back one reference. The memory goes with the last one: registries hold theirs. NULL is allowed and does
  * nothing.
  *
@@ -3037,6 +3072,19 @@ picollo_status picollo_clock_init(void);
 uint64_t picollo_clock_ticks(uint32_t clock);
 
 /**
+ * Reads a clock after everything that comes before it in the program, and before everything that comes after it: no
+ * instruction of what is measured is still under way, and none has begun. picollo_clock_ticks lets the processor move the
+ * reading by as much as it executes out of order, some hundred instructions.
+ *
+ * Requires: clock is PICOLLO_CLOCK_....
+ * Returns: its ticks; 0 for an unknown clock.
+ * Threads: any thread.
+ * Cost: as picollo_clock_ticks and some ten to twenty nanoseconds, and the wait for what is under way.
+ * Since: 0.1
+ */
+uint64_t picollo_clock_ticks_ordered(uint32_t clock);
+
+/**
  * Tells how many ticks a clock makes in a second.
  *
  * Requires: clock is PICOLLO_CLOCK_....
@@ -3121,7 +3169,7 @@ typedef struct picollo_event {
     uint64_t config2;
     /** More of it. */
     uint64_t config3;
-    /** What one count is worth in unit; 1 where the PMU gives none. */
+    /** What one count is worth in unit; 1 where the PMU gives none. 0 means 1, too, for events that are filled in by hand. */
     double scale;
     /** The kernel's event type. */
     uint32_t type;
@@ -3202,12 +3250,10 @@ picollo_status picollo_perf_probe(picollo_perf_info *out,
  * A session opens events for one target, scheduled together where the processor has room, each with a histogram of
  * its own:
  *
- *     picollo_event events[2];
+ *     const char *const specs[] = {"cycles", "branch-misses"};
  *     picollo_error error;
  *     picollo_session *session;
- *     picollo_event_parse("cycles", &events[0], &error);
- *     picollo_event_parse("branch-misses", &events[1], &error);
- *     if (picollo_session_create(NULL, events, 2, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
+ *     if (picollo_session_open(specs, 2, NULL, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
  *     for (...) {
  *         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
  *         work();
@@ -3392,6 +3438,25 @@ picollo_status picollo_session_create(const picollo_session_options *options,
                                       size_t length,
                                       picollo_session **out,
                                       picollo_error *error);
+
+/**
+ * Opens the events that texts name: picollo_event_parse for each, and picollo_session_create for all.
+ *
+ * Requires: specs leads to length texts, 1 to PICOLLO_SESSION_MAX_EVENTS, each as for picollo_event_parse; options as for
+ *   picollo_session_create; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (specs, a text, out); otherwise as picollo_event_parse, also with
+ *   PICOLLO_SESSION_SKIP_UNAVAILABLE, and as picollo_session_create. error tells which text, and what to do about it.
+ * Ownership: *out is the caller's, for picollo_session_free.
+ * Threads: any thread, which becomes the opening thread.
+ * Cost: that of both.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_session_open(const char *const *specs,
+                                    size_t length,
+                                    const picollo_session_options *options,
+                                    picollo_session **out,
+                                    picollo_error *error);
 
 /**
  * Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on. NULL is

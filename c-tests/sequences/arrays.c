@@ -62,6 +62,9 @@ static void op_array(struct world *world)
         forget_counts(&counts);
     }
     /* The histogram that is kept keeps the array. */
+    REQUIRE(picollo_histogram_array_retain(array) == array && picollo_histogram_array_retain(NULL) == NULL);
+    picollo_histogram_array_free(array);
+    SAME(length, picollo_histogram_array_length(array));
     picollo_histogram_array_free(array);
     picollo_histogram_array_free(NULL);
 }

@@ -344,6 +344,8 @@ static void op_free(struct world *world)
 {
     struct doubles *const doubles = doubles_of(world);
     const size_t slot = (size_t)choose(world, DOUBLES);
+    REQUIRE(picollo_double_histogram_retain(doubles->histograms[slot]) == doubles->histograms[slot]);
+    picollo_double_histogram_free(doubles->histograms[slot]);
     if (rarely(world, 2)) {
         picollo_double_histogram_free(doubles->histograms[slot]);
         doubles->histograms[slot] = NULL;

@@ -122,6 +122,10 @@ static void op_attach_nonsense(struct world *world)
 static void op_free(struct world *world)
 {
     const size_t slot = pick(world);
+    /* Another owner, who goes first. */
+    REQUIRE(picollo_histogram_retain(world->histograms[slot]) == world->histograms[slot]);
+    picollo_histogram_free(world->histograms[slot]);
+    if (rarely(world, 2)) return;
     picollo_histogram_free(world->histograms[slot]);
     world->histograms[slot] = NULL;
 }

@@ -38,14 +38,28 @@ static void op_create(struct world *world)
     options.flags = rarely(world, 3) ? (uint32_t)choose(world, 512) & ~(uint32_t)PICOLLO_SESSION_ON_CPU : PICOLLO_SESSION_SKIP_UNAVAILABLE;
     options.relative_error = 0.05;
     options.counter_bits = (uint32_t)choose(world, 3) * 32;
+    const char *specs[4];
     for (size_t i = 0; i < 4; i++) {
-        if (picollo_event_parse(names[choose(world, 7)], &events[i], NULL) != PICOLLO_OK) return;
+        specs[i] = names[choose(world, 7)];
+        if (picollo_event_parse(specs[i], &events[i], NULL) != PICOLLO_OK) return;
         /* Fields that no parser wrote. */
         if (rarely(world, 16)) ((unsigned char *)&events[i])[choose(world, sizeof events[i])] = (unsigned char)choose(world, 256);
     }
     memset(&error, 0, sizeof error);
     asked = rarely(world, 8) ? NULL : &options;
-    status = picollo_session_create(asked, events, length, &session, &error);
+    /* By their names, all but the last of which is one. */
+    if (length > 0) {
+        const char *const last = specs[length - 1];
+        specs[length - 1] = rarely(world, 2) ? NULL : NO_TEXT;
+        status = specs[length - 1] == NULL ? PICOLLO_ERR_NULL_POINTER : PICOLLO_ERR_INVALID_ARGUMENT;
+        REFUSED(status, session, picollo_session_open(specs, length, asked, &session, &error));
+        REQUIRE(error.status == status && error.event_index == (int32_t)length - 1 && error.message[0] != 0);
+        specs[length - 1] = last;
+        session = NULL;
+        memset(&error, 0, sizeof error);
+    }
+    status = rarely(world, 2) ? picollo_session_open(specs, length, asked, &session, &error)
+                              : picollo_session_create(asked, events, length, &session, &error);
     REQUIRE(status == PICOLLO_OK ? session != NULL : session == NULL && error.status == status && error.message[0] != 0);
     REQUIRE(status != PICOLLO_ERR_PANIC);
     if (status != PICOLLO_OK) return;

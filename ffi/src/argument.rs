@@ -124,11 +124,11 @@ pub unsafe fn text<'a>(pointer: *const c_char) -> Outcome<&'a str> {
     text.to_str().map_err(|_| Failure::INVALID_ARGUMENT)
 }
 
-/// 0 or 1. Other numbers are kept for later versions.
-pub fn flag(number: u32) -> Outcome<bool> {
+/// One of two numbers: whether it is the second. Others are kept for later versions.
+pub fn either(number: u32, first: u32, second: u32) -> Outcome<bool> {
     match number {
-        0 => Ok(false),
-        1 => Ok(true),
+        _ if number == first => Ok(false),
+        _ if number == second => Ok(true),
         _ => Err(Failure::INVALID_ARGUMENT),
     }
 }
@@ -189,6 +189,7 @@ mod tests {
             assert_eq!(text(c"\xff".as_ptr()), Err(Failure::INVALID_ARGUMENT));
             assert_eq!(text(c"P\xc3\xa9".as_ptr()), Ok("Pé"));
         }
-        assert_eq!((flag(0), flag(1), flag(2)), (Ok(false), Ok(true), Err(Failure::INVALID_ARGUMENT)));
+        let choice = [3, 5, 4].map(|number| either(number, 3, 5));
+        assert_eq!(choice, [Ok(false), Ok(true), Err(Failure::INVALID_ARGUMENT)]);
     }
 }

@@ -11,14 +11,14 @@
 //! A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_borrow
 //! lends it, as long as the array is there; picollo_histogram_array_ref gives a reference, which keeps the array there.
 
-use core::ptr::{NonNull, null_mut};
+use core::ptr::{self, NonNull};
 
 use picollo_core::HistogramArray;
 
 use crate::argument::output;
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::failure::Failure;
-use crate::guard::{guard, guard_void};
+use crate::guard::{guard, guard_value, guard_void};
 use crate::handles::{picollo_histogram, picollo_histogram_array};
 use crate::histogram::into_handle;
 use crate::histogram_options::{picollo_histogram_options, read_options};
@@ -56,6 +56,24 @@ pub unsafe extern "C" fn picollo_histogram_array_create(
         let array = unsafe { HistogramArray::create_unguarded(&options, length) }?;
         out.set(array.into_raw().as_ptr().cast());
         Ok(())
+    })
+}
+
+/// Makes one reference more to an array, so that each of two owners may free it.
+///
+/// Returns: array, the same handle; NULL for NULL.
+/// Ownership: a reference of the caller's own, for picollo_histogram_array_free.
+/// Threads: any thread.
+/// Cost: an atomic addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_array_retain(
+    array: *mut picollo_histogram_array,
+) -> *mut picollo_histogram_array {
+    // SAFETY: the caller's promise, passed on.
+    guard_value(ptr::null_mut(), || unsafe {
+        counted::retain(array);
+        array
     })
 }
 
@@ -97,12 +115,12 @@ pub unsafe extern "C" fn picollo_histogram_array_borrow(
     index: usize,
 ) -> *mut picollo_histogram {
     if array.is_null() {
-        return null_mut();
+        return ptr::null_mut();
     }
     // SAFETY: not NULL and not freed, as the caller promises.
     match unsafe { borrow_unchecked(array) }.get(index) {
         Some(histogram) => histogram.as_raw().as_ptr().cast(),
-        None => null_mut(),
+        None => ptr::null_mut(),
     }
 }
 

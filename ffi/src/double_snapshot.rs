@@ -19,7 +19,7 @@ pub use picollo_core::{
     DoubleSummary as picollo_double_summary,
 };
 
-use crate::argument::{exclusive, flag, input, list, output, slice, slice_mut, text};
+use crate::argument::{either, exclusive, input, list, output, slice, slice_mut, text};
 use crate::counted::borrow;
 use crate::double_histogram::picollo_double_statistics;
 use crate::failure::{Failure, Outcome};
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn picollo_double_snapshot_update(
         // SAFETY: the caller's promises, passed on.
         let (snapshot, histogram) =
             unsafe { (exclusive(snapshot.cast::<DoubleSnapshot>())?, borrow(histogram)?) };
-        if flag(collect)? {
+        if either(collect, PICOLLO_INTERVAL_LOOK, PICOLLO_INTERVAL_COLLECT)? {
             histogram.collect(snapshot)?;
         } else {
             histogram.look(snapshot)?;

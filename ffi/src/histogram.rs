@@ -17,14 +17,14 @@
 //!
 //! To read a histogram, take a picollo_snapshot, or a picollo_summary straight away.
 
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use picollo_core::SharedHistogram;
 
 use crate::argument::{output, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::failure::Failure;
-use crate::guard::{guard, guard_void};
+use crate::guard::{guard, guard_value, guard_void};
 use crate::handles::picollo_histogram;
 use crate::histogram_options::{picollo_histogram_options, read_options};
 use crate::status::picollo_status;
@@ -174,6 +174,25 @@ pub unsafe extern "C" fn picollo_histogram_attach(
         // SAFETY: the caller's promise, passed on.
         out.set(into_handle(unsafe { SharedHistogram::attach_unguarded(memory.cast(), size) }?));
         Ok(())
+    })
+}
+
+/// Makes one reference more to a histogram, so that each of two owners may free it.
+///
+/// Returns: histogram, the same handle; NULL for NULL.
+/// Ownership: a reference of the caller's own, for picollo_histogram_free. (Those to a histogram in the caller's memory are
+///   not counted, so that nothing happens here.)
+/// Threads: any thread.
+/// Cost: an atomic addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_retain(
+    histogram: *mut picollo_histogram,
+) -> *mut picollo_histogram {
+    // SAFETY: the caller's promise, passed on.
+    guard_value(ptr::null_mut(), || unsafe {
+        counted::retain(histogram);
+        histogram
     })
 }
 

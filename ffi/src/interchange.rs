@@ -22,7 +22,7 @@ use core::ptr::NonNull;
 use picollo_core::text::HgrmFormat;
 use picollo_core::{DEFAULT_MAX_COUNTERS, Encoding};
 
-use crate::argument::{flag, output, slice, slice_mut};
+use crate::argument::{either, output, slice, slice_mut};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
@@ -178,7 +178,11 @@ pub unsafe extern "C" fn picollo_snapshot_format_hgrm(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let snapshot = unsafe { snapshot::read(snapshot)? };
-        let format = if flag(csv)? { HgrmFormat::Csv } else { HgrmFormat::Columns };
+        let format = if either(csv, PICOLLO_HGRM_COLUMNS, PICOLLO_HGRM_CSV)? {
+            HgrmFormat::Csv
+        } else {
+            HgrmFormat::Columns
+        };
         // SAFETY: as above.
         unsafe {
             try_write_text(buffer, capacity, out_length, &|mut out| {

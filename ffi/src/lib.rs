@@ -28,7 +28,8 @@
 //!   picollo_error, which is written only on failure.
 //! - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
 //!   functions that do not check say so. Pointers must be aligned for their type.
-//! - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
+//! - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too, and
+//!   where there may be several owners, _retain makes one reference more.
 //!   What is made from a handle keeps what it needs alive, so things may be freed in any order. Of calls that hand out a
 //!   handle that is there already, those that end in _ref give a reference of the caller's own, which _free gives back, and
 //!   those that end in _borrow lend one, which is not counted and must not be freed. Nothing else is ever the caller's to

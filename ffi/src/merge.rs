@@ -7,7 +7,7 @@
 
 pub use picollo_core::Merged as picollo_merged;
 
-use crate::argument::{flag, output};
+use crate::argument::{either, output};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn picollo_snapshot_merge(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (into, other) = unsafe { snapshot::pair(into, other)? };
-        let spread = flag(placement)?;
+        let spread = either(placement, PICOLLO_PLACEMENT_MIDPOINT, PICOLLO_PLACEMENT_SPREAD)?;
         // SAFETY: as above.
         unsafe { check_report(out)? };
         let into = into.counts_mut();
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn picollo_histogram_add(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (histogram, other) = unsafe { (borrow(histogram)?, snapshot::read(other)?) };
-        let spread = flag(placement)?;
+        let spread = either(placement, PICOLLO_PLACEMENT_MIDPOINT, PICOLLO_PLACEMENT_SPREAD)?;
         // SAFETY: as above.
         unsafe { check_report(out)? };
         let merged =

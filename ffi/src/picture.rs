@@ -16,7 +16,7 @@ use core::ffi::c_char;
 use picollo_core::text::picture::{ChartOptions, Picture, Pictures, Series, Theme};
 use picollo_core::{Layout, Snapshot};
 
-use crate::argument::{flag, slice, text};
+use crate::argument::{either, slice, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn picollo_snapshot_format_sparkline(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let snapshot = unsafe { snapshot::read(snapshot)? };
-        let ascii = flag(ascii)?;
+        let ascii = either(ascii, PICOLLO_CHARACTERS_UNICODE, PICOLLO_CHARACTERS_ASCII)?;
         // SAFETY: as above.
         unsafe {
             write_text(buffer, capacity, out_length, &|out| snapshot.write_sparkline(out, columns, ascii))
@@ -133,7 +133,13 @@ pub unsafe extern "C" fn picollo_snapshot_format_chart(
         if picture == Picture::HeatMap {
             return Err(Failure::INVALID_ARGUMENT);
         }
-        let options = ChartOptions { title, unit, columns, rows, ascii: flag(ascii)? };
+        let options = ChartOptions {
+            title,
+            unit,
+            columns,
+            rows,
+            ascii: either(ascii, PICOLLO_CHARACTERS_UNICODE, PICOLLO_CHARACTERS_ASCII)?,
+        };
         // SAFETY: as above.
         unsafe {
             write_text(buffer, capacity, out_length, &|out| {

@@ -3,12 +3,10 @@
 //! A session opens events for one target, scheduled together where the processor has room, each with a histogram of
 //! its own:
 //!
-//!     picollo_event events[2];
+//!     const char *const specs[] = {"cycles", "branch-misses"};
 //!     picollo_error error;
 //!     picollo_session *session;
-//!     picollo_event_parse("cycles", &events[0], &error);
-//!     picollo_event_parse("branch-misses", &events[1], &error);
-//!     if (picollo_session_create(NULL, events, 2, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
+//!     if (picollo_session_open(specs, 2, NULL, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
 //!     for (...) {
 //!         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
 //!         work();
@@ -39,17 +37,20 @@
 //!   thread, one at a time. After a fork the child can only free its copy: all else is PICOLLO_ERR_FORKED, because
 //!   the counters are the parent's.
 
+use core::ffi::c_char;
+
 pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_reading};
 use picollo_native::{ReadMode, Session, Status};
 
-use crate::argument::{exclusive, flag, input, output, slice, slice_mut};
+use crate::argument::{either, exclusive, input, output, slice, slice_mut, text};
 use crate::event::{picollo_error, picollo_event};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_explained, guard_uncancelled, guard_void_uncancelled};
 use crate::handles::{picollo_histogram, picollo_session};
 use crate::histogram::into_handle;
 use crate::memory;
-use crate::session_options::{picollo_session_options, read_options};
+use crate::session_options::{PICOLLO_SESSION_MAX_EVENTS, picollo_session_options, read_options};
+use crate::snapshot::{PICOLLO_SINCE_PREVIOUS, PICOLLO_SINCE_RESET};
 use crate::status::{PICOLLO_OK, picollo_status};
 
 /// The session behind a handle, to read from.
@@ -106,6 +107,69 @@ pub unsafe extern "C" fn picollo_session_create(
         out.set(memory::create(session)?.as_ptr().cast());
         Ok(())
     })
+}
+
+/// Opens the events that texts name: picollo_event_parse for each, and picollo_session_create for all.
+///
+/// Requires: specs leads to length texts, 1 to PICOLLO_SESSION_MAX_EVENTS, each as for picollo_event_parse; options as for
+///   picollo_session_create; error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (specs, a text, out); otherwise as picollo_event_parse, also with
+///   PICOLLO_SESSION_SKIP_UNAVAILABLE, and as picollo_session_create. error tells which text, and what to do about it.
+/// Ownership: *out is the caller's, for picollo_session_free.
+/// Threads: any thread, which becomes the opening thread.
+/// Cost: that of both.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_open(
+    specs: *const *const c_char,
+    length: usize,
+    options: *const picollo_session_options,
+    out: *mut *mut picollo_session,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on.
+        let (out, options, specs) = unsafe { (output(out)?, read_options(options)?, slice(specs, length)?) };
+        // SAFETY: as above.
+        let events = unsafe { parse_all(specs)? };
+        let session = Session::create(&options, &events)?;
+        out.set(memory::create(session)?.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// The events that texts name.
+///
+/// # Safety
+/// Each that is not NULL must lead to a NUL-terminated string that nobody changes during the call.
+#[cfg(feature = "std")]
+unsafe fn parse_all(specs: &[*const c_char]) -> Result<Vec<picollo_event>, picollo_error> {
+    if specs.len() > PICOLLO_SESSION_MAX_EVENTS {
+        let why =
+            format_args!("a session has at most {PICOLLO_SESSION_MAX_EVENTS} events, not {}", specs.len());
+        return Err(picollo_error::new(Status::InvalidArgument, why));
+    }
+    let mut events = Vec::new();
+    events.try_reserve_exact(specs.len()).map_err(|_| Failure::OUT_OF_MEMORY)?;
+    for (index, &spec) in specs.iter().enumerate() {
+        let of_it = |error: picollo_error| error.with_event(index);
+        if spec.is_null() {
+            return Err(of_it(Failure::NULL_POINTER.into()));
+        }
+        // SAFETY: the caller's promise, passed on.
+        let spec = unsafe { text(spec) }.map_err(|failure| of_it(failure.into()))?;
+        events.push(picollo_event::parse(spec).map_err(of_it)?);
+    }
+    Ok(events)
+}
+
+/// There is no memory for them, nor anything that counts.
+///
+/// # Safety
+/// None: nothing is looked at.
+#[cfg(not(feature = "std"))]
+unsafe fn parse_all(_: &[*const c_char]) -> Result<[picollo_event; 0], picollo_error> {
+    Err(Failure::UNSUPPORTED.into())
 }
 
 /// Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on. NULL is
@@ -293,7 +357,9 @@ unsafe fn read_slowly(session: *mut picollo_session, how: u32, error: *mut picol
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_record(session: *mut picollo_session, since: u32) -> picollo_status {
     // SAFETY: the caller's promise, passed on.
-    guard(|| Ok(unsafe { change(session)? }.record(flag(since)?)?))
+    guard(|| {
+        Ok(unsafe { change(session)? }.record(either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?)?)
+    })
 }
 
 /// Tells the last reading of each event.
@@ -317,7 +383,7 @@ pub unsafe extern "C" fn picollo_session_readings(
         // SAFETY: the caller's promises, passed on.
         let (session, out, out_length) =
             unsafe { (read(session)?, slice_mut(out, capacity)?, output(out_length)?) };
-        let deltas = flag(since)?;
+        let deltas = either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?;
         match session.readings(deltas, out) {
             Err(failure) if failure.status() != Status::BufferTooSmall => Err(failure.into()),
             told => {

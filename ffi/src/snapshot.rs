@@ -24,7 +24,7 @@ pub use picollo_core::{
 };
 use picollo_core::{Since, Snapshot, ValueSelection};
 
-use crate::argument::{exclusive, flag, input, list, output, slice, slice_mut};
+use crate::argument::{either, exclusive, input, list, output, slice, slice_mut};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
@@ -174,7 +174,11 @@ pub unsafe extern "C" fn picollo_snapshot_update(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let block = unsafe { exclusive(snapshot.cast::<Block>())? };
-        block.update(if flag(since)? { Since::PreviousUpdate } else { Since::Reset })
+        block.update(if either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)? {
+            Since::PreviousUpdate
+        } else {
+            Since::Reset
+        })
     })
 }
 
@@ -279,7 +283,10 @@ pub unsafe extern "C" fn picollo_snapshot_rank_of_value(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (snapshot, out_rank) = unsafe { (read(snapshot)?, output(out_rank)?) };
-        out_rank.set(snapshot.rank_of_value(value, flag(interpolate)?)?);
+        out_rank.set(snapshot.rank_of_value(
+            value,
+            either(interpolate, PICOLLO_RANK_WHOLE_BUCKETS, PICOLLO_RANK_INTERPOLATED)?,
+        )?);
         Ok(())
     })
 }
@@ -324,7 +331,7 @@ pub unsafe extern "C" fn picollo_snapshot_buckets(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (snapshot, list) = unsafe { (read(snapshot)?, list(out, capacity, out_length)?) };
-        if flag(non_empty_only)? {
+        if either(non_empty_only, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY)? {
             list.fill(snapshot.recorded_buckets(), snapshot.recorded_buckets().count())
         } else {
             list.fill(snapshot.buckets(), snapshot.layout().length())

@@ -20,12 +20,12 @@ use core::fmt::{self, Write};
 use picollo_core::text::{BufferWriter, Format, ListedBucket, write_c_string};
 use picollo_core::{Snapshot, ValueSelection};
 
-use crate::argument::{flag, input, output, slice_mut, text};
+use crate::argument::{either, input, output, slice_mut, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
 use crate::memory;
-use crate::snapshot::{self, picollo_percentile};
+use crate::snapshot::{self, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY, picollo_percentile};
 use crate::status::picollo_status;
 use crate::summary::picollo_summary;
 
@@ -260,7 +260,10 @@ pub unsafe extern "C" fn picollo_snapshot_format_buckets(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let snapshot = unsafe { snapshot::read(snapshot)? };
-        let (non_empty_only, selection) = (flag(non_empty_only)?, ValueSelection::try_from(value_selection)?);
+        let (non_empty_only, selection) = (
+            either(non_empty_only, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY)?,
+            ValueSelection::try_from(value_selection)?,
+        );
         let write = |out: &mut dyn Write| write_buckets(out, snapshot, non_empty_only, selection);
         // SAFETY: the caller's promises, passed on.
         unsafe { write_text(buffer, capacity, out_length, &write) }

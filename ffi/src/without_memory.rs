@@ -7,7 +7,7 @@
 
 use core::ptr;
 
-use crate::handles::picollo_histogram;
+use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_histogram_array};
 use crate::status::{PICOLLO_ERR_UNSUPPORTED, picollo_status};
 
 macro_rules! unsupported {
@@ -69,6 +69,18 @@ nothing! {
 #[unsafe(no_mangle)]
 extern "C" fn picollo_histogram_array_length() -> usize {
     0
+}
+
+/// Nor anything to count references to.
+#[unsafe(no_mangle)]
+extern "C" fn picollo_histogram_array_retain() -> *mut picollo_histogram_array {
+    ptr::null_mut()
+}
+
+/// As for arrays.
+#[unsafe(no_mangle)]
+extern "C" fn picollo_double_histogram_retain() -> *mut picollo_double_histogram {
+    ptr::null_mut()
 }
 
 /// Nor histograms in them.

@@ -32,6 +32,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "histogram_init_in": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p]),
     "seed_identities": (None, [HOT_U64]),
     "histogram_attach": (c_int32, [c_void_p, c_size_t, c_void_p]),
+    "histogram_retain": (HANDLE, [HANDLE]),
     "histogram_free": (None, [HANDLE]),
     "histogram_record": (None, [HANDLE, HOT_U64]),
     "histogram_record_n": (None, [HANDLE, HOT_U64, HOT_U64]),
@@ -47,6 +48,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "recorder_release": (None, [c_void_p]),
     # array
     "histogram_array_create": (c_int32, [c_void_p, c_size_t, c_void_p]),
+    "histogram_array_retain": (HANDLE, [HANDLE]),
     "histogram_array_free": (None, [HANDLE]),
     "histogram_array_length": (c_size_t, [HANDLE]),
     "histogram_array_borrow": (HANDLE, [HANDLE, c_size_t]),
@@ -135,6 +137,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     ),
     # double histogram
     "double_histogram_create": (c_int32, [c_void_p, c_void_p]),
+    "double_histogram_retain": (HANDLE, [HANDLE]),
     "double_histogram_free": (None, [HANDLE]),
     "double_histogram_record": (None, [HANDLE, c_double]),
     "double_histogram_record_n": (None, [HANDLE, c_double, HOT_U64]),
@@ -176,6 +179,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     # clock
     "clock_init": (c_int32, []),
     "clock_ticks": (c_uint64, [c_uint32]),
+    "clock_ticks_ordered": (c_uint64, [c_uint32]),
     "clock_frequency": (c_int32, [c_uint32, POINTER(c_uint64)]),
     "clock_convert": (c_uint64, [c_uint32, c_uint64, c_uint32]),
     "scope_begin": (None, [HANDLE, c_uint32, c_uint32, c_void_p]),
@@ -185,6 +189,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "perf_probe": (c_int32, [c_void_p, ERROR]),
     # session
     "session_create": (c_int32, [c_void_p, c_void_p, c_size_t, c_void_p, ERROR]),
+    "session_open": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p, ERROR]),
     "session_free": (None, [HANDLE]),
     "session_length": (c_int32, [HANDLE, POINTER(c_size_t)]),
     "session_event": (c_int32, [HANDLE, c_size_t, c_void_p]),

@@ -39,6 +39,9 @@ namespace Picollo.Native
         internal static extern int picollo_histogram_attach(void* memory, UIntPtr size, out HistogramHandle result);
 
         [DllImport(Library)]
+        internal static extern IntPtr picollo_histogram_retain(HistogramHandle histogram);
+
+        [DllImport(Library)]
         internal static extern void picollo_histogram_free(IntPtr histogram);
 
         /// <summary>For dense histograms: neither allocates nor waits.</summary>
@@ -91,6 +94,9 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern int picollo_histogram_array_create(
             PicolloHistogramOptions* options, UIntPtr length, out HistogramArrayHandle result);
+
+        [DllImport(Library)]
+        internal static extern IntPtr picollo_histogram_array_retain(HistogramArrayHandle array);
 
         [DllImport(Library)]
         internal static extern void picollo_histogram_array_free(IntPtr array);
@@ -352,6 +358,9 @@ namespace Picollo.Native
             PicolloDoubleOptions* options, out DoubleHistogramHandle result);
 
         [DllImport(Library)]
+        internal static extern IntPtr picollo_double_histogram_retain(DoubleHistogramHandle histogram);
+
+        [DllImport(Library)]
         internal static extern void picollo_double_histogram_free(IntPtr histogram);
 
         [DllImport(Library)]
@@ -484,6 +493,9 @@ namespace Picollo.Native
         internal static extern ulong picollo_clock_ticks(uint clock);
 
         [DllImport(Library)]
+        internal static extern ulong picollo_clock_ticks_ordered(uint clock);
+
+        [DllImport(Library)]
         internal static extern int picollo_clock_frequency(uint clock, ulong* outHertz);
 
         [DllImport(Library)]
@@ -508,6 +520,10 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern int picollo_session_create(
             PicolloSessionOptions* options, PicolloEvent* events, UIntPtr length, out SessionHandle result, PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern int picollo_session_open(
+            byte** specs, UIntPtr length, PicolloSessionOptions* options, out SessionHandle result, PicolloError* error);
 
         [DllImport(Library)]
         internal static extern void picollo_session_free(IntPtr session);

@@ -49,7 +49,7 @@ pub struct Event {
     pub config2: u64,
     /// More of it.
     pub config3: u64,
-    /// What one count is worth in `unit`; 1 where the PMU gives none.
+    /// What one count is worth in `unit`; 1 where the PMU gives none. 0 means 1, too, for events that are filled in by hand.
     pub scale: f64,
     /// The kernel's event type.
     pub r#type: u32,

@@ -276,7 +276,7 @@ static void calibrated(void)
 
 static void opened_by_name(void)
 {
-    static const char *const specs[] = {"page-faults", "Software:TaskClock"}, *const wrong[] = {"page-faults", "no event"},
+    static const char *const specs[] = {"page-faults", "Software:TaskClock"}, *const wrong[] = {"page-faults", "page-faults:q"},
                       *const none[] = {"page-faults", NULL};
     const char *many[PICOLLO_SESSION_MAX_EVENTS + 1];
     const picollo_session_options options = session_options();
@@ -286,7 +286,7 @@ static void opened_by_name(void)
     size_t length = 0;
     memset(&error, 0, sizeof error);
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_open(wrong, 2, &options, &session, &error));
-    CHECK(error.event_index == 1 && strstr(error.message, "no event") != NULL);
+    CHECK(error.event_index == 1 && error.message[0] != 0);
     CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_open(none, 2, NULL, &session, &error));
     CHECK(error.event_index == 1);
     CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_open(NULL, 1, NULL, &session, &error));

@@ -42,14 +42,14 @@ use core::ffi::c_char;
 pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_reading};
 use picollo_native::{ReadMode, Session, Status};
 
-use crate::argument::{either, exclusive, input, output, slice, slice_mut, text};
-use crate::event::{picollo_error, picollo_event};
+use crate::argument::{either, exclusive, input, output, slice, slice_mut};
+use crate::event::{parse_all, picollo_error, picollo_event};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_explained, guard_uncancelled, guard_void_uncancelled};
 use crate::handles::{picollo_histogram, picollo_session};
 use crate::histogram::into_handle;
 use crate::memory;
-use crate::session_options::{PICOLLO_SESSION_MAX_EVENTS, picollo_session_options, read_options};
+use crate::session_options::{picollo_session_options, read_options};
 use crate::snapshot::{PICOLLO_SINCE_PREVIOUS, PICOLLO_SINCE_RESET};
 use crate::status::{PICOLLO_OK, picollo_status};
 
@@ -136,40 +136,6 @@ pub unsafe extern "C" fn picollo_session_open(
         out.set(memory::create(session)?.as_ptr().cast());
         Ok(())
     })
-}
-
-/// The events that texts name.
-///
-/// # Safety
-/// Each that is not NULL must lead to a NUL-terminated string that nobody changes during the call.
-#[cfg(feature = "std")]
-unsafe fn parse_all(specs: &[*const c_char]) -> Result<Vec<picollo_event>, picollo_error> {
-    if specs.len() > PICOLLO_SESSION_MAX_EVENTS {
-        let why =
-            format_args!("a session has at most {PICOLLO_SESSION_MAX_EVENTS} events, not {}", specs.len());
-        return Err(picollo_error::new(Status::InvalidArgument, why));
-    }
-    let mut events = Vec::new();
-    events.try_reserve_exact(specs.len()).map_err(|_| Failure::OUT_OF_MEMORY)?;
-    for (index, &spec) in specs.iter().enumerate() {
-        let of_it = |error: picollo_error| error.with_event(index);
-        if spec.is_null() {
-            return Err(of_it(Failure::NULL_POINTER.into()));
-        }
-        // SAFETY: the caller's promise, passed on.
-        let spec = unsafe { text(spec) }.map_err(|failure| of_it(failure.into()))?;
-        events.push(picollo_event::parse(spec).map_err(of_it)?);
-    }
-    Ok(events)
-}
-
-/// There is no memory for them, nor anything that counts.
-///
-/// # Safety
-/// None: nothing is looked at.
-#[cfg(not(feature = "std"))]
-unsafe fn parse_all(_: &[*const c_char]) -> Result<[picollo_event; 0], picollo_error> {
-    Err(Failure::UNSUPPORTED.into())
 }
 
 /// Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on. NULL is
@@ -356,9 +322,10 @@ unsafe fn read_slowly(session: *mut picollo_session, how: u32, error: *mut picol
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_record(session: *mut picollo_session, since: u32) -> picollo_status {
-    // SAFETY: the caller's promise, passed on.
     guard(|| {
-        Ok(unsafe { change(session)? }.record(either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?)?)
+        // SAFETY: the caller's promise, passed on.
+        let session = unsafe { change(session)? };
+        Ok(session.record(either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?)?)
     })
 }
 

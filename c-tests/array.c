@@ -35,13 +35,13 @@ static void each_counts_by_itself(void)
             CHECK_U64(LENGTH, picollo_histogram_array_length(array));
             for (size_t i = 0; i < LENGTH; i++) {
                 for (size_t n = 0; n < i; n++) picollo_histogram_array_record(array, i, 1000 + i);
-                picollo_histogram_record_n(picollo_histogram_array_get(array, i), 99999, 2);
+                picollo_histogram_record_n(picollo_histogram_array_borrow(array, i), 99999, 2);
             }
             picollo_histogram_array_record(array, LENGTH, 5);
             picollo_histogram_array_record(array, SIZE_MAX, 5);
-            CHECK_OK(picollo_histogram_reset(picollo_histogram_array_get(array, 7)));
+            CHECK_OK(picollo_histogram_reset(picollo_histogram_array_borrow(array, 7)));
             for (size_t i = 0; i < LENGTH; i++) {
-                CHECK_U64(i == 7 ? 0 : i + 2, total(picollo_histogram_array_get(array, i)));
+                CHECK_U64(i == 7 ? 0 : i + 2, total(picollo_histogram_array_borrow(array, i)));
             }
             picollo_histogram_array_free(array);
         }
@@ -54,9 +54,11 @@ static void references_keep_the_array(void)
     picollo_histogram *kept = NULL;
     picollo_snapshot *snapshot;
     picollo_counts counts;
-    CHECK_OK(picollo_histogram_array_at(array, 1, &kept));
-    CHECK(kept == picollo_histogram_array_get(array, 1));
-    snapshot = snapshot_of(picollo_histogram_array_get(array, 2));
+    CHECK_OK(picollo_histogram_array_ref(array, 1, &kept));
+    CHECK(kept == picollo_histogram_array_borrow(array, 1));
+    snapshot = snapshot_of(picollo_histogram_array_borrow(array, 2));
+    CHECK(picollo_histogram_array_retain(array) == array && picollo_histogram_array_retain(NULL) == NULL);
+    picollo_histogram_array_free(array);
     picollo_histogram_array_record(array, 2, 5);
     picollo_histogram_array_free(array);
     picollo_histogram_record(kept, 5);
@@ -72,10 +74,10 @@ static void recorders(void)
 {
     picollo_histogram_array *array = array_of(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_DENSE, 2);
     picollo_recorder recorder;
-    CHECK_OK(picollo_histogram_recorder(picollo_histogram_array_get(array, 1), PICOLLO_INLINE_VERSION, &recorder));
+    CHECK_OK(picollo_histogram_recorder(picollo_histogram_array_borrow(array, 1), PICOLLO_INLINE_VERSION, &recorder));
     ((uint64_t *)recorder.counters)[3] += 4;
-    CHECK_U64(0, total(picollo_histogram_array_get(array, 0)));
-    CHECK_U64(4, total(picollo_histogram_array_get(array, 1)));
+    CHECK_U64(0, total(picollo_histogram_array_borrow(array, 0)));
+    CHECK_U64(4, total(picollo_histogram_array_borrow(array, 1)));
     picollo_histogram_array_free(array);
     picollo_recorder_release(&recorder);
 }
@@ -93,13 +95,13 @@ static void arguments(void)
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_array_create(&options, 2, &array));
     CHECK(array == NULL);
     array = array_of(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_DENSE, 10);
-    CHECK(picollo_histogram_array_get(array, 10) == NULL);
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_array_at(array, 10, &histogram));
+    CHECK(picollo_histogram_array_borrow(array, 10) == NULL);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_array_ref(array, 10, &histogram));
     CHECK(histogram == NULL);
-    CHECK_OK(picollo_histogram_footprint(picollo_histogram_array_get(array, 0), &one));
+    CHECK_OK(picollo_histogram_footprint(picollo_histogram_array_borrow(array, 0), &one));
     CHECK_OK(picollo_histogram_array_footprint(array, &many));
     CHECK_U64(64 + 10 * one, many);
-    for (size_t i = 0; i < 10; i++) CHECK((uintptr_t)picollo_histogram_array_get(array, i) % 64 == 0);
+    for (size_t i = 0; i < 10; i++) CHECK((uintptr_t)picollo_histogram_array_borrow(array, i) % 64 == 0);
     picollo_histogram_array_free(array);
 }
 
@@ -112,7 +114,7 @@ static void *write_own(void *index)
         picollo_histogram_array_record(shared_array, *(const size_t *)index, (uint64_t)i % 1000);
         if (i % 1000 == 0) {
             picollo_histogram_free(kept);
-            CHECK_OK(picollo_histogram_array_at(shared_array, (size_t)i % 4, &kept));
+            CHECK_OK(picollo_histogram_array_ref(shared_array, (size_t)i % 4, &kept));
         }
     }
     picollo_histogram_free(kept);
@@ -129,7 +131,7 @@ static void neighbours_have_writers_of_their_own(void)
         CHECK(pthread_create(&threads[i], NULL, write_own, &indices[i]) == 0);
     }
     for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
-    for (size_t i = 0; i < 4; i++) CHECK_U64((uint64_t)rounds(300000), total(picollo_histogram_array_get(shared_array, i)));
+    for (size_t i = 0; i < 4; i++) CHECK_U64((uint64_t)rounds(300000), total(picollo_histogram_array_borrow(shared_array, i)));
     picollo_histogram_array_free(shared_array);
 }
 

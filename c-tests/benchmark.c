@@ -1,11 +1,11 @@
 /* Benchmarks: the steps, made-up times, and once for real. */
 #include "test.h"
 
+#include <pthread.h>
+
 static picollo_benchmark_options default_benchmark_options(void)
 {
-    picollo_benchmark_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    picollo_benchmark_options options = PICOLLO_BENCHMARK_OPTIONS_INIT;
     return options;
 }
 
@@ -21,8 +21,8 @@ static void made_up_times(void)
 {
     picollo_benchmark_options options = default_benchmark_options();
     picollo_benchmark *benchmark;
-    picollo_benchmark_result result;
-    picollo_benchmark_counter counter;
+    picollo_benchmark_outcome result;
+    picollo_benchmark_counts counter;
     picollo_histogram *histogram = NULL;
     picollo_summary summary;
     picollo_status status;
@@ -31,29 +31,43 @@ static void made_up_times(void)
     char order[256] = "", text[8192];
     size_t taken = 0, length;
     double progress = -1;
+    picollo_error error;
 
     options.max_blocks = 30;
     options.repetitions = 10;
     options.precision = -1;
     options.warm_up_seconds = 1e-12;
     benchmark = create_benchmark(&options);
-    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_get_result(benchmark, &result));
-    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_format_markdown(benchmark, "", "", "", text, sizeof text, &length));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmark));
-    while ((status = picollo_benchmark_next(benchmark, &which, &repetitions)) == PICOLLO_OK) {
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_result(benchmark, &result));
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_JSON, text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_format(benchmark, "", "", "", 4, text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmark, NULL));
+    memset(&error, 0, sizeof error);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmark, &error));
+    CHECK(error.status == PICOLLO_ERR_INVALID_ARGUMENT && strstr(error.message, "begun") != NULL);
+    memset(&error, 0, sizeof error);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done_after(benchmark, 1, &error));
+    CHECK(error.status == PICOLLO_ERR_INVALID_ARGUMENT && error.message[0] != 0);
+    while ((status = picollo_benchmark_next(benchmark, &which, &repetitions, NULL)) == PICOLLO_OK) {
         /* 100 ns a call of A, 110 ns of B, 20 ns for what surrounds ten of them. */
         const uint64_t call = which == PICOLLO_BENCHMARK_A ? 100000 : which == PICOLLO_BENCHMARK_B ? 110000 : 0;
         CHECK(repetitions == 10 && which <= 2);
         if (taken < sizeof order - 1) order[taken] = "ABe"[which];
         taken++;
-        CHECK_OK(picollo_benchmark_done_after(benchmark, 20000 + call * repetitions + (next_random(&state) >> 54)));
+        CHECK_OK(picollo_benchmark_done_after(benchmark, 20000 + call * repetitions + (next_random(&state) >> 54), NULL));
     }
-    CHECK(status == PICOLLO_ERR_EMPTY && taken == 2 + 16 + 5 + 4 * 30);
+    CHECK(status == PICOLLO_END && taken == 2 + 16 + 5 + 4 * 30);
     order[taken] = 0;
+    /* The end is no error, and it stays the end. */
+    memset(&error, 0x5a, sizeof error);
+    which = 77;
+    CHECK_STATUS(PICOLLO_END, picollo_benchmark_next(benchmark, &which, &repetitions, &error));
+    CHECK(which == 77 && error.message[0] == 0x5a);
     CHECK(strncmp(order, "ABeeee", 6) == 0 && strstr(order, "eABBABAABABBABAAB") != NULL);
     CHECK_OK(picollo_benchmark_progress(benchmark, &progress));
     CHECK(progress == 1);
-    CHECK_OK(picollo_benchmark_get_result(benchmark, &result));
+    CHECK_OK(picollo_benchmark_result(benchmark, &result));
     CHECK(result.blocks.block_count == 30 && result.sample_count == 60 && result.repetitions_a == 10);
     CHECK(fabs(result.blocks.median_a - 100000) < 200 && fabs(result.blocks.difference - 10000) < 200);
     CHECK(fabs(result.overhead_a - 20500) < 600 && fabs(result.overhead_b - 20500) < 600);
@@ -63,14 +77,14 @@ static void made_up_times(void)
     /* One per cent of A is more than half a nanosecond here; rows that belong together agree. */
     CHECK(result.blocks.resolution == 500 && fabs(result.blocks.margin - 1000) < 5);
     CHECK(fabs(result.blocks.median_b - result.blocks.median_a - result.blocks.difference) < 1e-3);
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_get_counter(benchmark, 0, &counter));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_histogram(benchmark, 2, &histogram));
-    CHECK_OK(picollo_benchmark_histogram(benchmark, PICOLLO_BENCHMARK_B, &histogram));
-    CHECK_OK(picollo_benchmark_format_markdown(benchmark, "ps", "one", NULL, text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_counter(benchmark, 0, &counter));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_histogram_ref(benchmark, 2, &histogram));
+    CHECK_OK(picollo_benchmark_histogram_ref(benchmark, PICOLLO_BENCHMARK_B, &histogram));
+    CHECK_OK(picollo_benchmark_format(benchmark, "ps", "one", NULL, PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
     CHECK_U64(strlen(text), length);
     CHECK(strstr(text, " one | ") != NULL && strstr(text, " After | ") != NULL && strstr(text, "slower |") != NULL);
     CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL,
-                 picollo_benchmark_format_markdown(benchmark, "ps", "one", NULL, text, length, &length));
+                 picollo_benchmark_format(benchmark, "ps", "one", NULL, PICOLLO_TEXT_MARKDOWN, text, length, &length));
     picollo_benchmark_free(benchmark);
     CHECK_OK(picollo_histogram_summary(histogram, 0, &summary));
     CHECK_U64(60, summary.total_count);
@@ -86,21 +100,21 @@ static void resolution(void)
     for (size_t i = 0; i < 3; i++) {
         picollo_benchmark_options options = default_benchmark_options();
         picollo_benchmark *benchmark;
-        picollo_benchmark_result result;
+        picollo_benchmark_outcome result;
         uint32_t which;
         uint64_t n, state = 5;
         options.max_blocks = 30;
         options.warm_up_seconds = 1e-12;
         options.resolution_seconds = asked[i];
         benchmark = create_benchmark(&options);
-        while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+        while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
             const uint64_t call = which == PICOLLO_BENCHMARK_A ? 20100 : which == PICOLLO_BENCHMARK_B ? 20060 : 20000;
-            CHECK_OK(picollo_benchmark_done_after(benchmark, call * n + (next_random(&state) >> 54)));
+            CHECK_OK(picollo_benchmark_done_after(benchmark, call * n + (next_random(&state) >> 54), NULL));
         }
-        CHECK_OK(picollo_benchmark_get_result(benchmark, &result));
+        CHECK_OK(picollo_benchmark_result(benchmark, &result));
         CHECK(result.repetitions_a == result.repetitions_b);
         CHECK(fabs(result.blocks.difference + 40) < 2 && fabs(result.blocks.median_a - 100) < 2);
-        CHECK_OK(picollo_benchmark_format_markdown(benchmark, "ps", "", "", text, sizeof text, &length));
+        CHECK_OK(picollo_benchmark_format(benchmark, "ps", "", "", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
         if (i == 0) {
             const uint32_t below = PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION | PICOLLO_COMPARISON_BELOW_RESOLUTION;
             CHECK(result.blocks.verdict == PICOLLO_VERDICT_NO_EVIDENCE && (result.blocks.flags & below) == below);
@@ -140,13 +154,38 @@ static void refused(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
 }
 
+static void *elsewhere(void *benchmark)
+{
+    uint32_t which;
+    uint64_t n;
+    picollo_error error;
+    memset(&error, 0, sizeof error);
+    CHECK_STATUS(PICOLLO_ERR_WRONG_THREAD, picollo_benchmark_next((picollo_benchmark *)benchmark, &which, &n, &error));
+    CHECK(error.status == PICOLLO_ERR_WRONG_THREAD && error.message[0] != 0);
+    return NULL;
+}
+
+/* What is wrong with its events, the benchmark explains. */
+static void the_wrong_thread(void)
+{
+    picollo_event event;
+    picollo_benchmark *benchmark = NULL;
+    pthread_t thread;
+    CHECK_OK(picollo_event_parse("page-faults", &event, NULL));
+    CHECK_OK(picollo_benchmark_create(NULL, &event, 1, &benchmark, NULL));
+    if (benchmark == NULL) return;
+    CHECK(pthread_create(&thread, NULL, elsewhere, benchmark) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    picollo_benchmark_free(benchmark);
+}
+
 static void known_work_with_counters(void)
 {
     picollo_benchmark_options options = default_benchmark_options();
     picollo_event events[2];
     picollo_benchmark *benchmark = NULL;
-    picollo_benchmark_result result;
-    picollo_benchmark_counter counter;
+    picollo_benchmark_outcome result;
+    picollo_benchmark_counts counter;
     uint32_t which;
     uint64_t n;
     options.max_blocks = 30;
@@ -157,17 +196,17 @@ static void known_work_with_counters(void)
     CHECK_OK(picollo_event_parse("instructions", &events[1], NULL));
     CHECK_OK(picollo_benchmark_create(&options, events, 2, &benchmark, NULL));
     if (benchmark == NULL) return;
-    while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+    while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
         if (which == PICOLLO_BENCHMARK_A) while (n--) picollo_work_add_chain_256(50);
         else if (which == PICOLLO_BENCHMARK_B) while (n--) picollo_work_add_chain_256(100);
-        CHECK_OK(picollo_benchmark_done(benchmark));
+        CHECK_OK(picollo_benchmark_done(benchmark, NULL));
     }
-    CHECK_OK(picollo_benchmark_get_result(benchmark, &result));
+    CHECK_OK(picollo_benchmark_result(benchmark, &result));
     CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER);
     CHECK(result.blocks.median_b > 1.3 * result.blocks.median_a && result.blocks.median_b < 4 * result.blocks.median_a);
-    CHECK_OK(picollo_benchmark_get_counter(benchmark, 0, &counter));
+    CHECK_OK(picollo_benchmark_counter(benchmark, 0, &counter));
     CHECK(counter.status == PICOLLO_OK && counter.a < 1 && counter.b < 1);
-    CHECK_OK(picollo_benchmark_get_counter(benchmark, 1, &counter));
+    CHECK_OK(picollo_benchmark_counter(benchmark, 1, &counter));
     if (counter.status == PICOLLO_OK) {
         CHECK(counter.b > 1.5 * counter.a);
     } else {
@@ -182,6 +221,7 @@ int main(void)
     RUN(made_up_times);
     RUN(resolution);
     RUN(refused);
+    RUN(the_wrong_thread);
     RUN(known_work_with_counters);
     return report();
 }

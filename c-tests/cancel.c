@@ -45,7 +45,7 @@ static void use_session(void)
     if (session == NULL) return;
     for (int i = 0; i < 10; i++) {
         CHECK_OK(picollo_session_read(session, i % 2 ? PICOLLO_READ_AUTO : PICOLLO_READ_SYSCALL, NULL));
-        CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+        CHECK_OK(readings_of(session, 1, readings, 2));
         CHECK_OK(picollo_session_record(session, 1));
     }
     CHECK_OK(picollo_session_disable(session, NULL));
@@ -72,7 +72,7 @@ static void parse_events(void)
     CHECK_OK(picollo_event_parse("cycles", &event, &error));
     CHECK(picollo_event_parse("sched:sched_no_such", &event, &error) != PICOLLO_OK);
     CHECK(picollo_event_parse("no_such_pmu/event=1/", &event, &error) != PICOLLO_OK);
-    picollo_event_parse("msr/tsc/", &event, &error);
+    (void)picollo_event_parse("msr/tsc/", &event, &error);
 }
 
 static void probe(void)
@@ -94,9 +94,9 @@ static void benchmark(void)
     CHECK_OK(picollo_benchmark_create(&options, &event, 1, &benchmark, &error));
     if (benchmark == NULL) return;
     for (int i = 0; i < 20; i++) {
-        if (picollo_benchmark_next(benchmark, &which, &repetitions) != PICOLLO_OK) break;
+        if (picollo_benchmark_next(benchmark, &which, &repetitions, NULL) != PICOLLO_OK) break;
         picollo_work_add_chain_256(1);
-        CHECK_OK(picollo_benchmark_done(benchmark));
+        CHECK_OK(picollo_benchmark_done(benchmark, NULL));
     }
     picollo_benchmark_free(benchmark);
 }
@@ -146,7 +146,7 @@ static void use_registry(void)
     /* Refused where another thread's is there at the moment. */
     if (picollo_registry_add(registry, own, &metric, bounds, 2, &id) == PICOLLO_OK) {
         CHECK_OK(picollo_registry_update(registry));
-        CHECK_OK(picollo_registry_write_openmetrics(registry, text, sizeof text, &length));
+        CHECK_OK(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length));
         CHECK_OK(picollo_registry_remove(registry, id));
     }
     picollo_histogram_free(own);
@@ -162,7 +162,8 @@ static void use_logs(void)
     char *const log = (char *)malloc(sizeof text);
     CHECK_OK(picollo_log_format_interval(snapshot, 0, 1, NULL, log, sizeof text, &length));
     CHECK_OK(picollo_log_reader_create(log, length, &reader));
-    CHECK_OK(picollo_log_reader_next(reader, &interval, &decoded));
+    CHECK_OK(picollo_log_reader_next(reader, &interval));
+    CHECK_OK(picollo_log_reader_decode(reader, &decoded));
     picollo_snapshot_free(decoded);
     picollo_log_reader_free(reader);
     free(log);

@@ -31,6 +31,8 @@ static void frequencies(void)
     CHECK_U64(77, hertz);
     CHECK_U64(0, picollo_clock_ticks(2));
     CHECK_U64(0, picollo_clock_ticks(UINT32_MAX));
+    CHECK_U64(0, picollo_clock_ticks_ordered(2));
+    CHECK_U64(0, picollo_clock_ticks_ordered(UINT32_MAX));
 }
 
 static void conversion_is_exact(void)
@@ -68,6 +70,19 @@ static uint64_t raw_nanos(void)
 #else
     return picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC);
 #endif
+}
+
+/* An ordered reading is one of the same clock. */
+static void ordered_readings_lie_between_others(void)
+{
+    for (uint32_t clock = 0; clock < 2; clock++) {
+        uint64_t before, ordered;
+        before = picollo_clock_ticks(clock);
+        sleep_ms(1);
+        ordered = picollo_clock_ticks_ordered(clock);
+        sleep_ms(1);
+        CHECK(before < ordered && ordered < picollo_clock_ticks(clock));
+    }
 }
 
 static void clocks_run_and_agree(void)
@@ -158,6 +173,7 @@ int main(void)
 {
     RUN(frequencies);
     RUN(conversion_is_exact);
+    RUN(ordered_readings_lie_between_others);
     RUN(clocks_run_and_agree);
     RUN(scopes_record);
     RUN(known_work_takes_its_time);

@@ -206,7 +206,7 @@ static void benchmarks()
     picollo::benchmark benchmark = must(picollo::benchmark::create(
         picollo::benchmark_options().budget(10).warm_up(0.05).sample(0.0001).blocks(20, 100)));
     must(benchmark.run([] { picollo::add_chain_256(4); }, [] { picollo::add_chain_256(12); }));
-    const picollo_benchmark_result result = must(benchmark.measured());
+    const picollo_benchmark_outcome result = must(benchmark.measured());
     CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER && result.sample_count == 2 * result.blocks.block_count);
     picollo::histogram samples = must(benchmark.samples(PICOLLO_BENCHMARK_B));
     CHECK_U64(result.sample_count, must(samples.summary()).total_count());

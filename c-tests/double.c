@@ -71,7 +71,7 @@ static void nothing_is_no_number(void)
     CHECK(isnan(values[0]) && isnan(values[1]) && isnan(values[2]));
     CHECK(isnan(statistics.min) && isnan(statistics.max) && isnan(statistics.mean) && isnan(statistics.stddev));
     CHECK(statistics.sum == 0 && statistics.count == 0);
-    CHECK_OK(picollo_double_snapshot_create(&snapshot));
+    CHECK_OK(picollo_double_snapshot_create(NULL, &snapshot));
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_double_snapshot_quantiles(snapshot, quantiles, 3, values));
     CHECK_OK(picollo_double_snapshot_quantiles(snapshot, NULL, 0, NULL));
     CHECK_OK(picollo_double_snapshot_summary(snapshot, &summary));
@@ -143,7 +143,7 @@ static void exact_sums(void)
     picollo_double_histogram_record(histogram, 1e300);
     picollo_double_histogram_record_n(histogram, 0.1, 10);
     picollo_double_histogram_record(histogram, -1e300);
-    CHECK_OK(picollo_double_snapshot_create(&snapshot));
+    CHECK_OK(picollo_double_snapshot_create(NULL, &snapshot));
     CHECK_OK(picollo_double_snapshot_update(snapshot, histogram, 0));
     CHECK_OK(picollo_double_histogram_add(second, snapshot));
     statistics = collect(histogram);
@@ -158,15 +158,22 @@ static void exact_sums(void)
 static void looking_leaves_and_collecting_takes(void)
 {
     picollo_double_histogram *const histogram = doubles(0.01, 0, 0);
-    picollo_double_snapshot *now = NULL, *all = NULL;
+    picollo_double_snapshot *now = NULL, *all = NULL, *look = NULL;
     picollo_double_statistics statistics;
     picollo_double_bucket buckets[2];
     size_t length = 77;
-    CHECK_OK(picollo_double_snapshot_create(&now));
-    CHECK_OK(picollo_double_snapshot_create(&all));
+    /* Each owner frees its own. */
+    CHECK(picollo_double_histogram_retain(histogram) == histogram && picollo_double_histogram_retain(NULL) == NULL);
+    picollo_double_histogram_free(histogram);
+    CHECK_OK(picollo_double_snapshot_create(NULL, &now));
+    CHECK_OK(picollo_double_snapshot_create(NULL, &all));
     for (int i = 0; i < 3; i++) {
         picollo_double_histogram_record_n(histogram, -1.5, 2);
         picollo_double_histogram_record(histogram, 1.5);
+        CHECK_OK(picollo_double_snapshot_create(histogram, &look));
+        CHECK_OK(picollo_double_snapshot_statistics(look, &statistics));
+        CHECK_U64(3, statistics.count);
+        picollo_double_snapshot_free(look);
         CHECK_OK(picollo_double_snapshot_update(now, histogram, 0));
         CHECK_OK(picollo_double_snapshot_update(now, histogram, 0));
         CHECK_OK(picollo_double_snapshot_update(now, histogram, 1));
@@ -260,7 +267,7 @@ static void what_is_lost_is_in_nothing_else(void)
     CHECK(statistics.sum == 3.0 && statistics.mean == 1.5 && statistics.min == 1.5 && statistics.max == 1.5);
     /* Of a snapshot that does not fit whole, the middles of the buckets that do. */
     picollo_double_histogram_record_batch(other, values, 3);
-    CHECK_OK(picollo_double_snapshot_create(&snapshot));
+    CHECK_OK(picollo_double_snapshot_create(NULL, &snapshot));
     CHECK_OK(picollo_double_snapshot_update(snapshot, other, 1));
     CHECK_OK(picollo_double_histogram_add(histogram, snapshot));
     statistics = collect(histogram);
@@ -279,7 +286,7 @@ static void text(void)
     char small[8], table[8192];
     size_t needed = 0, length = 0;
     for (int i = 1; i <= 100; i++) picollo_double_histogram_record(histogram, i * 0.5);
-    CHECK_OK(picollo_double_snapshot_create(&snapshot));
+    CHECK_OK(picollo_double_snapshot_create(NULL, &snapshot));
     CHECK_OK(picollo_double_snapshot_update(snapshot, histogram, 1));
     CHECK_OK(picollo_double_snapshot_summary(snapshot, &summary));
     CHECK(summary.percentiles[5].rank == 50 && within(0.01, 25, summary.percentiles[5].value));

@@ -52,7 +52,7 @@ static picollo_status work_on_registry(void)
     metric.struct_size = sizeof metric;
     metric.name = "shared";
     status = picollo_registry_update(registry);
-    if (status == PICOLLO_OK) status = picollo_registry_write_openmetrics(registry, text, sizeof text, &length);
+    if (status == PICOLLO_OK) status = picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length);
     /* Refused: it is there. */
     if (status == PICOLLO_OK && picollo_registry_add(registry, shared, &metric, bounds, 2, &id) == PICOLLO_OK) abort();
     return status;

@@ -46,7 +46,7 @@ static void layouts_of_the_manual(void)
         size_t length = 0;
         CHECK_OK(picollo_snapshot_bucket_of(snapshot, rows[i].min, &first));
         CHECK_OK(picollo_snapshot_bucket_of(snapshot, rows[i].max, &last));
-        CHECK_OK(picollo_snapshot_buckets(snapshot, 0, NULL, 0, &length));
+        CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_snapshot_buckets(snapshot, 0, NULL, 0, &length));
         CHECK_U64(rows[i].first, first.logical_index);
         CHECK_U64(rows[i].last, last.logical_index);
         CHECK_U64(0, first.storage_index);
@@ -177,16 +177,39 @@ static void narrow_counters_tell_what_they_lose(void)
     picollo_histogram_free(histogram);
 }
 
+static void each_owner_frees_its_reference(void)
+{
+    void *const memory = aligned_alloc(64, 32768);
+    picollo_histogram *histogram = create(0.1, 0, 1000), *placed = NULL;
+    picollo_histogram_options options = default_options();
+    CHECK(picollo_histogram_retain(NULL) == NULL);
+    CHECK(picollo_histogram_retain(histogram) == histogram);
+    picollo_histogram_free(histogram);
+    picollo_histogram_record(histogram, 5);
+    CHECK_U64(1, counts_of(histogram).total);
+    picollo_histogram_free(histogram);
+    /* References to one in the caller's memory are not counted. */
+    options.relative_error = 0.1;
+    options.max_trackable = 1000;
+    CHECK_OK(picollo_histogram_init_in(memory, 32768, &options, &placed));
+    CHECK(picollo_histogram_retain(placed) == placed);
+    picollo_histogram_free(placed);
+    picollo_histogram_free(placed);
+    picollo_histogram_record(placed, 5);
+    CHECK_U64(1, counts_of(placed).total);
+    free(memory);
+}
+
 static void adding_a_snapshot(void)
 {
     picollo_histogram *source = example(0), *same = create(0.01, 2000, 12000), *coarse = create(0.1, 0, 1000000);
     picollo_snapshot *snapshot = snapshot_of(source);
-    CHECK_OK(picollo_histogram_add(same, snapshot));
-    CHECK_OK(picollo_histogram_add(same, snapshot));
+    CHECK_OK(picollo_histogram_add(same, snapshot, 0, NULL));
+    CHECK_OK(picollo_histogram_add(same, snapshot, 0, NULL));
     CHECK_U64(2 * 99940, counts_of(same).total);
     CHECK_U64(2 * 60, counts_of(same).underflow);
     CHECK_U64(2 * count_at(source, 9152), count_at(same, 9152));
-    CHECK_OK(picollo_histogram_add(coarse, snapshot));
+    CHECK_OK(picollo_histogram_add(coarse, snapshot, 0, NULL));
     CHECK_U64(99940, counts_of(coarse).total);
     CHECK_U64(60, counts_of(coarse).underflow);
     picollo_snapshot_free(snapshot);
@@ -215,6 +238,7 @@ int main(void)
     RUN(exact_bounds);
     RUN(reset_starts_anew);
     RUN(narrow_counters_tell_what_they_lose);
+    RUN(each_owner_frees_its_reference);
     RUN(adding_a_snapshot);
     RUN(versions);
     return report();

@@ -322,11 +322,11 @@ static void what_can_be_done_with_a_decoded_snapshot(void)
     CHECK_U64(1000, value);
     CHECK_OK(picollo_snapshot_rank_of_value(a, 999, 0, &rank));
     CHECK(fabs(rank - 500.0 / 108) < 1e-9);
-    CHECK_OK(picollo_snapshot_merge(a, b));
-    CHECK_OK(picollo_snapshot_merge(live, a));
-    CHECK_OK(picollo_snapshot_merge(a, live));
+    CHECK_OK(picollo_snapshot_merge(a, b, 0, NULL));
+    CHECK_OK(picollo_snapshot_merge(live, a, 0, NULL));
+    CHECK_OK(picollo_snapshot_merge(a, live, 0, NULL));
     CHECK_U64(2 * 108 + 3 * 108, total_of(a));
-    CHECK_OK(picollo_histogram_add(histogram, b));
+    CHECK_OK(picollo_histogram_add(histogram, b, 0, NULL));
     CHECK_OK(picollo_snapshot_update(live, 0));
     CHECK_U64(216, total_of(live));
     picollo_snapshot_free(a);

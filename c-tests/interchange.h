@@ -73,8 +73,10 @@ static inline picollo_snapshot *decoded(const void *bytes, size_t length)
 static inline picollo_bucket *buckets_of(const picollo_snapshot *snapshot, size_t *length)
 {
     picollo_bucket *buckets;
+    picollo_status asked;
     *length = 0;
-    CHECK_OK(picollo_snapshot_buckets(snapshot, 1, NULL, 0, length));
+    asked = picollo_snapshot_buckets(snapshot, 1, NULL, 0, length);
+    CHECK(asked == (*length == 0 ? PICOLLO_OK : PICOLLO_ERR_BUFFER_TOO_SMALL));
     buckets = (picollo_bucket *)malloc((*length + 1) * sizeof *buckets);
     CHECK_OK(picollo_snapshot_buckets(snapshot, 1, buckets, *length, length));
     return buckets;

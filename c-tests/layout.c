@@ -235,25 +235,25 @@ AT(picollo_benchmark_options, confidence, 56);
 AT(picollo_benchmark_options, relative_threshold, 64);
 AT(picollo_benchmark_options, resolution_seconds, 72);
 
-SIZE(picollo_benchmark_result, 192);
-AT(picollo_benchmark_result, blocks, 0);
-AT(picollo_benchmark_result, overhead_a, 112);
-AT(picollo_benchmark_result, overhead_b, 120);
-AT(picollo_benchmark_result, repetitions_a, 128);
-AT(picollo_benchmark_result, repetitions_b, 136);
-AT(picollo_benchmark_result, sample_count, 144);
-AT(picollo_benchmark_result, elapsed, 152);
-AT(picollo_benchmark_result, overhead_error_a, 160);
-AT(picollo_benchmark_result, overhead_error_b, 168);
-AT(picollo_benchmark_result, empty_count, 176);
-AT(picollo_benchmark_result, flags, 184);
-AT(picollo_benchmark_result, reserved, 188);
+SIZE(picollo_benchmark_outcome, 192);
+AT(picollo_benchmark_outcome, blocks, 0);
+AT(picollo_benchmark_outcome, overhead_a, 112);
+AT(picollo_benchmark_outcome, overhead_b, 120);
+AT(picollo_benchmark_outcome, repetitions_a, 128);
+AT(picollo_benchmark_outcome, repetitions_b, 136);
+AT(picollo_benchmark_outcome, sample_count, 144);
+AT(picollo_benchmark_outcome, elapsed, 152);
+AT(picollo_benchmark_outcome, overhead_error_a, 160);
+AT(picollo_benchmark_outcome, overhead_error_b, 168);
+AT(picollo_benchmark_outcome, empty_count, 176);
+AT(picollo_benchmark_outcome, flags, 184);
+AT(picollo_benchmark_outcome, reserved, 188);
 
-SIZE(picollo_benchmark_counter, 24);
-AT(picollo_benchmark_counter, a, 0);
-AT(picollo_benchmark_counter, b, 8);
-AT(picollo_benchmark_counter, status, 16);
-AT(picollo_benchmark_counter, reserved, 20);
+SIZE(picollo_benchmark_counts, 24);
+AT(picollo_benchmark_counts, a, 0);
+AT(picollo_benchmark_counts, b, 8);
+AT(picollo_benchmark_counts, status, 16);
+AT(picollo_benchmark_counts, reserved, 20);
 
 SIZE(picollo_error, 512);
 AT(picollo_error, status, 0);
@@ -319,7 +319,7 @@ AT(picollo_event_info, flags, 36);
 AT(picollo_event_info, message, 40);
 
 SIZE(picollo_status, 4);
-static_assert(PICOLLO_OK == 0 && PICOLLO_ERR_NULL_POINTER == -1 && PICOLLO_ERR_INVALID_ARGUMENT == -2 &&
+static_assert(PICOLLO_OK == 0 && PICOLLO_END == -100 && PICOLLO_ERR_NULL_POINTER == -1 && PICOLLO_ERR_INVALID_ARGUMENT == -2 &&
                   PICOLLO_ERR_OUT_OF_MEMORY == -3 && PICOLLO_ERR_BUFFER_TOO_SMALL == -4 &&
                   PICOLLO_ERR_UNSUPPORTED == -5 && PICOLLO_ERR_INCOMPATIBLE == -6 && PICOLLO_ERR_CORRUPT == -7 &&
                   PICOLLO_ERR_EMPTY == -8 && PICOLLO_ERR_WRONG_THREAD == -9 && PICOLLO_ERR_OS == -10 &&
@@ -327,7 +327,7 @@ static_assert(PICOLLO_OK == 0 && PICOLLO_ERR_NULL_POINTER == -1 && PICOLLO_ERR_I
                   PICOLLO_ERR_NOT_COUNTED == -13 && PICOLLO_ERR_BUSY == -14 && PICOLLO_ERR_FORKED == -15 &&
                   PICOLLO_ERR_PANIC == -127,
               "status numbers are never reused");
-static_assert(PICOLLO_ABI_VERSION == 1 && PICOLLO_INLINE_VERSION == 1 && PICOLLO_SUMMARY_PERCENTILES == 16, "versions");
+static_assert(PICOLLO_ABI_VERSION == 2 && PICOLLO_INLINE_VERSION == 1 && PICOLLO_SUMMARY_PERCENTILES == 16, "versions");
 static_assert(PICOLLO_MODE_INTERLOCKED == 0 && PICOLLO_MODE_SINGLE_WRITER == 1 && PICOLLO_MODE_THREAD_LOCAL == 2 &&
                   PICOLLO_MODE_SCALABLE == 3 && PICOLLO_STORAGE_DENSE == 0 && PICOLLO_STORAGE_SPARSE == 1 &&
                   PICOLLO_HISTOGRAM_NO_LIVE_RESET == 1 && PICOLLO_VALUE_MIDPOINT == 0 && PICOLLO_VALUE_LOWER == 1 &&
@@ -338,6 +338,12 @@ static_assert(PICOLLO_MODE_INTERLOCKED == 0 && PICOLLO_MODE_SINGLE_WRITER == 1 &
 static_assert(PICOLLO_ENCODING_HDR_V2 == 0 && PICOLLO_ENCODING_HDR_V2_COMPRESSED == 1 && PICOLLO_ENCODING_NATIVE == 2 &&
                   PICOLLO_DEFAULT_MAX_COUNTERS == 6291456 && PICOLLO_LOG_TAG_SIZE == 232 && PICOLLO_MAX_STEPS == 16777216,
               "interchange");
+static_assert(PICOLLO_SINCE_RESET == 0 && PICOLLO_SINCE_PREVIOUS == 1 && PICOLLO_RANK_WHOLE_BUCKETS == 0 &&
+                  PICOLLO_RANK_INTERPOLATED == 1 && PICOLLO_BUCKETS_ALL == 0 && PICOLLO_BUCKETS_NON_EMPTY == 1 &&
+                  PICOLLO_PLACEMENT_MIDPOINT == 0 && PICOLLO_PLACEMENT_SPREAD == 1 && PICOLLO_INTERVAL_LOOK == 0 &&
+                  PICOLLO_INTERVAL_COLLECT == 1 && PICOLLO_HGRM_COLUMNS == 0 && PICOLLO_HGRM_CSV == 1 &&
+                  PICOLLO_CHARACTERS_UNICODE == 0 && PICOLLO_CHARACTERS_ASCII == 1,
+              "either of two");
 static_assert(PICOLLO_CLOCK_MONOTONIC == 0 && PICOLLO_CLOCK_TSC == 1 && PICOLLO_UNIT_TICKS == 0 && PICOLLO_UNIT_NANOS == 1 &&
                   PICOLLO_UNIT_MICROS == 2 && PICOLLO_UNIT_MILLIS == 3 && PICOLLO_UNIT_PICOS == 4,
               "clocks and units");
@@ -369,16 +375,56 @@ static_assert(PICOLLO_PICTURE_PERCENTILES == 0 && PICOLLO_PICTURE_DENSITY == 1 &
                   PICOLLO_THEME_AUTO == 0 && PICOLLO_THEME_LIGHT == 1 && PICOLLO_THEME_DARK == 2,
               "pictures");
 static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 && PICOLLO_SCALABLE_THRESHOLD_BITS == 13 &&
-                  PICOLLO_METRIC_NO_CREATED == 1,
+                  PICOLLO_METRIC_NO_CREATED == 1 && PICOLLO_EXPOSITION_OPENMETRICS == 0,
               "doubles, counters and metrics");
 
 static void asserted_by_the_compiler(void)
 {
-    CHECK(picollo_abi_version() == 1);
+    CHECK(picollo_abi_version() == 2);
+}
+
+#define ALL_DEFAULTS(type, options)                                                           \
+    do {                                                                                      \
+        type zero;                                                                            \
+        memset(&zero, 0, sizeof zero);                                                        \
+        zero.struct_size = sizeof zero;                                                       \
+        CHECK(memcmp(&zero, &options, sizeof zero) == 0);                                     \
+    } while (0)
+
+/* For static memory, too. */
+static picollo_histogram_options in_static_memory = PICOLLO_HISTOGRAM_OPTIONS_INIT;
+
+static void initialisers_ask_for_the_defaults(void)
+{
+    const picollo_histogram_options histograms = PICOLLO_HISTOGRAM_OPTIONS_INIT;
+    const picollo_compare_options compares = PICOLLO_COMPARE_OPTIONS_INIT;
+    const picollo_picture_options pictures = PICOLLO_PICTURE_OPTIONS_INIT;
+    const picollo_double_options doubles = PICOLLO_DOUBLE_OPTIONS_INIT;
+    const picollo_metric_options metrics = PICOLLO_METRIC_OPTIONS_INIT;
+    const picollo_session_options sessions = PICOLLO_SESSION_OPTIONS_INIT;
+    const picollo_benchmark_options benchmarks = PICOLLO_BENCHMARK_OPTIONS_INIT;
+    ALL_DEFAULTS(picollo_histogram_options, histograms);
+    ALL_DEFAULTS(picollo_compare_options, compares);
+    ALL_DEFAULTS(picollo_picture_options, pictures);
+    ALL_DEFAULTS(picollo_double_options, doubles);
+    ALL_DEFAULTS(picollo_metric_options, metrics);
+    ALL_DEFAULTS(picollo_session_options, sessions);
+    ALL_DEFAULTS(picollo_benchmark_options, benchmarks);
+    ALL_DEFAULTS(picollo_histogram_options, in_static_memory);
+}
+
+static void the_version_of_the_header_is_that_of_the_library(void)
+{
+    char *end = NULL;
+    CHECK(PICOLLO_VERSION_MAJOR == strtoul(picollo_version(), &end, 10) && *end == '.');
+    CHECK(PICOLLO_VERSION_MINOR == strtoul(end + 1, &end, 10) && *end == '.');
+    CHECK(PICOLLO_VERSION_PATCH == strtoul(end + 1, &end, 10));
 }
 
 int main(void)
 {
     RUN(asserted_by_the_compiler);
+    RUN(initialisers_ask_for_the_defaults);
+    RUN(the_version_of_the_header_is_that_of_the_library);
     return report();
 }

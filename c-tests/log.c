@@ -24,13 +24,23 @@ static void close_log(log_text log)
     free(log.text);
 }
 
+/* Reads an interval and decodes its histogram; interval is written where both succeed. */
+static picollo_status next_decoded(picollo_log_reader *reader, picollo_log_interval *interval, picollo_snapshot **snapshot)
+{
+    picollo_log_interval read;
+    picollo_status status = picollo_log_reader_next(reader, &read);
+    if (status == PICOLLO_OK) status = picollo_log_reader_decode(reader, snapshot);
+    if (status == PICOLLO_OK) *interval = read;
+    return status;
+}
+
 /* Reads an interval whose histogram is the golden one. */
 static picollo_log_interval next_golden(picollo_log_reader *reader)
 {
     picollo_log_interval interval;
     picollo_snapshot *snapshot = NULL;
     memset(&interval, 0, sizeof interval);
-    CHECK_OK(picollo_log_reader_next(reader, &interval, &snapshot));
+    CHECK_OK(next_decoded(reader, &interval, &snapshot));
     if (snapshot != NULL) CHECK_U64(108, total_of(snapshot));
     picollo_snapshot_free(snapshot);
     return interval;
@@ -42,8 +52,8 @@ static void at_the_end(picollo_log_reader *reader)
     picollo_snapshot *snapshot = NULL;
     memset(&interval, 0x5a, sizeof interval);
     for (int i = 0; i < 2; i++) {
-        CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_next(reader, &interval, &snapshot));
-        CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_next_interval(reader, &interval));
+        CHECK_STATUS(PICOLLO_END, next_decoded(reader, &interval, &snapshot));
+        CHECK_STATUS(PICOLLO_END, picollo_log_reader_next(reader, &interval));
         CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_decode(reader, &snapshot));
     }
     CHECK(snapshot == NULL && interval.tag[0] == 0x5a);
@@ -84,7 +94,7 @@ static void what_is_written_is_read(void)
     log = open_log(text, at);
     CHECK_OK(picollo_log_reader_times(log.reader, &start, &base));
     CHECK(isnan(start) && isnan(base));
-    CHECK_OK(picollo_log_reader_next(log.reader, &interval, &snapshot));
+    CHECK_OK(next_decoded(log.reader, &interval, &snapshot));
     CHECK(near(interval.start_seconds, 1441812279.601) && near(interval.end_seconds, 1441812280.608));
     CHECK(near(interval.max, 123.47));
     CHECK_TEXT("A", interval.tag);
@@ -92,7 +102,7 @@ static void what_is_written_is_read(void)
     CHECK_U64(6, line);
     CHECK_OK(picollo_log_reader_times(log.reader, &start, &base));
     CHECK(start == 1441812279.474 && base == 1441812279.474);
-    CHECK_OK(picollo_log_reader_next_interval(log.reader, &interval));
+    CHECK_OK(picollo_log_reader_next(log.reader, &interval));
     CHECK_TEXT("", interval.tag);
     at_the_end(log.reader);
     CHECK_OK(picollo_log_reader_position(log.reader, &bytes, &line));
@@ -195,7 +205,7 @@ static void broken_lines(void)
         snprintf(text, sizeof text, "%s\n7,1,1," GOLDEN_TEXT, lines[i]);
         memset(&interval, 0x5a, sizeof interval);
         log = open_log(text, strlen(text));
-        CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_log_reader_next(log.reader, &interval, &snapshot));
+        CHECK_STATUS(PICOLLO_ERR_CORRUPT, next_decoded(log.reader, &interval, &snapshot));
         CHECK(snapshot == NULL && interval.tag[0] == 0x5a);
         /* One error, and reading goes on. */
         CHECK(near(7, next_golden(log.reader).start_seconds));
@@ -207,8 +217,8 @@ static void broken_lines(void)
         static const char nul[] = "Tag=A\0B,5,1,1," GOLDEN_TEXT "\n7,1,1," GOLDEN_TEXT;
         picollo_log_interval interval;
         log_text log = open_log(nul, sizeof nul - 1);
-        CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_log_reader_next_interval(log.reader, &interval));
-        CHECK_OK(picollo_log_reader_next_interval(log.reader, &interval));
+        CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_log_reader_next(log.reader, &interval));
+        CHECK_OK(picollo_log_reader_next(log.reader, &interval));
         close_log(log);
     }
 }
@@ -233,10 +243,10 @@ static void damaged_logs(void)
         do {
             picollo_log_interval interval;
             picollo_snapshot *snapshot = NULL;
-            status = picollo_log_reader_next(log.reader, &interval, &snapshot);
+            status = next_decoded(log.reader, &interval, &snapshot);
             CHECK((status == PICOLLO_OK) == (snapshot != NULL));
             picollo_snapshot_free(snapshot);
-        } while (status != PICOLLO_ERR_EMPTY && ++calls < 100);
+        } while (status != PICOLLO_END && ++calls < 100);
         CHECK(calls <= 12);
         close_log(log);
     }
@@ -255,13 +265,13 @@ static void tags(void)
     snprintf(line, sizeof line, "Tag=%s,5,1,1," GOLDEN_TEXT "\nTag=,5,1,1," GOLDEN_TEXT "\nTag=\xc3\xa4=b,5,1,1," GOLDEN_TEXT, long_tag);
     log = open_log(line, strlen(line));
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_tag(log.reader, text, sizeof text, &length));
-    CHECK_OK(picollo_log_reader_next_interval(log.reader, &interval));
+    CHECK_OK(picollo_log_reader_next(log.reader, &interval));
     CHECK_U64(230, strlen(interval.tag));
     CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_log_reader_tag(log.reader, text, 300, &length));
     CHECK_U64(300, length);
     CHECK_OK(picollo_log_reader_tag(log.reader, text, sizeof text, &length));
     CHECK_TEXT(long_tag, text);
-    CHECK_OK(picollo_log_reader_next_interval(log.reader, &interval));
+    CHECK_OK(picollo_log_reader_next(log.reader, &interval));
     CHECK_TEXT("", interval.tag);
     CHECK_OK(picollo_log_reader_tag(log.reader, text, sizeof text, &length));
     CHECK_U64(0, length);
@@ -277,7 +287,7 @@ static void picking_from_a_log(void)
     picollo_snapshot *snapshot = NULL, *again = NULL;
     log_text log = open_log(text, sizeof text - 1);
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_decode(log.reader, &snapshot));
-    CHECK_OK(picollo_log_reader_next_interval(log.reader, &interval));
+    CHECK_OK(picollo_log_reader_next(log.reader, &interval));
     CHECK_OK(picollo_log_reader_decode(log.reader, &snapshot));
     CHECK_OK(picollo_log_reader_decode(log.reader, &again));
     CHECK(same_buckets(snapshot, again));
@@ -285,17 +295,17 @@ static void picking_from_a_log(void)
     picollo_snapshot_free(again);
     snapshot = NULL;
     /* A broken histogram is noticed when it is decoded. */
-    CHECK_OK(picollo_log_reader_next_interval(log.reader, &interval));
+    CHECK_OK(picollo_log_reader_next(log.reader, &interval));
     CHECK_TEXT("x", interval.tag);
     CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_log_reader_decode(log.reader, &snapshot));
     CHECK_OK(picollo_log_reader_set_max_counters(log.reader, 100));
-    CHECK_OK(picollo_log_reader_next_interval(log.reader, &interval));
+    CHECK_OK(picollo_log_reader_next(log.reader, &interval));
     CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, picollo_log_reader_decode(log.reader, &snapshot));
     CHECK_OK(picollo_log_reader_set_max_counters(log.reader, 0));
     CHECK_OK(picollo_log_reader_decode(log.reader, &snapshot));
     picollo_snapshot_free(snapshot);
     snapshot = NULL;
-    CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_log_reader_next_interval(log.reader, &interval));
+    CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_log_reader_next(log.reader, &interval));
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_decode(log.reader, &snapshot));
     CHECK(snapshot == NULL);
     close_log(log);
@@ -360,7 +370,7 @@ static void short_lines_touch_little_memory(void)
     for (int i = 0; i < LINES; i++) memcpy(text + (size_t)i * (sizeof line - 1), line, sizeof line);
     CHECK_OK(picollo_log_reader_create(text, strlen(text), &reader));
     CHECK(getrusage(RUSAGE_SELF, &before) == 0);
-    while (picollo_log_reader_next(reader, &interval, &snapshot) == PICOLLO_OK) {
+    while (next_decoded(reader, &interval, &snapshot) == PICOLLO_OK) {
         CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
         CHECK_U64(2, counts.total);
         picollo_snapshot_free(snapshot);
@@ -377,8 +387,8 @@ static void short_lines_touch_little_memory(void)
 
     CHECK_OK(picollo_log_reader_create(line, sizeof line - 1, &reader));
     CHECK_OK(picollo_log_reader_set_max_counters(reader, 1 << 20));
-    CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, picollo_log_reader_next(reader, &interval, &snapshot));
-    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_log_reader_next(reader, &interval, &snapshot));
+    CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, next_decoded(reader, &interval, &snapshot));
+    CHECK_STATUS(PICOLLO_END, next_decoded(reader, &interval, &snapshot));
     picollo_log_reader_free(reader);
 }
 

@@ -33,7 +33,7 @@ static void finer_into_coarser_is_exact(void)
             picollo_snapshot *fine = filled(from, 0, 0, 5), *coarse = filled(to, 0, 0, 5);
             picollo_snapshot *sum = only_snapshot(digits_histogram(to, 0, 0));
             picollo_merged merged = no_report();
-            CHECK_OK(picollo_snapshot_merge_reported(sum, fine, 0, &merged));
+            CHECK_OK(picollo_snapshot_merge(sum, fine, 0, &merged));
             CHECK(is_report(merged, 0, 0, 0, 0));
             CHECK(same_buckets(sum, coarse) && same_counts(sum, coarse));
             CHECK_OK(picollo_snapshot_subtract(sum, fine, &merged));
@@ -52,17 +52,17 @@ static void coarser_into_finer_is_told(void)
         picollo_snapshot *fine = only_snapshot(digits_histogram(4, 0, 0));
         picollo_merged merged = no_report();
         picollo_snapshot *back = only_snapshot(digits_histogram(1, 0, 0));
-        CHECK_OK(picollo_snapshot_merge_reported(fine, coarse, spread, &merged));
+        CHECK_OK(picollo_snapshot_merge(fine, coarse, spread, &merged));
         CHECK(merged.refined > 1000 && merged.refined < 5000);
         CHECK(is_report(merged, merged.refined, 0, 0, 0));
         CHECK_U64(5000, total_of(fine));
         /* Within the bucket they came from. */
-        CHECK_OK(picollo_snapshot_merge(back, fine));
+        CHECK_OK(picollo_snapshot_merge(back, fine, 0, NULL));
         CHECK(same_buckets(back, coarse));
         picollo_snapshot_free(back);
         picollo_snapshot_free(fine);
     }
-    CHECK_OK(picollo_snapshot_merge_reported(same, coarse, 1, NULL));
+    CHECK_OK(picollo_snapshot_merge(same, coarse, 1, NULL));
     CHECK(same_buckets(same, coarse));
     picollo_snapshot_free(coarse);
     picollo_snapshot_free(same);
@@ -76,7 +76,7 @@ static void out_of_range_is_told(void)
     uint64_t below = 0, inside = 0;
     CHECK_OK(picollo_snapshot_count_between(wide, 0, 999, &below));
     CHECK_OK(picollo_snapshot_count_between(wide, 1000, 100000, &inside));
-    CHECK_OK(picollo_snapshot_merge_reported(narrow, wide, 0, &merged));
+    CHECK_OK(picollo_snapshot_merge(narrow, wide, 0, &merged));
     CHECK(is_report(merged, 0, below, 5000 - below - inside, 0) && below > 0 && inside > 0 && below + inside < 5000);
     CHECK_OK(picollo_snapshot_counts(narrow, &counts));
     CHECK(counts.total == inside && counts.underflow == below && counts.overflow == 5000 - below - inside);
@@ -94,8 +94,8 @@ static void in_any_order(void)
     picollo_snapshot *forwards = only_snapshot(digits_histogram(2, 0, 0)), *backwards = only_snapshot(digits_histogram(2, 0, 0));
     for (uint32_t i = 0; i < 4; i++) parts[i] = filled(2 + i % 3, 0, i == 1 ? 1000000 : 0, 30 + i);
     for (int i = 0; i < 4; i++) {
-        CHECK_OK(picollo_snapshot_merge(forwards, parts[i]));
-        CHECK_OK(picollo_snapshot_merge(backwards, parts[3 - i]));
+        CHECK_OK(picollo_snapshot_merge(forwards, parts[i], 0, NULL));
+        CHECK_OK(picollo_snapshot_merge(backwards, parts[3 - i], 0, NULL));
     }
     CHECK(same_buckets(forwards, backwards) && same_counts(forwards, backwards));
     /* ((a + b) + c) and (a + (b + c)), into snapshots that were decoded. */
@@ -103,11 +103,11 @@ static void in_any_order(void)
         size_t length;
         uint8_t *bytes = encoded(forwards, PICOLLO_ENCODING_NATIVE, &length);
         picollo_snapshot *left = decoded(bytes, length), *right = decoded(bytes, length), *rest = NULL;
-        CHECK_OK(picollo_snapshot_merge(left, parts[0]));
-        CHECK_OK(picollo_snapshot_merge(left, parts[2]));
+        CHECK_OK(picollo_snapshot_merge(left, parts[0], 0, NULL));
+        CHECK_OK(picollo_snapshot_merge(left, parts[2], 0, NULL));
         CHECK_OK(picollo_snapshot_copy(parts[2], &rest));
-        CHECK_OK(picollo_snapshot_merge(rest, parts[0]));
-        CHECK_OK(picollo_snapshot_merge(right, rest));
+        CHECK_OK(picollo_snapshot_merge(rest, parts[0], 0, NULL));
+        CHECK_OK(picollo_snapshot_merge(right, rest, 0, NULL));
         CHECK_U64(total_of(left), total_of(right));
         picollo_snapshot_free(left);
         picollo_snapshot_free(right);
@@ -127,8 +127,8 @@ static void more_than_there_is(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_subtract(a, b, &merged));
     CHECK(same_buckets(a, before) && same_counts(a, before));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_subtract(a, a, &merged));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge_reported(a, a, 0, &merged));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge_reported(a, b, 2, &merged));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(a, a, 0, &merged));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(a, b, 2, &merged));
     CHECK(same_buckets(a, before) && merged.refined == UINT64_C(0x5a5a5a5a5a5a5a5a));
     picollo_snapshot_free(a);
     picollo_snapshot_free(b);
@@ -144,7 +144,7 @@ static void no_room_is_lost(void)
     picollo_histogram_record_n(histogram, 5, UINT64_MAX - 3);
     a = only_snapshot(histogram);
     CHECK_OK(picollo_snapshot_copy(a, &b));
-    CHECK_OK(picollo_snapshot_merge_reported(a, b, 0, &merged));
+    CHECK_OK(picollo_snapshot_merge(a, b, 0, &merged));
     CHECK(is_report(merged, 0, 0, 0, UINT64_MAX - 6));
     CHECK_OK(picollo_snapshot_counts(a, &counts));
     CHECK(counts.total == UINT64_MAX && counts.lost == UINT64_MAX - 6);
@@ -159,11 +159,11 @@ static void into_histograms(void)
         picollo_histogram *histogram = digits_histogram(5, 1000, 100000);
         picollo_snapshot *other = only_snapshot(digits_histogram(5, 1000, 100000)), *snapshot;
         picollo_merged merged = no_report(), expected = no_report();
-        CHECK_OK(picollo_snapshot_merge_reported(other, wide, spread, &expected));
-        CHECK_OK(picollo_histogram_add_reported(histogram, wide, spread, &merged));
+        CHECK_OK(picollo_snapshot_merge(other, wide, spread, &expected));
+        CHECK_OK(picollo_histogram_add(histogram, wide, spread, &merged));
         CHECK(memcmp(&merged, &expected, sizeof merged) == 0 && merged.refined > 0);
-        CHECK_OK(picollo_histogram_add_reported(histogram, wide, spread, NULL));
-        CHECK_OK(picollo_snapshot_merge_reported(other, wide, spread, NULL));
+        CHECK_OK(picollo_histogram_add(histogram, wide, spread, NULL));
+        CHECK_OK(picollo_snapshot_merge(other, wide, spread, NULL));
         snapshot = only_snapshot(histogram);
         CHECK(same_buckets(snapshot, other) && same_counts(snapshot, other));
         picollo_snapshot_free(snapshot);
@@ -171,7 +171,7 @@ static void into_histograms(void)
     }
     {
         picollo_histogram *histogram = digits_histogram(3, 0, 0);
-        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_add_reported(histogram, wide, 2, NULL));
+        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_add(histogram, wide, 2, NULL));
         picollo_histogram_free(histogram);
     }
     picollo_snapshot_free(wide);

@@ -35,8 +35,8 @@ static void histograms(void)
     NULL_IN(picollo_histogram_reset(NULL));
     NULL_IN(picollo_histogram_footprint(NULL, &size));
     NULL_IN(picollo_histogram_footprint(histogram, NULL));
-    NULL_IN(picollo_histogram_add(NULL, snapshot));
-    NULL_IN(picollo_histogram_add(histogram, NULL));
+    NULL_IN(picollo_histogram_add(NULL, snapshot, 0, NULL));
+    NULL_IN(picollo_histogram_add(histogram, NULL, 0, NULL));
     NULL_IN(picollo_histogram_recorder(NULL, PICOLLO_INLINE_VERSION, &recorder));
     NULL_IN(picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, NULL));
     picollo_recorder_release(NULL);
@@ -79,9 +79,9 @@ static void snapshots(void)
     NULL_IN(picollo_snapshot_bucket_of(snapshot, 5, NULL));
     NULL_IN(picollo_snapshot_buckets(NULL, 0, &bucket, 1, &length));
     NULL_IN(picollo_snapshot_buckets(snapshot, 0, &bucket, 1, NULL));
-    NULL_IN(picollo_snapshot_merge(NULL, snapshot));
-    NULL_IN(picollo_snapshot_merge(snapshot, NULL));
-    NULL_IN(picollo_snapshot_merge(NULL, NULL));
+    NULL_IN(picollo_snapshot_merge(NULL, snapshot, 0, NULL));
+    NULL_IN(picollo_snapshot_merge(snapshot, NULL, 0, NULL));
+    NULL_IN(picollo_snapshot_merge(NULL, NULL, 0, NULL));
     NULL_IN(picollo_snapshot_summary(NULL, 0, &summary));
     NULL_IN(picollo_snapshot_summary(snapshot, 0, NULL));
     NULL_IN(picollo_histogram_summary(NULL, 0, &summary));
@@ -123,7 +123,6 @@ static void layouts_and_steps(void)
     picollo_merged merged;
     picollo_snapshot *out = NULL;
     uint64_t count = 77, value = 5;
-    uint32_t same = 77;
     size_t length = 77;
 
     NULL_IN(picollo_layout_of_options(&options, NULL));
@@ -134,8 +133,6 @@ static void layouts_and_steps(void)
     CHECK_OK(picollo_snapshot_layout(snapshot, &layout));
     NULL_IN(picollo_layout_bucket_of(NULL, 5, &bucket));
     NULL_IN(picollo_layout_bucket_of(&layout, 5, NULL));
-    NULL_IN(picollo_layout_equivalent(NULL, 5, 5, &same));
-    NULL_IN(picollo_layout_equivalent(&layout, 5, 5, NULL));
     NULL_IN(picollo_histogram_estimate(&options, NULL));
     CHECK_OK(picollo_histogram_estimate(NULL, &footprint));
     NULL_IN(picollo_snapshot_count_between(NULL, 1, 5, &count));
@@ -146,20 +143,19 @@ static void layouts_and_steps(void)
     NULL_IN(picollo_snapshot_logarithmic_steps(snapshot, 10, 2, &step, 1, NULL));
     NULL_IN(picollo_snapshot_percentile_steps(NULL, 5, &step, 1, &length));
     NULL_IN(picollo_snapshot_percentile_steps(snapshot, 5, &step, 1, NULL));
-    NULL_IN(picollo_snapshot_merge_reported(NULL, snapshot, 0, &merged));
-    NULL_IN(picollo_snapshot_merge_reported(snapshot, NULL, 0, &merged));
-    NULL_IN(picollo_snapshot_merge_reported(NULL, NULL, 0, NULL));
+    NULL_IN(picollo_snapshot_merge(NULL, snapshot, 0, &merged));
+    NULL_IN(picollo_snapshot_merge(snapshot, NULL, 0, &merged));
     NULL_IN(picollo_snapshot_subtract(NULL, snapshot, &merged));
     NULL_IN(picollo_snapshot_subtract(snapshot, NULL, &merged));
-    NULL_IN(picollo_histogram_add_reported(NULL, snapshot, 0, &merged));
-    NULL_IN(picollo_histogram_add_reported(histogram, NULL, 0, &merged));
+    NULL_IN(picollo_histogram_add(NULL, snapshot, 0, &merged));
+    NULL_IN(picollo_histogram_add(histogram, NULL, 0, &merged));
     NULL_IN(picollo_snapshot_copy(NULL, &out));
     NULL_IN(picollo_snapshot_copy(snapshot, NULL));
     picollo_histogram_record_corrected_n(NULL, 5, 1, 1);
     picollo_histogram_record_corrected_batch(NULL, &value, 1, 1);
     picollo_histogram_record_corrected_batch(histogram, NULL, 1, 1);
     picollo_histogram_record_corrected_batch(histogram, NULL, 0, 1);
-    CHECK(out == NULL && count == 77 && same == 77 && length == 77);
+    CHECK(out == NULL && count == 77 && length == 77);
 }
 
 static void interchange(void)
@@ -191,8 +187,7 @@ static void interchange(void)
 
     NULL_IN(picollo_log_reader_create(NULL, 1, &reader));
     NULL_IN(picollo_log_reader_create(text, sizeof text - 1, NULL));
-    NULL_IN(picollo_log_reader_next(NULL, &interval, &out));
-    NULL_IN(picollo_log_reader_next_interval(NULL, &interval));
+    NULL_IN(picollo_log_reader_next(NULL, &interval));
     NULL_IN(picollo_log_reader_decode(NULL, &out));
     NULL_IN(picollo_log_reader_tag(NULL, buffer, sizeof buffer, &length));
     NULL_IN(picollo_log_reader_set_max_counters(NULL, 0));
@@ -201,16 +196,14 @@ static void interchange(void)
     picollo_log_reader_free(NULL);
     CHECK(reader == NULL);
     CHECK_OK(picollo_log_reader_create(text, sizeof text - 1, &reader));
-    NULL_IN(picollo_log_reader_next(reader, NULL, &out));
-    NULL_IN(picollo_log_reader_next(reader, &interval, NULL));
-    NULL_IN(picollo_log_reader_next_interval(reader, NULL));
+    NULL_IN(picollo_log_reader_next(reader, NULL));
     NULL_IN(picollo_log_reader_position(reader, NULL, &line));
     NULL_IN(picollo_log_reader_position(reader, &bytes, NULL));
     NULL_IN(picollo_log_reader_times(reader, NULL, &base));
     NULL_IN(picollo_log_reader_times(reader, &start, NULL));
     CHECK(bytes == 77 && line == 77 && start == 77 && base == 77);
     /* Nothing was read by those. */
-    CHECK_OK(picollo_log_reader_next_interval(reader, &interval));
+    CHECK_OK(picollo_log_reader_next(reader, &interval));
     NULL_IN(picollo_log_reader_decode(reader, NULL));
     NULL_IN(picollo_log_reader_tag(reader, NULL, 1, &length));
     NULL_IN(picollo_log_reader_tag(reader, buffer, sizeof buffer, NULL));
@@ -294,9 +287,9 @@ static void arrays(void)
     CHECK_OK(picollo_histogram_array_create(NULL, 1, &array));
     NULL_IN(picollo_histogram_array_create(NULL, 1, NULL));
     picollo_histogram_array_free(NULL);
-    CHECK(picollo_histogram_array_length(NULL) == 0 && picollo_histogram_array_get(NULL, 0) == NULL);
-    NULL_IN(picollo_histogram_array_at(NULL, 0, &out));
-    NULL_IN(picollo_histogram_array_at(array, 0, NULL));
+    CHECK(picollo_histogram_array_length(NULL) == 0 && picollo_histogram_array_borrow(NULL, 0) == NULL);
+    NULL_IN(picollo_histogram_array_ref(NULL, 0, &out));
+    NULL_IN(picollo_histogram_array_ref(array, 0, NULL));
     NULL_IN(picollo_histogram_array_footprint(NULL, &bytes));
     NULL_IN(picollo_histogram_array_footprint(array, NULL));
     CHECK(out == NULL && bytes == 77);
@@ -337,9 +330,9 @@ static void registries(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
     NULL_IN(picollo_registry_remove(NULL, 1));
     NULL_IN(picollo_registry_update(NULL));
-    NULL_IN(picollo_registry_write_openmetrics(NULL, buffer, sizeof buffer, &length));
-    NULL_IN(picollo_registry_write_openmetrics(registry, NULL, 1, &length));
-    NULL_IN(picollo_registry_write_openmetrics(registry, buffer, sizeof buffer, NULL));
+    NULL_IN(picollo_registry_encode(NULL, PICOLLO_EXPOSITION_OPENMETRICS, buffer, sizeof buffer, &length));
+    NULL_IN(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, NULL, 1, &length));
+    NULL_IN(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, buffer, sizeof buffer, NULL));
     CHECK(id == 77 && length == 77);
     picollo_registry_free(registry);
     picollo_double_histogram_free(values);
@@ -357,7 +350,7 @@ static void doubles(void)
     char buffer[8];
 
     CHECK_OK(picollo_double_histogram_create(NULL, &values));
-    CHECK_OK(picollo_double_snapshot_create(&counts));
+    CHECK_OK(picollo_double_snapshot_create(NULL, &counts));
     NULL_IN(picollo_double_histogram_create(NULL, NULL));
     picollo_double_histogram_free(NULL);
     picollo_double_histogram_record_batch(NULL, &value, 1);
@@ -371,7 +364,8 @@ static void doubles(void)
     NULL_IN(picollo_double_histogram_add(values, NULL));
     NULL_IN(picollo_double_histogram_footprint(NULL, &length));
     NULL_IN(picollo_double_histogram_footprint(values, NULL));
-    NULL_IN(picollo_double_snapshot_create(NULL));
+    NULL_IN(picollo_double_snapshot_create(NULL, NULL));
+    NULL_IN(picollo_double_snapshot_create(values, NULL));
     picollo_double_snapshot_free(NULL);
     NULL_IN(picollo_double_snapshot_update(NULL, values, 0));
     NULL_IN(picollo_double_snapshot_update(counts, NULL, 0));
@@ -412,8 +406,8 @@ static void counters(void)
 static void benchmarks(void)
 {
     picollo_benchmark *benchmark = NULL, *none = NULL;
-    picollo_benchmark_result result;
-    picollo_benchmark_counter counter;
+    picollo_benchmark_outcome result;
+    picollo_benchmark_counts counter;
     picollo_histogram *out = NULL;
     uint32_t which = 77;
     uint64_t repetitions = 77;
@@ -423,20 +417,20 @@ static void benchmarks(void)
     NULL_IN(picollo_benchmark_create(NULL, NULL, 0, NULL, NULL));
     NULL_IN(picollo_benchmark_create(NULL, NULL, 1, &none, NULL));
     CHECK_OK(picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL));
-    NULL_IN(picollo_benchmark_next(NULL, &which, &repetitions));
-    NULL_IN(picollo_benchmark_next(benchmark, NULL, &repetitions));
-    NULL_IN(picollo_benchmark_next(benchmark, &which, NULL));
-    NULL_IN(picollo_benchmark_done(NULL));
-    NULL_IN(picollo_benchmark_done_after(NULL, 1));
+    NULL_IN(picollo_benchmark_next(NULL, &which, &repetitions, NULL));
+    NULL_IN(picollo_benchmark_next(benchmark, NULL, &repetitions, NULL));
+    NULL_IN(picollo_benchmark_next(benchmark, &which, NULL, NULL));
+    NULL_IN(picollo_benchmark_done(NULL, NULL));
+    NULL_IN(picollo_benchmark_done_after(NULL, 1, NULL));
     NULL_IN(picollo_benchmark_progress(NULL, &progress));
     NULL_IN(picollo_benchmark_progress(benchmark, NULL));
-    NULL_IN(picollo_benchmark_get_result(NULL, &result));
-    NULL_IN(picollo_benchmark_get_result(benchmark, NULL));
-    NULL_IN(picollo_benchmark_get_counter(NULL, 0, &counter));
-    NULL_IN(picollo_benchmark_get_counter(benchmark, 0, NULL));
-    NULL_IN(picollo_benchmark_histogram(NULL, 0, &out));
-    NULL_IN(picollo_benchmark_histogram(benchmark, 0, NULL));
-    NULL_IN(picollo_benchmark_format_markdown(NULL, "", "", "", buffer, sizeof buffer, &length));
+    NULL_IN(picollo_benchmark_result(NULL, &result));
+    NULL_IN(picollo_benchmark_result(benchmark, NULL));
+    NULL_IN(picollo_benchmark_counter(NULL, 0, &counter));
+    NULL_IN(picollo_benchmark_counter(benchmark, 0, NULL));
+    NULL_IN(picollo_benchmark_histogram_ref(NULL, 0, &out));
+    NULL_IN(picollo_benchmark_histogram_ref(benchmark, 0, NULL));
+    NULL_IN(picollo_benchmark_format(NULL, "", "", "", PICOLLO_TEXT_MARKDOWN, buffer, sizeof buffer, &length));
     CHECK(none == NULL && out == NULL && which == 77 && repetitions == 77 && progress == 77 && length == 77);
     picollo_benchmark_free(benchmark);
     picollo_benchmark_free(NULL);

@@ -91,6 +91,10 @@ def call(function, null):
     elif is_status:
         lines.append("if (status == PICOLLO_OK) succeeded++;")
         lines.append("expect(status != PICOLLO_ERR_NULL_POINTER && status != PICOLLO_ERR_PANIC, status);")
+    if function.name.endswith("_retain") and not null:
+        # The reference that was made.
+        base = function.parameters[0].base
+        lines.append(f"{base}_free(the_{base});")
     for index, one in enumerate(function.parameters):
         if one.pointers == 2 and not is_array(one) and one.base in opaque:
             lines.append(f"if (*(void **)(void *)room[{index}] != NULL) {one.base}_free(*({one.base} **)(void *)room[{index}]);")

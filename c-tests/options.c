@@ -151,7 +151,7 @@ static uint64_t counters_for(double relative_error, uint32_t significant_digits)
     options.max_trackable = 1000;
     CHECK_OK(picollo_histogram_create(&options, &histogram));
     snapshot = snapshot_of(histogram);
-    CHECK_OK(picollo_snapshot_buckets(snapshot, 0, NULL, 0, &length));
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_snapshot_buckets(snapshot, 0, NULL, 0, &length));
     picollo_snapshot_free(snapshot);
     picollo_histogram_free(histogram);
     return length;

@@ -17,7 +17,7 @@ static void missing_counters_are_explained(void)
         CHECK(info.pmu_available == 1);
         picollo_work_add_chain_256(1000);
         CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
-        CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+        CHECK_OK(readings_of(session, 1, readings, 2));
         CHECK(readings[1].value > 200000);
         picollo_session_free(session);
         SKIPPED("this machine counts cycles, so nothing is missing");
@@ -44,14 +44,14 @@ static void missing_counters_are_explained(void)
             CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, &error));
             CHECK_OK(picollo_session_record(session, 1));
         }
-        CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+        CHECK_OK(readings_of(session, 1, readings, 2));
         CHECK_STATUS(PICOLLO_OK, readings[0].status);
         CHECK_STATUS(status, readings[1].status);
         CHECK_OK(picollo_session_event_info(session, 1, &event_info));
         CHECK_STATUS(status, event_info.status);
         CHECK(event_info.os_errno != 0 && strlen(event_info.message) > 20);
         CHECK_U64(3, event_info.not_counted_count);
-        CHECK_OK(picollo_session_histogram(session, 1, &histogram));
+        CHECK_OK(picollo_session_histogram_ref(session, 1, &histogram));
         CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary));
         CHECK_U64(0, summary.total_count);
         picollo_histogram_free(histogram);
@@ -190,16 +190,16 @@ static void nulls(void)
     CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_calibrate(NULL, &error));
     CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_read(NULL, PICOLLO_READ_AUTO, &error));
     CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_record(NULL, 1));
-    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_readings(NULL, 1, &reading, 1));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, readings_of(NULL, 1, &reading, 1));
     CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_reset(NULL, NULL));
-    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_histogram(NULL, 0, &histogram));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_histogram_ref(NULL, 0, &histogram));
     picollo_session_free(NULL);
     if (session == NULL) return;
     CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_length(session, NULL));
     CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_event(session, 0, NULL));
     CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_event_info(session, 0, NULL));
-    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_readings(session, 1, NULL, 1));
-    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_histogram(session, 0, NULL));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, readings_of(session, 1, NULL, 1));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_histogram_ref(session, 0, NULL));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_event(session, 1, &copy));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_event_info(session, SIZE_MAX, &info));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_read(session, 2, &error));

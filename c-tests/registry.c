@@ -30,10 +30,17 @@ static char *text_of(const picollo_registry *registry)
 {
     size_t length = 0, again = 0;
     char *text;
-    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_registry_write_openmetrics(registry, NULL, 0, &length));
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, NULL, 0, &length));
     text = (char *)malloc(length + 1);
-    CHECK_OK(picollo_registry_write_openmetrics(registry, text, length + 1, &again));
-    CHECK(again == length && strlen(text) == length);
+    memset(text, 0x5a, length + 1);
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL,
+                 picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, length - 1, &again));
+    CHECK(again == length && text[0] == 0x5a);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_encode(registry, 77, text, length, &again));
+    /* All of it, and no NUL. */
+    CHECK_OK(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, length, &again));
+    CHECK(again == length && text[length] == 0x5a && text[length - 1] == '\n');
+    text[length] = 0;
     return text;
 }
 
@@ -136,8 +143,8 @@ static void *record_and_scrape(void *number)
         CHECK_OK(picollo_registry_add(shared_registry, shared_histogram, &metric, NULL, 0, &id));
         picollo_histogram_record(shared_histogram, (uint64_t)i);
         CHECK_OK(picollo_registry_update(shared_registry));
-        CHECK_OK(picollo_registry_write_openmetrics(shared_registry, text, sizeof text, &length));
-        CHECK(strcmp(text + length - 6, "# EOF\n") == 0);
+        CHECK_OK(picollo_registry_encode(shared_registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length));
+        CHECK(length >= 6 && memcmp(text + length - 6, "# EOF\n", 6) == 0);
         CHECK_OK(picollo_registry_remove(shared_registry, id));
     }
     return NULL;

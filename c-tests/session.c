@@ -37,15 +37,21 @@ static void exact_counts(void)
     CHECK_OK(picollo_session_length(session, &length));
     CHECK_U64(2, length);
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_record(session, 1));
-    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_readings(session, 1, readings, 2));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, readings_of(session, 1, readings, 2));
 
     write_times(1234);
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
     memset(readings, 0xee, sizeof readings);
-    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_session_readings(session, 1, readings, 1));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_readings(session, 2, readings, 2));
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, readings_of(session, 1, readings, 1));
+    length = 77;
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_readings(session, 1, NULL, 2, &length));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_readings(session, 1, readings, 2, NULL));
+    CHECK_U64(77, length);
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_session_readings(session, 1, NULL, 0, &length));
+    CHECK_U64(2, length);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, readings_of(session, 2, readings, 2));
     CHECK_U64(UINT64_C(0xeeeeeeeeeeeeeeee), readings[0].value);
-    CHECK_OK(picollo_session_readings(session, 1, readings, 3));
+    CHECK_OK(readings_of(session, 1, readings, 3));
     CHECK_U64(1234, readings[0].value);
     CHECK_U64(1234, readings[0].raw);
     CHECK_U64(1234, readings[1].value);
@@ -59,14 +65,14 @@ static void exact_counts(void)
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_record(session, 1));
     write_times(66);
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_SYSCALL, NULL));
-    CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+    CHECK_OK(readings_of(session, 1, readings, 2));
     CHECK_U64(66, readings[0].value);
-    CHECK_OK(picollo_session_readings(session, 0, readings, 2));
+    CHECK_OK(readings_of(session, 0, readings, 2));
     CHECK_U64(1300, readings[0].value);
     CHECK_OK(picollo_session_record(session, 1));
 
-    CHECK_OK(picollo_session_histogram(session, 1, &histogram));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram(session, 2, &histogram));
+    CHECK_OK(picollo_session_histogram_ref(session, 1, &histogram));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram_ref(session, 2, &histogram));
     CHECK_OK(picollo_histogram_summary(histogram, PICOLLO_VALUE_LOWER, &summary));
     CHECK_U64(2, summary.total_count);
     CHECK_U64(66, summary.percentiles[0].value);
@@ -79,7 +85,7 @@ static void exact_counts(void)
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_session_record(session, 0));
     write_times(7);
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
-    CHECK_OK(picollo_session_readings(session, 0, readings, 2));
+    CHECK_OK(readings_of(session, 0, readings, 2));
     CHECK_U64(7, readings[0].value);
     CHECK_OK(picollo_session_record(session, 0));
 
@@ -106,7 +112,7 @@ static void stopped_and_started(void)
     CHECK_OK(picollo_session_disable(session, &error));
     write_times(100);
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, &error));
-    CHECK_OK(picollo_session_readings(session, 1, &reading, 1));
+    CHECK_OK(readings_of(session, 1, &reading, 1));
     CHECK_U64(5, reading.value);
     picollo_session_free(session);
 }
@@ -134,7 +140,7 @@ static void software_events(void)
     picollo_work_add_chain_256(20000);
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
     munmap((void *)memory, page * pages);
-    CHECK_OK(picollo_session_readings(session, 1, readings, 3));
+    CHECK_OK(readings_of(session, 1, readings, 3));
     /* At least one for each page, unless the kernel gave out large ones. */
     CHECK(readings[0].value >= 1 && readings[0].value < (SANITIZED ? 10 : 1) * pages + 100);
     CHECK_U64(readings[0].value, readings[2].value);
@@ -152,13 +158,13 @@ static void recorded(void)
     picollo_summary summary;
     uint64_t total = 0;
     if (session == NULL) return;
-    CHECK_OK(picollo_session_histogram(session, 0, &histogram));
+    CHECK_OK(picollo_session_histogram_ref(session, 0, &histogram));
     for (int i = 0; i < 10; i++) {
         picollo_reading reading[2];
         picollo_work_add_chain_256(200);
         CHECK_OK(picollo_session_read(session, i % 2 ? PICOLLO_READ_AUTO : PICOLLO_READ_SYSCALL, NULL));
         CHECK_OK(picollo_session_record(session, 1));
-        CHECK_OK(picollo_session_readings(session, 1, reading, 2));
+        CHECK_OK(readings_of(session, 1, reading, 2));
         CHECK(reading[0].status == PICOLLO_OK && reading[0].value > 0);
         total += reading[0].value;
     }
@@ -220,7 +226,7 @@ static void forks(void)
         wrong += picollo_session_read(session, PICOLLO_READ_AUTO, NULL) != PICOLLO_ERR_FORKED;
         wrong += picollo_session_read(session, PICOLLO_READ_SYSCALL, NULL) != PICOLLO_ERR_FORKED;
         wrong += picollo_session_record(session, 1) != PICOLLO_ERR_FORKED;
-        wrong += picollo_session_readings(session, 1, &reading, 1) != PICOLLO_ERR_FORKED;
+        wrong += readings_of(session, 1, &reading, 1) != PICOLLO_ERR_FORKED;
         wrong += picollo_session_enable(session, NULL) != PICOLLO_ERR_FORKED;
         wrong += picollo_session_disable(session, NULL) != PICOLLO_ERR_FORKED;
         wrong += picollo_session_calibrate(session, NULL) != PICOLLO_ERR_FORKED;
@@ -228,7 +234,7 @@ static void forks(void)
         wrong += picollo_session_length(session, &length) != PICOLLO_ERR_FORKED;
         wrong += picollo_session_event(session, 0, &copy) != PICOLLO_ERR_FORKED;
         wrong += picollo_session_event_info(session, 0, &info) != PICOLLO_ERR_FORKED;
-        wrong += picollo_session_histogram(session, 0, &histogram) != PICOLLO_ERR_FORKED;
+        wrong += picollo_session_histogram_ref(session, 0, &histogram) != PICOLLO_ERR_FORKED;
         picollo_session_free(session);
         _exit(wrong);
     }
@@ -237,7 +243,7 @@ static void forks(void)
     /* The parent's counters go on. */
     write_times(4);
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, NULL));
-    CHECK_OK(picollo_session_readings(session, 1, &reading, 1));
+    CHECK_OK(readings_of(session, 1, &reading, 1));
     CHECK_U64(7, reading.value);
     picollo_session_free(session);
 }
@@ -262,14 +268,47 @@ static void calibrated(void)
     CHECK_OK(picollo_session_event_info(session, 1, &info));
     CHECK_U64(0, info.overhead_syscall);
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_AUTO, &error));
-    CHECK_OK(picollo_session_readings(session, 1, readings, 2));
+    CHECK_OK(readings_of(session, 1, readings, 2));
     CHECK_U64(9, readings[1].value);
     CHECK(readings[0].value <= readings[0].raw);
     picollo_session_free(session);
 }
 
+static void opened_by_name(void)
+{
+    static const char *const specs[] = {"page-faults", "Software:TaskClock"}, *const wrong[] = {"page-faults", "page-faults:q"},
+                      *const none[] = {"page-faults", NULL};
+    const char *many[PICOLLO_SESSION_MAX_EVENTS + 1];
+    const picollo_session_options options = session_options();
+    picollo_session *session = NULL;
+    picollo_error error;
+    picollo_event event;
+    size_t length = 0;
+    memset(&error, 0, sizeof error);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_open(wrong, 2, &options, &session, &error));
+    CHECK(error.event_index == 1 && error.message[0] != 0);
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_open(none, 2, NULL, &session, &error));
+    CHECK(error.event_index == 1);
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_open(NULL, 1, NULL, &session, &error));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_session_open(specs, 2, NULL, NULL, NULL));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_open(specs, 0, NULL, &session, NULL));
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) many[i] = "page-faults";
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_open(many, sizeof many / sizeof *many, NULL, &session, &error));
+    CHECK(error.message[0] != 0 && session == NULL);
+    if (picollo_session_open(specs, 2, &options, &session, &error) != PICOLLO_OK) {
+        printf("SKIPPED: cannot count here: %s\n", error.message);
+        return;
+    }
+    CHECK_OK(picollo_session_length(session, &length));
+    CHECK_U64(2, length);
+    CHECK_OK(picollo_session_event(session, 1, &event));
+    CHECK(strcmp(event.name, parse("task-clock").name) == 0);
+    picollo_session_free(session);
+}
+
 int main(void)
 {
+    RUN(opened_by_name);
     RUN(exact_counts);
     RUN(stopped_and_started);
     RUN(software_events);

@@ -19,9 +19,7 @@ static inline picollo_event parse(const char *spec)
 
 static inline picollo_session_options session_options(void)
 {
-    picollo_session_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    const picollo_session_options options = PICOLLO_SESSION_OPTIONS_INIT;
     return options;
 }
 

@@ -197,8 +197,11 @@ static void lists_of_buckets(void)
     picollo_histogram_record(histogram, 1000);
     snapshot = snapshot_of(histogram);
 
-    CHECK_OK(picollo_snapshot_buckets(snapshot, 1, NULL, 0, &length));
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_snapshot_buckets(snapshot, 1, NULL, 0, &length));
     CHECK_U64(3, length);
+    length = 77;
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_snapshot_buckets(snapshot, 1, NULL, 1, &length));
+    CHECK_U64(77, length);
     memset(buckets, 0xee, sizeof buckets);
     CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_snapshot_buckets(snapshot, 1, buckets, 2, &length));
     CHECK_U64(3, length);
@@ -216,7 +219,7 @@ static void lists_of_buckets(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_buckets(snapshot, 2, NULL, 0, &length));
 
     /* All of them touch, from the first to the last. */
-    CHECK_OK(picollo_snapshot_buckets(snapshot, 0, NULL, 0, &length));
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_snapshot_buckets(snapshot, 0, NULL, 0, &length));
     {
         picollo_bucket *all = (picollo_bucket *)malloc(length * sizeof *all);
         uint64_t next = 0, total = 0;
@@ -277,13 +280,13 @@ static void merging(void)
     picollo_bucket one, other, both;
     CHECK_OK(picollo_snapshot_bucket_of(a, 9152, &one));
     CHECK_OK(picollo_snapshot_bucket_of(b, 9152, &other));
-    CHECK_OK(picollo_snapshot_merge(a, b));
+    CHECK_OK(picollo_snapshot_merge(a, b, 0, NULL));
     CHECK_OK(picollo_snapshot_bucket_of(a, 9152, &both));
     CHECK_U64(one.count + other.count, both.count);
     CHECK_OK(picollo_snapshot_counts(a, &counts));
     CHECK_U64(99940 + 145798, counts.total);
     CHECK_U64(60 + 4202, counts.underflow);
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(a, a));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(a, a, 0, NULL));
     CHECK_U64(99940 + 145798, total_of(a));
     /* An update replaces what was merged. */
     CHECK_OK(picollo_snapshot_update(a, 0));

@@ -41,18 +41,18 @@ static void merging_spreads(void)
     from = snapshot_of(coarse);
 
     into = snapshot_of(fine);
-    CHECK_OK(picollo_snapshot_merge_reported(into, from, 1, NULL));
+    CHECK_OK(picollo_snapshot_merge(into, from, 1, NULL));
     CHECK_OK(picollo_snapshot_counts(into, &counts));
     CHECK_U64(1280, counts.total);
     for (uint64_t value = 1024; value < 1152; value += 16) {
         CHECK_OK(picollo_snapshot_bucket_of(into, value, &bucket));
         CHECK_U64(10 * bucket.step, bucket.count);
     }
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge_reported(into, into, 1, NULL));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(into, into, 1, NULL));
     picollo_snapshot_free(into);
 
-    CHECK_OK(picollo_histogram_add_reported(fine, from, 1, NULL));
-    CHECK_OK(picollo_histogram_add(placed, from));
+    CHECK_OK(picollo_histogram_add(fine, from, 1, NULL));
+    CHECK_OK(picollo_histogram_add(placed, from, 0, NULL));
     into = snapshot_of(fine);
     CHECK_OK(picollo_snapshot_bucket_of(into, 1024, &bucket));
     CHECK_U64(10 * bucket.step, bucket.count);
@@ -63,7 +63,7 @@ static void merging_spreads(void)
     picollo_snapshot_free(into);
 
     /* What lies out of the range here is underflow, in proportion. */
-    CHECK_OK(picollo_histogram_add_reported(narrow, from, 1, NULL));
+    CHECK_OK(picollo_histogram_add(narrow, from, 1, NULL));
     into = snapshot_of(narrow);
     CHECK_OK(picollo_snapshot_counts(into, &counts));
     CHECK(counts.total + counts.underflow == 1280 && counts.underflow == 760);

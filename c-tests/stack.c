@@ -50,7 +50,7 @@ static void summary_text(void)
 static void hgrm(void) { CHECK_OK(picollo_snapshot_format_hgrm(snapshot, 5, 1.0, 0, text, sizeof text, &text_length)); }
 static void merge(void)
 {
-    CHECK_OK(picollo_snapshot_merge(coarse, snapshot));
+    CHECK_OK(picollo_snapshot_merge(coarse, snapshot, 0, NULL));
 }
 static void correct(void)
 {
@@ -86,14 +86,15 @@ static void read_log(void)
     picollo_log_interval interval;
     picollo_snapshot *decoded = NULL;
     CHECK_OK(picollo_log_reader_create(log_text, strlen(log_text), &reader));
-    CHECK_OK(picollo_log_reader_next(reader, &interval, &decoded));
+    CHECK_OK(picollo_log_reader_next(reader, &interval));
+    CHECK_OK(picollo_log_reader_decode(reader, &decoded));
     picollo_snapshot_free(decoded);
     picollo_log_reader_free(reader);
 }
 static void openmetrics(void)
 {
     CHECK_OK(picollo_registry_update(registry));
-    CHECK_OK(picollo_registry_write_openmetrics(registry, text, sizeof text, &text_length));
+    CHECK_OK(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &text_length));
 }
 static void compare(void)
 {

@@ -125,7 +125,7 @@ static void doubles(void)
     if (!done(picollo_double_histogram_create(&options, &histogram))) return;
     for (double value = 1e-9; value < 1e9; value *= -100, number++) picollo_double_histogram_record(histogram, value);
     if (done(picollo_double_histogram_collect(histogram, NULL, 0, NULL, &statistics))) CHECK_U64(number, statistics.count + statistics.lost);
-    if (done(picollo_double_snapshot_create(&snapshot))) {
+    if (done(picollo_double_snapshot_create(NULL, &snapshot))) {
         picollo_double_histogram_record(histogram, 5);
         if (done(picollo_double_snapshot_update(snapshot, histogram, 1))) (void)done(picollo_double_histogram_add(histogram, snapshot));
     }
@@ -151,7 +151,7 @@ static void registries(void)
     if (histogram != NULL && done(picollo_registry_create(&registry))) {
         if (done(picollo_registry_add(registry, histogram, &metric, bounds, 2, &id))) {
             (void)done(picollo_registry_update(registry));
-            (void)done(picollo_registry_write_openmetrics(registry, text, sizeof text, &length));
+            (void)done(picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, text, sizeof text, &length));
             CHECK_OK(picollo_registry_remove(registry, id));
         }
     }
@@ -181,7 +181,7 @@ static void sessions(void)
     CHECK_OK(picollo_session_read(session, PICOLLO_READ_SYSCALL, NULL));
     CHECK_OK(picollo_session_record(session, 1));
     (void)done(picollo_session_calibrate(session, NULL));
-    CHECK_OK(picollo_session_histogram(session, 0, &histogram));
+    CHECK_OK(picollo_session_histogram_ref(session, 0, &histogram));
     picollo_histogram_free(histogram);
     picollo_session_free(session);
 }

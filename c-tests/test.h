@@ -100,9 +100,7 @@ static inline int rounds(int full)
 /* Options that ask for nothing but the defaults. */
 static inline picollo_histogram_options default_options(void)
 {
-    picollo_histogram_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    const picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
     return options;
 }
 
@@ -158,6 +156,15 @@ static inline picollo_counts counts_of(picollo_histogram *histogram)
     CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
     picollo_snapshot_free(snapshot);
     return counts;
+}
+
+/* Readings into room for so many; there are never more told than fit. */
+static inline picollo_status readings_of(const picollo_session *session, uint32_t since, picollo_reading *out, size_t capacity)
+{
+    size_t length = 0;
+    const picollo_status status = picollo_session_readings(session, since, out, capacity, &length);
+    CHECK(status != PICOLLO_OK || length <= capacity);
+    return status;
 }
 
 /* A pseudo-random sequence. */

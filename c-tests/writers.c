@@ -101,7 +101,7 @@ static void the_default_is_for_any_number_of_threads(void)
     options.storage = PICOLLO_STORAGE_SPARSE;
     CHECK_OK(picollo_histogram_create(&options, &histograms[1]));
     CHECK_OK(picollo_histogram_array_create(NULL, 2, &array));
-    CHECK_OK(picollo_histogram_array_at(array, 1, &histograms[2]));
+    CHECK_OK(picollo_histogram_array_ref(array, 1, &histograms[2]));
     for (int i = 0; i < 3; i++) {
         pthread_t threads[2];
         picollo_counts counts;

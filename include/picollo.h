@@ -26,20 +26,29 @@
  *
  * - Names are picollo_<thing>_<verb>. Parameters come in the order: the thing itself, inputs, outputs, error detail.
  * - Errors: calls that can fail return a picollo_status, PICOLLO_OK or a negative number. Recording cannot fail.
- * - Outputs are written only on success. Exceptions are the lengths of text and lists, which are also told when the
- *   buffer is too small, and picollo_error, which is written only on failure.
+ * - Outputs are written only on success. Exceptions are out_length, which is also told when a buffer is too small, and
+ *   picollo_error, which is written only on failure.
  * - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
  *   functions that do not check say so. Pointers must be aligned for their type.
- * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
- *   What is made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever
- *   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
+ * - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too, and
+ *   where there may be several owners, _retain makes one reference more.
+ *   What is made from a handle keeps what it needs alive, so things may be freed in any order. Of calls that hand out a
+ *   handle that is there already, those that end in _ref give a reference of the caller's own, which _free gives back, and
+ *   those that end in _borrow lend one, which is not counted and must not be freed. Nothing else is ever the caller's to
+ *   free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
  *   _attach and picollo_log_reader_create.
  * - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
  *   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
- * - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
- *   this header work: a struct_size below that of the first version is PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field
- *   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
- * - Text is UTF-8 and NUL-terminated. It goes into the caller's buffer.
+ * - Options begin with struct_size, and zero means the default: PICOLLO_..._OPTIONS_INIT sets the one and zeroes the rest.
+ *   So options made for an older or a newer version of this header work: a struct_size below that of the first version is
+ *   PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field that this version does not know PICOLLO_ERR_UNSUPPORTED. All other
+ *   structs never change.
+ * - Text, bytes and lists go into the caller's buffer, whole or not at all. The parameters are buffer (of lists: out),
+ *   capacity in bytes (of lists: elements) and out_length, in this order. *out_length is what there is. Where that is more
+ *   than capacity, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL, *out_length is written nevertheless, and nothing else is; so
+ *   a buffer of NULL with a capacity of 0 asks for the length.
+ * - Text is UTF-8 and NUL-terminated. The NUL takes a byte of capacity, and *out_length does not count it. A buffer that is
+ *   too small for a text, but has room for a NUL, begins with one.
  * - Ranges are closed: both ends belong to them.
  * - Forks: a child goes on with its copies of histograms, snapshots and recorders; its copies of sessions it can only
  *   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or
@@ -65,6 +74,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Statuses are not to be passed over: C++17 and C23 warn of it, but for calls behind (void). The attribute that gcc and clang have
+ * for older languages warns in spite of (void), so it has to be asked for: by PICOLLO_WARN_UNUSED, defined before this file is
+ * included. PICOLLO_NODISCARD defined as nothing is silent everywhere. */
+#ifndef PICOLLO_NODISCARD
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L) || \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L)
+#define PICOLLO_NODISCARD [[nodiscard]]
+#elif defined(PICOLLO_WARN_UNUSED) && defined(__GNUC__)
+#define PICOLLO_NODISCARD __attribute__((warn_unused_result))
+#else
+#define PICOLLO_NODISCARD
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -74,7 +97,13 @@ extern "C" {
  */
 
 /** Version of this interface, counted up when a program built against an older header would no longer work. */
-#define PICOLLO_ABI_VERSION 1
+#define PICOLLO_ABI_VERSION 2
+/** The version that this header is of: breaking changes. picollo_version is that of the library which the program runs with. */
+#define PICOLLO_VERSION_MAJOR 0
+/** The version that this header is of: additions. */
+#define PICOLLO_VERSION_MINOR 1
+/** The version that this header is of: corrections. */
+#define PICOLLO_VERSION_PATCH 0
 
 /**
  * The ABI version of the library that the program runs with. Compare it with PICOLLO_ABI_VERSION, the one that the
@@ -101,13 +130,14 @@ const char *picollo_version(void);
 /* ----------------------------------------------------------------------------------------------------------
  * Status and errors.
  *
- * Every call that can fail returns a picollo_status: PICOLLO_OK, which is 0, or one of the negative numbers below.
+ * Every call that can fail returns a picollo_status: PICOLLO_OK, which is 0, or one of the negative numbers below. All of
+ * those but PICOLLO_END are errors.
  * Numbers are never reused; a later version may return new ones. Each function lists what it returns. Any of them that
  * returns a status, and is not handed out as a hot one, may also return PICOLLO_ERR_PANIC, which is a defect of the
  * library and is worth a report.
  */
 
-/** 0 is success, everything else is negative. */
+/** 0 is success; everything else is negative, and says that nothing was delivered. */
 typedef int32_t picollo_status;
 
 /**
@@ -129,13 +159,15 @@ typedef struct picollo_error {
 
 /** Done. */
 #define PICOLLO_OK 0
+/** There is no more: what is asked again and again for the next one has come to its end. No error. */
+#define PICOLLO_END (-100)
 /** A pointer is NULL that must not be. */
 #define PICOLLO_ERR_NULL_POINTER (-1)
 /** An argument is outside its documented range, or a pointer is not aligned for what it points to. */
 #define PICOLLO_ERR_INVALID_ARGUMENT (-2)
 /** The allocator had no memory; nothing was changed. */
 #define PICOLLO_ERR_OUT_OF_MEMORY (-3)
-/** The caller's buffer is too small; the call says how much it needs. */
+/** The caller's buffer is too small; out_length, where there is one, tells how much is needed. */
 #define PICOLLO_ERR_BUFFER_TOO_SMALL (-4)
 /** This build, platform, mode or option does not offer it. */
 #define PICOLLO_ERR_UNSUPPORTED (-5)
@@ -143,7 +175,7 @@ typedef struct picollo_error {
 #define PICOLLO_ERR_INCOMPATIBLE (-6)
 /** Encoded data or an image in memory is malformed. */
 #define PICOLLO_ERR_CORRUPT (-7)
-/** Nothing was recorded, so there is nothing to tell; or the end of a log. */
+/** Nothing was recorded or read, so there is nothing to tell. */
 #define PICOLLO_ERR_EMPTY (-8)
 /** Only the thread that opened the session may do this. */
 #define PICOLLO_ERR_WRONG_THREAD (-9)
@@ -194,7 +226,7 @@ typedef struct picollo_double_histogram picollo_double_histogram;
 typedef struct picollo_double_snapshot picollo_double_snapshot;
 
 /**
- * A histogram: a counted reference, which picollo_histogram_free gives back. Whatever is made from a histogram, such
+ * A histogram: a counted reference, which picollo_histogram_free gives back; picollo_histogram_retain makes one more. Whatever is made from a histogram, such
  * as a snapshot, holds a reference of its own, so that things may be freed in any order.
  */
 typedef struct picollo_histogram picollo_histogram;
@@ -238,8 +270,7 @@ typedef struct picollo_striped_counter picollo_striped_counter;
  * modes for one writer, and for many at high rates, are asked for by name (PICOLLO_MODE_...).
  *
  *     picollo_histogram *latency;
- *     picollo_histogram_options options = {0};            (C++: {})
- *     options.struct_size = sizeof options;
+ *     picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
  *     options.relative_error = 0.01;
  *     options.max_trackable = 1000000000;
  *     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
@@ -272,7 +303,8 @@ typedef struct picollo_striped_counter picollo_striped_counter;
 #define PICOLLO_HISTOGRAM_NO_LIVE_RESET (1 << 0)
 
 /**
- * What a histogram is made from. Set struct_size, zero the rest, and change what should not be the default.
+ * What a histogram is made from. Begin with PICOLLO_HISTOGRAM_OPTIONS_INIT, and change what should
+ * not be the default.
  *
  * A range whose values lie far above zero, or a larger error, takes less memory: 28,672 counters for all 64-bit values
  * at 0.001, 104 for 10,000 to 30,000 at 0.01.
@@ -306,6 +338,9 @@ typedef struct picollo_histogram_options {
     uint64_t max_bytes;
 } picollo_histogram_options;
 
+/** Options that ask for nothing but the defaults: picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT; */
+#define PICOLLO_HISTOGRAM_OPTIONS_INIT {sizeof(picollo_histogram_options), 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
 /**
  * Makes an empty histogram on the heap.
  *
@@ -319,6 +354,7 @@ typedef struct picollo_histogram_options {
  * Cost: allocates and zeroes 16 bytes a counter (64-bit; half of that for 32-bit, and half without live reset).
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_create(const picollo_histogram_options *options,
                                         picollo_histogram **out);
 
@@ -333,6 +369,7 @@ picollo_status picollo_histogram_create(const picollo_histogram_options *options
  *   resets; one cell with PICOLLO_HISTOGRAM_NO_LIVE_RESET.)
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_required_size(const picollo_histogram_options *options,
                                                size_t *out_size,
                                                size_t *out_align);
@@ -351,6 +388,7 @@ picollo_status picollo_histogram_required_size(const picollo_histogram_options *
  * Cost: zeroes the memory it needs; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_init_in(void *memory,
                                          size_t size,
                                          const picollo_histogram_options *options,
@@ -389,9 +427,22 @@ void picollo_seed_identities(uint64_t seed);
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_attach(void *memory,
                                         size_t size,
                                         picollo_histogram **out);
+
+/**
+ * Makes one reference more to a histogram, so that each of two owners may free it.
+ *
+ * Returns: histogram, the same handle; NULL for NULL.
+ * Ownership: a reference of the caller's own, for picollo_histogram_free. (Those to a histogram in the caller's memory are
+ *   not counted, so that nothing happens here.)
+ * Threads: any thread.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+picollo_histogram *picollo_histogram_retain(picollo_histogram *histogram);
 
 /**
  * Gives back one reference. The memory goes with the last one: snapshots, recorders and sessions hold theirs. NULL is
@@ -496,6 +547,7 @@ void picollo_histogram_record_corrected_batch(picollo_histogram *histogram,
  * Cost: somewhat more than picollo_histogram_record.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_record_in_range(picollo_histogram *histogram,
                                                  uint64_t value,
                                                  uint64_t min,
@@ -513,6 +565,7 @@ picollo_status picollo_histogram_record_in_range(picollo_histogram *histogram,
  * Cost: copies all counters.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_reset(picollo_histogram *histogram);
 
 /**
@@ -523,20 +576,8 @@ picollo_status picollo_histogram_reset(picollo_histogram *histogram);
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_footprint(const picollo_histogram *histogram, size_t *out_bytes);
-
-/**
- * Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
- * finer here, each count goes to the bucket that holds the midpoint of its own. What lies outside the range here is
- * counted as underflow or overflow; underflow, overflow and lost counts are added to theirs.
- *
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
- * Threads: as picollo_histogram_record, which it is a kind of.
- * Cost: one pass over the counters of the snapshot.
- * Since: 0.1
- */
-picollo_status picollo_histogram_add(picollo_histogram *histogram,
-                                     const picollo_snapshot *other);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Recording without a call.
@@ -604,6 +645,7 @@ typedef struct picollo_recorder {
  * Cost: none to speak of; in thread-local mode it may allocate a shard.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_recorder(picollo_histogram *histogram,
                                           uint32_t inline_version,
                                           picollo_recorder *out);
@@ -628,10 +670,10 @@ void picollo_recorder_release(picollo_recorder *recorder);
  *     picollo_histogram_array *latency;
  *     picollo_histogram_array_create(&options, ENDPOINTS, &latency);
  *     picollo_histogram_array_record(latency, endpoint, 1234);
- *     picollo_histogram_summary(picollo_histogram_array_get(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
+ *     picollo_histogram_summary(picollo_histogram_array_borrow(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
  *
- * A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_get
- * lends it, as long as the array is there; picollo_histogram_array_at gives a reference, which keeps the array there.
+ * A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_borrow
+ * lends it, as long as the array is there; picollo_histogram_array_ref gives a reference, which keeps the array there.
  */
 
 /**
@@ -645,15 +687,27 @@ void picollo_recorder_release(picollo_recorder *recorder);
  * Cost: one allocation, of the footprint of a histogram for each and 64 bytes; what zeroed memory costs.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_array_create(const picollo_histogram_options *options,
                                               size_t length,
                                               picollo_histogram_array **out);
 
 /**
+ * Makes one reference more to an array, so that each of two owners may free it.
+ *
+ * Returns: array, the same handle; NULL for NULL.
+ * Ownership: a reference of the caller's own, for picollo_histogram_array_free.
+ * Threads: any thread.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+picollo_histogram_array *picollo_histogram_array_retain(picollo_histogram_array *array);
+
+/**
  * Gives back one reference. The memory goes with the last one, to the array or to any of its histograms. NULL is allowed
  * and does nothing.
  *
- * Requires: neither array nor a histogram lent by picollo_histogram_array_get is used any more by whoever gives it back.
+ * Requires: neither array nor a histogram lent by picollo_histogram_array_borrow is used any more by whoever gives it back.
  * Threads: any thread.
  * Cost: frees the memory when it was the last reference.
  * Since: 0.1
@@ -679,7 +733,7 @@ size_t picollo_histogram_array_length(const picollo_histogram_array *array);
  * Cost: that of a call and a multiplication; no atomic operation.
  * Since: 0.1
  */
-picollo_histogram *picollo_histogram_array_get(const picollo_histogram_array *array, size_t index);
+picollo_histogram *picollo_histogram_array_borrow(const picollo_histogram_array *array, size_t index);
 
 /**
  * Gives a reference to a histogram of the array, which keeps all of the array alive.
@@ -691,9 +745,10 @@ picollo_histogram *picollo_histogram_array_get(const picollo_histogram_array *ar
  * Cost: an atomic addition.
  * Since: 0.1
  */
-picollo_status picollo_histogram_array_at(const picollo_histogram_array *array,
-                                          size_t index,
-                                          picollo_histogram **out);
+PICOLLO_NODISCARD
+picollo_status picollo_histogram_array_ref(const picollo_histogram_array *array,
+                                           size_t index,
+                                           picollo_histogram **out);
 
 /**
  * Counts one value in a histogram of the array. Does nothing when index is not below the length.
@@ -713,6 +768,7 @@ void picollo_histogram_array_record(picollo_histogram_array *array, size_t index
  * Cost: looks at each histogram.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_array_footprint(const picollo_histogram_array *array, size_t *out_bytes);
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -725,7 +781,7 @@ picollo_status picollo_histogram_array_footprint(const picollo_histogram_array *
  *     picollo_snapshot_create(histogram, &snapshot);
  *     for (;;) {
  *         wait_a_second();
- *         picollo_snapshot_update(snapshot, 1);     (what was recorded since the last time)
+ *         picollo_snapshot_update(snapshot, PICOLLO_SINCE_PREVIOUS);
  *         ... picollo_snapshot_percentiles, picollo_snapshot_summary ...
  *     }
  *     picollo_snapshot_free(snapshot);
@@ -741,6 +797,18 @@ picollo_status picollo_histogram_array_footprint(const picollo_histogram_array *
 #define PICOLLO_VALUE_LOWER 1
 /** A bucket reports the largest value in it. */
 #define PICOLLO_VALUE_UPPER 2
+/** What was counted since the reset; by a session since its base. */
+#define PICOLLO_SINCE_RESET 0
+/** What was counted since the previous update; by a session between the last two reads. */
+#define PICOLLO_SINCE_PREVIOUS 1
+/** Count the value's own bucket whole. */
+#define PICOLLO_RANK_WHOLE_BUCKETS 0
+/** Count of the value's own bucket the share up to where the value lies in it. */
+#define PICOLLO_RANK_INTERPOLATED 1
+/** All buckets from the first to the last. */
+#define PICOLLO_BUCKETS_ALL 0
+/** Buckets with counts only. */
+#define PICOLLO_BUCKETS_NON_EMPTY 1
 
 /** A run of values that share one count. */
 typedef struct picollo_bucket {
@@ -799,7 +867,8 @@ typedef struct picollo_counts {
  * Cost: allocates 16 bytes a counter, copies all counters.
  * Since: 0.1
  */
-picollo_status picollo_snapshot_create(picollo_histogram *histogram,
+PICOLLO_NODISCARD
+picollo_status picollo_snapshot_create(const picollo_histogram *histogram,
                                        picollo_snapshot **out);
 
 /**
@@ -810,6 +879,7 @@ picollo_status picollo_snapshot_create(picollo_histogram *histogram,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_required_size(const picollo_histogram *histogram,
                                               size_t *out_size,
                                               size_t *out_align);
@@ -826,26 +896,28 @@ picollo_status picollo_snapshot_required_size(const picollo_histogram *histogram
  * Cost: copies all counters; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_init_in(void *memory,
                                         size_t size,
-                                        picollo_histogram *histogram,
+                                        const picollo_histogram *histogram,
                                         picollo_snapshot **out);
 
 /**
  * Takes the counts of the histogram anew, while writers and other readers go on. Every update is where the next delta
  * starts from: deltas add up to all that was recorded, whatever was reset meanwhile.
  *
- * Requires: deltas is 1 for what was recorded since the previous update, or 0 for what was recorded since the reset.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
+ * Requires: since is PICOLLO_SINCE_....
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (since);
  *   PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one; PICOLLO_ERR_BUSY
- *   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would
+ *   against competing resets (PICOLLO_SINCE_RESET only): the snapshot is empty then, and the next delta starts where it would
  *   have.
  * Threads: any thread, one at a time with this snapshot, also while others record and reset.
  * Cost: copies all counters: tens of microseconds for 28,672; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_update(picollo_snapshot *snapshot,
-                                       uint32_t deltas);
+                                       uint32_t since);
 
 /**
  * Frees a snapshot, and gives back its reference to the histogram. NULL is allowed and does nothing. Memory that the
@@ -865,6 +937,7 @@ void picollo_snapshot_free(picollo_snapshot *snapshot);
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_counts(const picollo_snapshot *snapshot, picollo_counts *out);
 
 /**
@@ -878,6 +951,7 @@ picollo_status picollo_snapshot_counts(const picollo_snapshot *snapshot, picollo
  * Cost: one pass over the counters for ranks in ascending order, otherwise one for every 64 ranks; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_percentiles(const picollo_snapshot *snapshot,
                                             const double *ranks,
                                             size_t length,
@@ -892,6 +966,7 @@ picollo_status picollo_snapshot_percentiles(const picollo_snapshot *snapshot,
  * Cost: as picollo_snapshot_percentiles.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_percentile_values(const picollo_snapshot *snapshot,
                                                   const double *ranks,
                                                   size_t length,
@@ -902,13 +977,14 @@ picollo_status picollo_snapshot_percentile_values(const picollo_snapshot *snapsh
  * Tells which percentage of the observations is at or below a value: those in buckets up to and including its own. 0
  * below the range, 100 above.
  *
- * Requires: interpolate is 0, or 1 to count of the value's own bucket only the share up to where the value lies in it.
+ * Requires: interpolate is PICOLLO_RANK_WHOLE_BUCKETS or PICOLLO_RANK_INTERPOLATED.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out_rank); PICOLLO_ERR_INVALID_ARGUMENT (interpolate);
  *   PICOLLO_ERR_EMPTY when nothing was recorded.
  * Threads: any thread.
  * Cost: one pass over the counters up to the value's; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_rank_of_value(const picollo_snapshot *snapshot,
                                               uint64_t value,
                                               uint32_t interpolate,
@@ -923,6 +999,7 @@ picollo_status picollo_snapshot_rank_of_value(const picollo_snapshot *snapshot,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_bucket_of(const picollo_snapshot *snapshot,
                                           uint64_t value,
                                           picollo_bucket *out);
@@ -930,33 +1007,19 @@ picollo_status picollo_snapshot_bucket_of(const picollo_snapshot *snapshot,
 /**
  * Lists the buckets with their counts, in ascending order.
  *
- * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements, or is NULL to
- *   ask for the number of buckets alone.
- * Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
- *   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
- *   PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
+ * Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; out has capacity elements.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
  * Threads: any thread.
  * Cost: two passes over the counters; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_buckets(const picollo_snapshot *snapshot,
                                         uint32_t non_empty_only,
                                         picollo_bucket *out,
                                         size_t capacity,
                                         size_t *out_length);
-
-/**
- * Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
- * bits is counted as lost. The next update replaces what was merged.
- *
- * Requires: into and other are not the same snapshot.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same.
- * Threads: any thread, one at a time with into.
- * Cost: one pass over the counters of other; allocates nothing.
- * Since: 0.1
- */
-picollo_status picollo_snapshot_merge(picollo_snapshot *into,
-                                      const picollo_snapshot *other);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Layouts: how values map to buckets, and what that costs.
@@ -1012,6 +1075,7 @@ typedef struct picollo_footprint {
  * Cost: none to speak of; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_layout_of_options(const picollo_histogram_options *options,
                                          picollo_layout *out);
 
@@ -1023,6 +1087,7 @@ picollo_status picollo_layout_of_options(const picollo_histogram_options *option
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_layout(const picollo_histogram *histogram, picollo_layout *out);
 
 /**
@@ -1033,11 +1098,13 @@ picollo_status picollo_histogram_layout(const picollo_histogram *histogram, pico
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_layout(const picollo_snapshot *snapshot, picollo_layout *out);
 
 /**
  * Finds the bucket of a value, whether the value is in range or not: the values that cannot be told from it. Its count
- * is 0; its storage_index is UINT64_MAX when the value is out of range.
+ * is 0; its storage_index is UINT64_MAX when the value is out of range. Two values share a bucket when its lower is the
+ * same of both.
  *
  * Requires: layout was filled in by this library; only its min_trackable, max_trackable and block_scale are looked at.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
@@ -1045,24 +1112,10 @@ picollo_status picollo_snapshot_layout(const picollo_snapshot *snapshot, picollo
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_layout_bucket_of(const picollo_layout *layout,
                                         uint64_t value,
                                         picollo_bucket *out);
-
-/**
- * Tells whether two values share a bucket, in range or not.
- *
- * Requires: layout as for picollo_layout_bucket_of.
- * Returns: PICOLLO_OK, with *out 1 or 0; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT as
- *   picollo_layout_bucket_of.
- * Threads: any thread.
- * Cost: none to speak of.
- * Since: 0.1
- */
-picollo_status picollo_layout_equivalent(const picollo_layout *layout,
-                                         uint64_t a,
-                                         uint64_t b,
-                                         uint32_t *out);
 
 /**
  * Tells how much memory a histogram with these options will take, of any mode and storage, without making one.
@@ -1075,6 +1128,7 @@ picollo_status picollo_layout_equivalent(const picollo_layout *layout,
  * Cost: none to speak of; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_histogram_estimate(const picollo_histogram_options *options,
                                           picollo_footprint *out);
 
@@ -1088,6 +1142,7 @@ picollo_status picollo_histogram_estimate(const picollo_histogram_options *optio
  * Cost: one pass over the counters of the range.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_count_between(const picollo_snapshot *snapshot,
                                               uint64_t lowest,
                                               uint64_t highest,
@@ -1100,9 +1155,9 @@ picollo_status picollo_snapshot_count_between(const picollo_snapshot *snapshot,
  * it does: a bucket is never divided. All go on until everything recorded is covered; an empty snapshot has none. (All
  * buckets, and those with counts, are listed by picollo_snapshot_buckets.)
  *
- * The functions fill an array. With out NULL they tell how many steps there are:
+ * The functions fill an array, and tell how many steps there are where it is too small:
  *
- *     size_t length;
+ *     size_t length = 0;
  *     picollo_snapshot_linear_steps(snapshot, 1000, NULL, 0, &length);
  *     picollo_step *steps = malloc(length * sizeof *steps);
  *     picollo_snapshot_linear_steps(snapshot, 1000, steps, length, &length);
@@ -1130,14 +1185,14 @@ typedef struct picollo_step {
 /**
  * Lists steps of equal width: they end at width - 1, 2 * width - 1, ...
  *
- * Requires: width is not 0; out has capacity elements, or is NULL to ask for the number of steps alone.
- * Returns: PICOLLO_OK, with *out_length the number of steps; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the number
- *   that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
- *   PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
+ * Requires: width is not 0; out has capacity elements.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
  * Threads: any thread.
  * Cost: twice that of one pass over the counters and the steps; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_linear_steps(const picollo_snapshot *snapshot,
                                              uint64_t width,
                                              picollo_step *out,
@@ -1147,12 +1202,13 @@ picollo_status picollo_snapshot_linear_steps(const picollo_snapshot *snapshot,
 /**
  * Lists steps of growing width: they end at first - 1, first * base - 1, first * base * base - 1, ..., rounded down.
  *
- * Requires: first is not 0, base is above 1; out has capacity elements, or is NULL to ask for the number of steps alone.
+ * Requires: first is not 0, base is above 1; out has capacity elements.
  * Returns: as picollo_snapshot_linear_steps, for first and base.
  * Threads: any thread.
  * Cost: as picollo_snapshot_linear_steps.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_logarithmic_steps(const picollo_snapshot *snapshot,
                                                   uint64_t first,
                                                   double base,
@@ -1165,12 +1221,13 @@ picollo_status picollo_snapshot_logarithmic_steps(const picollo_snapshot *snapsh
  * They end with a bucket each, and several may end with the same. These are the rows of picollo_snapshot_format_hgrm.
  *
  * Requires: ticks_per_half_distance is the number of steps in each half of the distance, not 0; out has capacity
- *   elements, or is NULL to ask for the number of steps alone.
+ *   elements.
  * Returns: as picollo_snapshot_linear_steps, for ticks_per_half_distance.
  * Threads: any thread.
  * Cost: as picollo_snapshot_linear_steps.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_percentile_steps(const picollo_snapshot *snapshot,
                                                  uint32_t ticks_per_half_distance,
                                                  picollo_step *out,
@@ -1187,8 +1244,8 @@ picollo_status picollo_snapshot_percentile_steps(const picollo_snapshot *snapsho
 
 /**
  * Finds the interpolated percentiles at many ranks, in any order: for each the smallest value whose interpolated rank
- * reaches it. The inverse of picollo_snapshot_rank_of_value with interpolate 1; in the same buckets as
- * picollo_snapshot_percentiles.
+ * reaches it. The inverse of picollo_snapshot_rank_of_value with PICOLLO_RANK_INTERPOLATED; in the same
+ * buckets as picollo_snapshot_percentiles.
  *
  * Requires: ranks and out have length elements each and do not overlap.
  * Returns: as picollo_snapshot_percentiles.
@@ -1196,6 +1253,7 @@ picollo_status picollo_snapshot_percentile_steps(const picollo_snapshot *snapsho
  * Cost: as picollo_snapshot_percentiles.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_interpolated_percentiles(const picollo_snapshot *snapshot,
                                                          const double *ranks,
                                                          size_t length,
@@ -1204,11 +1262,16 @@ picollo_status picollo_snapshot_interpolated_percentiles(const picollo_snapshot 
 /* ----------------------------------------------------------------------------------------------------------
  * Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
  *
- * Each bucket's count goes, whole, to the bucket that its midpoint falls into. Between the same buckets, and into coarser
+ * Each bucket's count goes, whole, to the bucket that its midpoint falls into (PICOLLO_PLACEMENT_MIDPOINT). Between the same buckets, and into coarser
  * ones, that is exact: the result is what recording there would have given, in whatever order things are merged. Into
  * finer buckets it is right within the error of the coarser. What lies outside the range is counted as underflow or
  * overflow there; nothing vanishes.
  */
+
+/** A bucket's count goes, whole, to the bucket of its midpoint. */
+#define PICOLLO_PLACEMENT_MIDPOINT 0
+/** A bucket's count is divided among all buckets that it has values of, in proportion, losing none to rounding. */
+#define PICOLLO_PLACEMENT_SPREAD 1
 
 /** What became of the counts that were added or subtracted. */
 typedef struct picollo_merged {
@@ -1223,21 +1286,22 @@ typedef struct picollo_merged {
 } picollo_merged;
 
 /**
- * As picollo_snapshot_merge, with a choice of how counts are placed, and a report of what became of them.
+ * Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
+ * bits is counted as lost. The next update replaces what was merged.
  *
- * Requires: into and other are not the same snapshot; spread is 0 to give a bucket's count to the bucket of its
- *   midpoint, or 1 to divide it among all buckets that it has values of, in proportion, losing none to rounding; out is
- *   NULL, or leads to where the report goes.
+ * Requires: into and other are not the same snapshot; placement is PICOLLO_PLACEMENT_...; out is NULL, or leads to where
+ *   a report goes of what could not be placed exactly.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same, and
- *   for spread.
+ *   for placement.
  * Threads: any thread, one at a time with into.
  * Cost: one pass over the counters of other; allocates nothing.
  * Since: 0.1
  */
-picollo_status picollo_snapshot_merge_reported(picollo_snapshot *into,
-                                               const picollo_snapshot *other,
-                                               uint32_t spread,
-                                               picollo_merged *out);
+PICOLLO_NODISCARD
+picollo_status picollo_snapshot_merge(picollo_snapshot *into,
+                                      const picollo_snapshot *other,
+                                      uint32_t placement,
+                                      picollo_merged *out);
 
 /**
  * Takes away all counts of another snapshot, of any layout, from where picollo_snapshot_merge would have put them; its
@@ -1251,24 +1315,28 @@ picollo_status picollo_snapshot_merge_reported(picollo_snapshot *into,
  * Cost: two passes over the counters of other; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_subtract(picollo_snapshot *from,
                                          const picollo_snapshot *other,
                                          picollo_merged *out);
 
 /**
- * As picollo_histogram_add, with a choice of how counts are placed, and a report of what became of them. What wraps
- * around 32-bit counters is not in the report: a snapshot has it among the lost.
+ * Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
+ * finer here, each count goes to the bucket that holds the midpoint of its own, or is spread. What lies outside the range
+ * here is counted as underflow or overflow; underflow, overflow and lost counts are added to theirs. What wraps around
+ * 32-bit counters is not in the report: a snapshot has it among the lost.
  *
- * Requires: spread and out as for picollo_snapshot_merge_reported.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (spread).
+ * Requires: placement and out as for picollo_snapshot_merge.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (placement).
  * Threads: as picollo_histogram_record, which it is a kind of.
  * Cost: one pass over the counters of the snapshot.
  * Since: 0.1
  */
-picollo_status picollo_histogram_add_reported(picollo_histogram *histogram,
-                                              const picollo_snapshot *other,
-                                              uint32_t spread,
-                                              picollo_merged *out);
+PICOLLO_NODISCARD
+picollo_status picollo_histogram_add(picollo_histogram *histogram,
+                                     const picollo_snapshot *other,
+                                     uint32_t placement,
+                                     picollo_merged *out);
 
 /**
  * Makes a copy of a snapshot, with no histogram behind it: to keep what the next update replaces, and to merge into.
@@ -1279,6 +1347,7 @@ picollo_status picollo_histogram_add_reported(picollo_histogram *histogram,
  * Cost: allocates 8 bytes a counter, copies all counters.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_copy(const picollo_snapshot *snapshot,
                                      picollo_snapshot **out);
 
@@ -1330,6 +1399,7 @@ typedef struct picollo_summary {
  * Cost: two passes over the counters: tens of microseconds for 28,672; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_summary(const picollo_snapshot *snapshot,
                                         uint32_t value_selection,
                                         picollo_summary *out);
@@ -1345,7 +1415,8 @@ picollo_status picollo_snapshot_summary(const picollo_snapshot *snapshot,
  * Cost: allocates 16 bytes a counter for the time of the call; three passes over the counters.
  * Since: 0.1
  */
-picollo_status picollo_histogram_summary(picollo_histogram *histogram,
+PICOLLO_NODISCARD
+picollo_status picollo_histogram_summary(const picollo_histogram *histogram,
                                          uint32_t value_selection,
                                          picollo_summary *out);
 
@@ -1354,8 +1425,7 @@ picollo_status picollo_histogram_summary(picollo_histogram *histogram,
  *
  * Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the
  * NUL. When buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the
- * buffer only buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have
- * room for sure:
+ * buffer only buffer[0] is written, with 0. So, to have room for sure:
  *
  *     size_t length = 0;
  *     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
@@ -1385,6 +1455,7 @@ picollo_status picollo_histogram_summary(picollo_histogram *histogram,
  * Cost: microseconds for a line, tens of microseconds for a table; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_summary_format(const picollo_summary *summary,
                                       const char *title,
                                       uint32_t format,
@@ -1404,6 +1475,7 @@ picollo_status picollo_summary_format(const picollo_summary *summary,
  * Cost: as picollo_summary_format.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_summary_format_diff(const picollo_summary *a,
                                            const picollo_summary *b,
                                            const char *title,
@@ -1425,6 +1497,7 @@ picollo_status picollo_summary_format_diff(const picollo_summary *a,
  * Cost: a microsecond; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_percentile_format(const picollo_percentile *percentile,
                                          char *buffer,
                                          size_t capacity,
@@ -1435,7 +1508,7 @@ picollo_status picollo_percentile_format(const picollo_percentile *percentile,
  * picollo_percentile_format, for the observation in the middle of the bucket: its number among all is before +
  * ceil(count / 2), and its rank that number / total * 100. So an only observation is at rank 100.
  *
- * Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...;
+ * Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; value_selection is PICOLLO_VALUE_...;
  *   buffer has capacity bytes.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only, value_selection).
@@ -1443,6 +1516,7 @@ picollo_status picollo_percentile_format(const picollo_percentile *percentile,
  * Cost: a microsecond for each bucket listed; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
                                                uint32_t non_empty_only,
                                                uint32_t value_selection,
@@ -1476,6 +1550,10 @@ picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
 #define PICOLLO_ENCODING_HDR_V2_COMPRESSED 1
 /** Picollo's own: any layout, all values and counts, what was out of range or lost, the time, and a checksum. */
 #define PICOLLO_ENCODING_NATIVE 2
+/** Columns, with mean, deviation, maximum and total below. */
+#define PICOLLO_HGRM_COLUMNS 0
+/** Comma-separated values. */
+#define PICOLLO_HGRM_CSV 1
 
 /**
  * Limit on the counters of a decoded snapshot where the caller sets none: 48 MiB of counts, room for every HdrHistogram
@@ -1484,12 +1562,10 @@ picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
 #define PICOLLO_DEFAULT_MAX_COUNTERS 6291456
 
 /**
- * Writes a snapshot as bytes. As with text, *out_length is also told when the buffer is too small, and a buffer of
- * NULL with a capacity of 0 asks for it; but there is no NUL at the end, and a buffer that is too small is not
- * written to at all.
+ * Writes a snapshot as bytes, without a NUL at the end.
  *
  * Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
- * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the bytes that are needed;
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL;
  *   PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of 0 to 5
  *   significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer
  *   with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (encoding); PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
@@ -1498,6 +1574,7 @@ picollo_status picollo_snapshot_format_buckets(const picollo_snapshot *snapshot,
  *   made whole also to ask for its length.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_encode(const picollo_snapshot *snapshot,
                                        uint32_t encoding,
                                        void *buffer,
@@ -1513,6 +1590,7 @@ picollo_status picollo_snapshot_encode(const picollo_snapshot *snapshot,
  * Cost: as picollo_snapshot_encode; allocates the text for the time of the call.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_encode_base64(const picollo_snapshot *snapshot,
                                               uint32_t encoding,
                                               char *buffer,
@@ -1537,6 +1615,7 @@ picollo_status picollo_snapshot_encode_base64(const picollo_snapshot *snapshot,
  * Cost: a few passes over the data; allocates the result, and memory to inflate and decode into.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_decode(const void *bytes,
                                        size_t length,
                                        uint64_t max_counters,
@@ -1548,8 +1627,8 @@ picollo_status picollo_snapshot_decode(const void *bytes,
  * with as many decimals as the layout has significant digits.
  *
  * Requires: ticks_per_half_distance is the number of rows in each half of the distance, at most 1,000,000, or 0 for
- *   5; value_scale is what values are divided by, or 0 for 1; csv is 1 for comma-separated values, or 0 for columns,
- *   with mean, deviation, maximum and total below; buffer has capacity bytes.
+ *   5; value_scale is what values are divided by, or 0 for 1; csv is PICOLLO_HGRM_COLUMNS or PICOLLO_HGRM_CSV; buffer has
+ *   capacity bytes.
  * Returns: PICOLLO_OK, also for an empty snapshot, which has no rows; PICOLLO_ERR_BUFFER_TOO_SMALL;
  *   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
  *   (ticks_per_half_distance, csv, and a value_scale that is negative or not finite).
@@ -1557,6 +1636,7 @@ picollo_status picollo_snapshot_decode(const void *bytes,
  * Cost: a microsecond for each row, and as much again; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_format_hgrm(const picollo_snapshot *snapshot,
                                             uint32_t ticks_per_half_distance,
                                             double value_scale,
@@ -1577,6 +1657,7 @@ picollo_status picollo_snapshot_format_hgrm(const picollo_snapshot *snapshot,
  * Cost: at most that of sorting the counters, however many values are added; allocates 16 bytes a counter.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_corrected(const picollo_snapshot *snapshot,
                                           uint64_t expected_interval,
                                           picollo_snapshot **out);
@@ -1591,9 +1672,11 @@ picollo_status picollo_snapshot_corrected(const picollo_snapshot *snapshot,
  *     picollo_snapshot *snapshot;
  *     picollo_status status;
  *     picollo_log_reader_create(text, length, &reader);
- *     while ((status = picollo_log_reader_next(reader, &interval, &snapshot)) != PICOLLO_ERR_EMPTY) {
+ *     while ((status = picollo_log_reader_next(reader, &interval)) != PICOLLO_END) {
  *         if (status != PICOLLO_OK) continue;     (a line that cannot be read; reading goes on after it)
- *         ... interval.tag, interval.start_seconds, picollo_snapshot_percentiles(snapshot, ...) ...
+ *         ... interval.tag, interval.start_seconds: is it wanted? ...
+ *         if (picollo_log_reader_decode(reader, &snapshot) != PICOLLO_OK) continue;
+ *         ... picollo_snapshot_percentiles(snapshot, ...) ...
  *         picollo_snapshot_free(snapshot);
  *     }
  *     picollo_log_reader_free(reader);
@@ -1635,6 +1718,7 @@ typedef struct picollo_log_interval {
  * Cost: none to speak of: nothing is read yet.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_create(const char *text,
                                          size_t length,
                                          picollo_log_reader **out);
@@ -1648,45 +1732,36 @@ picollo_status picollo_log_reader_create(const char *text,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_set_max_counters(picollo_log_reader *reader, uint64_t max_counters);
 
 /**
- * Reads the next interval and decodes its histogram, whose time is the end of the interval.
+ * Reads the next interval. Its histogram is not decoded, so that picking from a large log by tag and time costs little:
+ * picollo_log_reader_decode does that, for those that are wanted.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval, or
- *   whose histogram is broken, and what else picollo_snapshot_decode returns: the next call goes on after that line;
- *   PICOLLO_ERR_NULL_POINTER (reader, out_interval, out), and then nothing is read.
- * Ownership: *out is the caller's, for picollo_snapshot_free; it needs neither the reader nor the text.
- * Threads: any thread, one at a time with this reader.
- * Cost: that of reading a line and of picollo_snapshot_decode.
- * Since: 0.1
- */
-picollo_status picollo_log_reader_next(picollo_log_reader *reader,
-                                       picollo_log_interval *out_interval,
-                                       picollo_snapshot **out);
-
-/**
- * Reads the next interval without decoding its histogram, to pick from a large log by tag and time.
- * picollo_log_reader_decode decodes it.
- *
- * Returns: as picollo_log_reader_next, for reader and out_interval; a broken histogram is not noticed here.
+ * Returns: PICOLLO_OK; PICOLLO_END at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval: the
+ *   next call goes on after it (a broken histogram is not noticed here); PICOLLO_ERR_NULL_POINTER (reader,
+ *   out_interval), and then nothing is read.
  * Threads: any thread, one at a time with this reader.
  * Cost: that of reading a line.
  * Since: 0.1
  */
-picollo_status picollo_log_reader_next_interval(picollo_log_reader *reader,
-                                                picollo_log_interval *out_interval);
+PICOLLO_NODISCARD
+picollo_status picollo_log_reader_next(picollo_log_reader *reader,
+                                       picollo_log_interval *out_interval);
 
 /**
- * Decodes the histogram of the interval that was read last, as picollo_log_reader_next does. It may be done again.
+ * Decodes the histogram of the interval that was read last. Where it says no time of its own, its time is the end of the
+ * interval. It may be done again.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY when no interval was read, or the last line read was none; otherwise as
+ * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY when no interval was read, the last line read was none, or at the end; otherwise as
  *   picollo_snapshot_decode; PICOLLO_ERR_NULL_POINTER (reader, out).
- * Ownership: as picollo_log_reader_next.
+ * Ownership: *out is the caller's, for picollo_snapshot_free; it needs neither the reader nor the text.
  * Threads: any thread, one at a time with this reader.
  * Cost: that of picollo_snapshot_decode.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_decode(const picollo_log_reader *reader,
                                          picollo_snapshot **out);
 
@@ -1700,6 +1775,7 @@ picollo_status picollo_log_reader_decode(const picollo_log_reader *reader,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_tag(const picollo_log_reader *reader,
                                       char *buffer,
                                       size_t capacity,
@@ -1714,6 +1790,7 @@ picollo_status picollo_log_reader_tag(const picollo_log_reader *reader,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_position(const picollo_log_reader *reader,
                                            uint64_t *out_bytes,
                                            uint64_t *out_line);
@@ -1728,6 +1805,7 @@ picollo_status picollo_log_reader_position(const picollo_log_reader *reader,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_reader_times(const picollo_log_reader *reader,
                                         double *out_start,
                                         double *out_base);
@@ -1758,6 +1836,7 @@ void picollo_log_reader_free(picollo_log_reader *reader);
  * Cost: microseconds; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_format_header(double start_seconds,
                                          const char *comment,
                                          char *buffer,
@@ -1777,6 +1856,7 @@ picollo_status picollo_log_format_header(double start_seconds,
  * Cost: as picollo_snapshot_encode_base64, also to ask for the length.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
                                            double start_seconds,
                                            double length_seconds,
@@ -1828,7 +1908,10 @@ picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
  */
 #define PICOLLO_COMPARISON_BELOW_RESOLUTION (1 << 7)
 
-/** What to compare and what counts. Set struct_size, zero the rest, and change what should not be the default. */
+/**
+ * What to compare and what counts. Begin with PICOLLO_COMPARE_OPTIONS_INIT, and change what should
+ * not be the default.
+ */
 typedef struct picollo_compare_options {
     /** sizeof(picollo_compare_options). */
     uint32_t struct_size;
@@ -1847,6 +1930,9 @@ typedef struct picollo_compare_options {
     /** Differences up to this cannot be told apart, in units of the values. 0: any can, but for the width of buckets. */
     double resolution;
 } picollo_compare_options;
+
+/** Options that ask for nothing but the defaults: picollo_compare_options options = PICOLLO_COMPARE_OPTIONS_INIT; */
+#define PICOLLO_COMPARE_OPTIONS_INIT {sizeof(picollo_compare_options), 0, 0, 0, 0, 0, 0, 0}
 
 /**
  * A quantile of a snapshot, and the interval that holds the quantile of what the observations are a sample of.
@@ -1977,6 +2063,7 @@ typedef struct picollo_block_comparison {
  * Cost: one pass over the counters, and some microseconds; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_quantile_interval(const picollo_snapshot *snapshot,
                                                   double quantile,
                                                   double confidence,
@@ -1993,6 +2080,7 @@ picollo_status picollo_snapshot_quantile_interval(const picollo_snapshot *snapsh
  *   allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_compare(const picollo_snapshot *a,
                                const picollo_snapshot *b,
                                const picollo_compare_options *options,
@@ -2011,6 +2099,7 @@ picollo_status picollo_compare(const picollo_snapshot *a,
  * Cost: sorts three times; allocates 8 bytes a block for the time of the call.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_compare_blocks(const double *a,
                                       const double *b,
                                       size_t length,
@@ -2029,6 +2118,7 @@ picollo_status picollo_compare_blocks(const double *a,
  * Cost: as picollo_summary_format.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_comparison_format(const picollo_comparison *comparison,
                                          const picollo_summary *a,
                                          const picollo_summary *b,
@@ -2061,6 +2151,10 @@ picollo_status picollo_comparison_format(const picollo_comparison *comparison,
 #define PICOLLO_PICTURE_DENSITY 1
 /** The snapshots from left to right as columns, values upwards, counts as colors. Not in a terminal. */
 #define PICOLLO_PICTURE_HEAT_MAP 2
+/** Unicode's blocks and lines, of up to 3 bytes each. */
+#define PICOLLO_CHARACTERS_UNICODE 0
+/** Nothing but ASCII, besides what the caller gives. */
+#define PICOLLO_CHARACTERS_ASCII 1
 /** Light, or dark where the reader prefers that. */
 #define PICOLLO_THEME_AUTO 0
 /** Light everywhere. */
@@ -2068,7 +2162,10 @@ picollo_status picollo_comparison_format(const picollo_comparison *comparison,
 /** Dark everywhere. */
 #define PICOLLO_THEME_DARK 2
 
-/** How an SVG looks. Set struct_size, zero the rest, and change what should not be the default. */
+/**
+ * How an SVG looks. Begin with PICOLLO_PICTURE_OPTIONS_INIT, and change what should
+ * not be the default.
+ */
 typedef struct picollo_picture_options {
     /** sizeof(picollo_picture_options). */
     uint32_t struct_size;
@@ -2080,18 +2177,22 @@ typedef struct picollo_picture_options {
     uint32_t height;
 } picollo_picture_options;
 
+/** Options that ask for nothing but the defaults: picollo_picture_options options = PICOLLO_PICTURE_OPTIONS_INIT; */
+#define PICOLLO_PICTURE_OPTIONS_INIT {sizeof(picollo_picture_options), 0, 0, 0}
+
 /**
  * Writes the density of a snapshot on one line without a line break, from the smallest to the largest observation in
  * equal parts of a logarithmic axis (a linear one where they lie close). A part without observations is a space.
  *
- * Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is 1 for shades
- *   of ASCII (.:-=+*#%@), or 0 for Unicode's blocks, of 3 bytes each; buffer has capacity bytes.
+ * Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is
+ *   PICOLLO_CHARACTERS_ASCII for shades (.:-=+*#%@), or PICOLLO_CHARACTERS_UNICODE for blocks; buffer has capacity bytes.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (ascii).
  * Threads: any thread.
  * Cost: two passes over the counters; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_format_sparkline(const picollo_snapshot *snapshot,
                                                  uint32_t columns,
                                                  uint32_t ascii,
@@ -2104,13 +2205,14 @@ picollo_status picollo_snapshot_format_sparkline(const picollo_snapshot *snapsho
  *
  * Requires: picture is PICOLLO_PICTURE_PERCENTILES or _DENSITY; title and unit are NULL for none; columns and rows are
  *   those of the plot, without what is written around it, at most 240 and 100, more are the same, or 0 for 64 and 10;
- *   ascii is 1 to write nothing but ASCII, besides title and unit, or 0; buffer has capacity bytes.
+ *   ascii is PICOLLO_CHARACTERS_...; buffer has capacity bytes.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (picture, ascii, and title or unit that are not UTF-8).
  * Threads: any thread.
  * Cost: as picollo_snapshot_format_sparkline, and some microseconds for each line; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_snapshot_format_chart(const picollo_snapshot *snapshot,
                                              uint32_t picture,
                                              const char *title,
@@ -2136,6 +2238,7 @@ picollo_status picollo_snapshot_format_chart(const picollo_snapshot *snapshot,
  * Cost: a few passes over the counters of each snapshot, twice; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_pictures_format_svg(const picollo_snapshot *const *snapshots,
                                            const char *const *titles,
                                            size_t length,
@@ -2159,6 +2262,7 @@ picollo_status picollo_pictures_format_svg(const picollo_snapshot *const *snapsh
  * Cost: as for all its pictures and encodings, twice; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_report_format_html(const picollo_snapshot *const *snapshots,
                                           const char *const *titles,
                                           size_t length,
@@ -2205,7 +2309,10 @@ picollo_status picollo_report_format_html(const picollo_snapshot *const *snapsho
  */
 #define PICOLLO_DOUBLE_EXACT_SUM (1 << 1)
 
-/** What a histogram of doubles is made from. Set struct_size, zero the rest, and change what should not be the default. */
+/**
+ * What a histogram of doubles is made from. Begin with PICOLLO_DOUBLE_OPTIONS_INIT, and change what should
+ * not be the default.
+ */
 typedef struct picollo_double_options {
     /** sizeof(picollo_double_options). */
     uint32_t struct_size;
@@ -2219,6 +2326,9 @@ typedef struct picollo_double_options {
     /** Limit of all memory in bytes, 0 for none. What does not fit is counted as lost. */
     uint64_t max_bytes;
 } picollo_double_options;
+
+/** Options that ask for nothing but the defaults: picollo_double_options options = PICOLLO_DOUBLE_OPTIONS_INIT; */
+#define PICOLLO_DOUBLE_OPTIONS_INIT {sizeof(picollo_double_options), 0, 0, 0}
 
 /** Totals and moments of doubles. What does not exist is NaN. */
 typedef struct picollo_double_statistics {
@@ -2258,8 +2368,20 @@ typedef struct picollo_double_statistics {
  *   powers.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_histogram_create(const picollo_double_options *options,
                                                picollo_double_histogram **out);
+
+/**
+ * Makes one reference more to a histogram of doubles, so that each of two owners may free it.
+ *
+ * Returns: histogram, the same handle; NULL for NULL.
+ * Ownership: a reference of the caller's own, for picollo_double_histogram_free.
+ * Threads: any thread.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+picollo_double_histogram *picollo_double_histogram_retain(picollo_double_histogram *histogram);
 
 /**
  * Gives back one reference. The memory goes with the last one: registries hold theirs. NULL is allowed and does
@@ -2320,6 +2442,7 @@ void picollo_double_histogram_record_batch(picollo_double_histogram *histogram,
  *   of the call.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_histogram_collect(picollo_double_histogram *histogram,
                                                 const double *quantiles,
                                                 size_t length,
@@ -2335,6 +2458,7 @@ picollo_status picollo_double_histogram_collect(picollo_double_histogram *histog
  * Cost: as picollo_double_histogram_record for each bucket with counts.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_histogram_add(picollo_double_histogram *histogram,
                                             const picollo_double_snapshot *other);
 
@@ -2346,22 +2470,28 @@ picollo_status picollo_double_histogram_add(picollo_double_histogram *histogram,
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_histogram_footprint(const picollo_double_histogram *histogram,
                                                   size_t *out_bytes);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Snapshots of doubles: what was recorded in one interval, to read more than once.
  *
- * A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from. It is made once
- * and taken into as often as one likes:
+ * A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from: one may take from
+ * several histograms in turn. It is made once and taken into as often as one likes:
  *
  *     picollo_double_snapshot *snapshot;
  *     picollo_double_summary summary;
- *     picollo_double_snapshot_create(&snapshot);
- *     picollo_double_snapshot_update(snapshot, histogram, 1);     (takes the interval out of the histogram)
+ *     picollo_double_snapshot_create(NULL, &snapshot);            (of nothing yet)
+ *     picollo_double_snapshot_update(snapshot, histogram, PICOLLO_INTERVAL_COLLECT);
  *     picollo_double_snapshot_summary(snapshot, &summary);
  *     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
  */
+
+/** Look at the counts of the interval and leave them there; what is recorded meanwhile may be in it or not. */
+#define PICOLLO_INTERVAL_LOOK 0
+/** Take the counts of the interval out, and start a new one, as picollo_double_histogram_collect does. */
+#define PICOLLO_INTERVAL_COLLECT 1
 
 /** A run of doubles that share one count. */
 typedef struct picollo_double_bucket {
@@ -2396,15 +2526,19 @@ typedef struct picollo_double_summary {
 } picollo_double_summary;
 
 /**
- * Makes an empty snapshot.
+ * Makes a snapshot of a histogram's present interval, and leaves the counts there; or an empty one, to merge into and for
+ * picollo_double_snapshot_update.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
- * Ownership: *out is the caller's, for picollo_double_snapshot_free.
- * Threads: any thread.
- * Cost: allocates less than 1 KB.
+ * Requires: histogram is NULL for an empty one.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY against collections.
+ * Ownership: *out is the caller's, for picollo_double_snapshot_free; it holds nothing of the histogram.
+ * Threads: any thread, also while others record and collect.
+ * Cost: allocates less than 1 KB, and room for the buckets with counts; looks at all counters there are.
  * Since: 0.1
  */
-picollo_status picollo_double_snapshot_create(picollo_double_snapshot **out);
+PICOLLO_NODISCARD
+picollo_status picollo_double_snapshot_create(const picollo_double_histogram *histogram,
+                                              picollo_double_snapshot **out);
 
 /**
  * Frees a snapshot. NULL is allowed and does nothing.
@@ -2418,8 +2552,7 @@ void picollo_double_snapshot_free(picollo_double_snapshot *snapshot);
 /**
  * Takes the counts of a histogram's present interval, instead of those that the snapshot had.
  *
- * Requires: collect is 1 to take them out and start a new interval, as picollo_double_histogram_collect does, or 0 to
- *   look at them and leave them there; what is recorded meanwhile may then be in it or not.
+ * Requires: collect is PICOLLO_INTERVAL_LOOK or PICOLLO_INTERVAL_COLLECT.
  * Returns: PICOLLO_OK, also when nothing was recorded; PICOLLO_ERR_NULL_POINTER (snapshot, histogram);
  *   PICOLLO_ERR_INVALID_ARGUMENT (collect); PICOLLO_ERR_OUT_OF_MEMORY and PICOLLO_ERR_BUSY, against other collections:
  *   nothing was taken out then.
@@ -2427,6 +2560,7 @@ void picollo_double_snapshot_free(picollo_double_snapshot *snapshot);
  * Cost: looks at all counters there are; keeps its memory for the next time.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_update(picollo_double_snapshot *snapshot,
                                               picollo_double_histogram *histogram,
                                               uint32_t collect);
@@ -2440,24 +2574,26 @@ picollo_status picollo_double_snapshot_update(picollo_double_snapshot *snapshot,
  * Cost: two passes over the buckets with counts; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_statistics(const picollo_double_snapshot *snapshot,
                                                   picollo_double_statistics *out);
 
 /**
  * Finds the values at quantiles, by the rule that the histogram was made with.
  *
- * Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 quantiles and out_values);
+ * Requires: quantiles, 0 ..= 1 in any order, and out have length elements each and do not overlap.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 quantiles and out);
  *   PICOLLO_ERR_INVALID_ARGUMENT for a quantile that is NaN or outside 0 ..= 1; PICOLLO_ERR_EMPTY when nothing was
  *   recorded.
  * Threads: any thread.
  * Cost: one pass over the buckets with counts for each run of ascending quantiles; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_quantiles(const picollo_double_snapshot *snapshot,
                                                  const double *quantiles,
                                                  size_t length,
-                                                 double *out_values);
+                                                 double *out);
 
 /**
  * Summarises: statistics and sixteen percentiles. A snapshot without counts has a summary too: totals and targets 0,
@@ -2468,19 +2604,21 @@ picollo_status picollo_double_snapshot_quantiles(const picollo_double_snapshot *
  * Cost: three passes over the buckets with counts; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_summary(const picollo_double_snapshot *snapshot,
                                                picollo_double_summary *out);
 
 /**
  * Lists the buckets that have counts, in ascending order.
  *
- * Requires: out has capacity elements, or is NULL to ask for the number of buckets alone.
- * Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
- *   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length).
+ * Requires: out has capacity elements.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+ *   capacity above 0).
  * Threads: any thread.
  * Cost: one pass over the buckets with counts; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_buckets(const picollo_double_snapshot *snapshot,
                                                picollo_double_bucket *out,
                                                size_t capacity,
@@ -2497,6 +2635,7 @@ picollo_status picollo_double_snapshot_buckets(const picollo_double_snapshot *sn
  * Cost: sorts the buckets with counts of both.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_snapshot_merge(picollo_double_snapshot *into,
                                              const picollo_double_snapshot *other);
 
@@ -2511,6 +2650,7 @@ picollo_status picollo_double_snapshot_merge(picollo_double_snapshot *into,
  * Cost: tens of microseconds; allocates nothing.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_double_summary_format(const picollo_double_summary *summary,
                                              const char *title,
                                              uint32_t format,
@@ -2519,13 +2659,12 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
                                              size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
- * Registries: histograms with names and labels, written as OpenMetrics text for Prometheus and its like.
+ * Registries: histograms with names and labels, written for Prometheus and its like.
  *
  *     picollo_registry *registry;
  *     const picollo_label labels[] = {{"method", "GET"}};
  *     const uint64_t bounds[] = {1000000, 10000000, 100000000};      (nanoseconds, as recorded)
- *     picollo_metric_options metric = {0};
- *     metric.struct_size = sizeof metric;
+ *     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
  *     metric.name = "request_seconds";
  *     metric.unit = "seconds";
  *     metric.divisor = 1e9;
@@ -2535,9 +2674,8 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
  *     picollo_registry_add(registry, latency, &metric, bounds, 3, NULL);
  *     for each scrape:
  *         picollo_registry_update(registry);
- *         picollo_registry_write_openmetrics(registry, text, sizeof text, &length);
- *
- * The media type of the text is application/openmetrics-text; version=1.0.0; charset=utf-8.
+ *         picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, bytes, sizeof bytes, &length);
+ *         send(bytes, length)
  *
  * An observation is counted in the buckets whose bound is at or above the midpoint of its own bucket. So counts are exact
  * for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by those
@@ -2546,6 +2684,8 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
  * histogram, _lost and _not_finite, where there are any.
  */
 
+/** OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8. */
+#define PICOLLO_EXPOSITION_OPENMETRICS 0
 /** Do not tell since when there are counts: no _created. */
 #define PICOLLO_METRIC_NO_CREATED (1 << 0)
 
@@ -2561,8 +2701,8 @@ typedef struct picollo_label {
 } picollo_label;
 
 /**
- * What a histogram is known as. Set struct_size and name, zero the rest, and change what should not be the default.
- * Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
+ * What a histogram is known as. Begin with PICOLLO_METRIC_OPTIONS_INIT, set name, and change what should not
+ * be the default. Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
  */
 typedef struct picollo_metric_options {
     /** sizeof(picollo_metric_options). */
@@ -2588,6 +2728,9 @@ typedef struct picollo_metric_options {
     const picollo_label *labels;
 } picollo_metric_options;
 
+/** Options that ask for nothing but the defaults: picollo_metric_options options = PICOLLO_METRIC_OPTIONS_INIT; */
+#define PICOLLO_METRIC_OPTIONS_INIT {sizeof(picollo_metric_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL}
+
 /**
  * Makes a registry of nothing.
  *
@@ -2597,6 +2740,7 @@ typedef struct picollo_metric_options {
  * Cost: an allocation.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_create(picollo_registry **out);
 
 /**
@@ -2625,8 +2769,9 @@ void picollo_registry_free(picollo_registry *registry);
  * Cost: allocates copies of what it is given.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_add(picollo_registry *registry,
-                                    picollo_histogram *histogram,
+                                    const picollo_histogram *histogram,
                                     const picollo_metric_options *metric,
                                     const uint64_t *bounds,
                                     size_t length,
@@ -2644,8 +2789,9 @@ picollo_status picollo_registry_add(picollo_registry *registry,
  * Cost: as picollo_registry_add.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_add_double(picollo_registry *registry,
-                                           picollo_double_histogram *histogram,
+                                           const picollo_double_histogram *histogram,
                                            const picollo_metric_options *metric,
                                            const double *bounds,
                                            size_t length,
@@ -2661,6 +2807,7 @@ picollo_status picollo_registry_add_double(picollo_registry *registry,
  * Cost: looks through the registry.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_remove(picollo_registry *registry,
                                        uint64_t id);
 
@@ -2676,23 +2823,27 @@ picollo_status picollo_registry_remove(picollo_registry *registry,
  * Cost: two passes over all counters; the first time, allocates 16 bytes a counter for each layout.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_registry_update(picollo_registry *registry);
 
 /**
- * Writes what the last update has taken as OpenMetrics text, by the rules of all text: see picollo_summary_format.
+ * Writes what the last update has taken in a format of expositions. There is no NUL at the end, also of those that are
+ * text.
  *
- * Requires: buffer has capacity bytes. Between asking for the length and writing there must be neither an update nor
- *   another histogram, or the length may differ.
+ * Requires: format is PICOLLO_EXPOSITION_...; buffer has capacity bytes. Between asking for the length and writing there
+ *   must be neither an update nor another histogram, or the length may differ.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
- *   capacity above 0); PICOLLO_ERR_FORKED.
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (format); PICOLLO_ERR_FORKED.
  * Threads: any thread.
  * Cost: less than a microsecond for each bucket; allocates nothing.
  * Since: 0.1
  */
-picollo_status picollo_registry_write_openmetrics(const picollo_registry *registry,
-                                                  char *buffer,
-                                                  size_t capacity,
-                                                  size_t *out_length);
+PICOLLO_NODISCARD
+picollo_status picollo_registry_encode(const picollo_registry *registry,
+                                       uint32_t format,
+                                       void *buffer,
+                                       size_t capacity,
+                                       size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Counters of one word that many threads share.
@@ -2706,44 +2857,24 @@ picollo_status picollo_registry_write_openmetrics(const picollo_registry *regist
  * - picollo_capped_counter_...: the same with steps of at most 2^cap_bits, so that the relative error falls again at high
  *   counts.
  * - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
- * - picollo_interlocked_counter_...: exact; an atomic addition to one word.
  * - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
- * - picollo_racing_counter_...: loses what others add at the same moment, without a bound. To compare with.
  *
- * Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in
- * each process anew. (The child of a fork goes on with the numbers of its parent.)
+ * An exact counter of one word is what the language has anyway: atomic_fetch_add.
+ *
+ * Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in each
+ * process anew. (The child of a fork goes on with the numbers of its parent.)
  */
 
 /** Where scalable counters stop being exact, unless asked otherwise: 2^13 = 8192. */
 #define PICOLLO_SCALABLE_THRESHOLD_BITS 13
 
 /**
- * Counts one event, approximately: see the top of this section.
+ * Counts events, one or many, approximately (see the top of this section): whole steps of them are added as they are,
+ * and of the rest a step, or nothing.
  *
  * Requires: counter is not NULL, which is not checked; threshold_bits is 1 ..= 31, or 0 for 13.
  * Threads: any thread, signal handlers of threads that have counted before among them.
  * Cost: an atomic addition below the threshold; above, ever more often a load and a random number.
- * Since: 0.1
- */
-void picollo_scalable_counter_add32(uint32_t *counter, uint32_t threshold_bits);
-
-/**
- * As picollo_scalable_counter_add32, in 64 bits.
- *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
- * Since: 0.1
- */
-void picollo_scalable_counter_add64(uint64_t *counter, uint32_t threshold_bits);
-
-/**
- * As picollo_scalable_counter_add32, for many events at once: whole steps of them are added as they are, and of the
- * rest a step, or nothing.
- *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
  * Since: 0.1
  */
 void picollo_scalable_counter_add_n32(uint32_t *counter,
@@ -2753,9 +2884,9 @@ void picollo_scalable_counter_add_n32(uint32_t *counter,
 /**
  * As picollo_scalable_counter_add_n32, in 64 bits.
  *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
+ * Requires: as picollo_scalable_counter_add_n32.
+ * Threads: as picollo_scalable_counter_add_n32.
+ * Cost: as picollo_scalable_counter_add_n32.
  * Since: 0.1
  */
 void picollo_scalable_counter_add_n64(uint64_t *counter, uint64_t count, uint32_t threshold_bits);
@@ -2764,10 +2895,10 @@ void picollo_scalable_counter_add_n64(uint64_t *counter, uint64_t count, uint32_
  * Counts events as picollo_scalable_counter_add_n32 does, in steps of at most 2^cap_bits: from a count of
  * 2^(threshold_bits + cap_bits) on the relative error is sqrt(2^cap_bits / count).
  *
- * Requires: as picollo_scalable_counter_add32; cap_bits is 0 ..= 31, where 0 counts exactly; 10 leaves little
+ * Requires: as picollo_scalable_counter_add_n32; cap_bits is 0 ..= 31, where 0 counts exactly; 10 leaves little
  *   contention.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
+ * Threads: as picollo_scalable_counter_add_n32.
+ * Cost: as picollo_scalable_counter_add_n32.
  * Since: 0.1
  */
 void picollo_capped_counter_add32(uint32_t *counter,
@@ -2779,8 +2910,8 @@ void picollo_capped_counter_add32(uint32_t *counter,
  * As picollo_capped_counter_add32, in 64 bits.
  *
  * Requires: as picollo_capped_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
- * Cost: as picollo_scalable_counter_add32.
+ * Threads: as picollo_scalable_counter_add_n32.
+ * Cost: as picollo_scalable_counter_add_n32.
  * Since: 0.1
  */
 void picollo_capped_counter_add64(uint64_t *counter,
@@ -2792,8 +2923,8 @@ void picollo_capped_counter_add64(uint64_t *counter,
  * Counts events exactly, where no other thread interferes at the same moment; where one does, as
  * picollo_scalable_counter_add_n32.
  *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
+ * Requires: as picollo_scalable_counter_add_n32.
+ * Threads: as picollo_scalable_counter_add_n32.
  * Cost: a compare-and-swap and, above the threshold, a random number; where it fails, an atomic add at most.
  * Since: 0.1
  */
@@ -2802,53 +2933,12 @@ void picollo_sensing_counter_add32(uint32_t *counter, uint64_t count, uint32_t t
 /**
  * As picollo_sensing_counter_add32, in 64 bits.
  *
- * Requires: as picollo_scalable_counter_add32.
- * Threads: as picollo_scalable_counter_add32.
+ * Requires: as picollo_scalable_counter_add_n32.
+ * Threads: as picollo_scalable_counter_add_n32.
  * Cost: as picollo_sensing_counter_add32.
  * Since: 0.1
  */
 void picollo_sensing_counter_add64(uint64_t *counter, uint64_t count, uint32_t threshold_bits);
-
-/**
- * Counts events exactly.
- *
- * Requires: counter is not NULL; this is not checked.
- * Threads: any thread, signal handlers.
- * Cost: an atomic addition.
- * Since: 0.1
- */
-void picollo_interlocked_counter_add32(uint32_t *counter, uint64_t count);
-
-/**
- * As picollo_interlocked_counter_add32, in 64 bits.
- *
- * Requires: as picollo_interlocked_counter_add32.
- * Threads: any thread, signal handlers.
- * Cost: an atomic addition.
- * Since: 0.1
- */
-void picollo_interlocked_counter_add64(uint64_t *counter, uint64_t count);
-
-/**
- * Counts events without care for other threads: what they count at the same moment gets lost. Exact for one thread.
- *
- * Requires: counter is not NULL; this is not checked.
- * Threads: any thread, with losses.
- * Cost: an addition.
- * Since: 0.1
- */
-void picollo_racing_counter_add32(uint32_t *counter,
-                                  uint64_t count);
-
-/**
- * As picollo_racing_counter_add32, in 64 bits.
- *
- * Requires: as picollo_racing_counter_add32.
- * Threads: any thread, with losses.
- * Cost: an addition.
- * Since: 0.1
- */
-void picollo_racing_counter_add64(uint64_t *counter, uint64_t count);
 
 /**
  * Reads a counter of any of these kinds while others count.
@@ -2879,6 +2969,7 @@ uint64_t picollo_counter_read64(const uint64_t *counter);
  * Cost: allocates 1 KB.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_striped_counter_create(picollo_striped_counter **out);
 
 /**
@@ -2909,6 +3000,7 @@ void picollo_striped_counter_add(picollo_striped_counter *counter, uint64_t coun
  * Cost: sixteen loads.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_striped_counter_read(const picollo_striped_counter *counter,
                                             uint64_t *out);
 
@@ -2965,6 +3057,7 @@ typedef struct picollo_scope {
  * Cost: some 20 milliseconds the first time where the frequency has to be measured; then none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_clock_init(void);
 
 /**
@@ -2979,6 +3072,19 @@ picollo_status picollo_clock_init(void);
 uint64_t picollo_clock_ticks(uint32_t clock);
 
 /**
+ * Reads a clock after everything that comes before it in the program, and before everything that comes after it: no
+ * instruction of what is measured is still under way, and none has begun. picollo_clock_ticks lets the processor move the
+ * reading by as much as it executes out of order, some hundred instructions.
+ *
+ * Requires: clock is PICOLLO_CLOCK_....
+ * Returns: its ticks; 0 for an unknown clock.
+ * Threads: any thread.
+ * Cost: as picollo_clock_ticks and some ten to twenty nanoseconds, and the wait for what is under way.
+ * Since: 0.1
+ */
+uint64_t picollo_clock_ticks_ordered(uint32_t clock);
+
+/**
  * Tells how many ticks a clock makes in a second.
  *
  * Requires: clock is PICOLLO_CLOCK_....
@@ -2988,6 +3094,7 @@ uint64_t picollo_clock_ticks(uint32_t clock);
  * Cost: none to speak of, after picollo_clock_init.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_clock_frequency(uint32_t clock,
                                        uint64_t *out_hertz);
 
@@ -3118,6 +3225,7 @@ typedef struct picollo_perf_info {
  * Cost: microseconds for generic events; others read files of the kernel.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_event_parse(const char *spec,
                                    picollo_event *out,
                                    picollo_error *error);
@@ -3132,6 +3240,7 @@ picollo_status picollo_event_parse(const char *spec,
  *   read in user space, the first time also what the first picollo_session_create takes for a child process.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_perf_probe(picollo_perf_info *out,
                                   picollo_error *error);
 
@@ -3141,17 +3250,15 @@ picollo_status picollo_perf_probe(picollo_perf_info *out,
  * A session opens events for one target, scheduled together where the processor has room, each with a histogram of
  * its own:
  *
- *     picollo_event events[2];
+ *     const char *const specs[] = {"cycles", "branch-misses"};
  *     picollo_error error;
  *     picollo_session *session;
- *     picollo_event_parse("cycles", &events[0], &error);
- *     picollo_event_parse("branch-misses", &events[1], &error);
- *     if (picollo_session_create(NULL, events, 2, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
+ *     if (picollo_session_open(specs, 2, NULL, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
  *     for (...) {
  *         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
  *         work();
  *         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
- *         picollo_session_record(session, 1);
+ *         picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
  *     }
  *
  * picollo_session_create, _enable and _reset take a base: values and times from which to count. picollo_session_read
@@ -3241,8 +3348,8 @@ picollo_status picollo_perf_probe(picollo_perf_info *out,
 #define PICOLLO_SESSION_MAX_EVENTS 64
 
 /**
- * What a session is made from. Set struct_size, zero the rest, and change what should not be the default: the
- * calling thread on any CPU, in user space, counting at once.
+ * What a session is made from. Begin with PICOLLO_SESSION_OPTIONS_INIT, and change what should not be the
+ * default: the calling thread on any CPU, in user space, counting at once.
  */
 typedef struct picollo_session_options {
     /** sizeof(picollo_session_options). */
@@ -3263,6 +3370,9 @@ typedef struct picollo_session_options {
     /** 0. */
     uint32_t reserved;
 } picollo_session_options;
+
+/** Options that ask for nothing but the defaults: picollo_session_options options = PICOLLO_SESSION_OPTIONS_INIT; */
+#define PICOLLO_SESSION_OPTIONS_INIT {sizeof(picollo_session_options), 0, 0, 0, 0, 0, 0}
 
 /** One event's count over an interval. */
 typedef struct picollo_reading {
@@ -3322,6 +3432,7 @@ typedef struct picollo_event_info {
  *   Neither with PICOLLO_SESSION_SYSCALL_ONLY.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_create(const picollo_session_options *options,
                                       const picollo_event *events,
                                       size_t length,
@@ -3329,7 +3440,26 @@ picollo_status picollo_session_create(const picollo_session_options *options,
                                       picollo_error *error);
 
 /**
- * Closes the events and frees the session. Histograms that picollo_session_histogram gave out live on. NULL is
+ * Opens the events that texts name: picollo_event_parse for each, and picollo_session_create for all.
+ *
+ * Requires: specs leads to length texts, 1 to PICOLLO_SESSION_MAX_EVENTS, each as for picollo_event_parse; options as for
+ *   picollo_session_create; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (specs, a text, out); otherwise as picollo_event_parse, also with
+ *   PICOLLO_SESSION_SKIP_UNAVAILABLE, and as picollo_session_create. error tells which text, and what to do about it.
+ * Ownership: *out is the caller's, for picollo_session_free.
+ * Threads: any thread, which becomes the opening thread.
+ * Cost: that of both.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_session_open(const char *const *specs,
+                                    size_t length,
+                                    const picollo_session_options *options,
+                                    picollo_session **out,
+                                    picollo_error *error);
+
+/**
+ * Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on. NULL is
  * allowed and does nothing.
  *
  * Requires: session is not used any more.
@@ -3347,6 +3477,7 @@ void picollo_session_free(picollo_session *session);
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_length(const picollo_session *session, size_t *out);
 
 /**
@@ -3358,6 +3489,7 @@ picollo_status picollo_session_length(const picollo_session *session, size_t *ou
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_event(const picollo_session *session, size_t index, picollo_event *out);
 
 /**
@@ -3369,6 +3501,7 @@ picollo_status picollo_session_event(const picollo_session *session, size_t inde
  * Cost: none to speak of.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_event_info(const picollo_session *session,
                                           size_t index,
                                           picollo_event_info *out);
@@ -3387,6 +3520,7 @@ picollo_status picollo_session_event_info(const picollo_session *session,
  * Cost: some system calls.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_enable(picollo_session *session,
                                       picollo_error *error);
 
@@ -3399,6 +3533,7 @@ picollo_status picollo_session_enable(picollo_session *session,
  * Cost: some system calls.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_disable(picollo_session *session, picollo_error *error);
 
 /**
@@ -3413,6 +3548,7 @@ picollo_status picollo_session_disable(picollo_session *session, picollo_error *
  * Cost: some milliseconds.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_calibrate(picollo_session *session,
                                          picollo_error *error);
 
@@ -3427,6 +3563,7 @@ picollo_status picollo_session_calibrate(picollo_session *session,
  *   more, and an allocation if they have to be opened again.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_read(picollo_session *session,
                                     uint32_t how,
                                     picollo_error *error);
@@ -3435,31 +3572,35 @@ picollo_status picollo_session_read(picollo_session *session,
  * Records the last reading of each event into its histogram. An event that was not counted records nothing, and is
  * tallied in picollo_event_info.not_counted_count.
  *
- * Requires: deltas is 1 for what was counted between the last two reads, or 0 for what was counted since the base.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY
+ * Requires: since is PICOLLO_SINCE_PREVIOUS for what was counted between the last two reads, or PICOLLO_SINCE_RESET for
+ *   what was counted since the base.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY
  *   when nothing was read since the base, or since the last record; PICOLLO_ERR_FORKED.
  * Threads: any thread, one at a time.
  * Cost: a record for each event; no system call, no allocation.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_record(picollo_session *session,
-                                      uint32_t deltas);
+                                      uint32_t since);
 
 /**
  * Tells the last reading of each event.
  *
- * Requires: deltas as for picollo_session_record; out has length elements, at least as many as the session has
- *   events. Further ones are left as they are.
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
- *   PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_EMPTY before the first read since the base; PICOLLO_ERR_FORKED.
+ * Requires: since as for picollo_session_record; out has capacity elements. There are as many readings as events.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (session, out_length, and out with a
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY before the first read since the base;
+ *   PICOLLO_ERR_FORKED.
  * Threads: any thread, one at a time.
  * Cost: none to speak of; no system call, no allocation.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_readings(const picollo_session *session,
-                                        uint32_t deltas,
+                                        uint32_t since,
                                         picollo_reading *out,
-                                        size_t length);
+                                        size_t capacity,
+                                        size_t *out_length);
 
 /**
  * Takes a new base, and resets the histograms. The counters themselves run on.
@@ -3473,6 +3614,7 @@ picollo_status picollo_session_readings(const picollo_session *session,
  * Cost: one system call for each group, and a copy of all counters of the histograms.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_session_reset(picollo_session *session,
                                      picollo_error *error);
 
@@ -3488,9 +3630,10 @@ picollo_status picollo_session_reset(picollo_session *session,
  * Cost: none to speak of.
  * Since: 0.1
  */
-picollo_status picollo_session_histogram(picollo_session *session,
-                                         size_t index,
-                                         picollo_histogram **out);
+PICOLLO_NODISCARD
+picollo_status picollo_session_histogram_ref(const picollo_session *session,
+                                             size_t index,
+                                             picollo_histogram **out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Benchmarks: which of two pieces of code is faster.
@@ -3502,16 +3645,16 @@ picollo_status picollo_session_histogram(picollo_session *session,
  * take, and ends when the interval of the difference is narrow enough or the budget is spent:
  *
  *     picollo_benchmark *benchmark;
- *     picollo_benchmark_result result;
+ *     picollo_benchmark_outcome result;
  *     uint32_t which;
  *     uint64_t n;
  *     picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL);
- *     while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+ *     while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
  *         if (which == PICOLLO_BENCHMARK_A) while (n--) a();
  *         else if (which == PICOLLO_BENCHMARK_B) while (n--) b();
- *         picollo_benchmark_done(benchmark);
+ *         if (picollo_benchmark_done(benchmark, NULL) != PICOLLO_OK) break;
  *     }
- *     picollo_benchmark_get_result(benchmark, &result);
+ *     picollo_benchmark_result(benchmark, &result);
  *
  * For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here it is a loop that no time is spent in, but in
  * a language with dearer loops it is a loop of calls that do nothing. The results of a and b have to be used, or the
@@ -3543,7 +3686,10 @@ picollo_status picollo_session_histogram(picollo_session *session,
 /** In the flags of a result: a call of B takes less than can be told. It does nothing, or the compiler left it out. */
 #define PICOLLO_BENCHMARK_NOTHING_B (1 << 2)
 
-/** How to measure. Set struct_size, zero the rest, and change what should not be the default. */
+/**
+ * How to measure. Begin with PICOLLO_BENCHMARK_OPTIONS_INIT, and change what should
+ * not be the default.
+ */
 typedef struct picollo_benchmark_options {
     /** sizeof(picollo_benchmark_options). */
     uint32_t struct_size;
@@ -3581,8 +3727,11 @@ typedef struct picollo_benchmark_options {
     double resolution_seconds;
 } picollo_benchmark_options;
 
+/** Options that ask for nothing but the defaults: picollo_benchmark_options options = PICOLLO_BENCHMARK_OPTIONS_INIT; */
+#define PICOLLO_BENCHMARK_OPTIONS_INIT {sizeof(picollo_benchmark_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
 /** How a benchmark went. Times are in picoseconds. */
-typedef struct picollo_benchmark_result {
+typedef struct picollo_benchmark_outcome {
     /**
      * The difference and the verdict, of picoseconds a call without the overhead. The two medians differ by exactly the difference,
      * and may be below zero where a call takes next to nothing.
@@ -3610,10 +3759,10 @@ typedef struct picollo_benchmark_result {
     uint32_t flags;
     /** 0. */
     uint32_t reserved;
-} picollo_benchmark_result;
+} picollo_benchmark_outcome;
 
 /** How much of an event a call took. */
-typedef struct picollo_benchmark_counter {
+typedef struct picollo_benchmark_counts {
     /** Of A, without that of empty samples; NaN where nothing was counted. */
     double a;
     /** Of B, without that of empty samples; NaN where nothing was counted. */
@@ -3622,7 +3771,7 @@ typedef struct picollo_benchmark_counter {
     int32_t status;
     /** 0. */
     uint32_t reserved;
-} picollo_benchmark_counter;
+} picollo_benchmark_counts;
 
 /**
  * Makes a benchmark, which may count events beside the time, on the calling thread. Events that are not available stay
@@ -3636,6 +3785,7 @@ typedef struct picollo_benchmark_counter {
  * Cost: allocates two histograms and some lists; with events also as picollo_session_create.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_create(const picollo_benchmark_options *options,
                                         const picollo_event *events,
                                         size_t length,
@@ -3654,37 +3804,46 @@ void picollo_benchmark_free(picollo_benchmark *benchmark);
 /**
  * Tells what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions);
- *   with events as picollo_session_read.
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_END at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions); with
+ *   events as picollo_session_read.
  * Threads: opening thread only with events, else one at a time.
  * Cost: reads the clock; with events also as picollo_session_read.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_next(picollo_benchmark *benchmark,
                                       uint32_t *out_which,
-                                      uint64_t *out_repetitions);
+                                      uint64_t *out_repetitions,
+                                      picollo_error *error);
 
 /**
  * Ends the sample that was begun: the clock is read first.
  *
+ * Requires: error may be NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark); PICOLLO_ERR_INVALID_ARGUMENT when none was begun;
  *   PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_read.
  * Threads: as picollo_benchmark_next.
  * Cost: reads the clock; now and then sorts the blocks.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_done(picollo_benchmark *benchmark);
+PICOLLO_NODISCARD
+picollo_status picollo_benchmark_done(picollo_benchmark *benchmark,
+                                      picollo_error *error);
 
 /**
  * Ends the sample that was begun, whose time the caller knows better.
  *
- * Requires: picoseconds is what the whole sample took.
+ * Requires: picoseconds is what the whole sample took; error may be NULL.
  * Returns: as picollo_benchmark_done.
  * Threads: as picollo_benchmark_next.
  * Cost: as picollo_benchmark_done.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_done_after(picollo_benchmark *benchmark, uint64_t picoseconds);
+PICOLLO_NODISCARD
+picollo_status picollo_benchmark_done_after(picollo_benchmark *benchmark,
+                                            uint64_t picoseconds,
+                                            picollo_error *error);
 
 /**
  * Tells how far it is: the part of the budget that is spent, 0 to 1. It may end long before that is 1.
@@ -3694,6 +3853,7 @@ picollo_status picollo_benchmark_done_after(picollo_benchmark *benchmark, uint64
  * Cost: reads the clock.
  * Since: 0.1
  */
+PICOLLO_NODISCARD
 picollo_status picollo_benchmark_progress(const picollo_benchmark *benchmark, double *out);
 
 /**
@@ -3705,8 +3865,9 @@ picollo_status picollo_benchmark_progress(const picollo_benchmark *benchmark, do
  * Cost: in the middle of a benchmark, sorts the blocks.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_get_result(const picollo_benchmark *benchmark,
-                                            picollo_benchmark_result *out);
+PICOLLO_NODISCARD
+picollo_status picollo_benchmark_result(const picollo_benchmark *benchmark,
+                                        picollo_benchmark_outcome *out);
 
 /**
  * Tells how much of an event a call took, by the event's position.
@@ -3717,9 +3878,10 @@ picollo_status picollo_benchmark_get_result(const picollo_benchmark *benchmark,
  * Cost: none to speak of.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_get_counter(const picollo_benchmark *benchmark,
-                                             size_t index,
-                                             picollo_benchmark_counter *out);
+PICOLLO_NODISCARD
+picollo_status picollo_benchmark_counter(const picollo_benchmark *benchmark,
+                                         size_t index,
+                                         picollo_benchmark_counts *out);
 
 /**
  * Gives the histogram of A's or B's samples, for reading: picoseconds a call. It is in single-writer mode, and the
@@ -3732,28 +3894,32 @@ picollo_status picollo_benchmark_get_counter(const picollo_benchmark *benchmark,
  * Cost: none to speak of.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_histogram(picollo_benchmark *benchmark,
-                                           uint32_t which,
-                                           picollo_histogram **out);
+PICOLLO_NODISCARD
+picollo_status picollo_benchmark_histogram_ref(const picollo_benchmark *benchmark,
+                                               uint32_t which,
+                                               picollo_histogram **out);
 
 /**
- * Writes how it went as Markdown: what changed in the times of single samples, the verdict by blocks, and the counters.
+ * Writes how it went: what changed in the times of single samples, the verdict by blocks, and the counters.
  *
- * Requires: buffer has capacity bytes. Empty names read "Before" and "After".
+ * Requires: format is PICOLLO_TEXT_MARKDOWN; buffer has capacity bytes. Empty names read "Before" and "After".
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (benchmark, out_length, and buffer with a
- *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8; PICOLLO_ERR_EMPTY before the
- *   first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
+ *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8, and for an unknown format;
+ *   PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_..., which this version does not write;
+ *   PICOLLO_ERR_EMPTY before the first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
  * Threads: one at a time.
  * Cost: allocates snapshots for the time of the call.
  * Since: 0.1
  */
-picollo_status picollo_benchmark_format_markdown(const picollo_benchmark *benchmark,
-                                                 const char *title,
-                                                 const char *name_a,
-                                                 const char *name_b,
-                                                 char *buffer,
-                                                 size_t capacity,
-                                                 size_t *out_length);
+PICOLLO_NODISCARD
+picollo_status picollo_benchmark_format(const picollo_benchmark *benchmark,
+                                        const char *title,
+                                        const char *name_a,
+                                        const char *name_b,
+                                        uint32_t format,
+                                        char *buffer,
+                                        size_t capacity,
+                                        size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Known work.

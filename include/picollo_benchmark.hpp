@@ -93,33 +93,34 @@ public:
     template <class A, class B>
     outcome<void> run(A &&a, B &&b)
     {
+        picollo_error why = {};
         for (;;) {
             std::uint32_t which = 0;
             std::uint64_t repetitions = 0;
-            picollo_status code = picollo_benchmark_next(native(), &which, &repetitions);
-            if (code == PICOLLO_ERR_EMPTY) return detail::done(PICOLLO_OK);
-            if (code != PICOLLO_OK) return detail::done(code);
+            picollo_status code = picollo_benchmark_next(native(), &which, &repetitions, &why);
+            if (code == PICOLLO_END) return detail::done(PICOLLO_OK);
+            if (code != PICOLLO_OK) return detail::done(code, &why);
             if (which == PICOLLO_BENCHMARK_A) repeat(a, repetitions);
             else if (which == PICOLLO_BENCHMARK_B) repeat(b, repetitions);
             else repeat([] {}, repetitions);
-            code = picollo_benchmark_done(native());
-            if (code != PICOLLO_OK) return detail::done(code);
+            code = picollo_benchmark_done(native(), &why);
+            if (code != PICOLLO_OK) return detail::done(code, &why);
         }
     }
 
     /** How it went; times in picoseconds, and those of .blocks for a call. */
-    outcome<picollo_benchmark_result> measured() const
+    outcome<picollo_benchmark_outcome> measured() const
     {
-        picollo_benchmark_result found = {};
-        const picollo_status code = picollo_benchmark_get_result(native(), &found);
+        picollo_benchmark_outcome found = {};
+        const picollo_status code = picollo_benchmark_result(native(), &found);
         return detail::filled(code, found);
     }
 
     /** How much of an event a call took, by the event's position. */
-    outcome<picollo_benchmark_counter> counter(std::size_t index) const
+    outcome<picollo_benchmark_counts> counter(std::size_t index) const
     {
-        picollo_benchmark_counter found = {};
-        const picollo_status code = picollo_benchmark_get_counter(native(), index, &found);
+        picollo_benchmark_counts found = {};
+        const picollo_status code = picollo_benchmark_counter(native(), index, &found);
         return detail::filled(code, found);
     }
 
@@ -127,16 +128,17 @@ public:
     outcome<histogram> samples(std::uint32_t which)
     {
         picollo_histogram *found = nullptr;
-        const picollo_status code = picollo_benchmark_histogram(native(), which, &found);
+        const picollo_status code = picollo_benchmark_histogram_ref(native(), which, &found);
         if (code != PICOLLO_OK) return detail::fail<histogram>(code);
         return histogram(found);
     }
 
-    /** How it went, as Markdown. Allocates. */
+    /** How it went, as Markdown: no other format is written yet. Allocates. */
     outcome<std::string> text(const char *title = "", const char *name_a = "Before", const char *name_b = "After") const
     {
         return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_benchmark_format_markdown(native(), title, name_a, name_b, buffer, capacity, length);
+            return picollo_benchmark_format(native(), title, name_a, name_b, PICOLLO_TEXT_MARKDOWN, buffer, capacity,
+                                            length);
         });
     }
 

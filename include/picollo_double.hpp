@@ -63,7 +63,7 @@ public:
     static outcome<double_snapshot> create()
     {
         picollo_double_snapshot *made = nullptr;
-        const picollo_status code = picollo_double_snapshot_create(&made);
+        const picollo_status code = picollo_double_snapshot_create(nullptr, &made);
         if (code != PICOLLO_OK) return detail::fail<double_snapshot>(code);
         return double_snapshot(made);
     }
@@ -106,7 +106,7 @@ public:
         std::vector<picollo_double_bucket> found;
         std::size_t length = 0;
         picollo_status code = picollo_double_snapshot_buckets(native(), nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
             found.resize(length);
             code = picollo_double_snapshot_buckets(native(), found.data(), length, &length);
         }
@@ -173,7 +173,15 @@ public:
     }
 
     /** Takes out what was recorded since the last time, and starts a new interval, while others record. */
-    outcome<double_snapshot> collect() { return take(1); }
+    outcome<double_snapshot> collect()
+    {
+        picollo_double_snapshot *made = nullptr;
+        picollo_status code = picollo_double_snapshot_create(nullptr, &made);
+        double_snapshot taken(made);
+        if (code == PICOLLO_OK) code = picollo_double_snapshot_update(made, native(), 1);
+        if (code != PICOLLO_OK) return detail::fail<double_snapshot>(code);
+        return taken;
+    }
     /** The same into a snapshot that is there, which keeps its memory. */
     outcome<void> collect(double_snapshot &into) { return detail::done(picollo_double_snapshot_update(into.native(), native(), 1)); }
     /** The same without a snapshot: the values at quantiles of 0 to 1, into as many places. NaN where nothing was recorded. */
@@ -187,7 +195,13 @@ public:
         return detail::filled(code, found);
     }
     /** Looks at what was recorded since the last collection, and leaves it there. */
-    outcome<double_snapshot> peek() { return take(0); }
+    outcome<double_snapshot> peek() const
+    {
+        picollo_double_snapshot *made = nullptr;
+        const picollo_status code = picollo_double_snapshot_create(native(), &made);
+        if (code != PICOLLO_OK) return detail::fail<double_snapshot>(code);
+        return double_snapshot(made);
+    }
 
     /** Adds all counts of a snapshot, of any relative error. */
     outcome<void> add(const double_snapshot &other)
@@ -206,16 +220,6 @@ public:
     picollo_double_histogram *native() const noexcept { return handle_.get(); }
 
 private:
-    outcome<double_snapshot> take(std::uint32_t collect)
-    {
-        picollo_double_snapshot *made = nullptr;
-        picollo_status code = picollo_double_snapshot_create(&made);
-        double_snapshot taken(made);
-        if (code == PICOLLO_OK) code = picollo_double_snapshot_update(made, native(), collect);
-        if (code != PICOLLO_OK) return detail::fail<double_snapshot>(code);
-        return taken;
-    }
-
     detail::handle<picollo_double_histogram, picollo_double_histogram_free> handle_;
 };
 

@@ -215,7 +215,7 @@ public:
     {
         picollo_merged merged = {};
         const picollo_status code =
-            picollo_histogram_add_reported(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
+            picollo_histogram_add(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
         return detail::filled(code, merged);
     }
 
@@ -260,7 +260,7 @@ public:
     outcome<histogram> at(std::size_t index) const
     {
         picollo_histogram *found = nullptr;
-        const picollo_status code = picollo_histogram_array_at(native(), index, &found);
+        const picollo_status code = picollo_histogram_array_ref(native(), index, &found);
         if (code != PICOLLO_OK) return detail::fail<histogram>(code);
         return histogram(found);
     }

@@ -68,8 +68,8 @@ public:
     {
         using found = std::optional<log_interval>;
         picollo_log_interval read;
-        const picollo_status code = picollo_log_reader_next_interval(native(), &read);
-        if (code == PICOLLO_ERR_EMPTY) return found();
+        const picollo_status code = picollo_log_reader_next(native(), &read);
+        if (code == PICOLLO_END) return found();
         if (code != PICOLLO_OK) return detail::fail<found>(code);
         log_interval interval{read.start_seconds, read.end_seconds, read.max, read.tag};
         /* Longer ones are cut there, between characters, of which the longest have four bytes. */
@@ -117,7 +117,8 @@ private:
     std::size_t whole_tag(char *buffer, std::size_t capacity) const noexcept
     {
         std::size_t length = 0;
-        picollo_log_reader_tag(native(), buffer, capacity, &length);
+        /* With too little room, too. */
+        static_cast<void>(picollo_log_reader_tag(native(), buffer, capacity, &length));
         return length;
     }
 

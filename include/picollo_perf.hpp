@@ -173,21 +173,22 @@ public:
     /** The last reading of every counter. */
     outcome<void> readings(span<picollo_reading> out, bool deltas = true) const
     {
-        return detail::done(picollo_session_readings(native(), deltas, out.data(), out.size()));
+        std::size_t length = 0;
+        return detail::done(picollo_session_readings(native(), deltas, out.data(), out.size(), &length));
     }
     outcome<std::vector<picollo_reading>> readings(bool deltas = true) const
     {
         std::size_t length = 0;
         picollo_status code = picollo_session_length(native(), &length);
         std::vector<picollo_reading> values(length);
-        if (code == PICOLLO_OK) code = picollo_session_readings(native(), deltas, values.data(), length);
+        if (code == PICOLLO_OK) code = picollo_session_readings(native(), deltas, values.data(), length, &length);
         return detail::filled(code, std::move(values));
     }
     /** What was recorded of a counter; it outlives the session. */
     outcome<picollo::histogram> histogram(std::size_t index)
     {
         picollo_histogram *shared = nullptr;
-        const picollo_status code = picollo_session_histogram(native(), index, &shared);
+        const picollo_status code = picollo_session_histogram_ref(native(), index, &shared);
         if (code != PICOLLO_OK) return detail::fail<picollo::histogram>(code);
         return picollo::histogram(shared);
     }

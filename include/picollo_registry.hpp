@@ -77,7 +77,7 @@ public:
     outcome<std::string> text() const
     {
         return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_registry_write_openmetrics(native(), buffer, capacity, length);
+            return picollo_registry_encode(native(), PICOLLO_EXPOSITION_OPENMETRICS, buffer, capacity, length);
         });
     }
 
@@ -94,8 +94,7 @@ private:
             whole = whole && no_nul(label.first) && no_nul(label.second);
             labels.push_back({label.first.c_str(), label.second.c_str()});
         }
-        picollo_metric_options options = {};
-        options.struct_size = sizeof options;
+        picollo_metric_options options = PICOLLO_METRIC_OPTIONS_INIT;
         options.flags = known_as.writes_created ? 0 : PICOLLO_METRIC_NO_CREATED;
         /* Zero is the library's word for one, and no divisor. */
         options.divisor = known_as.divisor == 0 ? std::nan("") : known_as.divisor;
@@ -157,7 +156,8 @@ public:
     std::uint64_t value() const noexcept
     {
         std::uint64_t count = 0;
-        picollo_striped_counter_read(native(), &count);
+        /* Refuses NULL alone. */
+        static_cast<void>(picollo_striped_counter_read(native(), &count));
         return count;
     }
 

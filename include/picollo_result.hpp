@@ -32,6 +32,7 @@ PICOLLO_NAMESPACE {
 /** Why a call did not succeed; the numbers of picollo.h. */
 enum class status : std::int32_t {
     ok = PICOLLO_OK,
+    end = PICOLLO_END,
     null_pointer = PICOLLO_ERR_NULL_POINTER,
     invalid_argument = PICOLLO_ERR_INVALID_ARGUMENT,
     out_of_memory = PICOLLO_ERR_OUT_OF_MEMORY,

@@ -18,7 +18,7 @@ enum class encoding : std::uint32_t {
 };
 
 /** Where a bucket's count goes when it is merged: whole to the bucket of its midpoint, or divided among all that it has values of. */
-enum class placement : std::uint32_t { midpoint = 0, spread = 1 };
+enum class placement : std::uint32_t { midpoint = PICOLLO_PLACEMENT_MIDPOINT, spread = PICOLLO_PLACEMENT_SPREAD };
 
 /** The rule that maps values to counters. */
 struct layout : picollo_layout {
@@ -32,7 +32,7 @@ struct layout : picollo_layout {
 };
 
 /** What an update of a snapshot takes. */
-enum class since { reset = 0, previous_update = 1 };
+enum class since : std::uint32_t { reset = PICOLLO_SINCE_RESET, previous_update = PICOLLO_SINCE_PREVIOUS };
 
 /** The counts of one moment, or of the interval between two. Keeps what it needs of its histogram alive. */
 class snapshot {
@@ -105,7 +105,7 @@ public:
         std::vector<picollo_bucket> native_values;
         std::size_t length = 0;
         picollo_status code = picollo_snapshot_buckets(native(), !all, nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
             native_values.resize(length);
             code = picollo_snapshot_buckets(native(), !all, native_values.data(), length, &length);
         }
@@ -193,7 +193,7 @@ public:
     {
         picollo_merged merged = {};
         const picollo_status code =
-            picollo_snapshot_merge_reported(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
+            picollo_snapshot_merge(native(), other.native(), static_cast<std::uint32_t>(how), &merged);
         return detail::filled(code, merged);
     }
 
@@ -273,7 +273,7 @@ private:
         std::vector<picollo_step> found;
         std::size_t length = 0;
         picollo_status code = list(nullptr, 0, &length);
-        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL || (code == PICOLLO_OK && length != 0)) {
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL) {
             found.resize(length);
             code = list(found.data(), length, &length);
         }

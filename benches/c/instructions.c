@@ -12,9 +12,7 @@ static uint64_t values[VALUES];
 
 static picollo_histogram *create(uint32_t mode, uint32_t bits, uint64_t max)
 {
-    picollo_histogram_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
     options.mode = mode;
     options.counter_bits = bits;
     options.max_trackable = max;

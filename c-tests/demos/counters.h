@@ -15,19 +15,11 @@ static const char *const counters[COUNTERS] = {"cycles", "branch-misses", "task-
 /* Opens all of them that can be counted. Those that cannot be stay in the session, and say why. */
 static picollo_session *open_counters(void)
 {
-    picollo_event events[COUNTERS];
     picollo_error error;
     picollo_session *session;
-    picollo_session_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    picollo_session_options options = PICOLLO_SESSION_OPTIONS_INIT;
     options.flags = PICOLLO_SESSION_SKIP_UNAVAILABLE;
-    for (int i = 0; i < COUNTERS; i++) {
-        if (picollo_event_parse(counters[i], &events[i], &error) == PICOLLO_OK) continue;
-        fprintf(stderr, "%s: %s\n", counters[i], error.message);
-        exit(1);
-    }
-    if (picollo_session_create(&options, events, COUNTERS, &session, &error) != PICOLLO_OK) {
+    if (picollo_session_open(counters, COUNTERS, &options, &session, &error) != PICOLLO_OK) {
         fprintf(stderr, "no session: %s\n", error.message);
         exit(1);
     }
@@ -67,7 +59,7 @@ static void read_counters(picollo_session *session)
 static int summarise_counter(picollo_session *session, size_t index, picollo_summary *out)
 {
     picollo_histogram *histogram;
-    if (picollo_session_histogram(session, index, &histogram) != PICOLLO_OK) return 0;
+    if (picollo_session_histogram_ref(session, index, &histogram) != PICOLLO_OK) return 0;
     const picollo_status status = picollo_histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, out);
     picollo_histogram_free(histogram);
     return status == PICOLLO_OK && out->total_count > 0;

@@ -27,9 +27,7 @@ static uint64_t response_time(uint64_t *state, uint64_t base, uint64_t spread, u
 int main(void)
 {
     /* Zero means the default, for every option; here we know what to expect, and 1 % is enough. */
-    picollo_histogram_options options;
-    memset(&options, 0, sizeof options);
-    options.struct_size = sizeof options;
+    picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
     options.relative_error = 0.01;
     options.min_trackable = 2000;
     options.max_trackable = 12000;

@@ -38,7 +38,7 @@ int main(void)
         picollo_scope_end(&in_nanos);
         read_counters(session);
         /* What was counted between the two reads, each event into its histogram. */
-        picollo_session_record(session, 1);
+        picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
     }
 
     picollo_summary summary;

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
         const struct timespec pause = {1, 0};
         nanosleep(&pause, NULL);
         /* What came since the last update; allocates nothing. */
-        status = picollo_snapshot_update(snapshot, 1);
+        status = picollo_snapshot_update(snapshot, PICOLLO_SINCE_PREVIOUS);
         if (status != PICOLLO_OK) return fail("update", status);
         picollo_snapshot_summary(snapshot, PICOLLO_VALUE_MIDPOINT, &summary);
         snprintf(title, sizeof title, "%d s, ns", second);

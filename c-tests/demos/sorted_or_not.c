@@ -51,7 +51,7 @@ static uint64_t measure(picollo_session *session, picollo_summary summaries[ROWS
         picollo_scope_end(&in_ticks);
         picollo_scope_end(&in_nanos);
         read_counters(session);
-        picollo_session_record(session, 1);
+        picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
     }
     for (int i = 0; i < 2; i++) {
         picollo_histogram_summary(time[i], PICOLLO_VALUE_MIDPOINT, &summaries[i]);

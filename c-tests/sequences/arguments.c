@@ -142,7 +142,7 @@ static void op_misaligned(struct world *world)
     MISALIGNED(picollo_registry_create(ODD(picollo_registry *)));
     MISALIGNED(picollo_striped_counter_create(ODD(picollo_striped_counter *)));
     MISALIGNED(picollo_double_histogram_create(NULL, ODD(picollo_double_histogram *)));
-    MISALIGNED(picollo_double_snapshot_create(ODD(picollo_double_snapshot *)));
+    MISALIGNED(picollo_double_snapshot_create(NULL, ODD(picollo_double_snapshot *)));
     MISALIGNED(picollo_log_reader_create("", 0, ODD(picollo_log_reader *)));
     MISALIGNED(picollo_log_format_header(1, NULL, (char *)room.bytes, 100, ODD(size_t)));
     if (world->histograms[slot] != NULL) {

@@ -30,15 +30,15 @@ static void op_array(struct world *world)
     SAME(0, picollo_histogram_array_length(NULL));
     EXPECT(PICOLLO_OK, picollo_histogram_array_footprint(array, &bytes));
     REQUIRE(bytes >= 64 * length);
-    REQUIRE(picollo_histogram_array_get(array, length + at) == NULL && picollo_histogram_array_get(NULL, 0) == NULL);
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, histogram, picollo_histogram_array_at(array, length + at, &histogram));
-    EXPECT(PICOLLO_OK, picollo_histogram_array_at(array, at, &histogram));
+    REQUIRE(picollo_histogram_array_borrow(array, length + at) == NULL && picollo_histogram_array_borrow(NULL, 0) == NULL);
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, histogram, picollo_histogram_array_ref(array, length + at, &histogram));
+    EXPECT(PICOLLO_OK, picollo_histogram_array_ref(array, at, &histogram));
     for (size_t i = 0; i < 60; i++) {
         values[i] = any_value(world);
         /* One in a while is beyond the last, and does nothing. */
         indices[i] = (size_t)choose(world, length + 1);
         if (rarely(world, 2)) picollo_histogram_array_record(array, indices[i], values[i]);
-        else if (indices[i] < length) picollo_histogram_record(picollo_histogram_array_get(array, indices[i]), values[i]);
+        else if (indices[i] < length) picollo_histogram_record(picollo_histogram_array_borrow(array, indices[i]), values[i]);
     }
     for (size_t index = 0; index < length; index++) {
         struct counts counts = {0};
@@ -46,7 +46,7 @@ static void op_array(struct world *world)
         for (size_t i = 0; i < 60; i++) {
             if (indices[i] == index) count_value(&counts, &rule, values[i], 1);
         }
-        EXPECT(PICOLLO_OK, picollo_histogram_summary(picollo_histogram_array_get(array, index), 0, &summary));
+        EXPECT(PICOLLO_OK, picollo_histogram_summary(picollo_histogram_array_borrow(array, index), 0, &summary));
         SAME(total_of(&counts), summary.total_count);
         SAME(counts.below, summary.underflow_count);
         SAME(counts.above, summary.overflow_count);
@@ -62,6 +62,9 @@ static void op_array(struct world *world)
         forget_counts(&counts);
     }
     /* The histogram that is kept keeps the array. */
+    REQUIRE(picollo_histogram_array_retain(array) == array && picollo_histogram_array_retain(NULL) == NULL);
+    picollo_histogram_array_free(array);
+    SAME(length, picollo_histogram_array_length(array));
     picollo_histogram_array_free(array);
     picollo_histogram_array_free(NULL);
 }

@@ -97,10 +97,10 @@ static void one_sample(struct world *world, struct benchmarked *benchmarked)
     uint64_t repetitions = 77, picoseconds;
     const int at_the_end = benchmarked->taken == 4 * benchmarked->max_blocks;
     if (!benchmarked->begun) {
-        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmarked->handle));
-        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done_after(benchmarked->handle, 1));
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmarked->handle, NULL));
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done_after(benchmarked->handle, 1, NULL));
     }
-    EXPECT(at_the_end ? PICOLLO_ERR_EMPTY : PICOLLO_OK, picollo_benchmark_next(benchmarked->handle, &which, &repetitions));
+    EXPECT(at_the_end ? PICOLLO_END : PICOLLO_OK, picollo_benchmark_next(benchmarked->handle, &which, &repetitions, NULL));
     if (at_the_end) {
         REQUIRE(which == 77 && repetitions == 77);
         return;
@@ -114,10 +114,10 @@ static void one_sample(struct world *world, struct benchmarked *benchmarked)
     picoseconds = time_of(world, benchmarked);
     if (rarely(world, 200)) {
         picollo_work_add_chain_256(1);
-        EXPECT(PICOLLO_OK, picollo_benchmark_done(benchmarked->handle));
+        EXPECT(PICOLLO_OK, picollo_benchmark_done(benchmarked->handle, NULL));
         benchmarked->timed = 1;
     } else {
-        EXPECT(PICOLLO_OK, picollo_benchmark_done_after(benchmarked->handle, picoseconds));
+        EXPECT(PICOLLO_OK, picollo_benchmark_done_after(benchmarked->handle, picoseconds, NULL));
     }
     benchmarked->begun = 0;
 }
@@ -144,14 +144,14 @@ static void check_result(struct world *world, const struct benchmarked *benchmar
     const size_t blocks = benchmarked->taken / 4;
     const char *const title = any_title(world), *const name = any_title(world);
     double a[MOST_BLOCKS], b[MOST_BLOCKS], differences[MOST_BLOCKS];
-    picollo_benchmark_result result;
+    picollo_benchmark_outcome result;
     size_t length;
     if (blocks == 0) {
-        REFUSED(PICOLLO_ERR_EMPTY, result, picollo_benchmark_get_result(benchmarked->handle, &result));
-        REFUSED(PICOLLO_ERR_EMPTY, length, picollo_benchmark_format_markdown(benchmarked->handle, title, name, name, NULL, 0, &length));
+        REFUSED(PICOLLO_ERR_EMPTY, result, picollo_benchmark_result(benchmarked->handle, &result));
+        REFUSED(PICOLLO_ERR_EMPTY, length, picollo_benchmark_format(benchmarked->handle, title, name, name, PICOLLO_TEXT_MARKDOWN, NULL, 0, &length));
         return;
     }
-    EXPECT(PICOLLO_OK, picollo_benchmark_get_result(benchmarked->handle, &result));
+    EXPECT(PICOLLO_OK, picollo_benchmark_result(benchmarked->handle, &result));
     if (PLANTED(10)) result.sample_count++;
     SAME(blocks, result.blocks.block_count);
     SAME(2 * blocks, result.sample_count);
@@ -170,27 +170,31 @@ static void check_result(struct world *world, const struct benchmarked *benchmar
         REQUIRE(is_near(median_of(differences, blocks), result.blocks.difference));
         REQUIRE(is_near(result.blocks.median_b - result.blocks.median_a, result.blocks.difference));
     }
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_benchmark_format_markdown(benchmarked->handle, NO_TEXT, name, name, NULL, 0, &length));
-#define MARKDOWN(buffer, capacity, length) picollo_benchmark_format_markdown(benchmarked->handle, title, name, name, buffer, capacity, length)
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_benchmark_format(benchmarked->handle, NO_TEXT, name, name, PICOLLO_TEXT_MARKDOWN, NULL, 0, &length));
+    for (uint32_t format = PICOLLO_TEXT_MARKDOWN + 1; format < 6; format++) {
+        const picollo_status refused = format <= PICOLLO_TEXT_CSV ? PICOLLO_ERR_UNSUPPORTED : PICOLLO_ERR_INVALID_ARGUMENT;
+        REFUSED(refused, length, picollo_benchmark_format(benchmarked->handle, title, name, name, format, NULL, 0, &length));
+    }
+#define MARKDOWN(buffer, capacity, length) picollo_benchmark_format(benchmarked->handle, title, name, name, PICOLLO_TEXT_MARKDOWN, buffer, capacity, length)
     if (rarely(world, 8)) FORMATS(MARKDOWN);
 }
 
 static void check_parts(struct world *world, struct benchmarked *benchmarked)
 {
     const uint32_t side = (uint32_t)choose(world, 2);
-    picollo_benchmark_counter counter;
+    picollo_benchmark_counts counter;
     picollo_histogram *histogram;
     picollo_summary summary;
     double progress = -1;
     EXPECT(PICOLLO_OK, picollo_benchmark_progress(benchmarked->handle, &progress));
     REQUIRE(progress >= 0 && progress <= 1 && (benchmarked->taken < 4 * benchmarked->max_blocks || progress == 1));
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, counter, picollo_benchmark_get_counter(benchmarked->handle, benchmarked->events, &counter));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, counter, picollo_benchmark_counter(benchmarked->handle, benchmarked->events, &counter));
     for (size_t i = 0; i < benchmarked->events; i++) {
-        EXPECT(PICOLLO_OK, picollo_benchmark_get_counter(benchmarked->handle, i, &counter));
+        EXPECT(PICOLLO_OK, picollo_benchmark_counter(benchmarked->handle, i, &counter));
         REQUIRE(counter.status <= 0 && counter.status != PICOLLO_ERR_PANIC && (counter.status == 0 || (isnan(counter.a) && isnan(counter.b))));
     }
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, histogram, picollo_benchmark_histogram(benchmarked->handle, 2 + side, &histogram));
-    EXPECT(PICOLLO_OK, picollo_benchmark_histogram(benchmarked->handle, side, &histogram));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, histogram, picollo_benchmark_histogram_ref(benchmarked->handle, 2 + side, &histogram));
+    EXPECT(PICOLLO_OK, picollo_benchmark_histogram_ref(benchmarked->handle, side, &histogram));
     EXPECT(PICOLLO_OK, picollo_histogram_summary(histogram, 0, &summary));
     /* Those of whole blocks. */
     SAME(benchmarked->taken / 4 * 2, summary.total_count);
@@ -214,18 +218,18 @@ static void op_null(struct world *world)
     uint32_t which;
     uint64_t repetitions;
     double progress;
-    picollo_benchmark_result result;
-    picollo_benchmark_counter counter;
+    picollo_benchmark_outcome result;
+    picollo_benchmark_counts counter;
     picollo_histogram *histogram;
     size_t length;
-    REFUSED(PICOLLO_ERR_NULL_POINTER, which, picollo_benchmark_next(NULL, &which, &repetitions));
-    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done(NULL));
-    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done_after(NULL, 1));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, which, picollo_benchmark_next(NULL, &which, &repetitions, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done(NULL, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done_after(NULL, 1, NULL));
     REFUSED(PICOLLO_ERR_NULL_POINTER, progress, picollo_benchmark_progress(NULL, &progress));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, result, picollo_benchmark_get_result(NULL, &result));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, counter, picollo_benchmark_get_counter(NULL, 0, &counter));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_benchmark_histogram(NULL, 0, &histogram));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, length, picollo_benchmark_format_markdown(NULL, "", "", "", NULL, 0, &length));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, result, picollo_benchmark_result(NULL, &result));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, counter, picollo_benchmark_counter(NULL, 0, &counter));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_benchmark_histogram_ref(NULL, 0, &histogram));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, length, picollo_benchmark_format(NULL, "", "", "", PICOLLO_TEXT_MARKDOWN, NULL, 0, &length));
 }
 
 void end_benchmark(struct world *world)

@@ -92,7 +92,9 @@ static inline struct capacities too_small(struct world *world, size_t needed)
     do {                                                                                                \
         size_t needed_ = 0, length_ = 0;                                                                \
         struct capacities tried_;                                                                       \
-        EXPECT(PICOLLO_OK, list(NULL, 0, &needed_));                                                    \
+        const picollo_status asked_ = list(NULL, 0, &needed_);                                          \
+        EXPECT(needed_ == 0 ? PICOLLO_OK : PICOLLO_ERR_BUFFER_TOO_SMALL, asked_);                       \
+        EXPECT(PICOLLO_ERR_NULL_POINTER, list(NULL, 1, &length_));                                      \
         tried_ = too_small(world, needed_);                                                             \
         for (size_t capacity_ = tried_.first; capacity_ < tried_.end; capacity_++) {                    \
             (elements) = guarded(capacity_ * sizeof *(elements) + 1);                                   \

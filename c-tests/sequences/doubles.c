@@ -284,7 +284,7 @@ static struct double_snapshot *a_snapshot(struct world *world)
 {
     struct double_snapshot *const snapshot = &doubles_of(world)->snapshots[choose(world, DOUBLES)];
     if (snapshot->handle == NULL) {
-        EXPECT(PICOLLO_OK, picollo_double_snapshot_create(&snapshot->handle));
+        EXPECT(PICOLLO_OK, picollo_double_snapshot_create(NULL, &snapshot->handle));
         snapshot->bits = bits_of(0);
         snapshot->dotnet = snapshot->limited = 0;
     }
@@ -300,7 +300,13 @@ static void op_update(struct world *world)
     struct double_model *const model = doubles->models[slot];
     if (doubles->histograms[slot] == NULL) return;
     EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_double_snapshot_update(snapshot->handle, doubles->histograms[slot], 2 + collect));
-    EXPECT(PICOLLO_OK, picollo_double_snapshot_update(snapshot->handle, doubles->histograms[slot], collect));
+    if (!collect && rarely(world, 2)) {
+        /* One that is made of it looks at the same. */
+        picollo_double_snapshot_free(snapshot->handle);
+        EXPECT(PICOLLO_OK, picollo_double_snapshot_create(doubles->histograms[slot], &snapshot->handle));
+    } else {
+        EXPECT(PICOLLO_OK, picollo_double_snapshot_update(snapshot->handle, doubles->histograms[slot], collect));
+    }
     copy_observations(&snapshot->seen, &model->now);
     snapshot->bits = model->bits;
     snapshot->dotnet = model->dotnet;
@@ -344,6 +350,8 @@ static void op_free(struct world *world)
 {
     struct doubles *const doubles = doubles_of(world);
     const size_t slot = (size_t)choose(world, DOUBLES);
+    REQUIRE(picollo_double_histogram_retain(doubles->histograms[slot]) == doubles->histograms[slot]);
+    picollo_double_histogram_free(doubles->histograms[slot]);
     if (rarely(world, 2)) {
         picollo_double_histogram_free(doubles->histograms[slot]);
         doubles->histograms[slot] = NULL;

@@ -121,14 +121,14 @@ static void op_subtract(struct world *world)
     picollo_merged merged;
     if (from == NULL || other == NULL) return;
     if (from == other) {
-        REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_merge_reported(from->handle, other->handle, spread, &merged));
+        REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_merge(from->handle, other->handle, spread, &merged));
         REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_subtract(from->handle, other->handle, &merged));
         return;
     }
     if (spread) {
         /* Nothing vanishes; where it went is the library's to know. */
         picollo_counts counts;
-        EXPECT(PICOLLO_OK, picollo_snapshot_merge_reported(from->handle, other->handle, 1, &merged));
+        EXPECT(PICOLLO_OK, picollo_snapshot_merge(from->handle, other->handle, 1, &merged));
         merge_counts(&from->now, &from->source->rule, &other->now, &other->source->rule);
         from->exact = 0;
         EXPECT(PICOLLO_OK, picollo_snapshot_counts(from->handle, &counts));
@@ -140,9 +140,9 @@ static void op_subtract(struct world *world)
         REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_subtract(from->handle, other->handle, &merged));
         check_snapshot(world, from);
     }
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_merge_reported(from->handle, other->handle, 2, &merged));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_merge(from->handle, other->handle, 2, &merged));
     memset(&merged, UNTOUCHED, sizeof merged);
-    EXPECT(PICOLLO_OK, picollo_snapshot_merge_reported(from->handle, other->handle, 0, rarely(world, 2) ? NULL : &merged));
+    EXPECT(PICOLLO_OK, picollo_snapshot_merge(from->handle, other->handle, 0, rarely(world, 2) ? NULL : &merged));
     if (!is_untouched(&merged, 0, sizeof merged)) check_merged(world, &from->source->rule, other, &merged);
     EXPECT(PICOLLO_OK, picollo_snapshot_subtract(from->handle, other->handle, &merged));
     check_merged(world, &from->source->rule, other, &merged);

@@ -48,6 +48,7 @@ static void op_scope(struct world *world)
     picollo_seed_identities(choose(world, 0));
     EXPECT(clock == 99 ? PICOLLO_ERR_INVALID_ARGUMENT : PICOLLO_OK, picollo_clock_frequency(clock, &hertz));
     REQUIRE((clock == 99) == (picollo_clock_ticks(clock) == 0) && (clock == 99) == (hertz == 0));
+    REQUIRE((clock == 99) == (picollo_clock_ticks_ordered(clock) == 0));
     SAME(0, picollo_clock_convert(clock, 0, unit));
     (void)picollo_clock_convert(clock, choose(world, 0), unit);
     picollo_scope_begin(histogram, clock, unit, &scope);

@@ -155,9 +155,13 @@ static void op_write(struct world *world)
 {
     struct registered *const registered = registered_of(world);
     char *text;
-    size_t entries = 0, samples = 0;
-#define FORMAT(buffer, capacity, length) picollo_registry_write_openmetrics(registered->registry, buffer, capacity, length)
-    FORMATS_INTO(text, FORMAT);
+    size_t entries = 0, samples = 0, length = 0;
+#define FORMAT(buffer, capacity, length) picollo_registry_encode(registered->registry, PICOLLO_EXPOSITION_OPENMETRICS, buffer, capacity, length)
+    LISTS(text, length, FORMAT);
+    /* There is none at the end. */
+    text[length] = 0;
+    SAME(length, strlen(text));
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_encode(registered->registry, 1 + (uint32_t)choose(world, 100), NULL, 0, &length));
     for (size_t i = 0; i < ENTRIES; i++) {
         if (registered->entries[i].name == NULL) continue;
         check_entry(world, text, &registered->entries[i]);

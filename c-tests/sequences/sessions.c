@@ -38,14 +38,28 @@ static void op_create(struct world *world)
     options.flags = rarely(world, 3) ? (uint32_t)choose(world, 512) & ~(uint32_t)PICOLLO_SESSION_ON_CPU : PICOLLO_SESSION_SKIP_UNAVAILABLE;
     options.relative_error = 0.05;
     options.counter_bits = (uint32_t)choose(world, 3) * 32;
+    const char *specs[4];
     for (size_t i = 0; i < 4; i++) {
-        if (picollo_event_parse(names[choose(world, 7)], &events[i], NULL) != PICOLLO_OK) return;
+        specs[i] = names[choose(world, 7)];
+        if (picollo_event_parse(specs[i], &events[i], NULL) != PICOLLO_OK) return;
         /* Fields that no parser wrote. */
         if (rarely(world, 16)) ((unsigned char *)&events[i])[choose(world, sizeof events[i])] = (unsigned char)choose(world, 256);
     }
     memset(&error, 0, sizeof error);
     asked = rarely(world, 8) ? NULL : &options;
-    status = picollo_session_create(asked, events, length, &session, &error);
+    /* By their names, all but the last of which is one. */
+    if (length > 0) {
+        const char *const last = specs[length - 1];
+        specs[length - 1] = rarely(world, 2) ? NULL : NO_TEXT;
+        status = specs[length - 1] == NULL ? PICOLLO_ERR_NULL_POINTER : PICOLLO_ERR_INVALID_ARGUMENT;
+        REFUSED(status, session, picollo_session_open(specs, length, asked, &session, &error));
+        REQUIRE(error.status == status && error.event_index == (int32_t)length - 1 && error.message[0] != 0);
+        specs[length - 1] = last;
+        session = NULL;
+        memset(&error, 0, sizeof error);
+    }
+    status = rarely(world, 2) ? picollo_session_open(specs, length, asked, &session, &error)
+                              : picollo_session_create(asked, events, length, &session, &error);
     REQUIRE(status == PICOLLO_OK ? session != NULL : session == NULL && error.status == status && error.message[0] != 0);
     REQUIRE(status != PICOLLO_ERR_PANIC);
     if (status != PICOLLO_OK) return;
@@ -70,7 +84,7 @@ static void check_records(struct world *world, size_t slot, size_t length)
         picollo_histogram *histogram = NULL;
         picollo_event_info info;
         picollo_summary summary;
-        EXPECT(PICOLLO_OK, picollo_session_histogram(world->sessions[slot], i, &histogram));
+        EXPECT(PICOLLO_OK, picollo_session_histogram_ref(world->sessions[slot], i, &histogram));
         EXPECT(PICOLLO_OK, picollo_session_event_info(world->sessions[slot], i, &info));
         EXPECT(PICOLLO_OK, picollo_histogram_summary(histogram, 0, &summary));
         if (PLANTED(11)) info.not_counted_count++;
@@ -90,7 +104,7 @@ static void op_use(struct world *world)
     picollo_histogram *histogram = NULL;
     picollo_error error;
     picollo_status status;
-    size_t length = 0, index;
+    size_t length = 0, told = 0, index;
     const uint32_t deltas = (uint32_t)choose(world, 2);
     if (session == NULL) return;
     EXPECT(PICOLLO_OK, picollo_session_length(session, &length));
@@ -112,8 +126,8 @@ static void op_use(struct world *world)
         world->session_unknown[slot] = 1;
         break;
     case 3:
-        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram(session, length, &histogram));
-        EXPECT(PICOLLO_OK, picollo_session_histogram(session, index, &histogram));
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_session_histogram_ref(session, length, &histogram));
+        EXPECT(PICOLLO_OK, picollo_session_histogram_ref(session, index, &histogram));
         {
             /* Session histograms hold all 64-bit values. */
             const struct rule rule = rule_of(world->session_errors[slot], 0, 0, 0);
@@ -134,9 +148,11 @@ static void op_use(struct world *world)
         check_records(world, slot, length);
         break;
     case 5:
-        status = picollo_session_readings(session, deltas, readings, length);
+        status = picollo_session_readings(session, deltas, readings, length, &told);
+        if (status == PICOLLO_OK) SAME(length, told);
         EXPECT(status == PICOLLO_OK ? PICOLLO_ERR_BUFFER_TOO_SMALL : status,
-               picollo_session_readings(session, deltas, readings, length - 1));
+               picollo_session_readings(session, deltas, readings, length - 1, &told));
+        if (status == PICOLLO_OK) SAME(length, told);
         REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_EMPTY);
         break;
     default:
@@ -181,8 +197,8 @@ static void op_null(struct world *world)
     REFUSED(PICOLLO_ERR_NULL_POINTER, length, picollo_session_length(NULL, &length));
     REFUSED(PICOLLO_ERR_NULL_POINTER, event, picollo_session_event(NULL, 0, &event));
     REFUSED(PICOLLO_ERR_NULL_POINTER, info, picollo_session_event_info(NULL, 0, &info));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_session_histogram(NULL, 0, &histogram));
-    REFUSED(PICOLLO_ERR_NULL_POINTER, reading, picollo_session_readings(NULL, 0, &reading, 1));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_session_histogram_ref(NULL, 0, &histogram));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, reading, picollo_session_readings(NULL, 0, &reading, 1, &length));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_enable(NULL, NULL));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_disable(NULL, NULL));
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_session_reset(NULL, NULL));

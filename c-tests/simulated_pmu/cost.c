@@ -62,7 +62,7 @@ static void measure(size_t length, uint32_t user_time, uint64_t limit)
         simulated_pmu_get_statistics(&after);
         CHECK(after.rdpmcs - before.rdpmcs == length && after.reads == before.reads);
         picollo_reading readings[4];
-        CHECK_OK(picollo_session_readings(session, 1, readings, length));
+        CHECK_OK(readings_of(session, 1, readings, length));
         CHECK(readings[0].raw == 100);
         /* The first pair is not fast at both ends. */
         if (i > 0) {

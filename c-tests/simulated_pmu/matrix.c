@@ -92,7 +92,7 @@ static int read_and_check(struct bench *bench, uint32_t how)
         CHECK(!"read");
         return 0;
     }
-    CHECK_OK(picollo_session_readings(bench->session, 1, readings, bench->length));
+    CHECK_OK(readings_of(bench->session, 1, readings, bench->length));
     for (size_t i = 0; i < bench->length; i++) {
         const picollo_reading *reading = &readings[i];
         const uint64_t truth = simulated_pmu_truth((uint32_t)i);
@@ -349,7 +349,7 @@ static void another_thread_does_not_count_itself(void)
             /* Nobody's: of no thread that is counted. */
             simulated_pmu_count_on(-5, 1000);
             CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
-            CHECK_OK(picollo_session_readings(bench.session, 1, readings, 2));
+            CHECK_OK(readings_of(bench.session, 1, readings, 2));
             CHECK_OK(readings[0].status);
             CHECK_U64(3, readings[0].raw);
             CHECK_U64(6, readings[1].raw);
@@ -390,7 +390,7 @@ static void a_failed_reopening_leaves_the_others(void)
             picollo_reading readings[4];
             simulated_pmu_count(5);
             CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
-            CHECK_OK(picollo_session_readings(bench.session, 1, readings, 4));
+            CHECK_OK(readings_of(bench.session, 1, readings, 4));
             CHECK_STATUS(PICOLLO_ERR_OS, readings[0].status);
             CHECK_OK(readings[2].status);
             CHECK_U64(20, readings[2].raw);
@@ -418,7 +418,7 @@ static void stopped_by_another_thread(void)
             simulated_pmu_count(100);
             elsewhere(disable_elsewhere, &bench);
             CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
-            CHECK_OK(picollo_session_readings(bench.session, 1, readings, 2));
+            CHECK_OK(readings_of(bench.session, 1, readings, 2));
             CHECK_OK(readings[0].status);
             CHECK_U64(100, readings[0].raw);
             CHECK_U64(200, readings[1].raw);
@@ -475,7 +475,7 @@ static void every_errno_at_every_open(void)
                         simulated_pmu_count(1000 + (uint64_t)i);
                         CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
                         for (uint32_t k = 0; k < open; k++) after[k] = simulated_pmu_truth(k);
-                        CHECK_OK(picollo_session_readings(bench.session, 1, readings, 3));
+                        CHECK_OK(readings_of(bench.session, 1, readings, 3));
                         uint32_t k = 0;
                         for (size_t j = 0; j < 3; j++) {
                             if (info[j].status != PICOLLO_OK) {
@@ -593,7 +593,7 @@ static void a_forked_child_keeps_off(void)
         int wrong = picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error) != PICOLLO_ERR_FORKED;
         wrong |= strstr(error.message, "fork") == NULL;
         wrong |= picollo_session_read(bench.session, PICOLLO_READ_SYSCALL, &error) != PICOLLO_ERR_FORKED;
-        wrong |= picollo_session_readings(bench.session, 1, readings, 2) != PICOLLO_ERR_FORKED;
+        wrong |= readings_of(bench.session, 1, readings, 2) != PICOLLO_ERR_FORKED;
         wrong |= picollo_session_disable(bench.session, &error) != PICOLLO_ERR_FORKED;
         wrong |= picollo_session_reset(bench.session, &error) != PICOLLO_ERR_FORKED;
         _exit(wrong);
@@ -631,16 +631,16 @@ static void overhead_is_that_of_the_path(void)
         CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
         simulated_pmu_count(77);
         CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
-        CHECK_OK(picollo_session_readings(bench.session, 1, &reading, 1));
+        CHECK_OK(readings_of(bench.session, 1, &reading, 1));
         CHECK_U64(87, reading.raw);
         CHECK_U64(77, reading.value);
         /* Ends of two kinds: nothing is subtracted that was not measured. */
         CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_SYSCALL, &error));
-        CHECK_OK(picollo_session_readings(bench.session, 1, &reading, 1));
+        CHECK_OK(readings_of(bench.session, 1, &reading, 1));
         CHECK_U64(reading.raw, reading.value);
         simulated_pmu_count(5);
         CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_SYSCALL, &error));
-        CHECK_OK(picollo_session_readings(bench.session, 1, &reading, 1));
+        CHECK_OK(readings_of(bench.session, 1, &reading, 1));
         CHECK_U64(1005, reading.raw);
         CHECK_U64(5, reading.value);
     }
@@ -660,16 +660,16 @@ static void a_stopped_session_is_asked_once(void)
     CHECK_OK(picollo_session_disable(bench.session, &error));
     simulated_pmu_count(1000);
     CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
-    CHECK_OK(picollo_session_readings(bench.session, 1, readings, 2));
+    CHECK_OK(readings_of(bench.session, 1, readings, 2));
     CHECK_U64(100, readings[0].raw);
     const simulated_pmu_statistics before = statistics();
     for (int i = 0; i < 1000; i++) {
         CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
-        CHECK_OK(picollo_session_readings(bench.session, 1, readings, 2));
+        CHECK_OK(readings_of(bench.session, 1, readings, 2));
         CHECK(readings[0].status == PICOLLO_ERR_NOT_COUNTED && readings[1].status == PICOLLO_ERR_NOT_COUNTED);
     }
     CHECK_U64(before.reads, statistics().reads);
-    CHECK_OK(picollo_session_readings(bench.session, 0, readings, 2));
+    CHECK_OK(readings_of(bench.session, 0, readings, 2));
     CHECK_U64(100, readings[0].raw);
     CHECK_U64(200, readings[1].raw);
     CHECK_OK(picollo_session_enable(bench.session, &error));
@@ -699,7 +699,7 @@ static void times_go_on(void)
             simulated_pmu_times(0, &enabled[0], &running);
             CHECK_OK(picollo_session_read(bench.session, PICOLLO_READ_AUTO, &error));
             simulated_pmu_times(0, &enabled[1], &running);
-            CHECK_OK(picollo_session_readings(bench.session, 0, readings, 2));
+            CHECK_OK(readings_of(bench.session, 0, readings, 2));
             /* Without the page's times, the two clocks differ by parts in a thousand. */
             const uint64_t slack = 1000000 + (enabled[1] - start[0]) / 100;
             CHECK(readings[0].time_enabled + slack >= enabled[0] - start[1]);

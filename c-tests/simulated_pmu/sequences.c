@@ -221,8 +221,8 @@ static void read_one(int thread)
     CHECK_OK(picollo_session_read(subject->session, how, &error));
     simulated_pmu_fail_open(0, 0);
     if (is_gone(subject->target)) subject->may_fail = 1;
-    CHECK_OK(picollo_session_readings(subject->session, 1, deltas, subject->length));
-    CHECK_OK(picollo_session_readings(subject->session, 0, all, subject->length));
+    CHECK_OK(readings_of(subject->session, 1, deltas, subject->length));
+    CHECK_OK(readings_of(subject->session, 0, all, subject->length));
     const int off = subject->thrown_off;
     if (off) thrown_off_readings++;
     else subject->total += subject->pending;

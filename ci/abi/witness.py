@@ -36,7 +36,9 @@ def main():
     description = Description(Path(files[0]) if files else PATH)
     if options == ["--constants"]:
         for constant in sorted(description.constants, key=lambda one: one.name):
-            print(constant.name, constant.expression)
+            # Those of the release change with each.
+            if not constant.name.startswith("PICOLLO_VERSION_"):
+                print(constant.name, constant.expression)
         return
     if options == ["--alone"]:
         declarations(description)

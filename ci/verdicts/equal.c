@@ -40,15 +40,15 @@ int main(int count, char **arguments)
     for (int run = 0; run < asked.runs; run++) {
         picollo_benchmark_options options = {.struct_size = sizeof options, .budget_seconds = asked.budget};
         picollo_benchmark *benchmark;
-        picollo_benchmark_result result;
+        picollo_benchmark_outcome result;
         uint32_t which;
         uint64_t n;
         if (picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL) != PICOLLO_OK) return 1;
-        while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+        while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
             repeat(calls[which], n);
-            picollo_benchmark_done(benchmark);
+            picollo_benchmark_done(benchmark, NULL);
         }
-        if (picollo_benchmark_get_result(benchmark, &result) != PICOLLO_OK) return 1;
+        if (picollo_benchmark_result(benchmark, &result) != PICOLLO_OK) return 1;
         print_run(&result.blocks);
         picollo_benchmark_free(benchmark);
     }

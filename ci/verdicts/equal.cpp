@@ -9,7 +9,7 @@ static int compare(const asked &asked, A a, B b)
     for (int run = 0; run < asked.runs; run++) {
         picollo::benchmark benchmark(picollo::benchmark_options().budget(asked.budget));
         benchmark.run(a, b);
-        const picollo_benchmark_result result = benchmark.measured();
+        const picollo_benchmark_outcome result = benchmark.measured();
         print_run(&result.blocks);
     }
     return 0;

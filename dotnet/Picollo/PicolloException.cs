@@ -9,6 +9,9 @@ namespace Picollo
         /// <summary>Done.</summary>
         Ok = Constants.Ok,
 
+        /// <summary>There is no more. No error: no exception has it.</summary>
+        End = Constants.End,
+
         /// <summary>A pointer is null that must not be; a defect of this binding.</summary>
         NullPointer = Constants.ErrNullPointer,
 

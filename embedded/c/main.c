@@ -68,7 +68,7 @@ static void counting(void)
     check(picollo_summary_format(&summary, "C on a Cortex-M", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length) == PICOLLO_OK && length < sizeof text,
           "its text");
     say(text);
-    check(picollo_histogram_reset(histogram) == PICOLLO_OK && picollo_snapshot_update(snapshot, 0) == PICOLLO_OK &&
+    check(picollo_histogram_reset(histogram) == PICOLLO_OK && picollo_snapshot_update(snapshot, PICOLLO_SINCE_RESET) == PICOLLO_OK &&
               picollo_snapshot_counts(snapshot, &counts) == PICOLLO_OK && counts.total == 0,
           "a live reset");
     picollo_snapshot_free(snapshot);

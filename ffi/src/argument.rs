@@ -78,29 +78,37 @@ pub unsafe fn slice_mut<'a, T>(pointer: *mut T, length: usize) -> Outcome<&'a mu
     Ok(unsafe { core::slice::from_raw_parts_mut(pointer.as_ptr(), length) })
 }
 
-/// Fills the caller's array with a list of so many elements. With a NULL `out` it only tells how many there are.
-///
-/// # Safety
-/// `out` must be NULL or valid for reads and writes of `capacity` of `T`, any bit pattern of which is valid, that nobody
-/// else touches during the call.
-pub unsafe fn write_list<T>(
-    list: impl Iterator<Item = T>,
-    length: usize,
+/// Where a list goes: the caller's array, and its length.
+pub struct List<T> {
     out: *mut T,
     capacity: usize,
-    out_length: Output<usize>,
-) -> Outcome {
-    if !out.is_null() {
-        // SAFETY: the caller's promise, passed on; never more than needed, whatever capacity says.
-        let out = unsafe { slice_mut(out, capacity.min(length))? };
-        if out.len() < length {
-            out_length.set(length);
+    length: Output<usize>,
+}
+
+/// # Safety
+/// `out` must be valid for reads and writes of `capacity` of `T`, any bit pattern of which is valid, that nobody else
+/// touches during the call; `out_length` for a write.
+pub unsafe fn list<T>(out: *mut T, capacity: usize, out_length: *mut usize) -> Outcome<List<T>> {
+    // Only found out here: a capacity may be larger than any array, as long as no more than that is there.
+    if capacity != 0 {
+        checked(out.cast_const())?;
+    }
+    // SAFETY: the caller's promise, passed on.
+    Ok(List { out, capacity, length: unsafe { output(out_length)? } })
+}
+
+impl<T> List<T> {
+    /// Tells the length, and fills the array if it has room for all; otherwise nothing is written to it.
+    pub fn fill(self, elements: impl Iterator<Item = T>, length: usize) -> Outcome {
+        self.length.set(length);
+        if length > self.capacity {
             return Err(Failure::BUFFER_TOO_SMALL);
         }
-        out.iter_mut().zip(list).for_each(|(out, element)| *out = element);
+        // SAFETY: valid for that many, as the caller of `list` promised; not NULL where there are any.
+        let out = unsafe { slice_mut(self.out, length)? };
+        out.iter_mut().zip(elements).for_each(|(out, element)| *out = element);
+        Ok(())
     }
-    out_length.set(length);
-    Ok(())
 }
 
 /// A C string that must be UTF-8; NULL is the empty one.
@@ -116,11 +124,11 @@ pub unsafe fn text<'a>(pointer: *const c_char) -> Outcome<&'a str> {
     text.to_str().map_err(|_| Failure::INVALID_ARGUMENT)
 }
 
-/// 0 or 1. Other numbers are kept for later versions.
-pub fn flag(number: u32) -> Outcome<bool> {
+/// One of two numbers: whether it is the second. Others are kept for later versions.
+pub fn either(number: u32, first: u32, second: u32) -> Outcome<bool> {
     match number {
-        0 => Ok(false),
-        1 => Ok(true),
+        _ if number == first => Ok(false),
+        _ if number == second => Ok(true),
         _ => Err(Failure::INVALID_ARGUMENT),
     }
 }
@@ -129,6 +137,32 @@ pub fn flag(number: u32) -> Outcome<bool> {
 mod tests {
     use super::*;
     use core::ptr::{null, null_mut};
+
+    #[test]
+    fn lists_are_filled_whole_or_not_at_all() {
+        for (elements, capacity, expected) in
+            [(0, 0, true), (3, 0, false), (3, 2, false), (3, 3, true), (2, usize::MAX, true)]
+        {
+            let (mut array, mut length) = ([77u8; 3], 99);
+            let out = if capacity == 0 { null_mut() } else { array.as_mut_ptr() };
+            // SAFETY: no more than three are written, whatever the capacity says.
+            let filled =
+                unsafe { list(out, capacity, &mut length).unwrap() }.fill([1, 2, 3].into_iter(), elements);
+            assert_eq!(
+                filled,
+                if expected { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) },
+                "{elements} {capacity}"
+            );
+            assert_eq!(length, elements);
+            let written = if expected { elements } else { 0 };
+            assert!(
+                array
+                    .iter()
+                    .zip(1..)
+                    .all(|(&is, value)| is == if value as usize <= written { value } else { 77 })
+            );
+        }
+    }
 
     #[test]
     fn bad_pointers_are_found_out() {
@@ -145,10 +179,17 @@ mod tests {
             assert_eq!(slice(odd, 1), Err(Failure::INVALID_ARGUMENT));
             assert_eq!(slice(&word, usize::MAX / 8), Err(Failure::INVALID_ARGUMENT));
             assert_eq!(slice_mut::<u64>(null_mut(), 1), Err(Failure::NULL_POINTER));
+            let mut length = 0;
+            let refused = |out, length| list::<u64>(out, 1, length).err();
+            assert_eq!(refused(null_mut(), &raw mut length), Some(Failure::NULL_POINTER));
+            assert_eq!(refused(odd.cast_mut(), &raw mut length), Some(Failure::INVALID_ARGUMENT));
+            assert_eq!(refused((&raw const word).cast_mut(), null_mut()), Some(Failure::NULL_POINTER));
+            assert_eq!(length, 0);
             assert_eq!(text(null()), Ok(""));
             assert_eq!(text(c"\xff".as_ptr()), Err(Failure::INVALID_ARGUMENT));
             assert_eq!(text(c"P\xc3\xa9".as_ptr()), Ok("Pé"));
         }
-        assert_eq!((flag(0), flag(1), flag(2)), (Ok(false), Ok(true), Err(Failure::INVALID_ARGUMENT)));
+        let choice = [3, 5, 4].map(|number| either(number, 3, 5));
+        assert_eq!(choice, [Ok(false), Ok(true), Err(Failure::INVALID_ARGUMENT)]);
     }
 }

@@ -6,19 +6,19 @@
 //!     picollo_histogram_array *latency;
 //!     picollo_histogram_array_create(&options, ENDPOINTS, &latency);
 //!     picollo_histogram_array_record(latency, endpoint, 1234);
-//!     picollo_histogram_summary(picollo_histogram_array_get(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
+//!     picollo_histogram_summary(picollo_histogram_array_borrow(latency, endpoint), PICOLLO_VALUE_MIDPOINT, &summary);
 //!
-//! A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_get
-//! lends it, as long as the array is there; picollo_histogram_array_at gives a reference, which keeps the array there.
+//! A histogram of an array is like any other: all calls take it. There are two ways to it: picollo_histogram_array_borrow
+//! lends it, as long as the array is there; picollo_histogram_array_ref gives a reference, which keeps the array there.
 
-use core::ptr::{NonNull, null_mut};
+use core::ptr::{self, NonNull};
 
 use picollo_core::HistogramArray;
 
 use crate::argument::output;
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::failure::Failure;
-use crate::guard::{guard, guard_void};
+use crate::guard::{guard, guard_value, guard_void};
 use crate::handles::{picollo_histogram, picollo_histogram_array};
 use crate::histogram::into_handle;
 use crate::histogram_options::{picollo_histogram_options, read_options};
@@ -59,10 +59,28 @@ pub unsafe extern "C" fn picollo_histogram_array_create(
     })
 }
 
+/// Makes one reference more to an array, so that each of two owners may free it.
+///
+/// Returns: array, the same handle; NULL for NULL.
+/// Ownership: a reference of the caller's own, for picollo_histogram_array_free.
+/// Threads: any thread.
+/// Cost: an atomic addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_array_retain(
+    array: *mut picollo_histogram_array,
+) -> *mut picollo_histogram_array {
+    // SAFETY: the caller's promise, passed on.
+    guard_value(ptr::null_mut(), || unsafe {
+        counted::retain(array);
+        array
+    })
+}
+
 /// Gives back one reference. The memory goes with the last one, to the array or to any of its histograms. NULL is allowed
 /// and does nothing.
 ///
-/// Requires: neither array nor a histogram lent by picollo_histogram_array_get is used any more by whoever gives it back.
+/// Requires: neither array nor a histogram lent by picollo_histogram_array_borrow is used any more by whoever gives it back.
 /// Threads: any thread.
 /// Cost: frees the memory when it was the last reference.
 /// Since: 0.1
@@ -92,17 +110,17 @@ pub unsafe extern "C" fn picollo_histogram_array_length(array: *const picollo_hi
 /// Cost: that of a call and a multiplication; no atomic operation.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_array_get(
+pub unsafe extern "C" fn picollo_histogram_array_borrow(
     array: *const picollo_histogram_array,
     index: usize,
 ) -> *mut picollo_histogram {
     if array.is_null() {
-        return null_mut();
+        return ptr::null_mut();
     }
     // SAFETY: not NULL and not freed, as the caller promises.
     match unsafe { borrow_unchecked(array) }.get(index) {
         Some(histogram) => histogram.as_raw().as_ptr().cast(),
-        None => null_mut(),
+        None => ptr::null_mut(),
     }
 }
 
@@ -115,7 +133,7 @@ pub unsafe extern "C" fn picollo_histogram_array_get(
 /// Cost: an atomic addition.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_array_at(
+pub unsafe extern "C" fn picollo_histogram_array_ref(
     array: *const picollo_histogram_array,
     index: usize,
     out: *mut *mut picollo_histogram,

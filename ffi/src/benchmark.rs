@@ -7,16 +7,16 @@
 //! take, and ends when the interval of the difference is narrow enough or the budget is spent:
 //!
 //!     picollo_benchmark *benchmark;
-//!     picollo_benchmark_result result;
+//!     picollo_benchmark_outcome result;
 //!     uint32_t which;
 //!     uint64_t n;
 //!     picollo_benchmark_create(NULL, NULL, 0, &benchmark, NULL);
-//!     while (picollo_benchmark_next(benchmark, &which, &n) == PICOLLO_OK) {
+//!     while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
 //!         if (which == PICOLLO_BENCHMARK_A) while (n--) a();
 //!         else if (which == PICOLLO_BENCHMARK_B) while (n--) b();
-//!         picollo_benchmark_done(benchmark);
+//!         if (picollo_benchmark_done(benchmark, NULL) != PICOLLO_OK) break;
 //!     }
-//!     picollo_benchmark_get_result(benchmark, &result);
+//!     picollo_benchmark_result(benchmark, &result);
 //!
 //! For PICOLLO_BENCHMARK_EMPTY run what surrounds the calls of a and b: here it is a loop that no time is spent in, but in
 //! a language with dearer loops it is a loop of calls that do nothing. The results of a and b have to be used, or the
@@ -30,23 +30,24 @@
 
 use core::ffi::c_char;
 
+use picollo_core::text::Format;
 use picollo_native::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark,
     BenchmarkOptions, Side,
 };
 pub use picollo_native::{
-    BenchmarkCounter as picollo_benchmark_counter, BenchmarkResult as picollo_benchmark_result,
+    BenchmarkCounter as picollo_benchmark_counts, BenchmarkResult as picollo_benchmark_outcome,
 };
 
 use crate::argument::{exclusive, input, output, slice, text};
 use crate::event::{picollo_error, picollo_event};
 use crate::failure::{Failure, Outcome};
-use crate::guard::{guard, guard_uncancelled, guard_void_uncancelled};
+use crate::guard::{guard, guard_explained, guard_uncancelled, guard_void_uncancelled};
 use crate::handles::{picollo_benchmark, picollo_histogram};
 use crate::histogram::into_handle;
 use crate::memory;
 use crate::options;
-use crate::status::{PICOLLO_ERR_EMPTY, picollo_status};
+use crate::status::{PICOLLO_END, PICOLLO_OK, picollo_status};
 use crate::text::write_collected;
 
 /// Run A.
@@ -77,7 +78,8 @@ const _: () = assert!(
         && PICOLLO_BENCHMARK_NOTHING_B == BENCHMARK_NOTHING_B
 );
 
-/// How to measure. Set struct_size, zero the rest, and change what should not be the default.
+/// How to measure. Begin with PICOLLO_BENCHMARK_OPTIONS_INIT, and change what should
+/// not be the default.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_benchmark_options {
@@ -196,8 +198,9 @@ pub unsafe extern "C" fn picollo_benchmark_free(benchmark: *mut picollo_benchmar
 
 /// Tells what to run now, and begins a sample: the clock is read last. A sample that was begun and not done is forgotten.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions);
-///   with events as picollo_session_read.
+/// Requires: error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_END at the end; PICOLLO_ERR_NULL_POINTER (benchmark, out_which, out_repetitions); with
+///   events as picollo_session_read.
 /// Threads: opening thread only with events, else one at a time.
 /// Cost: reads the clock; with events also as picollo_session_read.
 /// Since: 0.1
@@ -206,36 +209,45 @@ pub unsafe extern "C" fn picollo_benchmark_next(
     benchmark: *mut picollo_benchmark,
     out_which: *mut u32,
     out_repetitions: *mut u64,
+    error: *mut picollo_error,
 ) -> picollo_status {
-    guard(|| {
+    let mut is_end = false;
+    let status = guard_explained(error, || {
         // SAFETY: the caller's promises, passed on.
         let (benchmark, out_which, out_repetitions) =
             unsafe { (change(benchmark)?, output(out_which)?, output(out_repetitions)?) };
-        let step = benchmark.next()?.ok_or(Failure::EMPTY)?;
-        out_which.set(step.side as u32);
-        out_repetitions.set(step.repetitions);
+        if let Some(step) = benchmark.next()? {
+            out_which.set(step.side as u32);
+            out_repetitions.set(step.repetitions);
+        } else {
+            is_end = true;
+        }
         Ok(())
-    })
+    });
+    // No error, of which there would be something to explain.
+    if is_end && status == PICOLLO_OK { PICOLLO_END } else { status }
 }
 
 /// Ends the sample that was begun: the clock is read first.
 ///
+/// Requires: error may be NULL.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark); PICOLLO_ERR_INVALID_ARGUMENT when none was begun;
 ///   PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_read.
 /// Threads: as picollo_benchmark_next.
 /// Cost: reads the clock; now and then sorts the blocks.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_done(benchmark: *mut picollo_benchmark) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        Ok(unsafe { change(benchmark)? }.done()?)
-    })
+pub unsafe extern "C" fn picollo_benchmark_done(
+    benchmark: *mut picollo_benchmark,
+    error: *mut picollo_error,
+) -> picollo_status {
+    // SAFETY: the caller's promise, passed on.
+    guard_explained(error, || unsafe { change(benchmark)? }.done())
 }
 
 /// Ends the sample that was begun, whose time the caller knows better.
 ///
-/// Requires: picoseconds is what the whole sample took.
+/// Requires: picoseconds is what the whole sample took; error may be NULL.
 /// Returns: as picollo_benchmark_done.
 /// Threads: as picollo_benchmark_next.
 /// Cost: as picollo_benchmark_done.
@@ -244,11 +256,10 @@ pub unsafe extern "C" fn picollo_benchmark_done(benchmark: *mut picollo_benchmar
 pub unsafe extern "C" fn picollo_benchmark_done_after(
     benchmark: *mut picollo_benchmark,
     picoseconds: u64,
+    error: *mut picollo_error,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        Ok(unsafe { change(benchmark)? }.done_after(picoseconds)?)
-    })
+    // SAFETY: the caller's promise, passed on.
+    guard_explained(error, || unsafe { change(benchmark)? }.done_after(picoseconds))
 }
 
 /// Tells how far it is: the part of the budget that is spent, 0 to 1. It may end long before that is 1.
@@ -278,9 +289,9 @@ pub unsafe extern "C" fn picollo_benchmark_progress(
 /// Cost: in the middle of a benchmark, sorts the blocks.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_get_result(
+pub unsafe extern "C" fn picollo_benchmark_result(
     benchmark: *const picollo_benchmark,
-    out: *mut picollo_benchmark_result,
+    out: *mut picollo_benchmark_outcome,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
@@ -298,10 +309,10 @@ pub unsafe extern "C" fn picollo_benchmark_get_result(
 /// Cost: none to speak of.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_get_counter(
+pub unsafe extern "C" fn picollo_benchmark_counter(
     benchmark: *const picollo_benchmark,
     index: usize,
-    out: *mut picollo_benchmark_counter,
+    out: *mut picollo_benchmark_counts,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
@@ -321,8 +332,8 @@ pub unsafe extern "C" fn picollo_benchmark_get_counter(
 /// Cost: none to speak of.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_histogram(
-    benchmark: *mut picollo_benchmark,
+pub unsafe extern "C" fn picollo_benchmark_histogram_ref(
+    benchmark: *const picollo_benchmark,
     which: u32,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {
@@ -341,21 +352,23 @@ pub unsafe extern "C" fn picollo_benchmark_histogram(
     })
 }
 
-/// Writes how it went as Markdown: what changed in the times of single samples, the verdict by blocks, and the counters.
+/// Writes how it went: what changed in the times of single samples, the verdict by blocks, and the counters.
 ///
-/// Requires: buffer has capacity bytes. Empty names read "Before" and "After".
+/// Requires: format is PICOLLO_TEXT_MARKDOWN; buffer has capacity bytes. Empty names read "Before" and "After".
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (benchmark, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8; PICOLLO_ERR_EMPTY before the
-///   first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8, and for an unknown format;
+///   PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_..., which this version does not write;
+///   PICOLLO_ERR_EMPTY before the first block is done; PICOLLO_ERR_OUT_OF_MEMORY.
 /// Threads: one at a time.
 /// Cost: allocates snapshots for the time of the call.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_format_markdown(
+pub unsafe extern "C" fn picollo_benchmark_format(
     benchmark: *const picollo_benchmark,
     title: *const c_char,
     name_a: *const c_char,
     name_b: *const c_char,
+    format: u32,
     buffer: *mut c_char,
     capacity: usize,
     out_length: *mut usize,
@@ -365,6 +378,9 @@ pub unsafe extern "C" fn picollo_benchmark_format_markdown(
         let (benchmark, title) = unsafe { (read(benchmark)?, text(title)?) };
         // SAFETY: as above.
         let (name_a, name_b) = unsafe { (text(name_a)?, text(name_b)?) };
+        if Format::try_from(format)? != Format::Markdown {
+            return Err(Failure::UNSUPPORTED);
+        }
         benchmark.result()?;
         // SAFETY: as above.
         unsafe {
@@ -379,5 +395,3 @@ pub unsafe extern "C" fn picollo_benchmark_format_markdown(
         }
     })
 }
-
-const _: () = assert!(Failure::EMPTY.status() == PICOLLO_ERR_EMPTY);

@@ -74,7 +74,8 @@ const _: () = assert!(
         && PICOLLO_COMPARISON_BELOW_RESOLUTION == COMPARISON_BELOW_RESOLUTION
 );
 
-/// What to compare and what counts. Set struct_size, zero the rest, and change what should not be the default.
+/// What to compare and what counts. Begin with PICOLLO_COMPARE_OPTIONS_INIT, and change what should
+/// not be the default.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_compare_options {

@@ -39,6 +39,17 @@ pub unsafe fn borrow<H: Counted>(handle: *const H) -> Outcome<ManuallyDrop<H::Re
     Ok(unsafe { borrow_unchecked(handle) })
 }
 
+/// Makes one reference more, which the same handle stands for. NULL does nothing.
+///
+/// # Safety
+/// If not NULL, as for [`borrow_unchecked`].
+pub unsafe fn retain<H: Counted<Reference: Clone>>(handle: *const H) {
+    // SAFETY: the caller's promise, passed on.
+    if let Ok(reference) = unsafe { borrow(handle) } {
+        core::mem::forget((*reference).clone());
+    }
+}
+
 /// Gives back the reference that a handle stands for. NULL does nothing.
 ///
 /// # Safety

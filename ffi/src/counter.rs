@@ -9,18 +9,18 @@
 //! - picollo_capped_counter_...: the same with steps of at most 2^cap_bits, so that the relative error falls again at high
 //!   counts.
 //! - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
-//! - picollo_interlocked_counter_...: exact; an atomic addition to one word.
 //! - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
-//! - picollo_racing_counter_...: loses what others add at the same moment, without a bound. To compare with.
 //!
-//! Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in
-//! each process anew. (The child of a fork goes on with the numbers of its parent.)
+//! An exact counter of one word is what the language has anyway: atomic_fetch_add.
+//!
+//! Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in each
+//! process anew. (The child of a fork goes on with the numbers of its parent.)
 
 use core::mem::{align_of, size_of};
 
 use picollo_core::{
     AtomicU32, AtomicU64, Counter, SCALABLE_THRESHOLD_BITS, StripedCounter, add_approximately, add_capped,
-    add_interlocked, add_racing, add_sensing,
+    add_sensing,
 };
 
 use crate::argument::{input, output};
@@ -52,36 +52,12 @@ unsafe fn shared<'a, C: Counter, W>(word: *const W) -> &'a C {
     unsafe { &*word.cast::<C>() }
 }
 
-/// Counts one event, approximately: see the top of this section.
+/// Counts events, one or many, approximately (see the top of this section): whole steps of them are added as they are,
+/// and of the rest a step, or nothing.
 ///
 /// Requires: counter is not NULL, which is not checked; threshold_bits is 1 ..= 31, or 0 for 13.
 /// Threads: any thread, signal handlers of threads that have counted before among them.
 /// Cost: an atomic addition below the threshold; above, ever more often a load and a random number.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_scalable_counter_add32(counter: *mut u32, threshold_bits: u32) {
-    // SAFETY: the caller's promise.
-    add_approximately(unsafe { shared::<AtomicU32, _>(counter) }, 1, threshold(threshold_bits));
-}
-
-/// As picollo_scalable_counter_add32, in 64 bits.
-///
-/// Requires: as picollo_scalable_counter_add32.
-/// Threads: as picollo_scalable_counter_add32.
-/// Cost: as picollo_scalable_counter_add32.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_scalable_counter_add64(counter: *mut u64, threshold_bits: u32) {
-    // SAFETY: the caller's promise.
-    add_approximately(unsafe { shared::<AtomicU64, _>(counter) }, 1, threshold(threshold_bits));
-}
-
-/// As picollo_scalable_counter_add32, for many events at once: whole steps of them are added as they are, and of the
-/// rest a step, or nothing.
-///
-/// Requires: as picollo_scalable_counter_add32.
-/// Threads: as picollo_scalable_counter_add32.
-/// Cost: as picollo_scalable_counter_add32.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_scalable_counter_add_n32(
@@ -95,9 +71,9 @@ pub unsafe extern "C" fn picollo_scalable_counter_add_n32(
 
 /// As picollo_scalable_counter_add_n32, in 64 bits.
 ///
-/// Requires: as picollo_scalable_counter_add32.
-/// Threads: as picollo_scalable_counter_add32.
-/// Cost: as picollo_scalable_counter_add32.
+/// Requires: as picollo_scalable_counter_add_n32.
+/// Threads: as picollo_scalable_counter_add_n32.
+/// Cost: as picollo_scalable_counter_add_n32.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_scalable_counter_add_n64(
@@ -112,10 +88,10 @@ pub unsafe extern "C" fn picollo_scalable_counter_add_n64(
 /// Counts events as picollo_scalable_counter_add_n32 does, in steps of at most 2^cap_bits: from a count of
 /// 2^(threshold_bits + cap_bits) on the relative error is sqrt(2^cap_bits / count).
 ///
-/// Requires: as picollo_scalable_counter_add32; cap_bits is 0 ..= 31, where 0 counts exactly; 10 leaves little
+/// Requires: as picollo_scalable_counter_add_n32; cap_bits is 0 ..= 31, where 0 counts exactly; 10 leaves little
 ///   contention.
-/// Threads: as picollo_scalable_counter_add32.
-/// Cost: as picollo_scalable_counter_add32.
+/// Threads: as picollo_scalable_counter_add_n32.
+/// Cost: as picollo_scalable_counter_add_n32.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_capped_counter_add32(
@@ -136,8 +112,8 @@ pub unsafe extern "C" fn picollo_capped_counter_add32(
 /// As picollo_capped_counter_add32, in 64 bits.
 ///
 /// Requires: as picollo_capped_counter_add32.
-/// Threads: as picollo_scalable_counter_add32.
-/// Cost: as picollo_scalable_counter_add32.
+/// Threads: as picollo_scalable_counter_add_n32.
+/// Cost: as picollo_scalable_counter_add_n32.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_capped_counter_add64(
@@ -158,8 +134,8 @@ pub unsafe extern "C" fn picollo_capped_counter_add64(
 /// Counts events exactly, where no other thread interferes at the same moment; where one does, as
 /// picollo_scalable_counter_add_n32.
 ///
-/// Requires: as picollo_scalable_counter_add32.
-/// Threads: as picollo_scalable_counter_add32.
+/// Requires: as picollo_scalable_counter_add_n32.
+/// Threads: as picollo_scalable_counter_add_n32.
 /// Cost: a compare-and-swap and, above the threshold, a random number; where it fails, an atomic add at most.
 /// Since: 0.1
 #[unsafe(no_mangle)]
@@ -170,62 +146,14 @@ pub unsafe extern "C" fn picollo_sensing_counter_add32(counter: *mut u32, count:
 
 /// As picollo_sensing_counter_add32, in 64 bits.
 ///
-/// Requires: as picollo_scalable_counter_add32.
-/// Threads: as picollo_scalable_counter_add32.
+/// Requires: as picollo_scalable_counter_add_n32.
+/// Threads: as picollo_scalable_counter_add_n32.
 /// Cost: as picollo_sensing_counter_add32.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_sensing_counter_add64(counter: *mut u64, count: u64, threshold_bits: u32) {
     // SAFETY: the caller's promise.
     add_sensing(unsafe { shared::<AtomicU64, _>(counter) }, count, threshold(threshold_bits));
-}
-
-/// Counts events exactly.
-///
-/// Requires: counter is not NULL; this is not checked.
-/// Threads: any thread, signal handlers.
-/// Cost: an atomic addition.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_interlocked_counter_add32(counter: *mut u32, count: u64) {
-    // SAFETY: the caller's promise.
-    add_interlocked(unsafe { shared::<AtomicU32, _>(counter) }, count);
-}
-
-/// As picollo_interlocked_counter_add32, in 64 bits.
-///
-/// Requires: as picollo_interlocked_counter_add32.
-/// Threads: any thread, signal handlers.
-/// Cost: an atomic addition.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_interlocked_counter_add64(counter: *mut u64, count: u64) {
-    // SAFETY: the caller's promise.
-    add_interlocked(unsafe { shared::<AtomicU64, _>(counter) }, count);
-}
-
-/// Counts events without care for other threads: what they count at the same moment gets lost. Exact for one thread.
-///
-/// Requires: counter is not NULL; this is not checked.
-/// Threads: any thread, with losses.
-/// Cost: an addition.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_racing_counter_add32(counter: *mut u32, count: u64) {
-    // SAFETY: the caller's promise.
-    add_racing(unsafe { shared::<AtomicU32, _>(counter) }, count);
-}
-
-/// As picollo_racing_counter_add32, in 64 bits.
-///
-/// Requires: as picollo_racing_counter_add32.
-/// Threads: any thread, with losses.
-/// Cost: an addition.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_racing_counter_add64(counter: *mut u64, count: u64) {
-    // SAFETY: the caller's promise.
-    add_racing(unsafe { shared::<AtomicU64, _>(counter) }, count);
 }
 
 /// Reads a counter of any of these kinds while others count.

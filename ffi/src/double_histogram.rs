@@ -20,7 +20,7 @@
 //! Memory is allocated when a value is the first of its magnitude: so records are not for signal handlers, other than
 //! those of integer histograms.
 
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 pub use picollo_core::DoubleStatistics as picollo_double_statistics;
 use picollo_core::{DoubleOptions, QuantileRule, SharedDoubleHistogram};
@@ -29,7 +29,7 @@ use crate::argument::{output, slice, slice_mut};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::double_snapshot::read;
 use crate::failure::Failure;
-use crate::guard::{guard, guard_void};
+use crate::guard::{guard, guard_value, guard_void};
 use crate::handles::{picollo_double_histogram, picollo_double_snapshot};
 use crate::options;
 use crate::status::picollo_status;
@@ -42,7 +42,8 @@ pub const PICOLLO_DOUBLE_DOTNET_RANKS: u32 = 1 << 0;
 /// A record then costs several atomic operations instead of one, and the histogram 26 KB more.
 pub const PICOLLO_DOUBLE_EXACT_SUM: u32 = 1 << 1;
 
-/// What a histogram of doubles is made from. Set struct_size, zero the rest, and change what should not be the default.
+/// What a histogram of doubles is made from. Begin with PICOLLO_DOUBLE_OPTIONS_INIT, and change what should
+/// not be the default.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_double_options {
@@ -105,6 +106,24 @@ pub unsafe extern "C" fn picollo_double_histogram_create(
         }
         out.set(SharedDoubleHistogram::create(&options)?.into_raw().as_ptr().cast());
         Ok(())
+    })
+}
+
+/// Makes one reference more to a histogram of doubles, so that each of two owners may free it.
+///
+/// Returns: histogram, the same handle; NULL for NULL.
+/// Ownership: a reference of the caller's own, for picollo_double_histogram_free.
+/// Threads: any thread.
+/// Cost: an atomic addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_double_histogram_retain(
+    histogram: *mut picollo_double_histogram,
+) -> *mut picollo_double_histogram {
+    // SAFETY: the caller's promise, passed on.
+    guard_value(ptr::null_mut(), || unsafe {
+        counted::retain(histogram);
+        histogram
     })
 }
 

@@ -1,12 +1,12 @@
 //! Snapshots of doubles: what was recorded in one interval, to read more than once.
 //!
-//! A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from. It is made once
-//! and taken into as often as one likes:
+//! A snapshot holds the buckets that have counts, and nothing of the histogram that it was taken from: one may take from
+//! several histograms in turn. It is made once and taken into as often as one likes:
 //!
 //!     picollo_double_snapshot *snapshot;
 //!     picollo_double_summary summary;
-//!     picollo_double_snapshot_create(&snapshot);
-//!     picollo_double_snapshot_update(snapshot, histogram, 1);     (takes the interval out of the histogram)
+//!     picollo_double_snapshot_create(NULL, &snapshot);            (of nothing yet)
+//!     picollo_double_snapshot_update(snapshot, histogram, PICOLLO_INTERVAL_COLLECT);
 //!     picollo_double_snapshot_summary(snapshot, &summary);
 //!     picollo_double_summary_format(&summary, "Skew", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length);
 
@@ -19,7 +19,7 @@ pub use picollo_core::{
     DoubleSummary as picollo_double_summary,
 };
 
-use crate::argument::{exclusive, flag, input, output, slice, slice_mut, text, write_list};
+use crate::argument::{either, exclusive, input, list, output, slice, slice_mut, text};
 use crate::counted::borrow;
 use crate::double_histogram::picollo_double_statistics;
 use crate::failure::{Failure, Outcome};
@@ -28,6 +28,11 @@ use crate::handles::{picollo_double_histogram, picollo_double_snapshot};
 use crate::memory;
 use crate::status::picollo_status;
 use crate::text::write_text;
+
+/// Look at the counts of the interval and leave them there; what is recorded meanwhile may be in it or not.
+pub const PICOLLO_INTERVAL_LOOK: u32 = 0;
+/// Take the counts of the interval out, and start a new one, as picollo_double_histogram_collect does.
+pub const PICOLLO_INTERVAL_COLLECT: u32 = 1;
 
 /// The snapshot behind a handle.
 ///
@@ -38,21 +43,29 @@ pub unsafe fn read<'a>(snapshot: *const picollo_double_snapshot) -> Outcome<&'a 
     unsafe { input(snapshot.cast()) }
 }
 
-/// Makes an empty snapshot.
+/// Makes a snapshot of a histogram's present interval, and leaves the counts there; or an empty one, to merge into and for
+/// picollo_double_snapshot_update.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
-/// Ownership: *out is the caller's, for picollo_double_snapshot_free.
-/// Threads: any thread.
-/// Cost: allocates less than 1 KB.
+/// Requires: histogram is NULL for an empty one.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY against collections.
+/// Ownership: *out is the caller's, for picollo_double_snapshot_free; it holds nothing of the histogram.
+/// Threads: any thread, also while others record and collect.
+/// Cost: allocates less than 1 KB, and room for the buckets with counts; looks at all counters there are.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_double_snapshot_create(
+    histogram: *const picollo_double_histogram,
     out: *mut *mut picollo_double_snapshot,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let out = unsafe { output(out)? };
-        out.set(memory::create(DoubleSnapshot::new())?.as_ptr().cast());
+        let mut snapshot = DoubleSnapshot::new();
+        if !histogram.is_null() {
+            // SAFETY: as above.
+            unsafe { borrow(histogram)? }.look(&mut snapshot)?;
+        }
+        out.set(memory::create(snapshot)?.as_ptr().cast());
         Ok(())
     })
 }
@@ -70,8 +83,7 @@ pub unsafe extern "C" fn picollo_double_snapshot_free(snapshot: *mut picollo_dou
 
 /// Takes the counts of a histogram's present interval, instead of those that the snapshot had.
 ///
-/// Requires: collect is 1 to take them out and start a new interval, as picollo_double_histogram_collect does, or 0 to
-///   look at them and leave them there; what is recorded meanwhile may then be in it or not.
+/// Requires: collect is PICOLLO_INTERVAL_LOOK or PICOLLO_INTERVAL_COLLECT.
 /// Returns: PICOLLO_OK, also when nothing was recorded; PICOLLO_ERR_NULL_POINTER (snapshot, histogram);
 ///   PICOLLO_ERR_INVALID_ARGUMENT (collect); PICOLLO_ERR_OUT_OF_MEMORY and PICOLLO_ERR_BUSY, against other collections:
 ///   nothing was taken out then.
@@ -88,7 +100,7 @@ pub unsafe extern "C" fn picollo_double_snapshot_update(
         // SAFETY: the caller's promises, passed on.
         let (snapshot, histogram) =
             unsafe { (exclusive(snapshot.cast::<DoubleSnapshot>())?, borrow(histogram)?) };
-        if flag(collect)? {
+        if either(collect, PICOLLO_INTERVAL_LOOK, PICOLLO_INTERVAL_COLLECT)? {
             histogram.collect(snapshot)?;
         } else {
             histogram.look(snapshot)?;
@@ -119,8 +131,8 @@ pub unsafe extern "C" fn picollo_double_snapshot_statistics(
 
 /// Finds the values at quantiles, by the rule that the histogram was made with.
 ///
-/// Requires: quantiles, 0 ..= 1 in any order, and out_values have length elements each and do not overlap.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 quantiles and out_values);
+/// Requires: quantiles, 0 ..= 1 in any order, and out have length elements each and do not overlap.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, and with a length above 0 quantiles and out);
 ///   PICOLLO_ERR_INVALID_ARGUMENT for a quantile that is NaN or outside 0 ..= 1; PICOLLO_ERR_EMPTY when nothing was
 ///   recorded.
 /// Threads: any thread.
@@ -131,13 +143,13 @@ pub unsafe extern "C" fn picollo_double_snapshot_quantiles(
     snapshot: *const picollo_double_snapshot,
     quantiles: *const f64,
     length: usize,
-    out_values: *mut f64,
+    out: *mut f64,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (snapshot, quantiles, out_values) =
-            unsafe { (read(snapshot)?, slice(quantiles, length)?, slice_mut(out_values, length)?) };
-        Ok(snapshot.quantiles(quantiles, out_values)?)
+        let (snapshot, quantiles, out) =
+            unsafe { (read(snapshot)?, slice(quantiles, length)?, slice_mut(out, length)?) };
+        Ok(snapshot.quantiles(quantiles, out)?)
     })
 }
 
@@ -163,9 +175,9 @@ pub unsafe extern "C" fn picollo_double_snapshot_summary(
 
 /// Lists the buckets that have counts, in ascending order.
 ///
-/// Requires: out has capacity elements, or is NULL to ask for the number of buckets alone.
-/// Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
-///   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length).
+/// Requires: out has capacity elements.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+///   capacity above 0).
 /// Threads: any thread.
 /// Cost: one pass over the buckets with counts; allocates nothing.
 /// Since: 0.1
@@ -178,10 +190,8 @@ pub unsafe extern "C" fn picollo_double_snapshot_buckets(
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (snapshot, out_length) = unsafe { (read(snapshot)?, output(out_length)?) };
-        let length = snapshot.buckets().count();
-        // SAFETY: as above.
-        unsafe { write_list(snapshot.buckets(), length, out, capacity, out_length) }
+        let (snapshot, list) = unsafe { (read(snapshot)?, list(out, capacity, out_length)?) };
+        list.fill(snapshot.buckets(), snapshot.buckets().count())
     })
 }
 

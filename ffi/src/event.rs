@@ -78,6 +78,43 @@ pub unsafe extern "C" fn picollo_event_parse(
     })
 }
 
+/// The events that texts name.
+///
+/// # Safety
+/// Each that is not NULL must lead to a NUL-terminated string that nobody changes during the call.
+#[cfg(feature = "std")]
+pub unsafe fn parse_all(specs: &[*const c_char]) -> Result<Vec<picollo_event>, picollo_error> {
+    use crate::session_options::PICOLLO_SESSION_MAX_EVENTS;
+    use picollo_native::Status;
+
+    if specs.len() > PICOLLO_SESSION_MAX_EVENTS {
+        let why =
+            format_args!("a session has at most {PICOLLO_SESSION_MAX_EVENTS} events, not {}", specs.len());
+        return Err(picollo_error::new(Status::InvalidArgument, why));
+    }
+    let mut events = Vec::new();
+    events.try_reserve_exact(specs.len()).map_err(|_| Failure::OUT_OF_MEMORY)?;
+    for (index, &spec) in specs.iter().enumerate() {
+        let of_it = |error: picollo_error| error.with_event(index);
+        if spec.is_null() {
+            return Err(of_it(Failure::NULL_POINTER.into()));
+        }
+        // SAFETY: the caller's promise, passed on.
+        let spec = unsafe { text(spec) }.map_err(|failure| of_it(failure.into()))?;
+        events.push(Event::parse(spec).map_err(of_it)?);
+    }
+    Ok(events)
+}
+
+/// There is no memory for them, nor anything that counts.
+///
+/// # Safety
+/// None: nothing is looked at.
+#[cfg(not(feature = "std"))]
+pub unsafe fn parse_all(_: &[*const c_char]) -> Result<[picollo_event; 0], picollo_error> {
+    Err(Failure::UNSUPPORTED.into())
+}
+
 /// Looks what this machine can count, what is missing and how to get it.
 ///
 /// Requires: error may be NULL.

@@ -11,7 +11,8 @@ impl Failure {
     pub const INVALID_ARGUMENT: Failure = Failure(PICOLLO_ERR_INVALID_ARGUMENT);
     pub const OUT_OF_MEMORY: Failure = Failure(PICOLLO_ERR_OUT_OF_MEMORY);
     pub const BUFFER_TOO_SMALL: Failure = Failure(PICOLLO_ERR_BUFFER_TOO_SMALL);
-    pub const EMPTY: Failure = Failure(PICOLLO_ERR_EMPTY);
+    /// No error, but the way of one that has nothing to deliver.
+    pub const END: Failure = Failure(PICOLLO_END);
     pub const UNSUPPORTED: Failure = Failure(PICOLLO_ERR_UNSUPPORTED);
     pub const FORKED: Failure = Failure(PICOLLO_ERR_FORKED);
 

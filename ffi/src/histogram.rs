@@ -9,8 +9,7 @@
 //! modes for one writer, and for many at high rates, are asked for by name (PICOLLO_MODE_...).
 //!
 //!     picollo_histogram *latency;
-//!     picollo_histogram_options options = {0};            (C++: {})
-//!     options.struct_size = sizeof options;
+//!     picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
 //!     options.relative_error = 0.01;
 //!     options.max_trackable = 1000000000;
 //!     if (picollo_histogram_create(&options, &latency) != PICOLLO_OK) ...
@@ -18,17 +17,16 @@
 //!
 //! To read a histogram, take a picollo_snapshot, or a picollo_summary straight away.
 
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use picollo_core::SharedHistogram;
 
 use crate::argument::{output, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
 use crate::failure::Failure;
-use crate::guard::{guard, guard_void};
-use crate::handles::{picollo_histogram, picollo_snapshot};
+use crate::guard::{guard, guard_value, guard_void};
+use crate::handles::picollo_histogram;
 use crate::histogram_options::{picollo_histogram_options, read_options};
-use crate::snapshot;
 use crate::status::picollo_status;
 
 impl Counted for picollo_histogram {
@@ -176,6 +174,25 @@ pub unsafe extern "C" fn picollo_histogram_attach(
         // SAFETY: the caller's promise, passed on.
         out.set(into_handle(unsafe { SharedHistogram::attach_unguarded(memory.cast(), size) }?));
         Ok(())
+    })
+}
+
+/// Makes one reference more to a histogram, so that each of two owners may free it.
+///
+/// Returns: histogram, the same handle; NULL for NULL.
+/// Ownership: a reference of the caller's own, for picollo_histogram_free. (Those to a histogram in the caller's memory are
+///   not counted, so that nothing happens here.)
+/// Threads: any thread.
+/// Cost: an atomic addition.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_retain(
+    histogram: *mut picollo_histogram,
+) -> *mut picollo_histogram {
+    // SAFETY: the caller's promise, passed on.
+    guard_value(ptr::null_mut(), || unsafe {
+        counted::retain(histogram);
+        histogram
     })
 }
 
@@ -361,27 +378,6 @@ pub unsafe extern "C" fn picollo_histogram_footprint(
         // SAFETY: the caller's promises, passed on.
         let (histogram, out_bytes) = unsafe { (borrow(histogram)?, output(out_bytes)?) };
         out_bytes.set(histogram.footprint());
-        Ok(())
-    })
-}
-
-/// Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
-/// finer here, each count goes to the bucket that holds the midpoint of its own. What lies outside the range here is
-/// counted as underflow or overflow; underflow, overflow and lost counts are added to theirs.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other).
-/// Threads: as picollo_histogram_record, which it is a kind of.
-/// Cost: one pass over the counters of the snapshot.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_add(
-    histogram: *mut picollo_histogram,
-    other: *const picollo_snapshot,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (histogram, other) = unsafe { (borrow(histogram)?, snapshot::read(other)?) };
-        histogram.add_snapshot(other);
         Ok(())
     })
 }

@@ -43,7 +43,8 @@ const _: () = assert!(
 /// PICOLLO_ERR_UNSUPPORTED.
 pub const PICOLLO_HISTOGRAM_NO_LIVE_RESET: u32 = 1 << 0;
 
-/// What a histogram is made from. Set struct_size, zero the rest, and change what should not be the default.
+/// What a histogram is made from. Begin with PICOLLO_HISTOGRAM_OPTIONS_INIT, and change what should
+/// not be the default.
 ///
 /// A range whose values lie far above zero, or a larger error, takes less memory: 28,672 counters for all 64-bit values
 /// at 0.001, 104 for 10,000 to 30,000 at 0.01.

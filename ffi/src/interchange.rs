@@ -22,7 +22,7 @@ use core::ptr::NonNull;
 use picollo_core::text::HgrmFormat;
 use picollo_core::{DEFAULT_MAX_COUNTERS, Encoding};
 
-use crate::argument::{flag, output, slice, slice_mut};
+use crate::argument::{either, output, slice, slice_mut};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
@@ -38,6 +38,11 @@ pub const PICOLLO_ENCODING_HDR_V2_COMPRESSED: u32 = 1;
 /// Picollo's own: any layout, all values and counts, what was out of range or lost, the time, and a checksum.
 pub const PICOLLO_ENCODING_NATIVE: u32 = 2;
 
+/// Columns, with mean, deviation, maximum and total below.
+pub const PICOLLO_HGRM_COLUMNS: u32 = 0;
+/// Comma-separated values.
+pub const PICOLLO_HGRM_CSV: u32 = 1;
+
 /// Limit on the counters of a decoded snapshot where the caller sets none: 48 MiB of counts, room for every HdrHistogram
 /// of up to 5 significant digits.
 pub const PICOLLO_DEFAULT_MAX_COUNTERS: u64 = 6_291_456;
@@ -49,12 +54,10 @@ const _: () = assert!(
         && PICOLLO_DEFAULT_MAX_COUNTERS == DEFAULT_MAX_COUNTERS
 );
 
-/// Writes a snapshot as bytes. As with text, *out_length is also told when the buffer is too small, and a buffer of
-/// NULL with a capacity of 0 asks for it; but there is no NUL at the end, and a buffer that is too small is not
-/// written to at all.
+/// Writes a snapshot as bytes, without a NUL at the end.
 ///
 /// Requires: encoding is PICOLLO_ENCODING_...; buffer has capacity bytes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the bytes that are needed;
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL;
 ///   PICOLLO_ERR_INCOMPATIBLE for what HdrHistogram's encodings have no room for: blocks that are not those of 0 to 5
 ///   significant digits, a value or a count of 2^63 or more; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer
 ///   with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (encoding); PICOLLO_ERR_OUT_OF_MEMORY (compressed only).
@@ -154,8 +157,8 @@ pub unsafe extern "C" fn picollo_snapshot_decode(
 /// with as many decimals as the layout has significant digits.
 ///
 /// Requires: ticks_per_half_distance is the number of rows in each half of the distance, at most 1,000,000, or 0 for
-///   5; value_scale is what values are divided by, or 0 for 1; csv is 1 for comma-separated values, or 0 for columns,
-///   with mean, deviation, maximum and total below; buffer has capacity bytes.
+///   5; value_scale is what values are divided by, or 0 for 1; csv is PICOLLO_HGRM_COLUMNS or PICOLLO_HGRM_CSV; buffer has
+///   capacity bytes.
 /// Returns: PICOLLO_OK, also for an empty snapshot, which has no rows; PICOLLO_ERR_BUFFER_TOO_SMALL;
 ///   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
 ///   (ticks_per_half_distance, csv, and a value_scale that is negative or not finite).
@@ -175,7 +178,11 @@ pub unsafe extern "C" fn picollo_snapshot_format_hgrm(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let snapshot = unsafe { snapshot::read(snapshot)? };
-        let format = if flag(csv)? { HgrmFormat::Csv } else { HgrmFormat::Columns };
+        let format = if either(csv, PICOLLO_HGRM_COLUMNS, PICOLLO_HGRM_CSV)? {
+            HgrmFormat::Csv
+        } else {
+            HgrmFormat::Columns
+        };
         // SAFETY: as above.
         unsafe {
             try_write_text(buffer, capacity, out_length, &|mut out| {

@@ -11,8 +11,8 @@ use crate::snapshot::read;
 use crate::status::picollo_status;
 
 /// Finds the interpolated percentiles at many ranks, in any order: for each the smallest value whose interpolated rank
-/// reaches it. The inverse of picollo_snapshot_rank_of_value with interpolate 1; in the same buckets as
-/// picollo_snapshot_percentiles.
+/// reaches it. The inverse of picollo_snapshot_rank_of_value with PICOLLO_RANK_INTERPOLATED; in the same
+/// buckets as picollo_snapshot_percentiles.
 ///
 /// Requires: ranks and out have length elements each and do not overlap.
 /// Returns: as picollo_snapshot_percentiles.

@@ -75,7 +75,7 @@ layout!(crate::session::picollo_event_info, 288, not_counted_count 0, overhead_f
 layout!(crate::benchmark::picollo_benchmark_options, 80, struct_size 0, flags 4, min_blocks 8, max_blocks 12,
     repetitions 16, budget_seconds 24, warm_up_seconds 32, sample_seconds 40, precision 48, confidence 56,
     relative_threshold 64, resolution_seconds 72);
-layout!(crate::benchmark::picollo_benchmark_result, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
+layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 112, overhead_b 120, repetitions_a 128,
     repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
     flags 184, reserved 188);
-layout!(crate::benchmark::picollo_benchmark_counter, 24, a 0, b 8, status 16, reserved 20);
+layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);

@@ -24,20 +24,29 @@
 //!
 //! - Names are picollo_<thing>_<verb>. Parameters come in the order: the thing itself, inputs, outputs, error detail.
 //! - Errors: calls that can fail return a picollo_status, PICOLLO_OK or a negative number. Recording cannot fail.
-//! - Outputs are written only on success. Exceptions are the lengths of text and lists, which are also told when the
-//!   buffer is too small, and picollo_error, which is written only on failure.
+//! - Outputs are written only on success. Exceptions are out_length, which is also told when a buffer is too small, and
+//!   picollo_error, which is written only on failure.
 //! - NULL is checked, and answered by PICOLLO_ERR_NULL_POINTER, or by doing nothing where there is no status. The hot
 //!   functions that do not check say so. Pointers must be aligned for their type.
-//! - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too.
-//!   What is made from a handle keeps what it needs alive, so things may be freed in any order. Nothing else is ever
-//!   the caller's to free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
+//! - Ownership: handles are opaque and counted. What _create returns is given back by _free, which takes NULL too, and
+//!   where there may be several owners, _retain makes one reference more.
+//!   What is made from a handle keeps what it needs alive, so things may be freed in any order. Of calls that hand out a
+//!   handle that is there already, those that end in _ref give a reference of the caller's own, which _free gives back, and
+//!   those that end in _borrow lend one, which is not counted and must not be freed. Nothing else is ever the caller's to
+//!   free, and the library keeps no pointer to the caller's memory after a call, but for _init_in,
 //!   _attach and picollo_log_reader_create.
 //! - Threads: "any thread" calls may be made at the same time from several threads on the same object; "one at a time"
 //!   calls need the caller's own exclusion; "opening thread only" is for the thread that made the object.
-//! - Options begin with struct_size and zero means the default, so that options made for an older or a newer version of
-//!   this header work: a struct_size below that of the first version is PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field
-//!   that this version does not know PICOLLO_ERR_UNSUPPORTED. All other structs never change.
-//! - Text is UTF-8 and NUL-terminated. It goes into the caller's buffer.
+//! - Options begin with struct_size, and zero means the default: PICOLLO_..._OPTIONS_INIT sets the one and zeroes the rest.
+//!   So options made for an older or a newer version of this header work: a struct_size below that of the first version is
+//!   PICOLLO_ERR_INVALID_ARGUMENT, a non-zero field that this version does not know PICOLLO_ERR_UNSUPPORTED. All other
+//!   structs never change.
+//! - Text, bytes and lists go into the caller's buffer, whole or not at all. The parameters are buffer (of lists: out),
+//!   capacity in bytes (of lists: elements) and out_length, in this order. *out_length is what there is. Where that is more
+//!   than capacity, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL, *out_length is written nevertheless, and nothing else is; so
+//!   a buffer of NULL with a capacity of 0 asks for the length.
+//! - Text is UTF-8 and NUL-terminated. The NUL takes a byte of capacity, and *out_length does not count it. A buffer that is
+//!   too small for a text, but has room for a NUL, begins with one.
 //! - Ranges are closed: both ends belong to them.
 //! - Forks: a child goes on with its copies of histograms, snapshots and recorders; its copies of sessions it can only
 //!   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or

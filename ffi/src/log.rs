@@ -7,9 +7,11 @@
 //!     picollo_snapshot *snapshot;
 //!     picollo_status status;
 //!     picollo_log_reader_create(text, length, &reader);
-//!     while ((status = picollo_log_reader_next(reader, &interval, &snapshot)) != PICOLLO_ERR_EMPTY) {
+//!     while ((status = picollo_log_reader_next(reader, &interval)) != PICOLLO_END) {
 //!         if (status != PICOLLO_OK) continue;     (a line that cannot be read; reading goes on after it)
-//!         ... interval.tag, interval.start_seconds, picollo_snapshot_percentiles(snapshot, ...) ...
+//!         ... interval.tag, interval.start_seconds: is it wanted? ...
+//!         if (picollo_log_reader_decode(reader, &snapshot) != PICOLLO_OK) continue;
+//!         ... picollo_snapshot_percentiles(snapshot, ...) ...
 //!         picollo_snapshot_free(snapshot);
 //!     }
 //!     picollo_log_reader_free(reader);
@@ -27,7 +29,7 @@ use core::ffi::c_char;
 use picollo_core::log::{Header, Interval, Reader, write_header, write_interval};
 
 use crate::argument::{exclusive, input, output, slice, text};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
 use crate::handles::{picollo_log_reader, picollo_snapshot};
 use crate::interchange;
@@ -66,8 +68,7 @@ impl Log {
     /// Goes on to the next interval.
     fn advance(&mut self) -> Outcome<picollo_log_interval> {
         self.interval = None;
-        // The end.
-        let interval = self.reader.next().ok_or(picollo_core::Error::Empty)??;
+        let interval = self.reader.next().ok_or(Failure::END)??;
         let tag = interval.tag.unwrap_or("");
         if tag.contains('\0') {
             return Err(picollo_core::Error::Corrupt.into());
@@ -143,41 +144,17 @@ pub unsafe extern "C" fn picollo_log_reader_set_max_counters(
     })
 }
 
-/// Reads the next interval and decodes its histogram, whose time is the end of the interval.
+/// Reads the next interval. Its histogram is not decoded, so that picking from a large log by tag and time costs little:
+/// picollo_log_reader_decode does that, for those that are wanted.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval, or
-///   whose histogram is broken, and what else picollo_snapshot_decode returns: the next call goes on after that line;
-///   PICOLLO_ERR_NULL_POINTER (reader, out_interval, out), and then nothing is read.
-/// Ownership: *out is the caller's, for picollo_snapshot_free; it needs neither the reader nor the text.
-/// Threads: any thread, one at a time with this reader.
-/// Cost: that of reading a line and of picollo_snapshot_decode.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_log_reader_next(
-    reader: *mut picollo_log_reader,
-    out_interval: *mut picollo_log_interval,
-    out: *mut *mut picollo_snapshot,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (log, out_interval, out) =
-            unsafe { (exclusive(reader.cast::<Log>())?, output(out_interval)?, output(out)?) };
-        let interval = log.advance()?;
-        out.set(log.decode()?);
-        out_interval.set(interval);
-        Ok(())
-    })
-}
-
-/// Reads the next interval without decoding its histogram, to pick from a large log by tag and time.
-/// picollo_log_reader_decode decodes it.
-///
-/// Returns: as picollo_log_reader_next, for reader and out_interval; a broken histogram is not noticed here.
+/// Returns: PICOLLO_OK; PICOLLO_END at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval: the
+///   next call goes on after it (a broken histogram is not noticed here); PICOLLO_ERR_NULL_POINTER (reader,
+///   out_interval), and then nothing is read.
 /// Threads: any thread, one at a time with this reader.
 /// Cost: that of reading a line.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_log_reader_next_interval(
+pub unsafe extern "C" fn picollo_log_reader_next(
     reader: *mut picollo_log_reader,
     out_interval: *mut picollo_log_interval,
 ) -> picollo_status {
@@ -189,11 +166,12 @@ pub unsafe extern "C" fn picollo_log_reader_next_interval(
     })
 }
 
-/// Decodes the histogram of the interval that was read last, as picollo_log_reader_next does. It may be done again.
+/// Decodes the histogram of the interval that was read last. Where it says no time of its own, its time is the end of the
+/// interval. It may be done again.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY when no interval was read, or the last line read was none; otherwise as
+/// Returns: PICOLLO_OK; PICOLLO_ERR_EMPTY when no interval was read, the last line read was none, or at the end; otherwise as
 ///   picollo_snapshot_decode; PICOLLO_ERR_NULL_POINTER (reader, out).
-/// Ownership: as picollo_log_reader_next.
+/// Ownership: *out is the caller's, for picollo_snapshot_free; it needs neither the reader nor the text.
 /// Threads: any thread, one at a time with this reader.
 /// Cost: that of picollo_snapshot_decode.
 /// Since: 0.1

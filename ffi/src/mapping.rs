@@ -142,7 +142,8 @@ pub unsafe extern "C" fn picollo_snapshot_layout(
 }
 
 /// Finds the bucket of a value, whether the value is in range or not: the values that cannot be told from it. Its count
-/// is 0; its storage_index is UINT64_MAX when the value is out of range.
+/// is 0; its storage_index is UINT64_MAX when the value is out of range. Two values share a bucket when its lower is the
+/// same of both.
 ///
 /// Requires: layout was filled in by this library; only its min_trackable, max_trackable and block_scale are looked at.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
@@ -167,29 +168,6 @@ pub unsafe extern "C" fn picollo_layout_bucket_of(
             storage_index,
             logical_index: layout.logical_index(value),
         });
-        Ok(())
-    })
-}
-
-/// Tells whether two values share a bucket, in range or not.
-///
-/// Requires: layout as for picollo_layout_bucket_of.
-/// Returns: PICOLLO_OK, with *out 1 or 0; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT as
-///   picollo_layout_bucket_of.
-/// Threads: any thread.
-/// Cost: none to speak of.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_layout_equivalent(
-    layout: *const picollo_layout,
-    a: u64,
-    b: u64,
-    out: *mut u32,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (layout, out) = unsafe { (read(layout)?, output(out)?) };
-        out.set(layout.are_equivalent(a, b) as u32);
         Ok(())
     })
 }

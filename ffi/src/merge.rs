@@ -1,13 +1,13 @@
 //! Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
 //!
-//! Each bucket's count goes, whole, to the bucket that its midpoint falls into. Between the same buckets, and into coarser
+//! Each bucket's count goes, whole, to the bucket that its midpoint falls into (PICOLLO_PLACEMENT_MIDPOINT). Between the same buckets, and into coarser
 //! ones, that is exact: the result is what recording there would have given, in whatever order things are merged. Into
 //! finer buckets it is right within the error of the coarser. What lies outside the range is counted as underflow or
 //! overflow there; nothing vanishes.
 
 pub use picollo_core::Merged as picollo_merged;
 
-use crate::argument::{flag, output};
+use crate::argument::{either, output};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
@@ -15,6 +15,11 @@ use crate::handles::{picollo_histogram, picollo_snapshot};
 use crate::snapshot;
 use crate::snapshot_block::Block;
 use crate::status::picollo_status;
+
+/// A bucket's count goes, whole, to the bucket of its midpoint.
+pub const PICOLLO_PLACEMENT_MIDPOINT: u32 = 0;
+/// A bucket's count is divided among all buckets that it has values of, in proportion, losing none to rounding.
+pub const PICOLLO_PLACEMENT_SPREAD: u32 = 1;
 
 /// Writes a report to those who want one.
 ///
@@ -36,27 +41,27 @@ unsafe fn check_report(out: *mut picollo_merged) -> Outcome {
     if out.is_null() || out.is_aligned() { Ok(()) } else { Err(Failure::INVALID_ARGUMENT) }
 }
 
-/// As picollo_snapshot_merge, with a choice of how counts are placed, and a report of what became of them.
+/// Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
+/// bits is counted as lost. The next update replaces what was merged.
 ///
-/// Requires: into and other are not the same snapshot; spread is 0 to give a bucket's count to the bucket of its
-///   midpoint, or 1 to divide it among all buckets that it has values of, in proportion, losing none to rounding; out is
-///   NULL, or leads to where the report goes.
+/// Requires: into and other are not the same snapshot; placement is PICOLLO_PLACEMENT_...; out is NULL, or leads to where
+///   a report goes of what could not be placed exactly.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same, and
-///   for spread.
+///   for placement.
 /// Threads: any thread, one at a time with into.
 /// Cost: one pass over the counters of other; allocates nothing.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_merge_reported(
+pub unsafe extern "C" fn picollo_snapshot_merge(
     into: *mut picollo_snapshot,
     other: *const picollo_snapshot,
-    spread: u32,
+    placement: u32,
     out: *mut picollo_merged,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (into, other) = unsafe { snapshot::pair(into, other)? };
-        let spread = flag(spread)?;
+        let spread = either(placement, PICOLLO_PLACEMENT_MIDPOINT, PICOLLO_PLACEMENT_SPREAD)?;
         // SAFETY: as above.
         unsafe { check_report(out)? };
         let into = into.counts_mut();
@@ -93,25 +98,27 @@ pub unsafe extern "C" fn picollo_snapshot_subtract(
     })
 }
 
-/// As picollo_histogram_add, with a choice of how counts are placed, and a report of what became of them. What wraps
-/// around 32-bit counters is not in the report: a snapshot has it among the lost.
+/// Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
+/// finer here, each count goes to the bucket that holds the midpoint of its own, or is spread. What lies outside the range
+/// here is counted as underflow or overflow; underflow, overflow and lost counts are added to theirs. What wraps around
+/// 32-bit counters is not in the report: a snapshot has it among the lost.
 ///
-/// Requires: spread and out as for picollo_snapshot_merge_reported.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (spread).
+/// Requires: placement and out as for picollo_snapshot_merge.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, other); PICOLLO_ERR_INVALID_ARGUMENT (placement).
 /// Threads: as picollo_histogram_record, which it is a kind of.
 /// Cost: one pass over the counters of the snapshot.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_histogram_add_reported(
+pub unsafe extern "C" fn picollo_histogram_add(
     histogram: *mut picollo_histogram,
     other: *const picollo_snapshot,
-    spread: u32,
+    placement: u32,
     out: *mut picollo_merged,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (histogram, other) = unsafe { (borrow(histogram)?, snapshot::read(other)?) };
-        let spread = flag(spread)?;
+        let spread = either(placement, PICOLLO_PLACEMENT_MIDPOINT, PICOLLO_PLACEMENT_SPREAD)?;
         // SAFETY: as above.
         unsafe { check_report(out)? };
         let merged =

@@ -16,7 +16,7 @@ use core::ffi::c_char;
 use picollo_core::text::picture::{ChartOptions, Picture, Pictures, Series, Theme};
 use picollo_core::{Layout, Snapshot};
 
-use crate::argument::{flag, slice, text};
+use crate::argument::{either, slice, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
@@ -31,6 +31,11 @@ pub const PICOLLO_PICTURE_PERCENTILES: u32 = 0;
 pub const PICOLLO_PICTURE_DENSITY: u32 = 1;
 /// The snapshots from left to right as columns, values upwards, counts as colors. Not in a terminal.
 pub const PICOLLO_PICTURE_HEAT_MAP: u32 = 2;
+
+/// Unicode's blocks and lines, of up to 3 bytes each.
+pub const PICOLLO_CHARACTERS_UNICODE: u32 = 0;
+/// Nothing but ASCII, besides what the caller gives.
+pub const PICOLLO_CHARACTERS_ASCII: u32 = 1;
 
 /// Light, or dark where the reader prefers that.
 pub const PICOLLO_THEME_AUTO: u32 = 0;
@@ -48,7 +53,8 @@ const _: () = assert!(
         && PICOLLO_THEME_DARK == Theme::Dark as u32
 );
 
-/// How an SVG looks. Set struct_size, zero the rest, and change what should not be the default.
+/// How an SVG looks. Begin with PICOLLO_PICTURE_OPTIONS_INIT, and change what should
+/// not be the default.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_picture_options {
@@ -70,8 +76,8 @@ unsafe impl options::Options for picollo_picture_options {
 /// Writes the density of a snapshot on one line without a line break, from the smallest to the largest observation in
 /// equal parts of a logarithmic axis (a linear one where they lie close). A part without observations is a space.
 ///
-/// Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is 1 for shades
-///   of ASCII (.:-=+*#%@), or 0 for Unicode's blocks, of 3 bytes each; buffer has capacity bytes.
+/// Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is
+///   PICOLLO_CHARACTERS_ASCII for shades (.:-=+*#%@), or PICOLLO_CHARACTERS_UNICODE for blocks; buffer has capacity bytes.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
 ///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (ascii).
 /// Threads: any thread.
@@ -89,7 +95,7 @@ pub unsafe extern "C" fn picollo_snapshot_format_sparkline(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let snapshot = unsafe { snapshot::read(snapshot)? };
-        let ascii = flag(ascii)?;
+        let ascii = either(ascii, PICOLLO_CHARACTERS_UNICODE, PICOLLO_CHARACTERS_ASCII)?;
         // SAFETY: as above.
         unsafe {
             write_text(buffer, capacity, out_length, &|out| snapshot.write_sparkline(out, columns, ascii))
@@ -101,7 +107,7 @@ pub unsafe extern "C" fn picollo_snapshot_format_sparkline(
 ///
 /// Requires: picture is PICOLLO_PICTURE_PERCENTILES or _DENSITY; title and unit are NULL for none; columns and rows are
 ///   those of the plot, without what is written around it, at most 240 and 100, more are the same, or 0 for 64 and 10;
-///   ascii is 1 to write nothing but ASCII, besides title and unit, or 0; buffer has capacity bytes.
+///   ascii is PICOLLO_CHARACTERS_...; buffer has capacity bytes.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
 ///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (picture, ascii, and title or unit that are not UTF-8).
 /// Threads: any thread.
@@ -127,7 +133,13 @@ pub unsafe extern "C" fn picollo_snapshot_format_chart(
         if picture == Picture::HeatMap {
             return Err(Failure::INVALID_ARGUMENT);
         }
-        let options = ChartOptions { title, unit, columns, rows, ascii: flag(ascii)? };
+        let options = ChartOptions {
+            title,
+            unit,
+            columns,
+            rows,
+            ascii: either(ascii, PICOLLO_CHARACTERS_UNICODE, PICOLLO_CHARACTERS_ASCII)?,
+        };
         // SAFETY: as above.
         unsafe {
             write_text(buffer, capacity, out_length, &|out| {

@@ -1,10 +1,9 @@
-//! Registries: histograms with names and labels, written as OpenMetrics text for Prometheus and its like.
+//! Registries: histograms with names and labels, written for Prometheus and its like.
 //!
 //!     picollo_registry *registry;
 //!     const picollo_label labels[] = {{"method", "GET"}};
 //!     const uint64_t bounds[] = {1000000, 10000000, 100000000};      (nanoseconds, as recorded)
-//!     picollo_metric_options metric = {0};
-//!     metric.struct_size = sizeof metric;
+//!     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
 //!     metric.name = "request_seconds";
 //!     metric.unit = "seconds";
 //!     metric.divisor = 1e9;
@@ -14,9 +13,8 @@
 //!     picollo_registry_add(registry, latency, &metric, bounds, 3, NULL);
 //!     for each scrape:
 //!         picollo_registry_update(registry);
-//!         picollo_registry_write_openmetrics(registry, text, sizeof text, &length);
-//!
-//! The media type of the text is application/openmetrics-text; version=1.0.0; charset=utf-8.
+//!         picollo_registry_encode(registry, PICOLLO_EXPOSITION_OPENMETRICS, bytes, sizeof bytes, &length);
+//!         send(bytes, length)
 //!
 //! An observation is counted in the buckets whose bound is at or above the midpoint of its own bucket. So counts are exact
 //! for bounds at which a bucket of the histogram ends, as those one below a power of two are, and otherwise off by those
@@ -24,7 +22,7 @@
 //! it, and what was above it is counted at +Inf alone. Lost and not finite observations are told by counters beside the
 //! histogram, _lost and _not_finite, where there are any.
 
-use core::ffi::c_char;
+use core::ffi::{c_char, c_void};
 
 use picollo_core::{Lock, Metric, Registry};
 
@@ -36,7 +34,10 @@ use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_regist
 use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
-use crate::text::write_text;
+use crate::text::write_bytes;
+
+/// OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8.
+pub const PICOLLO_EXPOSITION_OPENMETRICS: u32 = 0;
 
 /// Do not tell since when there are counts: no _created.
 pub const PICOLLO_METRIC_NO_CREATED: u32 = 1 << 0;
@@ -52,8 +53,8 @@ pub struct picollo_label {
     pub value: *const c_char,
 }
 
-/// What a histogram is known as. Set struct_size and name, zero the rest, and change what should not be the default.
-/// Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
+/// What a histogram is known as. Begin with PICOLLO_METRIC_OPTIONS_INIT, set name, and change what should not
+/// be the default. Strings are NUL-terminated UTF-8, NULL is the same as "", and all of it is copied.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_metric_options {
@@ -202,7 +203,7 @@ pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_add(
     registry: *mut picollo_registry,
-    histogram: *mut picollo_histogram,
+    histogram: *const picollo_histogram,
     metric: *const picollo_metric_options,
     bounds: *const u64,
     length: usize,
@@ -233,7 +234,7 @@ pub unsafe extern "C" fn picollo_registry_add(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_add_double(
     registry: *mut picollo_registry,
-    histogram: *mut picollo_double_histogram,
+    histogram: *const picollo_double_histogram,
     metric: *const picollo_metric_options,
     bounds: *const f64,
     length: usize,
@@ -291,27 +292,32 @@ pub unsafe extern "C" fn picollo_registry_update(registry: *mut picollo_registry
     })
 }
 
-/// Writes what the last update has taken as OpenMetrics text, by the rules of all text: see picollo_summary_format.
+/// Writes what the last update has taken in a format of expositions. There is no NUL at the end, also of those that are
+/// text.
 ///
-/// Requires: buffer has capacity bytes. Between asking for the length and writing there must be neither an update nor
-///   another histogram, or the length may differ.
+/// Requires: format is PICOLLO_EXPOSITION_...; buffer has capacity bytes. Between asking for the length and writing there
+///   must be neither an update nor another histogram, or the length may differ.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
-///   capacity above 0); PICOLLO_ERR_FORKED.
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (format); PICOLLO_ERR_FORKED.
 /// Threads: any thread.
 /// Cost: less than a microsecond for each bucket; allocates nothing.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_registry_write_openmetrics(
+pub unsafe extern "C" fn picollo_registry_encode(
     registry: *const picollo_registry,
-    buffer: *mut c_char,
+    format: u32,
+    buffer: *mut c_void,
     capacity: usize,
     out_length: *mut usize,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         unsafe {
+            if format != PICOLLO_EXPOSITION_OPENMETRICS {
+                return Err(Failure::INVALID_ARGUMENT);
+            }
             with(registry, |registry| {
-                write_text(buffer, capacity, out_length, &|mut out| registry.write_openmetrics(&mut out))
+                write_bytes(buffer, capacity, out_length, &|mut out| registry.write_openmetrics(&mut out))
             })
         }
     })

@@ -3,17 +3,15 @@
 //! A session opens events for one target, scheduled together where the processor has room, each with a histogram of
 //! its own:
 //!
-//!     picollo_event events[2];
+//!     const char *const specs[] = {"cycles", "branch-misses"};
 //!     picollo_error error;
 //!     picollo_session *session;
-//!     picollo_event_parse("cycles", &events[0], &error);
-//!     picollo_event_parse("branch-misses", &events[1], &error);
-//!     if (picollo_session_create(NULL, events, 2, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
+//!     if (picollo_session_open(specs, 2, NULL, &session, &error) != PICOLLO_OK) puts(error.message), exit(1);
 //!     for (...) {
 //!         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
 //!         work();
 //!         picollo_session_read(session, PICOLLO_READ_AUTO, NULL);
-//!         picollo_session_record(session, 1);
+//!         picollo_session_record(session, PICOLLO_SINCE_PREVIOUS);
 //!     }
 //!
 //! picollo_session_create, _enable and _reset take a base: values and times from which to count. picollo_session_read
@@ -39,17 +37,20 @@
 //!   thread, one at a time. After a fork the child can only free its copy: all else is PICOLLO_ERR_FORKED, because
 //!   the counters are the parent's.
 
-pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_reading};
-use picollo_native::{ReadMode, Session};
+use core::ffi::c_char;
 
-use crate::argument::{exclusive, flag, input, output, slice, slice_mut};
-use crate::event::{picollo_error, picollo_event};
+pub use picollo_native::{EventInfo as picollo_event_info, Reading as picollo_reading};
+use picollo_native::{ReadMode, Session, Status};
+
+use crate::argument::{either, exclusive, input, output, slice, slice_mut};
+use crate::event::{parse_all, picollo_error, picollo_event};
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_explained, guard_uncancelled, guard_void_uncancelled};
 use crate::handles::{picollo_histogram, picollo_session};
 use crate::histogram::into_handle;
 use crate::memory;
 use crate::session_options::{picollo_session_options, read_options};
+use crate::snapshot::{PICOLLO_SINCE_PREVIOUS, PICOLLO_SINCE_RESET};
 use crate::status::{PICOLLO_OK, picollo_status};
 
 /// The session behind a handle, to read from.
@@ -108,7 +109,36 @@ pub unsafe extern "C" fn picollo_session_create(
     })
 }
 
-/// Closes the events and frees the session. Histograms that picollo_session_histogram gave out live on. NULL is
+/// Opens the events that texts name: picollo_event_parse for each, and picollo_session_create for all.
+///
+/// Requires: specs leads to length texts, 1 to PICOLLO_SESSION_MAX_EVENTS, each as for picollo_event_parse; options as for
+///   picollo_session_create; error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (specs, a text, out); otherwise as picollo_event_parse, also with
+///   PICOLLO_SESSION_SKIP_UNAVAILABLE, and as picollo_session_create. error tells which text, and what to do about it.
+/// Ownership: *out is the caller's, for picollo_session_free.
+/// Threads: any thread, which becomes the opening thread.
+/// Cost: that of both.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_session_open(
+    specs: *const *const c_char,
+    length: usize,
+    options: *const picollo_session_options,
+    out: *mut *mut picollo_session,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on.
+        let (out, options, specs) = unsafe { (output(out)?, read_options(options)?, slice(specs, length)?) };
+        // SAFETY: as above.
+        let events = unsafe { parse_all(specs)? };
+        let session = Session::create(&options, &events)?;
+        out.set(memory::create(session)?.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Closes the events and frees the session. Histograms that picollo_session_histogram_ref gave out live on. NULL is
 /// allowed and does nothing.
 ///
 /// Requires: session is not used any more.
@@ -283,41 +313,51 @@ unsafe fn read_slowly(session: *mut picollo_session, how: u32, error: *mut picol
 /// Records the last reading of each event into its histogram. An event that was not counted records nothing, and is
 /// tallied in picollo_event_info.not_counted_count.
 ///
-/// Requires: deltas is 1 for what was counted between the last two reads, or 0 for what was counted since the base.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (deltas); PICOLLO_ERR_EMPTY
+/// Requires: since is PICOLLO_SINCE_PREVIOUS for what was counted between the last two reads, or PICOLLO_SINCE_RESET for
+///   what was counted since the base.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY
 ///   when nothing was read since the base, or since the last record; PICOLLO_ERR_FORKED.
 /// Threads: any thread, one at a time.
 /// Cost: a record for each event; no system call, no allocation.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_record(
-    session: *mut picollo_session,
-    deltas: u32,
-) -> picollo_status {
-    // SAFETY: the caller's promise, passed on.
-    guard(|| Ok(unsafe { change(session)? }.record(flag(deltas)?)?))
+pub unsafe extern "C" fn picollo_session_record(session: *mut picollo_session, since: u32) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let session = unsafe { change(session)? };
+        Ok(session.record(either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?)?)
+    })
 }
 
 /// Tells the last reading of each event.
 ///
-/// Requires: deltas as for picollo_session_record; out has length elements, at least as many as the session has
-///   events. Further ones are left as they are.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (session, out); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
-///   PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_EMPTY before the first read since the base; PICOLLO_ERR_FORKED.
+/// Requires: since as for picollo_session_record; out has capacity elements. There are as many readings as events.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (session, out_length, and out with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (since); PICOLLO_ERR_EMPTY before the first read since the base;
+///   PICOLLO_ERR_FORKED.
 /// Threads: any thread, one at a time.
 /// Cost: none to speak of; no system call, no allocation.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_session_readings(
     session: *const picollo_session,
-    deltas: u32,
+    since: u32,
     out: *mut picollo_reading,
-    length: usize,
+    capacity: usize,
+    out_length: *mut usize,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (session, out) = unsafe { (read(session)?, slice_mut(out, length)?) };
-        Ok(session.readings(flag(deltas)?, out)?)
+        let (session, out, out_length) =
+            unsafe { (read(session)?, slice_mut(out, capacity)?, output(out_length)?) };
+        let deltas = either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)?;
+        match session.readings(deltas, out) {
+            Err(failure) if failure.status() != Status::BufferTooSmall => Err(failure.into()),
+            told => {
+                out_length.set(session.length()?);
+                Ok(told?)
+            }
+        }
     })
 }
 
@@ -351,8 +391,8 @@ pub unsafe extern "C" fn picollo_session_reset(
 /// Cost: none to speak of.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_session_histogram(
-    session: *mut picollo_session,
+pub unsafe extern "C" fn picollo_session_histogram_ref(
+    session: *const picollo_session,
     index: usize,
     out: *mut *mut picollo_histogram,
 ) -> picollo_status {

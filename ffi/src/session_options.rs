@@ -92,8 +92,8 @@ const _: () = {
     );
 };
 
-/// What a session is made from. Set struct_size, zero the rest, and change what should not be the default: the
-/// calling thread on any CPU, in user space, counting at once.
+/// What a session is made from. Begin with PICOLLO_SESSION_OPTIONS_INIT, and change what should not be the
+/// default: the calling thread on any CPU, in user space, counting at once.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_session_options {

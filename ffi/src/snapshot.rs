@@ -7,7 +7,7 @@
 //!     picollo_snapshot_create(histogram, &snapshot);
 //!     for (;;) {
 //!         wait_a_second();
-//!         picollo_snapshot_update(snapshot, 1);     (what was recorded since the last time)
+//!         picollo_snapshot_update(snapshot, PICOLLO_SINCE_PREVIOUS);
 //!         ... picollo_snapshot_percentiles, picollo_snapshot_summary ...
 //!     }
 //!     picollo_snapshot_free(snapshot);
@@ -24,7 +24,7 @@ pub use picollo_core::{
 };
 use picollo_core::{Since, Snapshot, ValueSelection};
 
-use crate::argument::{exclusive, flag, input, output, slice, slice_mut, write_list};
+use crate::argument::{either, exclusive, input, list, output, slice, slice_mut};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
@@ -38,6 +38,21 @@ pub const PICOLLO_VALUE_MIDPOINT: u32 = 0;
 pub const PICOLLO_VALUE_LOWER: u32 = 1;
 /// A bucket reports the largest value in it.
 pub const PICOLLO_VALUE_UPPER: u32 = 2;
+
+/// What was counted since the reset; by a session since its base.
+pub const PICOLLO_SINCE_RESET: u32 = 0;
+/// What was counted since the previous update; by a session between the last two reads.
+pub const PICOLLO_SINCE_PREVIOUS: u32 = 1;
+
+/// Count the value's own bucket whole.
+pub const PICOLLO_RANK_WHOLE_BUCKETS: u32 = 0;
+/// Count of the value's own bucket the share up to where the value lies in it.
+pub const PICOLLO_RANK_INTERPOLATED: u32 = 1;
+
+/// All buckets from the first to the last.
+pub const PICOLLO_BUCKETS_ALL: u32 = 0;
+/// Buckets with counts only.
+pub const PICOLLO_BUCKETS_NON_EMPTY: u32 = 1;
 
 const _: () = assert!(
     PICOLLO_VALUE_MIDPOINT == ValueSelection::Midpoint as u32
@@ -79,7 +94,7 @@ pub unsafe fn pair<'a>(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_snapshot_create(
-    histogram: *mut picollo_histogram,
+    histogram: *const picollo_histogram,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     guard(|| {
@@ -126,7 +141,7 @@ pub unsafe extern "C" fn picollo_snapshot_required_size(
 pub unsafe extern "C" fn picollo_snapshot_init_in(
     memory: *mut c_void,
     size: usize,
-    histogram: *mut picollo_histogram,
+    histogram: *const picollo_histogram,
     out: *mut *mut picollo_snapshot,
 ) -> picollo_status {
     guard(|| {
@@ -143,10 +158,10 @@ pub unsafe extern "C" fn picollo_snapshot_init_in(
 /// Takes the counts of the histogram anew, while writers and other readers go on. Every update is where the next delta
 /// starts from: deltas add up to all that was recorded, whatever was reset meanwhile.
 ///
-/// Requires: deltas is 1 for what was recorded since the previous update, or 0 for what was recorded since the reset.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (deltas);
+/// Requires: since is PICOLLO_SINCE_....
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (since);
 ///   PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one; PICOLLO_ERR_BUSY
-///   against competing resets (deltas 0 only): the snapshot is empty then, and the next delta starts where it would
+///   against competing resets (PICOLLO_SINCE_RESET only): the snapshot is empty then, and the next delta starts where it would
 ///   have.
 /// Threads: any thread, one at a time with this snapshot, also while others record and reset.
 /// Cost: copies all counters: tens of microseconds for 28,672; allocates nothing.
@@ -154,12 +169,16 @@ pub unsafe extern "C" fn picollo_snapshot_init_in(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_snapshot_update(
     snapshot: *mut picollo_snapshot,
-    deltas: u32,
+    since: u32,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let block = unsafe { exclusive(snapshot.cast::<Block>())? };
-        block.update(if flag(deltas)? { Since::PreviousUpdate } else { Since::Reset })
+        block.update(if either(since, PICOLLO_SINCE_RESET, PICOLLO_SINCE_PREVIOUS)? {
+            Since::PreviousUpdate
+        } else {
+            Since::Reset
+        })
     })
 }
 
@@ -248,7 +267,7 @@ pub unsafe extern "C" fn picollo_snapshot_percentile_values(
 /// Tells which percentage of the observations is at or below a value: those in buckets up to and including its own. 0
 /// below the range, 100 above.
 ///
-/// Requires: interpolate is 0, or 1 to count of the value's own bucket only the share up to where the value lies in it.
+/// Requires: interpolate is PICOLLO_RANK_WHOLE_BUCKETS or PICOLLO_RANK_INTERPOLATED.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot, out_rank); PICOLLO_ERR_INVALID_ARGUMENT (interpolate);
 ///   PICOLLO_ERR_EMPTY when nothing was recorded.
 /// Threads: any thread.
@@ -264,7 +283,10 @@ pub unsafe extern "C" fn picollo_snapshot_rank_of_value(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (snapshot, out_rank) = unsafe { (read(snapshot)?, output(out_rank)?) };
-        out_rank.set(snapshot.rank_of_value(value, flag(interpolate)?)?);
+        out_rank.set(snapshot.rank_of_value(
+            value,
+            either(interpolate, PICOLLO_RANK_WHOLE_BUCKETS, PICOLLO_RANK_INTERPOLATED)?,
+        )?);
         Ok(())
     })
 }
@@ -292,11 +314,9 @@ pub unsafe extern "C" fn picollo_snapshot_bucket_of(
 
 /// Lists the buckets with their counts, in ascending order.
 ///
-/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; out has capacity elements, or is NULL to
-///   ask for the number of buckets alone.
-/// Returns: PICOLLO_OK, with *out_length the number of buckets; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the
-///   number that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
-///   PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
+/// Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; out has capacity elements.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only).
 /// Threads: any thread.
 /// Cost: two passes over the counters; allocates nothing.
 /// Since: 0.1
@@ -310,36 +330,11 @@ pub unsafe extern "C" fn picollo_snapshot_buckets(
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (snapshot, out_length) = unsafe { (read(snapshot)?, output(out_length)?) };
-        // SAFETY: as above.
-        unsafe {
-            if flag(non_empty_only)? {
-                let length = snapshot.recorded_buckets().count();
-                write_list(snapshot.recorded_buckets(), length, out, capacity, out_length)
-            } else {
-                write_list(snapshot.buckets(), snapshot.layout().length(), out, capacity, out_length)
-            }
+        let (snapshot, list) = unsafe { (read(snapshot)?, list(out, capacity, out_length)?) };
+        if either(non_empty_only, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY)? {
+            list.fill(snapshot.recorded_buckets(), snapshot.recorded_buckets().count())
+        } else {
+            list.fill(snapshot.buckets(), snapshot.layout().length())
         }
-    })
-}
-
-/// Adds all counts of another snapshot, of any layout, by the rule of picollo_histogram_add. What does not fit into 64
-/// bits is counted as lost. The next update replaces what was merged.
-///
-/// Requires: into and other are not the same snapshot.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (into, other); PICOLLO_ERR_INVALID_ARGUMENT when they are the same.
-/// Threads: any thread, one at a time with into.
-/// Cost: one pass over the counters of other; allocates nothing.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_snapshot_merge(
-    into: *mut picollo_snapshot,
-    other: *const picollo_snapshot,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (into, other) = unsafe { pair(into, other)? };
-        into.counts_mut().merge(other);
-        Ok(())
     })
 }

@@ -1,24 +1,27 @@
 //! Status and errors.
 //!
-//! Every call that can fail returns a picollo_status: PICOLLO_OK, which is 0, or one of the negative numbers below.
+//! Every call that can fail returns a picollo_status: PICOLLO_OK, which is 0, or one of the negative numbers below. All of
+//! those but PICOLLO_END are errors.
 //! Numbers are never reused; a later version may return new ones. Each function lists what it returns. Any of them that
 //! returns a status, and is not handed out as a hot one, may also return PICOLLO_ERR_PANIC, which is a defect of the
 //! library and is worth a report.
 
 use core::ffi::{CStr, c_char};
 
-/// 0 is success, everything else is negative.
+/// 0 is success; everything else is negative, and says that nothing was delivered.
 pub type picollo_status = i32;
 
 /// Done.
 pub const PICOLLO_OK: picollo_status = 0;
+/// There is no more: what is asked again and again for the next one has come to its end. No error.
+pub const PICOLLO_END: picollo_status = -100;
 /// A pointer is NULL that must not be.
 pub const PICOLLO_ERR_NULL_POINTER: picollo_status = -1;
 /// An argument is outside its documented range, or a pointer is not aligned for what it points to.
 pub const PICOLLO_ERR_INVALID_ARGUMENT: picollo_status = -2;
 /// The allocator had no memory; nothing was changed.
 pub const PICOLLO_ERR_OUT_OF_MEMORY: picollo_status = -3;
-/// The caller's buffer is too small; the call says how much it needs.
+/// The caller's buffer is too small; out_length, where there is one, tells how much is needed.
 pub const PICOLLO_ERR_BUFFER_TOO_SMALL: picollo_status = -4;
 /// This build, platform, mode or option does not offer it.
 pub const PICOLLO_ERR_UNSUPPORTED: picollo_status = -5;
@@ -26,7 +29,7 @@ pub const PICOLLO_ERR_UNSUPPORTED: picollo_status = -5;
 pub const PICOLLO_ERR_INCOMPATIBLE: picollo_status = -6;
 /// Encoded data or an image in memory is malformed.
 pub const PICOLLO_ERR_CORRUPT: picollo_status = -7;
-/// Nothing was recorded, so there is nothing to tell; or the end of a log.
+/// Nothing was recorded or read, so there is nothing to tell.
 pub const PICOLLO_ERR_EMPTY: picollo_status = -8;
 /// Only the thread that opened the session may do this.
 pub const PICOLLO_ERR_WRONG_THREAD: picollo_status = -9;
@@ -60,6 +63,7 @@ pub extern "C" fn picollo_status_str(status: picollo_status) -> *const c_char {
 fn text(status: picollo_status) -> &'static CStr {
     match status {
         PICOLLO_OK => c"ok",
+        PICOLLO_END => c"there is no more",
         PICOLLO_ERR_NULL_POINTER => c"a pointer is NULL that must not be",
         PICOLLO_ERR_INVALID_ARGUMENT => c"an argument is outside its documented range",
         PICOLLO_ERR_OUT_OF_MEMORY => c"out of memory",
@@ -86,12 +90,15 @@ mod tests {
 
     #[test]
     fn every_status_has_a_sentence_of_its_own() {
-        let mut known: Vec<&CStr> =
-            (-15..=0).chain([-127]).map(text).inspect(|text| assert_ne!(*text, c"unknown status")).collect();
+        let mut known: Vec<&CStr> = (-15..=0)
+            .chain([-100, -127])
+            .map(text)
+            .inspect(|text| assert_ne!(*text, c"unknown status"))
+            .collect();
         known.sort_unstable();
         known.dedup();
-        assert_eq!(known.len(), 17);
-        for unknown in [1, -16, -126, -128, i32::MIN, i32::MAX] {
+        assert_eq!(known.len(), 18);
+        for unknown in [1, -16, -99, -101, -126, -128, i32::MIN, i32::MAX] {
             assert_eq!(text(unknown), c"unknown status");
         }
     }

@@ -4,16 +4,16 @@
 //! it does: a bucket is never divided. All go on until everything recorded is covered; an empty snapshot has none. (All
 //! buckets, and those with counts, are listed by picollo_snapshot_buckets.)
 //!
-//! The functions fill an array. With out NULL they tell how many steps there are:
+//! The functions fill an array, and tell how many steps there are where it is too small:
 //!
-//!     size_t length;
+//!     size_t length = 0;
 //!     picollo_snapshot_linear_steps(snapshot, 1000, NULL, 0, &length);
 //!     picollo_step *steps = malloc(length * sizeof *steps);
 //!     picollo_snapshot_linear_steps(snapshot, 1000, steps, length, &length);
 
 pub use picollo_core::Step as picollo_step;
 
-use crate::argument::{output, write_list};
+use crate::argument::list;
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
@@ -26,7 +26,7 @@ pub const PICOLLO_MAX_STEPS: usize = 16_777_216;
 /// Fills the caller's array, or tells how long it has to be. `steps` makes the same steps each time.
 ///
 /// # Safety
-/// `out` must be NULL or valid for writes of `capacity` steps, `out_length` for a write.
+/// `out` must be valid for writes of `capacity` steps, `out_length` for a write.
 unsafe fn write_steps<I: Iterator<Item = picollo_step>>(
     steps: impl Fn() -> picollo_core::Result<I>,
     out: *mut picollo_step,
@@ -34,21 +34,19 @@ unsafe fn write_steps<I: Iterator<Item = picollo_step>>(
     out_length: *mut usize,
 ) -> Outcome {
     // SAFETY: the caller's promise, passed on.
-    let out_length = unsafe { output(out_length)? };
+    let list = unsafe { list(out, capacity, out_length)? };
     let length = steps()?.take(PICOLLO_MAX_STEPS + 1).count();
     if length > PICOLLO_MAX_STEPS {
         return Err(Failure::INVALID_ARGUMENT);
     }
-    // SAFETY: as above.
-    unsafe { write_list(steps()?, length, out, capacity, out_length) }
+    list.fill(steps()?, length)
 }
 
 /// Lists steps of equal width: they end at width - 1, 2 * width - 1, ...
 ///
-/// Requires: width is not 0; out has capacity elements, or is NULL to ask for the number of steps alone.
-/// Returns: PICOLLO_OK, with *out_length the number of steps; PICOLLO_ERR_BUFFER_TOO_SMALL, with *out_length the number
-///   that is needed and nothing else written; PICOLLO_ERR_NULL_POINTER (snapshot, out_length);
-///   PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
+/// Requires: width is not 0; out has capacity elements.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and out with a
+///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a width of 0, and for more than PICOLLO_MAX_STEPS steps.
 /// Threads: any thread.
 /// Cost: twice that of one pass over the counters and the steps; allocates nothing.
 /// Since: 0.1
@@ -71,7 +69,7 @@ pub unsafe extern "C" fn picollo_snapshot_linear_steps(
 
 /// Lists steps of growing width: they end at first - 1, first * base - 1, first * base * base - 1, ..., rounded down.
 ///
-/// Requires: first is not 0, base is above 1; out has capacity elements, or is NULL to ask for the number of steps alone.
+/// Requires: first is not 0, base is above 1; out has capacity elements.
 /// Returns: as picollo_snapshot_linear_steps, for first and base.
 /// Threads: any thread.
 /// Cost: as picollo_snapshot_linear_steps.
@@ -98,7 +96,7 @@ pub unsafe extern "C" fn picollo_snapshot_logarithmic_steps(
 /// They end with a bucket each, and several may end with the same. These are the rows of picollo_snapshot_format_hgrm.
 ///
 /// Requires: ticks_per_half_distance is the number of steps in each half of the distance, not 0; out has capacity
-///   elements, or is NULL to ask for the number of steps alone.
+///   elements.
 /// Returns: as picollo_snapshot_linear_steps, for ticks_per_half_distance.
 /// Threads: any thread.
 /// Cost: as picollo_snapshot_linear_steps.

@@ -54,7 +54,7 @@ pub unsafe extern "C" fn picollo_snapshot_summary(
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_summary(
-    histogram: *mut picollo_histogram,
+    histogram: *const picollo_histogram,
     value_selection: u32,
     out: *mut picollo_summary,
 ) -> picollo_status {

@@ -2,8 +2,7 @@
 //!
 //! Text goes into the caller's buffer, UTF-8 with a NUL at the end. *out_length is its length in bytes, without the
 //! NUL. When buffer is too small, the answer is PICOLLO_ERR_BUFFER_TOO_SMALL with the same *out_length, and of the
-//! buffer only buffer[0] is written, with 0. A buffer of NULL with a capacity of 0 asks for the length. So, to have
-//! room for sure:
+//! buffer only buffer[0] is written, with 0. So, to have room for sure:
 //!
 //!     size_t length = 0;
 //!     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
@@ -14,17 +13,19 @@
 //! NULL is the same as "". They are escaped for the format, and column widths count Unicode scalar values.
 
 use core::ffi::c_char;
+#[cfg(feature = "std")]
+use core::ffi::c_void;
 use core::fmt::{self, Write};
 
 use picollo_core::text::{BufferWriter, Format, ListedBucket, write_c_string};
 use picollo_core::{Snapshot, ValueSelection};
 
-use crate::argument::{flag, input, output, slice_mut, text};
+use crate::argument::{either, input, output, slice_mut, text};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
 use crate::memory;
-use crate::snapshot::{self, picollo_percentile};
+use crate::snapshot::{self, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY, picollo_percentile};
 use crate::status::picollo_status;
 use crate::summary::picollo_summary;
 
@@ -59,6 +60,31 @@ pub unsafe fn write_text(
     let written = write_c_string(buffer, write);
     out_length.set(written.length);
     if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
+}
+
+/// As [`write_text`], for what is read with its length: there is no NUL, and a buffer that is too small is not written to.
+///
+/// # Safety
+/// As for [`write_text`].
+#[cfg(feature = "std")]
+pub unsafe fn write_bytes(
+    buffer: *mut c_void,
+    capacity: usize,
+    out_length: *mut usize,
+    write: &dyn Fn(&mut dyn Write) -> fmt::Result,
+) -> Outcome {
+    // SAFETY: the caller's promises, passed on.
+    let (buffer, out_length) = unsafe { (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?) };
+    let mut counter = BufferWriter::new(&mut []);
+    // The counter does not fail, so an error is the producer's decision to end its text.
+    let _ = write(&mut counter);
+    let length = counter.needed();
+    out_length.set(length);
+    if length > capacity {
+        return Err(Failure::BUFFER_TOO_SMALL);
+    }
+    let _ = write(&mut BufferWriter::new(buffer));
+    Ok(())
 }
 
 /// Whether [`write_text`] would take these. Nothing is written yet.
@@ -215,7 +241,7 @@ pub unsafe extern "C" fn picollo_percentile_format(
 /// picollo_percentile_format, for the observation in the middle of the bucket: its number among all is before +
 /// ceil(count / 2), and its rank that number / total * 100. So an only observation is at rank 100.
 ///
-/// Requires: non_empty_only is 1 to leave out buckets without counts, or 0; value_selection is PICOLLO_VALUE_...;
+/// Requires: non_empty_only is PICOLLO_BUCKETS_ALL or PICOLLO_BUCKETS_NON_EMPTY; value_selection is PICOLLO_VALUE_...;
 ///   buffer has capacity bytes.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a
 ///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (non_empty_only, value_selection).
@@ -234,7 +260,10 @@ pub unsafe extern "C" fn picollo_snapshot_format_buckets(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let snapshot = unsafe { snapshot::read(snapshot)? };
-        let (non_empty_only, selection) = (flag(non_empty_only)?, ValueSelection::try_from(value_selection)?);
+        let (non_empty_only, selection) = (
+            either(non_empty_only, PICOLLO_BUCKETS_ALL, PICOLLO_BUCKETS_NON_EMPTY)?,
+            ValueSelection::try_from(value_selection)?,
+        );
         let write = |out: &mut dyn Write| write_buckets(out, snapshot, non_empty_only, selection);
         // SAFETY: the caller's promises, passed on.
         unsafe { write_text(buffer, capacity, out_length, &write) }

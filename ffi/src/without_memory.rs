@@ -7,7 +7,7 @@
 
 use core::ptr;
 
-use crate::handles::picollo_histogram;
+use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_histogram_array};
 use crate::status::{PICOLLO_ERR_UNSUPPORTED, picollo_status};
 
 macro_rules! unsupported {
@@ -32,7 +32,7 @@ macro_rules! nothing {
 
 unsupported! {
     picollo_histogram_array_create
-    picollo_histogram_array_at
+    picollo_histogram_array_ref
     picollo_histogram_array_footprint
     picollo_double_histogram_create
     picollo_double_histogram_collect
@@ -51,7 +51,7 @@ unsupported! {
     picollo_registry_add_double
     picollo_registry_remove
     picollo_registry_update
-    picollo_registry_write_openmetrics
+    picollo_registry_encode
 }
 
 nothing! {
@@ -71,8 +71,20 @@ extern "C" fn picollo_histogram_array_length() -> usize {
     0
 }
 
+/// Nor anything to count references to.
+#[unsafe(no_mangle)]
+extern "C" fn picollo_histogram_array_retain() -> *mut picollo_histogram_array {
+    ptr::null_mut()
+}
+
+/// As for arrays.
+#[unsafe(no_mangle)]
+extern "C" fn picollo_double_histogram_retain() -> *mut picollo_double_histogram {
+    ptr::null_mut()
+}
+
 /// Nor histograms in them.
 #[unsafe(no_mangle)]
-extern "C" fn picollo_histogram_array_get() -> *mut picollo_histogram {
+extern "C" fn picollo_histogram_array_borrow() -> *mut picollo_histogram {
     ptr::null_mut()
 }

@@ -14,6 +14,8 @@ mod layout;
 mod manual;
 #[path = "header/rust.rs"]
 mod rust;
+#[path = "header/text.rs"]
+mod text;
 #[path = "header/witness.rs"]
 mod witness;
 
@@ -24,6 +26,7 @@ use std::sync::OnceLock;
 
 use c::{Item, Kind};
 use cbindgen::{Builder, Config, DocumentationLength, DocumentationStyle, ItemType, Language, Style};
+use text::{NODISCARD, tidy, with_initialisers};
 
 /// One section of the header per concept: the module whose documentation introduces it and whose items it holds, other
 /// files that define its structs, and those structs, by their names in Rust.
@@ -104,8 +107,8 @@ const NAMES: &[(&str, &str)] = &[
     ("DoubleBucket", "picollo_double_bucket"),
     ("DoublePercentile", "picollo_double_percentile"),
     ("DoubleSummary", "picollo_double_summary"),
-    ("BenchmarkResult", "picollo_benchmark_result"),
-    ("BenchmarkCounter", "picollo_benchmark_counter"),
+    ("BenchmarkResult", "picollo_benchmark_outcome"),
+    ("BenchmarkCounter", "picollo_benchmark_counts"),
     ("Error", "picollo_error"),
     ("Event", "picollo_event"),
     ("PerfInfo", "picollo_perf_info"),
@@ -229,52 +232,15 @@ fn section(section: &Section) -> String {
     let mut text = Vec::new();
     bindings.write(&mut text);
     let text = tidy(&String::from_utf8(text).unwrap());
+    let text = with_initialisers(text.trim());
     format!("{}\n{}\n", introduction(&module, &format!(" {}", "-".repeat(106))), text.trim())
 }
 
-/// What cbindgen writes, made shorter to read.
-fn tidy(text: &str) -> String {
-    let mut tidied: Vec<String> = Vec::new();
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        let indent = &line[..line.len() - line.trim_start().len()];
-        if line.trim() == "/**" {
-            let mut comment = Vec::new();
-            while let Some(line) = lines.next_if(|line| line.trim() != "*/") {
-                comment.push(line.trim().trim_start_matches('*').trim_end());
-            }
-            lines.next();
-            // Comments on one line where they fit.
-            match comment[..] {
-                [only] => tidied.push(format!("{indent}/**{only} */")),
-                _ => {
-                    tidied.push(line.to_string());
-                    tidied.extend(comment.iter().map(|line| format!("{indent} *{line}")));
-                    tidied.push(format!("{indent} */"));
-                }
-            }
-            continue;
-        }
-        let line = match line.strip_prefix("#define ").and_then(|define| define.split_once(" -")) {
-            Some((name, number)) => format!("#define {name} (-{number})"),
-            None if line.contains("typedef") => line.to_string(),
-            None => line.replace("struct picollo_", "picollo_"),
-        };
-        tidied.push(line);
-    }
-    // Constants stand close together: no blank line between one and the next, unless their comments are long.
-    let mut text = String::new();
-    for (at, line) in tidied.iter().enumerate() {
-        let next = tidied.get(at + 1).map_or("", |line| line.as_str());
-        let is_define = |at: usize| tidied.get(at).is_some_and(|line| line.starts_with("#define "));
-        let between = at > 0 && is_define(at - 1) && next.ends_with(" */") && is_define(at + 2);
-        if line.is_empty() && (next.is_empty() || between) {
-            continue;
-        }
-        text += line;
-        text += "\n";
-    }
-    text
+/// The header without what is no declaration.
+fn declarations() -> String {
+    let lines = generated().replacen(NODISCARD, "", 1).replace("PICOLLO_NODISCARD\n", "");
+    assert!(!lines.contains("NODISCARD"));
+    lines
 }
 
 /// The header as it should be. Made once: the tests run at the same time, and files are written on the way.
@@ -289,7 +255,7 @@ fn generate() -> String {
     let mut header = format!(
         "/* Generated from ffi/src by ci/describe.sh; change it there. */\n\
          {opening}\
-         #ifndef PICOLLO_H\n#define PICOLLO_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n\
+         #ifndef PICOLLO_H\n#define PICOLLO_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n{NODISCARD}\n\
          #ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n\
          {}\
          #ifdef __cplusplus\n}}\n#endif\n\n#endif /* PICOLLO_H */\n",
@@ -314,7 +280,7 @@ fn the_header_speaks_c() {
 /// What the header declares.
 fn items() -> &'static [Item] {
     static ITEMS: OnceLock<Vec<Item>> = OnceLock::new();
-    ITEMS.get_or_init(|| c::parse(generated()))
+    ITEMS.get_or_init(|| c::parse(&declarations()))
 }
 
 /// The definition in Rust of a struct, by its name in C.
@@ -357,9 +323,31 @@ fn every_function_is_a_page_of_the_manual() {
 }
 
 #[test]
+fn options_can_be_initialised_and_statuses_are_not_to_be_passed_over() {
+    for item in items() {
+        match &item.kind {
+            Kind::Struct(fields) if fields[0].name == "struct_size" => {
+                let name = format!("{}_INIT", item.name.to_uppercase());
+                assert!(
+                    items().iter().any(|item| item.name == name && matches!(item.kind, Kind::Initialiser)),
+                    "{name}"
+                );
+            }
+            Kind::Function(result, _) => {
+                let marked =
+                    generated().contains(&format!("PICOLLO_NODISCARD\n{} {}(", result.base, item.name));
+                assert_eq!(marked, result.base == "picollo_status", "{}", item.name);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
 fn the_parser_leaves_nothing_out() {
+    let header = declarations();
     let names: Vec<&str> = items().iter().map(|item| item.name.as_str()).collect();
-    for line in generated().lines().filter(|line| !line.starts_with([' ', '/', '}'])) {
+    for line in header.lines().filter(|line| !line.starts_with([' ', '/', '}'])) {
         let declares =
             |name: &str| name.starts_with("picollo_") || name.starts_with("PICOLLO_") && name != "PICOLLO_H";
         let words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| declares(word));
@@ -368,12 +356,12 @@ fn the_parser_leaves_nothing_out() {
         }
     }
     // One declaration a line, but for the parameters of functions, which are indented.
-    let begins = |start: &str| generated().lines().filter(|line| line.starts_with(start)).count();
+    let begins = |start: &str| header.lines().filter(|line| line.starts_with(start)).count();
     let count = |of: fn(&Kind) -> bool| items().iter().filter(|item| of(&item.kind)).count();
-    assert_eq!(count(|kind| matches!(kind, Kind::Constant(_))), begins("#define PICOLLO_") - 1);
+    let is_macro = |kind: &Kind| matches!(kind, Kind::Constant(_) | Kind::Initialiser);
+    assert_eq!(count(is_macro), begins("#define PICOLLO_") - 1);
     assert_eq!(count(|kind| matches!(kind, Kind::Struct(_))), begins("} picollo_"));
-    let functions =
-        generated().lines().filter(|line| !line.starts_with([' ', '/', '#']) && line.contains('('));
+    let functions = header.lines().filter(|line| !line.starts_with([' ', '/', '#']) && line.contains('('));
     assert_eq!(count(|kind| matches!(kind, Kind::Function(..))), functions.count());
 }
 

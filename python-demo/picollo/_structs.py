@@ -9,9 +9,14 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_char, c_char_p, c_double, c_int32, c_uint32, c_uint64, c_void_p
 
-ABI_VERSION = 1
+ABI_VERSION = 2
+
+VERSION_MAJOR = 0
+VERSION_MINOR = 1
+VERSION_PATCH = 0
 
 OK = 0
+END = -100
 ERR_NULL_POINTER = -1
 ERR_INVALID_ARGUMENT = -2
 ERR_OUT_OF_MEMORY = -3
@@ -45,7 +50,19 @@ VALUE_MIDPOINT = 0
 VALUE_LOWER = 1
 VALUE_UPPER = 2
 
+SINCE_RESET = 0
+SINCE_PREVIOUS = 1
+
+RANK_WHOLE_BUCKETS = 0
+RANK_INTERPOLATED = 1
+
+BUCKETS_ALL = 0
+BUCKETS_NON_EMPTY = 1
+
 MAX_STEPS = 16777216
+
+PLACEMENT_MIDPOINT = 0
+PLACEMENT_SPREAD = 1
 
 SUMMARY_PERCENTILES = 16
 
@@ -59,6 +76,9 @@ TEXT_CSV = 3
 ENCODING_HDR_V2 = 0
 ENCODING_HDR_V2_COMPRESSED = 1
 ENCODING_NATIVE = 2
+
+HGRM_COLUMNS = 0
+HGRM_CSV = 1
 
 DEFAULT_MAX_COUNTERS = 6291456
 
@@ -81,12 +101,20 @@ PICTURE_PERCENTILES = 0
 PICTURE_DENSITY = 1
 PICTURE_HEAT_MAP = 2
 
+CHARACTERS_UNICODE = 0
+CHARACTERS_ASCII = 1
+
 THEME_AUTO = 0
 THEME_LIGHT = 1
 THEME_DARK = 2
 
 DOUBLE_DOTNET_RANKS = 1 << 0
 DOUBLE_EXACT_SUM = 1 << 1
+
+INTERVAL_LOOK = 0
+INTERVAL_COLLECT = 1
+
+EXPOSITION_OPENMETRICS = 0
 
 METRIC_NO_CREATED = 1 << 0
 
@@ -587,8 +615,8 @@ class BenchmarkOptions(ctypes.Structure):
     ]
 
 
-class BenchmarkResult(ctypes.Structure):
-    """``picollo_benchmark_result``"""
+class BenchmarkOutcome(ctypes.Structure):
+    """``picollo_benchmark_outcome``"""
 
     _fields_ = [
         ("blocks", BlockComparison),
@@ -606,8 +634,8 @@ class BenchmarkResult(ctypes.Structure):
     ]
 
 
-class BenchmarkCounter(ctypes.Structure):
-    """``picollo_benchmark_counter``"""
+class BenchmarkCounts(ctypes.Structure):
+    """``picollo_benchmark_counts``"""
 
     _fields_ = [
         ("a", c_double),
@@ -650,6 +678,6 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_reading": Reading,
     "picollo_event_info": EventInfo,
     "picollo_benchmark_options": BenchmarkOptions,
-    "picollo_benchmark_result": BenchmarkResult,
-    "picollo_benchmark_counter": BenchmarkCounter,
+    "picollo_benchmark_outcome": BenchmarkOutcome,
+    "picollo_benchmark_counts": BenchmarkCounts,
 }

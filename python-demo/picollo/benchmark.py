@@ -17,7 +17,7 @@ from ._handle import Handle
 from ._library import held, own, released
 from ._text import c_text, read_text
 from .compare import BlockComparison, Verdict
-from .errors import EmptyError, check, check_detail
+from .errors import check, check_detail
 from .event import Event
 from .histogram import Histogram
 
@@ -62,7 +62,7 @@ class BenchmarkResult:
 
     def __init__(
         self,
-        raw: structs.BenchmarkResult,
+        raw: structs.BenchmarkOutcome,
         a: Histogram,
         b: Histogram,
         counters: tuple[BenchmarkCounter, ...],
@@ -245,29 +245,31 @@ class Benchmark(Handle):
         parsed = [event if isinstance(event, Event) else Event(event) for event in events]
         self._names = [event.name for event in parsed]
         raw_events = (structs.Event * len(parsed))(*(event._raw for event in parsed))
-        pointer, error = c_void_p(), structs.Error()
+        pointer, self._error = c_void_p(), structs.Error()
+        self._events = tuple(str(event) for event in parsed)
         status = released.benchmark_create(
-            byref(options), raw_events, len(parsed), byref(pointer), byref(error)
+            byref(options), raw_events, len(parsed), byref(pointer), byref(self._error)
         )
-        check_detail(status, error, tuple(str(event) for event in parsed))
+        check_detail(status, self._error, self._events)
         self._pointer = own(pointer, held.benchmark_free)
         self._which, self._repetitions = c_uint32(), c_uint64()
 
     def next(self) -> Optional[Step]:
         """What to run now; ``None`` at the end. The sample begins when this returns."""
-        status = held.benchmark_next(self._handle(), byref(self._which), byref(self._repetitions))
-        if status == EmptyError.STATUS:
+        status = held.benchmark_next(self._handle(), byref(self._which), byref(self._repetitions), byref(self._error))
+        if status == structs.END:
             return None
-        check(status, "benchmark")
+        check_detail(status, self._error, self._events)
         return Step(self._which.value, self._repetitions.value)
 
     def done(self) -> None:
         """Ends the sample."""
-        check(held.benchmark_done(self._handle()), "benchmark")
+        check_detail(held.benchmark_done(self._handle(), byref(self._error)), self._error, self._events)
 
     def done_after(self, seconds: float) -> None:
         """Ends a sample that was measured by other means: it took so many seconds."""
-        check(held.benchmark_done_after(self._handle(), round(seconds * 1e12)), "benchmark")
+        status = held.benchmark_done_after(self._handle(), round(seconds * 1e12), byref(self._error))
+        check_detail(status, self._error, self._events)
 
     @property
     def progress(self) -> float:
@@ -282,21 +284,21 @@ class Benchmark(Handle):
         :raises EmptyError: before the first block is done.
         """
         handle = self._handle()
-        raw = structs.BenchmarkResult()
-        check(held.benchmark_get_result(handle, byref(raw)), "benchmark")
+        raw = structs.BenchmarkOutcome()
+        check(held.benchmark_result(handle, byref(raw)), "benchmark")
         counters = []
         for index, event in enumerate(self._names):
-            counter = structs.BenchmarkCounter()
-            check(held.benchmark_get_counter(handle, index, byref(counter)), "counter")
+            counter = structs.BenchmarkCounts()
+            check(held.benchmark_counter(handle, index, byref(counter)), "counter")
             known = counter.status == 0
             counters.append(BenchmarkCounter(event, counter.a if known else None, counter.b if known else None))
         texts = c_text(title, "title"), c_text(name, "name"), c_text(other_name, "other_name")
-        text = read_text(lambda *buffer: held.benchmark_format_markdown(handle, *texts, *buffer), "benchmark")
+        text = read_text(lambda *buffer: held.benchmark_format(handle, *texts, structs.TEXT_MARKDOWN, *buffer), "benchmark")
         return BenchmarkResult(raw, self._histogram(Step.A, name), self._histogram(Step.B, other_name), tuple(counters), text)
 
     def _histogram(self, which: int, name: str) -> Histogram:
         pointer = c_void_p()
-        check(held.benchmark_histogram(self._handle(), which, byref(pointer)), "histogram")
+        check(held.benchmark_histogram_ref(self._handle(), which, byref(pointer)), "histogram")
         return Histogram._adopt(pointer, name)
 
     def __reduce__(self) -> Any:

@@ -12,7 +12,7 @@ from ._arguments import checked_error, u64
 from ._buffers import double_batch_of
 from ._handle import Handle, Recorder, locked, new_lock
 from ._library import held, own, released
-from .errors import InvalidArgumentError, check
+from .errors import BufferTooSmallError, InvalidArgumentError, check
 from .summary import NamedSummary
 
 __all__ = [
@@ -134,7 +134,7 @@ class DoubleSnapshot(Handle):
         self._name = name
         self._pointer: Optional[c_void_p] = None
         pointer = c_void_p()
-        check(held.double_snapshot_create(byref(pointer)), "snapshot")
+        check(held.double_snapshot_create(None, byref(pointer)), "snapshot")
         self._pointer = own(pointer, held.double_snapshot_free)
 
     def _take(self, histogram: c_void_p, collect: bool) -> DoubleSnapshot:
@@ -206,7 +206,9 @@ class DoubleSnapshot(Handle):
         length = c_size_t()
         with self._lock:
             handle = self._handle()
-            check(held.double_snapshot_buckets(handle, None, 0, byref(length)), "buckets")
+            status = held.double_snapshot_buckets(handle, None, 0, byref(length))
+            if status != BufferTooSmallError.STATUS:
+                check(status, "buckets")
             found = (structs.DoubleBucket * length.value)()
             check(held.double_snapshot_buckets(handle, found, length.value, byref(length)), "buckets")
         return found

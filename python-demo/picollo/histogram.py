@@ -187,7 +187,7 @@ class Histogram(Recorder):
         snapshot = snapshot_of(other, "a histogram adds snapshots and histograms")
         raw = structs.Merged()
         with snapshot._lock:
-            check(held.histogram_add_reported(self._handle(), snapshot._handle(), bool(spread), byref(raw)), "add")
+            check(held.histogram_add(self._handle(), snapshot._handle(), bool(spread), byref(raw)), "add")
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def reset(self) -> None:

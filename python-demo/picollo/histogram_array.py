@@ -78,7 +78,7 @@ class HistogramArray(Handle):
         """A histogram; negative indices count from the end."""
         at = self._index(index)
         pointer = c_void_p()
-        check(held.histogram_array_at(self._handle(), at, byref(pointer)), "histogram of an array")
+        check(held.histogram_array_ref(self._handle(), at, byref(pointer)), "histogram of an array")
         histogram = Histogram._adopt(pointer, f"{self._name}[{at}]" if self._name else "")
         histogram._many_writers = self._many_writers
         return histogram

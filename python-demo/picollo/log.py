@@ -16,7 +16,7 @@ from ._library import held, own, released
 from ._lines import LineSource, TooLong
 from ._log_writer import LogWriter
 from ._text import read_text
-from .errors import CorruptError, EmptyError, check
+from .errors import CorruptError, check
 from .interchange import check_decoding
 from .snapshot import Snapshot
 
@@ -144,8 +144,8 @@ class LogReader(Iterator[LogInterval]):
 
     def _read(self, chunk: _Chunk) -> Optional[LogInterval]:
         raw = structs.LogInterval()
-        status = held.log_reader_next_interval(chunk.pointer, byref(raw))
-        if status == EmptyError.STATUS:
+        status = held.log_reader_next(chunk.pointer, byref(raw))
+        if status == structs.END:
             self._lines_before += chunk.line
             self._times = chunk.times
             self._chunk = None

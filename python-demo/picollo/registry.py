@@ -115,7 +115,8 @@ class Registry(Handle):
         handle = self._handle()
         if update:
             self.update()
-        return read_text(lambda *buffer: released.registry_write_openmetrics(handle, *buffer), "OpenMetrics text")
+        form = structs.EXPOSITION_OPENMETRICS
+        return read_text(lambda *buffer: released.registry_encode(handle, form, *buffer), "OpenMetrics text")
 
     def close(self) -> None:
         """Lets go of the histograms now rather than when nothing refers to the registry any more. May be called again."""

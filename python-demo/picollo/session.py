@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import threading
-from ctypes import byref, c_uint32, c_void_p
+from ctypes import byref, c_size_t, c_uint32, c_void_p
 from typing import Any, Iterable, Literal, NamedTuple, Optional, Union
 
 from . import _structs as structs
@@ -281,7 +281,7 @@ class Session(Handle):
 
     def _raw_readings(self, deltas: bool) -> tuple[int, Any]:
         found = (structs.Reading * len(self))()
-        return self._call(held.session_readings, deltas, found, len(self)), found
+        return self._call(held.session_readings, deltas, found, len(self), byref(c_size_t())), found
 
     def measure(self, how: How = "auto") -> Measurement:
         """``with session.measure(): ...`` reads before and after the block, and records what was counted in between.
@@ -306,7 +306,7 @@ class Session(Handle):
             return known
         pointer = c_void_p()
         if kept is None:
-            status = self._call(held.session_histogram, position, byref(pointer))
+            status = self._call(held.session_histogram_ref, position, byref(pointer))
         else:
             status = kept.infos[position].status
         if status != 0:

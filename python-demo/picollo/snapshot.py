@@ -11,7 +11,7 @@ from . import _structs as structs
 from ._arguments import u64
 from ._handle import Handle, locked, new_lock
 from ._library import Functions, held, own, released
-from .errors import InvalidArgumentError, check
+from .errors import BufferTooSmallError, InvalidArgumentError, check
 from .percentile import (
     Bucket,
     BucketPercentile,
@@ -258,7 +258,9 @@ class Snapshot(Handle):
         with self._lock:
             handle = self._handle()
             function = self._functions.snapshot_buckets
-            check(function(handle, bool(non_empty), None, 0, byref(length)), what)
+            status = function(handle, bool(non_empty), None, 0, byref(length))
+            if status != BufferTooSmallError.STATUS:
+                check(status, what)
             found = (structs.Bucket * length.value)()
             check(function(handle, bool(non_empty), found, length.value, byref(length)), what)
         return found
@@ -273,7 +275,7 @@ class Snapshot(Handle):
             giving them to the one at their midpoint.
         """
         code = bool(spread)
-        return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge_reported(*handles[:2], code, handles[2]))
+        return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge(*handles[:2], code, handles[2]))
 
     def subtract(self, other: Snapshot) -> Merged:
         """Takes away all counts of another snapshot, from where :meth:`merge` would have put them. So it undoes a merge, and

@@ -67,8 +67,8 @@ def test_what_is_no_library(python: Python, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "complaint"),
     [
-        ("unsigned picollo_abi_version(void) { return 99; }", "its ABI version is 99, this package needs 1"),
-        ("unsigned picollo_abi_version(void) { return 1; }", "older than this package, it lacks picollo_version"),
+        ("unsigned picollo_abi_version(void) { return 99; }", "its ABI version is 99, this package needs 2"),
+        ("unsigned picollo_abi_version(void) { return 2; }", "older than this package, it lacks picollo_version"),
     ],
 )
 def test_unfit_libraries(python: Python, tmp_path: Path, body: str, complaint: str) -> None:

@@ -79,7 +79,7 @@ namespace Picollo.Metrics
     /// <summary>How much of an event a call took.</summary>
     public readonly struct BenchmarkCounter
     {
-        internal BenchmarkCounter(string name, in PicolloBenchmarkCounter native)
+        internal BenchmarkCounter(string name, in PicolloBenchmarkCounts native)
         {
             Name = name;
             Before = native.A;
@@ -110,21 +110,21 @@ namespace Picollo.Metrics
         private static readonly Action s_nothing = Nothing;
 
         private readonly BenchmarkHandle _handle;
-        private readonly PicolloBenchmarkResult _result;
+        private readonly PicolloBenchmarkOutcome _result;
 
         private Benchmark(BenchmarkHandle handle, IReadOnlyList<string> counters)
         {
             _handle = handle;
-            PicolloBenchmarkResult result;
-            Outcome.Check(NativeMethods.picollo_benchmark_get_result(handle, &result));
+            PicolloBenchmarkOutcome result;
+            Outcome.Check(NativeMethods.picollo_benchmark_result(handle, &result));
             _result = result;
             HistogramBefore = Histogram(0);
             HistogramAfter = Histogram(1);
             var counted = new BenchmarkCounter[counters.Count];
             for (int i = 0; i < counted.Length; i++)
             {
-                PicolloBenchmarkCounter native;
-                Outcome.Check(NativeMethods.picollo_benchmark_get_counter(handle, (UIntPtr)(uint)i, &native));
+                PicolloBenchmarkCounts native;
+                Outcome.Check(NativeMethods.picollo_benchmark_counter(handle, (UIntPtr)(uint)i, &native));
                 counted[i] = new BenchmarkCounter(counters[i], in native);
             }
             Counters = counted;
@@ -145,19 +145,20 @@ namespace Picollo.Metrics
             PicolloBenchmarkOptions native = chosen.ToNative();
             IReadOnlyList<string> counters = chosen.Counters ?? new string[0];
             BenchmarkHandle handle = Create(&native, counters);
+            PicolloError error;
             try
             {
                 while (true)
                 {
                     uint which;
                     ulong repetitions;
-                    int status = NativeMethods.picollo_benchmark_next(handle, &which, &repetitions);
-                    if (status == (int)PicolloStatus.Empty)
+                    int status = NativeMethods.picollo_benchmark_next(handle, &which, &repetitions, &error);
+                    if (status == (int)PicolloStatus.End)
                         return new Benchmark(handle, counters);
-                    Outcome.Check(status);
+                    Outcome.Check(status, &error);
                     Action action = which == Constants.BenchmarkA ? before : which == Constants.BenchmarkB ? after : s_nothing;
                     Repeat(action, repetitions);
-                    Outcome.Check(NativeMethods.picollo_benchmark_done(handle));
+                    Outcome.Check(NativeMethods.picollo_benchmark_done(handle, &error), &error);
                 }
             }
             catch
@@ -229,8 +230,8 @@ namespace Picollo.Metrics
                 return NativeText.Read((buffer, capacity, length) =>
                 {
                     fixed (byte* text = nativeTitle, before = nativeBefore, after = nativeAfter)
-                        return NativeMethods.picollo_benchmark_format_markdown(
-                            _handle, text, before, after, buffer, capacity, length);
+                        return NativeMethods.picollo_benchmark_format(
+                            _handle, text, before, after, Constants.TextMarkdown, buffer, capacity, length);
                 });
         }
 
@@ -273,7 +274,7 @@ namespace Picollo.Metrics
 
         private HdrHistogram Histogram(uint which)
         {
-            Outcome.Check(NativeMethods.picollo_benchmark_histogram(_handle, which, out HistogramHandle histogram));
+            Outcome.Check(NativeMethods.picollo_benchmark_histogram_ref(_handle, which, out HistogramHandle histogram));
             return new HdrHistogram(histogram, RecordMode.SingleWriter, false);
         }
     }

@@ -16,7 +16,9 @@ namespace Picollo.Metrics
         public DoubleSnapshot()
         {
             Loader.Ensure();
-            Outcome.Check(NativeMethods.picollo_double_snapshot_create(out _handle));
+            // No histogram, which is NULL.
+            using (var none = new DoubleHistogramHandle())
+                Outcome.Check(NativeMethods.picollo_double_snapshot_create(none, out _handle));
         }
 
         /// <summary>Totals, sum, extremes and moments.</summary>

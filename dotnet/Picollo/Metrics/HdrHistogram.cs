@@ -101,7 +101,7 @@ namespace Picollo.Metrics
             ThrowIfDisposed();
             PicolloMerged merged;
             lock (snapshot.Gate)
-                Outcome.Check(NativeMethods.picollo_histogram_add_reported(
+                Outcome.Check(NativeMethods.picollo_histogram_add(
                     _handle, snapshot.Current(), spread ? 1u : 0u, &merged));
             return new MergeReport(in merged);
         }

@@ -100,7 +100,7 @@ namespace Picollo.Metrics
                 HdrHistogram known = _histograms[index];
                 if (known != null && !known.IsDisposed)
                     return known;
-                Outcome.Check(NativeMethods.picollo_histogram_array_at(
+                Outcome.Check(NativeMethods.picollo_histogram_array_ref(
                     _handle, (UIntPtr)(uint)index, out HistogramHandle histogram));
                 known = new HdrHistogram(histogram, _mode, _sparse, false);
                 Volatile.Write(ref _histograms[index], known);

@@ -56,7 +56,7 @@ namespace Picollo.Metrics
             lock (s_pairing)
             lock (Gate)
             lock (other.Gate)
-                Outcome.Check(NativeMethods.picollo_snapshot_merge_reported(
+                Outcome.Check(NativeMethods.picollo_snapshot_merge(
                     Current(), other.Current(), spread ? 1u : 0u, &merged));
             return new MergeReport(in merged);
         }

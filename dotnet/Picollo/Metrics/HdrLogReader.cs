@@ -119,8 +119,8 @@ namespace Picollo.Metrics
             PicolloLogInterval interval;
             lock (_gate)
             {
-                int status = NativeMethods.picollo_log_reader_next_interval(Live(), &interval);
-                if (status == (int)PicolloStatus.Empty)
+                int status = NativeMethods.picollo_log_reader_next(Live(), &interval);
+                if (status == (int)PicolloStatus.End)
                     return false;
                 Outcome.Check(status);
                 string tag = Utf8.FromField(interval.Tag, PicolloLogInterval.TagLength);

@@ -127,7 +127,8 @@ namespace Picollo.Metrics
             {
                 RegistryHandle registry = Live();
                 return NativeText.Read((buffer, capacity, length) =>
-                    NativeMethods.picollo_registry_write_openmetrics(registry, buffer, capacity, length));
+                    NativeMethods.picollo_registry_encode(
+                        registry, Constants.ExpositionOpenmetrics, buffer, capacity, length));
             }
         }
 

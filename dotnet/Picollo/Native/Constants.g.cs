@@ -4,9 +4,14 @@ namespace Picollo.Native
     /// <summary>The numbers of include/picollo.h: PICOLLO_TEXT_JSON is TextJson here.</summary>
     internal static class Constants
     {
-        internal const int AbiVersion = 1;
+        internal const int AbiVersion = 2;
+
+        internal const int VersionMajor = 0;
+        internal const int VersionMinor = 1;
+        internal const int VersionPatch = 0;
 
         internal const int Ok = 0;
+        internal const int End = -100;
         internal const int ErrNullPointer = -1;
         internal const int ErrInvalidArgument = -2;
         internal const int ErrOutOfMemory = -3;
@@ -40,7 +45,19 @@ namespace Picollo.Native
         internal const int ValueLower = 1;
         internal const int ValueUpper = 2;
 
+        internal const int SinceReset = 0;
+        internal const int SincePrevious = 1;
+
+        internal const int RankWholeBuckets = 0;
+        internal const int RankInterpolated = 1;
+
+        internal const int BucketsAll = 0;
+        internal const int BucketsNonEmpty = 1;
+
         internal const int MaxSteps = 16777216;
+
+        internal const int PlacementMidpoint = 0;
+        internal const int PlacementSpread = 1;
 
         internal const int SummaryPercentiles = 16;
 
@@ -54,6 +71,9 @@ namespace Picollo.Native
         internal const int EncodingHdrV2 = 0;
         internal const int EncodingHdrV2Compressed = 1;
         internal const int EncodingNative = 2;
+
+        internal const int HgrmColumns = 0;
+        internal const int HgrmCsv = 1;
 
         internal const int DefaultMaxCounters = 6291456;
 
@@ -76,12 +96,20 @@ namespace Picollo.Native
         internal const int PictureDensity = 1;
         internal const int PictureHeatMap = 2;
 
+        internal const int CharactersUnicode = 0;
+        internal const int CharactersAscii = 1;
+
         internal const int ThemeAuto = 0;
         internal const int ThemeLight = 1;
         internal const int ThemeDark = 2;
 
         internal const int DoubleDotnetRanks = 1 << 0;
         internal const int DoubleExactSum = 1 << 1;
+
+        internal const int IntervalLook = 0;
+        internal const int IntervalCollect = 1;
+
+        internal const int ExpositionOpenmetrics = 0;
 
         internal const int MetricNoCreated = 1 << 0;
 

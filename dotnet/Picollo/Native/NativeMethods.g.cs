@@ -39,6 +39,9 @@ namespace Picollo.Native
         internal static extern int picollo_histogram_attach(void* memory, UIntPtr size, out HistogramHandle result);
 
         [DllImport(Library)]
+        internal static extern IntPtr picollo_histogram_retain(HistogramHandle histogram);
+
+        [DllImport(Library)]
         internal static extern void picollo_histogram_free(IntPtr histogram);
 
         /// <summary>For dense histograms: neither allocates nor waits.</summary>
@@ -78,9 +81,6 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern int picollo_histogram_footprint(HistogramHandle histogram, UIntPtr* outBytes);
 
-        [DllImport(Library)]
-        internal static extern int picollo_histogram_add(HistogramHandle histogram, SnapshotHandle other);
-
         // Recorder.
 
         [DllImport(Library)]
@@ -96,16 +96,19 @@ namespace Picollo.Native
             PicolloHistogramOptions* options, UIntPtr length, out HistogramArrayHandle result);
 
         [DllImport(Library)]
+        internal static extern IntPtr picollo_histogram_array_retain(HistogramArrayHandle array);
+
+        [DllImport(Library)]
         internal static extern void picollo_histogram_array_free(IntPtr array);
 
         [DllImport(Library)]
         internal static extern UIntPtr picollo_histogram_array_length(HistogramArrayHandle array);
 
         [DllImport(Library)]
-        internal static extern IntPtr picollo_histogram_array_get(HistogramArrayHandle array, UIntPtr index);
+        internal static extern IntPtr picollo_histogram_array_borrow(HistogramArrayHandle array, UIntPtr index);
 
         [DllImport(Library)]
-        internal static extern int picollo_histogram_array_at(
+        internal static extern int picollo_histogram_array_ref(
             HistogramArrayHandle array, UIntPtr index, out HistogramHandle result);
 
         /// <summary>For dense histograms: neither allocates nor waits.</summary>
@@ -136,7 +139,7 @@ namespace Picollo.Native
             void* memory, UIntPtr size, HistogramHandle histogram, out SnapshotHandle result);
 
         [DllImport(Library)]
-        internal static extern int picollo_snapshot_update(SnapshotHandle snapshot, uint deltas);
+        internal static extern int picollo_snapshot_update(SnapshotHandle snapshot, uint since);
 
         [DllImport(Library)]
         internal static extern void picollo_snapshot_free(IntPtr snapshot);
@@ -163,9 +166,6 @@ namespace Picollo.Native
         internal static extern int picollo_snapshot_buckets(
             SnapshotHandle snapshot, uint nonEmptyOnly, PicolloBucket* result, UIntPtr capacity, UIntPtr* outLength);
 
-        [DllImport(Library)]
-        internal static extern int picollo_snapshot_merge(SnapshotHandle into, SnapshotHandle other);
-
         // Mapping.
 
         [DllImport(Library)]
@@ -179,9 +179,6 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern int picollo_layout_bucket_of(PicolloLayout* layout, ulong value, PicolloBucket* result);
-
-        [DllImport(Library)]
-        internal static extern int picollo_layout_equivalent(PicolloLayout* layout, ulong a, ulong b, uint* result);
 
         [DllImport(Library)]
         internal static extern int picollo_histogram_estimate(PicolloHistogramOptions* options, PicolloFootprint* result);
@@ -213,15 +210,15 @@ namespace Picollo.Native
         // Merge.
 
         [DllImport(Library)]
-        internal static extern int picollo_snapshot_merge_reported(
-            SnapshotHandle into, SnapshotHandle other, uint spread, PicolloMerged* result);
+        internal static extern int picollo_snapshot_merge(
+            SnapshotHandle into, SnapshotHandle other, uint placement, PicolloMerged* result);
 
         [DllImport(Library)]
         internal static extern int picollo_snapshot_subtract(SnapshotHandle from, SnapshotHandle other, PicolloMerged* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_histogram_add_reported(
-            HistogramHandle histogram, SnapshotHandle other, uint spread, PicolloMerged* result);
+        internal static extern int picollo_histogram_add(
+            HistogramHandle histogram, SnapshotHandle other, uint placement, PicolloMerged* result);
 
         [DllImport(Library)]
         internal static extern int picollo_snapshot_copy(SnapshotHandle snapshot, out SnapshotHandle result);
@@ -287,11 +284,7 @@ namespace Picollo.Native
         internal static extern int picollo_log_reader_set_max_counters(LogReaderHandle reader, ulong maxCounters);
 
         [DllImport(Library)]
-        internal static extern int picollo_log_reader_next(
-            LogReaderHandle reader, PicolloLogInterval* outInterval, out SnapshotHandle result);
-
-        [DllImport(Library)]
-        internal static extern int picollo_log_reader_next_interval(LogReaderHandle reader, PicolloLogInterval* outInterval);
+        internal static extern int picollo_log_reader_next(LogReaderHandle reader, PicolloLogInterval* outInterval);
 
         [DllImport(Library)]
         internal static extern int picollo_log_reader_decode(LogReaderHandle reader, out SnapshotHandle result);
@@ -365,6 +358,9 @@ namespace Picollo.Native
             PicolloDoubleOptions* options, out DoubleHistogramHandle result);
 
         [DllImport(Library)]
+        internal static extern IntPtr picollo_double_histogram_retain(DoubleHistogramHandle histogram);
+
+        [DllImport(Library)]
         internal static extern void picollo_double_histogram_free(IntPtr histogram);
 
         [DllImport(Library)]
@@ -390,7 +386,8 @@ namespace Picollo.Native
         // Double snapshot.
 
         [DllImport(Library)]
-        internal static extern int picollo_double_snapshot_create(out DoubleSnapshotHandle result);
+        internal static extern int picollo_double_snapshot_create(
+            DoubleHistogramHandle histogram, out DoubleSnapshotHandle result);
 
         [DllImport(Library)]
         internal static extern void picollo_double_snapshot_free(IntPtr snapshot);
@@ -405,7 +402,7 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern int picollo_double_snapshot_quantiles(
-            DoubleSnapshotHandle snapshot, double* quantiles, UIntPtr length, double* outValues);
+            DoubleSnapshotHandle snapshot, double* quantiles, UIntPtr length, double* result);
 
         [DllImport(Library)]
         internal static extern int picollo_double_snapshot_summary(DoubleSnapshotHandle snapshot, PicolloDoubleSummary* result);
@@ -446,16 +443,10 @@ namespace Picollo.Native
         internal static extern int picollo_registry_update(RegistryHandle registry);
 
         [DllImport(Library)]
-        internal static extern int picollo_registry_write_openmetrics(
-            RegistryHandle registry, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+        internal static extern int picollo_registry_encode(
+            RegistryHandle registry, uint format, void* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         // Counter.
-
-        [DllImport(Library)]
-        internal static extern void picollo_scalable_counter_add32(uint* counter, uint thresholdBits);
-
-        [DllImport(Library)]
-        internal static extern void picollo_scalable_counter_add64(ulong* counter, uint thresholdBits);
 
         [DllImport(Library)]
         internal static extern void picollo_scalable_counter_add_n32(uint* counter, ulong count, uint thresholdBits);
@@ -474,18 +465,6 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern void picollo_sensing_counter_add64(ulong* counter, ulong count, uint thresholdBits);
-
-        [DllImport(Library)]
-        internal static extern void picollo_interlocked_counter_add32(uint* counter, ulong count);
-
-        [DllImport(Library)]
-        internal static extern void picollo_interlocked_counter_add64(ulong* counter, ulong count);
-
-        [DllImport(Library)]
-        internal static extern void picollo_racing_counter_add32(uint* counter, ulong count);
-
-        [DllImport(Library)]
-        internal static extern void picollo_racing_counter_add64(ulong* counter, ulong count);
 
         [DllImport(Library)]
         internal static extern uint picollo_counter_read32(uint* counter);
@@ -514,6 +493,9 @@ namespace Picollo.Native
         internal static extern ulong picollo_clock_ticks(uint clock);
 
         [DllImport(Library)]
+        internal static extern ulong picollo_clock_ticks_ordered(uint clock);
+
+        [DllImport(Library)]
         internal static extern int picollo_clock_frequency(uint clock, ulong* outHertz);
 
         [DllImport(Library)]
@@ -540,6 +522,10 @@ namespace Picollo.Native
             PicolloSessionOptions* options, PicolloEvent* events, UIntPtr length, out SessionHandle result, PicolloError* error);
 
         [DllImport(Library)]
+        internal static extern int picollo_session_open(
+            byte** specs, UIntPtr length, PicolloSessionOptions* options, out SessionHandle result, PicolloError* error);
+
+        [DllImport(Library)]
         internal static extern void picollo_session_free(IntPtr session);
 
         [DllImport(Library)]
@@ -564,16 +550,17 @@ namespace Picollo.Native
         internal static extern int picollo_session_read(IntPtr session, uint how, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_session_record(IntPtr session, uint deltas);
+        internal static extern int picollo_session_record(IntPtr session, uint since);
 
         [DllImport(Library)]
-        internal static extern int picollo_session_readings(IntPtr session, uint deltas, PicolloReading* result, UIntPtr length);
+        internal static extern int picollo_session_readings(
+            IntPtr session, uint since, PicolloReading* result, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
         internal static extern int picollo_session_reset(IntPtr session, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_session_histogram(IntPtr session, UIntPtr index, out HistogramHandle result);
+        internal static extern int picollo_session_histogram_ref(IntPtr session, UIntPtr index, out HistogramHandle result);
 
         // Benchmark.
 
@@ -586,31 +573,33 @@ namespace Picollo.Native
         internal static extern void picollo_benchmark_free(IntPtr benchmark);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_next(BenchmarkHandle benchmark, uint* outWhich, ulong* outRepetitions);
+        internal static extern int picollo_benchmark_next(
+            BenchmarkHandle benchmark, uint* outWhich, ulong* outRepetitions, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_done(BenchmarkHandle benchmark);
+        internal static extern int picollo_benchmark_done(BenchmarkHandle benchmark, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_done_after(BenchmarkHandle benchmark, ulong picoseconds);
+        internal static extern int picollo_benchmark_done_after(
+            BenchmarkHandle benchmark, ulong picoseconds, PicolloError* error);
 
         [DllImport(Library)]
         internal static extern int picollo_benchmark_progress(BenchmarkHandle benchmark, double* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_get_result(BenchmarkHandle benchmark, PicolloBenchmarkResult* result);
+        internal static extern int picollo_benchmark_result(BenchmarkHandle benchmark, PicolloBenchmarkOutcome* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_get_counter(
-            BenchmarkHandle benchmark, UIntPtr index, PicolloBenchmarkCounter* result);
+        internal static extern int picollo_benchmark_counter(
+            BenchmarkHandle benchmark, UIntPtr index, PicolloBenchmarkCounts* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_histogram(
+        internal static extern int picollo_benchmark_histogram_ref(
             BenchmarkHandle benchmark, uint which, out HistogramHandle result);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_format_markdown(
-            BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, byte* buffer, UIntPtr capacity,
+        internal static extern int picollo_benchmark_format(
+            BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, uint format, byte* buffer, UIntPtr capacity,
             UIntPtr* outLength);
 
         // Work.

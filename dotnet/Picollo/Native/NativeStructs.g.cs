@@ -445,7 +445,7 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
-    internal struct PicolloBenchmarkResult
+    internal struct PicolloBenchmarkOutcome
     {
         public PicolloBlockComparison Blocks;
         public double OverheadA;
@@ -462,7 +462,7 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
-    internal struct PicolloBenchmarkCounter
+    internal struct PicolloBenchmarkCounts
     {
         public double A;
         public double B;

@@ -57,12 +57,13 @@ namespace Picollo.PerfEvent
         {
             if (values.Length < Counters.Count)
                 throw new ArgumentException($"There is room for fewer values than the {Counters.Count} counters.", nameof(values));
+            UIntPtr there;
             // A value holds a native reading and nothing else.
             fixed (PerfEventCounterValue* start = &MemoryMarshal.GetReference(values))
             {
                 Enter();
                 Leave(NativeMethods.picollo_session_readings(
-                    _pointer, deltas ? 1u : 0u, (PicolloReading*)start, (UIntPtr)values.Length), false);
+                    _pointer, deltas ? 1u : 0u, (PicolloReading*)start, (UIntPtr)values.Length, &there), false);
             }
         }
 
@@ -138,8 +139,10 @@ namespace Picollo.PerfEvent
                 return values[index];
             }
             PicolloReading* readings = stackalloc PicolloReading[Usual];
+            UIntPtr there;
             Enter();
-            Leave(NativeMethods.picollo_session_readings(_pointer, deltas ? 1u : 0u, readings, (UIntPtr)length), false);
+            Leave(
+                NativeMethods.picollo_session_readings(_pointer, deltas ? 1u : 0u, readings, (UIntPtr)length, &there), false);
             return new PerfEventCounterValue(in readings[index]);
         }
 
@@ -224,7 +227,7 @@ namespace Picollo.PerfEvent
             {
                 PicolloEvent described;
                 Outcome.Check(NativeMethods.picollo_session_event(_pointer, (UIntPtr)i, &described));
-                Outcome.Check(NativeMethods.picollo_session_histogram(_pointer, (UIntPtr)i, out HistogramHandle histogram));
+                Outcome.Check(NativeMethods.picollo_session_histogram_ref(_pointer, (UIntPtr)i, out HistogramHandle histogram));
                 Counters[i].Opened(in described, new HdrHistogram(histogram, RecordMode.SingleWriter, false));
             }
             if (calibrate)

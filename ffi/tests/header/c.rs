@@ -19,6 +19,8 @@ pub struct Item {
 pub enum Kind {
     /// A macro, and its expression as it is written.
     Constant(String),
+    /// A macro that a struct of options is initialised with.
+    Initialiser,
     /// Another name of a type.
     Alias(Type),
     /// A struct whose fields are private.
@@ -229,6 +231,9 @@ impl Parser {
             }
             let comment = self.comment();
             let (name, kind) = match self.tokens.next_if(|token| matches!(token, Token::Define(..))) {
+                Some(Token::Define(name, expression)) if expression.starts_with('{') => {
+                    (name, Kind::Initialiser)
+                }
                 Some(Token::Define(name, expression)) => (name, Kind::Constant(expression)),
                 _ => {
                     let parsed =

@@ -46,7 +46,7 @@ fn is_flag(item: &Item) -> bool {
 }
 
 fn is_status(item: &Item) -> bool {
-    item.name == "PICOLLO_OK" || item.name.starts_with("PICOLLO_ERR_")
+    item.name == "PICOLLO_OK" || item.name == "PICOLLO_END" || item.name.starts_with("PICOLLO_ERR_")
 }
 
 fn words(name: &str) -> Vec<&str> {
@@ -119,6 +119,11 @@ fn structure(item: &Item, fields: &[Declaration], items: &[Item], section: &str)
     });
     let head = Line::new().text("name", &item.name).text("section", section);
     let head = head.raw("size", wide.size(fields)).raw("size_32", narrow.size(fields));
+    let initialiser = format!("{}_INIT", item.name.to_uppercase());
+    let head = match items.iter().any(|item| item.name == initialiser) {
+        true => head.text("initialiser", &initialiser),
+        false => head,
+    };
     format!("{{{}, \"fields\": {}}}", head.0, array(4, lines))
 }
 
@@ -159,7 +164,7 @@ pub fn describe(items: &[Item], sections: &[&str]) -> String {
         let section = sections[item.section];
         let named = Line::new().text("name", &item.name).text("section", section);
         match &item.kind {
-            Kind::Constant(_) => {}
+            Kind::Constant(_) | Kind::Initialiser => {}
             Kind::Alias(of) => aliases.push(format!("{{{}}}", named.of(of).0)),
             Kind::Handle => handles.push(format!("{{{}}}", named.0)),
             Kind::Struct(fields) => structs.push(structure(item, fields, items, section)),

@@ -19,6 +19,7 @@ fn the_witness_by_hand_names_everything() {
                 fields.iter().for_each(|field| say(format!("AT({}, {}, ", item.name, field.name), true));
             }
             Kind::Constant(_) => say(format!("{} == ", item.name), false),
+            Kind::Initialiser => say(format!(" = {};", item.name), false),
             Kind::Alias(_) => say(format!("SIZE({}, ", item.name), true),
             Kind::Handle | Kind::Function(..) => {}
         }

@@ -226,8 +226,9 @@ typedef struct picollo_double_histogram picollo_double_histogram;
 typedef struct picollo_double_snapshot picollo_double_snapshot;
 
 /**
- * A histogram: a counted reference, which picollo_histogram_free gives back; picollo_histogram_retain makes one more. Whatever is made from a histogram, such
- * as a snapshot, holds a reference of its own, so that things may be freed in any order.
+ * A histogram: a counted reference, which picollo_histogram_free gives back; picollo_histogram_retain makes one
+ * more. Whatever is made from a histogram, such as a snapshot, holds a reference of its own, so that things may be
+ * freed in any order.
  */
 typedef struct picollo_histogram picollo_histogram;
 
@@ -909,8 +910,8 @@ picollo_status picollo_snapshot_init_in(void *memory,
  * Requires: since is PICOLLO_SINCE_....
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (since);
  *   PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one; PICOLLO_ERR_BUSY
- *   against competing resets (PICOLLO_SINCE_RESET only): the snapshot is empty then, and the next delta starts where it would
- *   have.
+ *   against competing resets (PICOLLO_SINCE_RESET only): the snapshot is empty then, and the next delta starts where
+ *   it would have.
  * Threads: any thread, one at a time with this snapshot, also while others record and reset.
  * Cost: copies all counters: tens of microseconds for 28,672; allocates nothing.
  * Since: 0.1
@@ -1262,10 +1263,10 @@ picollo_status picollo_snapshot_interpolated_percentiles(const picollo_snapshot 
 /* ----------------------------------------------------------------------------------------------------------
  * Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
  *
- * Each bucket's count goes, whole, to the bucket that its midpoint falls into (PICOLLO_PLACEMENT_MIDPOINT). Between the same buckets, and into coarser
- * ones, that is exact: the result is what recording there would have given, in whatever order things are merged. Into
- * finer buckets it is right within the error of the coarser. What lies outside the range is counted as underflow or
- * overflow there; nothing vanishes.
+ * Each bucket's count goes, whole, to the bucket that its midpoint falls into (PICOLLO_PLACEMENT_MIDPOINT). Between
+ * the same buckets, and into coarser ones, that is exact: the result is what recording there would have given, in
+ * whatever order things are merged. Into finer buckets it is right within the error of the coarser. What lies
+ * outside the range is counted as underflow or overflow there; nothing vanishes.
  */
 
 /** A bucket's count goes, whole, to the bucket of its midpoint. */

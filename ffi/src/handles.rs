@@ -2,8 +2,9 @@
 //!
 //! What is behind them is private. They are made by _create and the like, and given back by _free.
 
-/// A histogram: a counted reference, which picollo_histogram_free gives back; picollo_histogram_retain makes one more. Whatever is made from a histogram, such
-/// as a snapshot, holds a reference of its own, so that things may be freed in any order.
+/// A histogram: a counted reference, which picollo_histogram_free gives back; picollo_histogram_retain makes one
+/// more. Whatever is made from a histogram, such as a snapshot, holds a reference of its own, so that things may be
+/// freed in any order.
 pub struct picollo_histogram {
     _opaque: [u8; 0],
 }

@@ -1,9 +1,9 @@
 //! Merging: snapshots of any layouts, added and subtracted, with a report of what could not be placed exactly.
 //!
-//! Each bucket's count goes, whole, to the bucket that its midpoint falls into (PICOLLO_PLACEMENT_MIDPOINT). Between the same buckets, and into coarser
-//! ones, that is exact: the result is what recording there would have given, in whatever order things are merged. Into
-//! finer buckets it is right within the error of the coarser. What lies outside the range is counted as underflow or
-//! overflow there; nothing vanishes.
+//! Each bucket's count goes, whole, to the bucket that its midpoint falls into (PICOLLO_PLACEMENT_MIDPOINT). Between
+//! the same buckets, and into coarser ones, that is exact: the result is what recording there would have given, in
+//! whatever order things are merged. Into finer buckets it is right within the error of the coarser. What lies
+//! outside the range is counted as underflow or overflow there; nothing vanishes.
 
 pub use picollo_core::Merged as picollo_merged;
 

@@ -161,8 +161,8 @@ pub unsafe extern "C" fn picollo_snapshot_init_in(
 /// Requires: since is PICOLLO_SINCE_....
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (snapshot); PICOLLO_ERR_INVALID_ARGUMENT (since);
 ///   PICOLLO_ERR_UNSUPPORTED for a snapshot with no histogram behind it, such as a decoded one; PICOLLO_ERR_BUSY
-///   against competing resets (PICOLLO_SINCE_RESET only): the snapshot is empty then, and the next delta starts where it would
-///   have.
+///   against competing resets (PICOLLO_SINCE_RESET only): the snapshot is empty then, and the next delta starts where
+///   it would have.
 /// Threads: any thread, one at a time with this snapshot, also while others record and reset.
 /// Cost: copies all counters: tens of microseconds for 28,672; allocates nothing.
 /// Since: 0.1

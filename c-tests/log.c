@@ -77,7 +77,7 @@ static void what_is_written_is_read(void)
     uint64_t bytes = 0, line = 0;
     double start = 0, base = 0;
     CHECK_OK(picollo_log_format_header(1441812279.474, "made by a test\r\non two lines", text, sizeof text, &at));
-    CHECK_TEXT("#[made by a test]\n#[on two lines]\n#[Histogram log format version 1.3]\n"
+    CHECK_TEXT("#[Histogram log format version 1.3]\n#[made by a test]\n#[on two lines]\n"
                "#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 15:24:39 UTC 2015]\n"
                "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
                text);
@@ -195,7 +195,7 @@ static void broken_lines(void)
 {
     static const char *const lines[] = {
         "5", "5,1", "5,1,1", "5,1,1,", "x,1,1," GOLDEN_TEXT, ",1,1," GOLDEN_TEXT, "inf,1,1," GOLDEN_TEXT,
-        "Tag=A", "Tag=A B,5,1,1," GOLDEN_TEXT, "5,1,1,HISTF", "5,1,1,HISTFAAA", "5,1,1,*", "Tag=\xff,5,1,1," GOLDEN_TEXT,
+        "Tag=A", "5,1,1,HISTF", "5,1,1,HISTFAAA", "5,1,1,*", "Tag=\xff,5,1,1," GOLDEN_TEXT,
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char text[512];
@@ -313,7 +313,7 @@ static void picking_from_a_log(void)
 
 static void what_cannot_be_written(void)
 {
-    static const char *const bad_tags[] = {"a,b", "a b", "a\nb", "a\tb", "\xc2\xa0", "\x01", "\xff"};
+    static const char *const bad_tags[] = {"a,b", "a b", "a\nb", "\xc2\x85", "\xe2\x80\xa8", "\x01", "\xff"};
     const double bad_times[] = {NAN, INFINITY, -INFINITY, 1e300};
     picollo_snapshot *golden = golden_snapshot(), *other = only_snapshot(create(0.001, 0, 1000));
     char text[1024] = "x";

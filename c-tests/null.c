@@ -160,7 +160,7 @@ static void layouts_and_steps(void)
 
 static void interchange(void)
 {
-    static const char text[] = "1,1,1,HISTF";
+    static const char text[] = "1,1,1,HISTF\n";
     picollo_snapshot *out = NULL;
     picollo_log_reader *reader = NULL;
     picollo_log_interval interval;

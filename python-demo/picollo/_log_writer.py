@@ -139,7 +139,7 @@ def _interval_text(snapshot: Snapshot, start: float, length: float, encoded_tag:
     except IncompatibleError as error:
         raise IncompatibleError(error.status, NO_ROOM) from None
     except InvalidArgumentError as error:
-        why = f"a tag must not contain commas, white space and control characters: {tag!r}"
+        why = f"a tag must not contain commas, spaces, line ends, or control characters other than tabs: {tag!r}"
         raise InvalidArgumentError(error.status, why) from None
 
 

@@ -14,9 +14,9 @@ from .errors import check
 __all__ = ["Counter", "StripedCounter"]
 
 #: How a :class:`Counter` counts.
-Kind = Literal["scalable", "capped", "sensing", "interlocked", "racing"]
+Kind = Literal["scalable", "capped", "sensing", "interlocked"]
 
-_KINDS = ("scalable", "capped", "sensing", "interlocked", "racing")
+_KINDS = ("scalable", "capped", "sensing", "interlocked")
 
 
 class Counter:
@@ -31,7 +31,7 @@ class Counter:
     :param kind: ``"scalable"``: exact to ``2**threshold_bits``, then in ever larger steps with ever smaller probability, so
         that threads contend the less the busier it is; the standard deviation is 0.9 % by default. ``"capped"``: the same with
         steps of at most ``2**cap_bits``. ``"sensing"``: exact where threads do not meet, else as the scalable one.
-        ``"interlocked"``: exact. ``"racing"``: loses what others add at the same moment; to compare with.
+        ``"interlocked"``: exact.
     :param bits: 64, or 32: then it counts modulo 2**32.
     :param threshold_bits: 1 to 31.
     :param cap_bits: 0 to 31.
@@ -62,12 +62,18 @@ class Counter:
         self._word = word_type() if memory is None else word_type.from_buffer(memory)
         if ctypes.addressof(self._word) % ctypes.sizeof(word_type):
             raise ValueError(f"memory must be aligned to {ctypes.sizeof(word_type)} bytes")
-        suffix = "_n" if kind == "scalable" else ""
         self._kind = kind
         self._bits = bits
-        self._add = getattr(held, f"{kind}_counter_add{suffix}{bits}")
+        # Steps of at most 1 are exact.
+        name = {"scalable": "scalable_counter_add_n", "interlocked": "capped_counter_add"}.get(kind, f"{kind}_counter_add")
+        self._add = getattr(held, f"{name}{bits}")
         self._read = getattr(held, f"counter_read{bits}")
-        options = {"scalable": (threshold_bits,), "sensing": (threshold_bits,), "capped": (threshold_bits, cap_bits)}
+        options = {
+            "scalable": (threshold_bits,),
+            "sensing": (threshold_bits,),
+            "capped": (threshold_bits, cap_bits),
+            "interlocked": (31, 0),
+        }
         self._options: tuple[int, ...] = options.get(kind, ())
 
     @property

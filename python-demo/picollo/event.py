@@ -60,7 +60,7 @@ class Event:
     @property
     def scale(self) -> float:
         """What a value is multiplied with to be in :attr:`unit`."""
-        return float(self._raw.scale)
+        return float(self._raw.scale) or 1.0
 
     @property
     def type(self) -> int:

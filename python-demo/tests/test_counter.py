@@ -11,7 +11,7 @@ from conftest import in_threads
 
 from picollo import Counter, StripedCounter
 
-EXACT: list[Any] = ["interlocked", "racing", "sensing"]
+EXACT: list[Any] = ["interlocked", "sensing"]
 APPROXIMATE: list[Any] = ["scalable", "capped"]
 
 

@@ -258,7 +258,7 @@ def test_plots_with_gaps(log: Path, tmp_path: Path, capsys: "pytest.CaptureFixtu
 def test_lines_that_cannot_be_read(log: Path, tmp_path: Path, capsys: "pytest.CaptureFixture[str]") -> None:
     path = tmp_path / "a.hlog"
     lines = log.read_text().splitlines()
-    path.write_text("\n".join([*lines[:8], "0.1,1,1,HISTFnonsense", *lines[8:], *["x"] * 20, "last,li"]))
+    path.write_text("\n".join([*lines[:8], "0.1,1,1,HISTFnonsense", *lines[8:], *["x"] * 20, "last,line", "not,yet"]))
     out, err = run(path, status=1, capsys=capsys)
     assert out == ""
     assert err.startswith(f"picollo hlog: {path}:9: the histogram: this is no encoded histogram, or a damaged one: ")

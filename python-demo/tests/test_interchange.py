@@ -344,7 +344,7 @@ def test_limits() -> None:
 
 def test_later_versions() -> None:
     data = bytearray(filled([1]).encode())
-    data[8] = 2
+    data[8] = 3
     with pytest.raises(picollo.UnsupportedError, match="later version"):
         Snapshot.decode(data)
 

@@ -77,7 +77,7 @@ impl Counter for AtomicU64 {
 
     #[inline]
     fn load_many(cells: &[Self], out: &mut [u64]) {
-        crate::cells::bulk::load_64(cells, out);
+        crate::cells::loads::load_64(cells, out);
     }
 
     #[inline(always)]
@@ -139,7 +139,7 @@ impl Counter for AtomicU32 {
 
     #[inline]
     fn load_many(cells: &[Self], out: &mut [u64]) {
-        crate::cells::bulk::load_32(cells, out);
+        crate::cells::loads::load_32(cells, out);
     }
 
     #[inline(always)]

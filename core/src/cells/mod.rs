@@ -1,12 +1,14 @@
 //! Memory that counts: cells, what is tallied beside them, and the header of a histogram.
 
-pub(crate) mod bulk;
 pub(crate) mod cell;
 #[cfg(feature = "alloc")]
 pub(crate) mod first_touch;
 pub(crate) mod header;
 pub(crate) mod identity;
 pub(crate) mod kind;
+pub(crate) mod loads;
 pub(crate) mod one_step;
 pub(crate) mod single_writer;
+#[cfg(picollo_wide_loads)]
+mod wide;
 pub(crate) mod write_mode;

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::cells::bulk::{self, PowerSums};
+use crate::snapshot::sums::{self, PowerSums};
 
 /// Counts by storage index.
 #[derive(Clone, Copy, Debug)]
@@ -33,32 +33,32 @@ impl<'a> Cells<'a> {
         self.raw[index].wrapping_sub(base)
     }
 
-    /// Up to [`bulk::RUN`] counts, raw and base.
+    /// Up to [`sums::RUN`] counts, raw and base.
     #[inline(always)]
     fn run(&self, range: Range<usize>) -> (&'a [u64], &'a [u64]) {
-        static ZERO: [u64; bulk::RUN] = [0; bulk::RUN];
+        static ZERO: [u64; sums::RUN] = [0; sums::RUN];
         let base = if self.base.is_empty() { &ZERO[..range.len()] } else { &self.base[range.clone()] };
         (&self.raw[range], base)
     }
 
-    /// The sum of up to [`bulk::RUN`] counts, modulo 2^64.
+    /// The sum of up to [`sums::RUN`] counts, modulo 2^64.
     pub(crate) fn wrapping_total(&self, range: Range<usize>) -> u64 {
         let (raw, base) = self.run(range);
-        bulk::wrapping_total(raw, base)
+        sums::wrapping_total(raw, base)
     }
 
-    /// Sums of up to [`bulk::RUN`] counts, weighted by their positions; `None` where one is too large for that.
+    /// Sums of up to [`sums::RUN`] counts, weighted by their positions; `None` where one is too large for that.
     pub(crate) fn power_sums(&self, range: Range<usize>) -> Option<PowerSums> {
         let (raw, base) = self.run(range);
-        bulk::power_sums(raw, base)
+        sums::power_sums(raw, base)
     }
 
     /// The sum of some counts.
     pub(crate) fn total(&self, range: Range<usize>) -> u128 {
         let (start, end) = (range.start, range.end);
-        let runs = (start..end).step_by(bulk::RUN).map(|start| {
-            let (raw, base) = self.run(start..end.min(start + bulk::RUN));
-            bulk::total(raw, base)
+        let runs = (start..end).step_by(sums::RUN).map(|start| {
+            let (raw, base) = self.run(start..end.min(start + sums::RUN));
+            sums::total(raw, base)
         });
         runs.sum()
     }

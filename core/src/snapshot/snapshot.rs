@@ -7,18 +7,14 @@
 //!
 //! A snapshot that was decoded has no histogram behind it, and keeps one copy: its counts.
 
-use core::mem::{MaybeUninit, align_of, size_of};
-use core::ptr;
-
-use crate::cells::bulk::{self, RUN};
 use crate::cells::cell::{TallyCounts, wraps_between, wraps_of_64_between, wraps_of_64_bits};
 use crate::cells::identity::Identity;
 use crate::error::{Error, Result};
 use crate::layout::bucket::Bucket;
 use crate::layout::layout::Layout;
-use crate::platform::memory::size_with;
 use crate::snapshot::differences::{Cells, Recorded};
 use crate::snapshot::source::Source;
+use crate::snapshot::sums::{self, RUN};
 
 /// What the counts of a snapshot are counted from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +81,7 @@ impl Layout {
 }
 
 impl Head {
-    const fn new(layout: Layout) -> Head {
+    pub(super) const fn new(layout: Layout) -> Head {
         const NONE: TallyCounts = TallyCounts { underflow: 0, overflow: 0, wraps: 0, lost: 0 };
         Head {
             layout,
@@ -128,104 +124,6 @@ impl<const N: usize> core::ops::DerefMut for Snapshot<[u64; N]> {
 }
 
 impl Snapshot {
-    /// Alignment of the memory given to [`Snapshot::init_in`].
-    pub const ALIGNMENT: usize = align_of::<Head>();
-
-    /// Bytes that a snapshot of this layout takes. [`Error::OutOfMemory`] when no address space could hold it.
-    pub const fn required_size(layout: &Layout) -> Result<usize> {
-        Snapshot::size_of_words(layout.snapshot_words())
-    }
-
-    pub(crate) const fn size_of_words(words: usize) -> Result<usize> {
-        size_with::<Head, u64>(size_of::<Head>(), words)
-    }
-
-    /// An empty snapshot in memory that the caller owns. [`Error::InvalidArgument`] when it is not aligned to
-    /// [`Snapshot::ALIGNMENT`], [`Error::BufferTooSmall`] when it has less than [`Snapshot::required_size`] bytes.
-    pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout) -> Result<&mut Snapshot> {
-        Snapshot::init_words_in(memory, layout, layout.snapshot_words())
-    }
-
-    /// As [`Snapshot::init_in`], with so many words: at least one for each counter.
-    pub(crate) fn init_words_in(
-        memory: &mut [MaybeUninit<u8>],
-        layout: Layout,
-        words: usize,
-    ) -> Result<&mut Snapshot> {
-        debug_assert!(words >= layout.length());
-        let size = Snapshot::size_of_words(words)?;
-        let base = memory.as_mut_ptr().cast::<u8>();
-        if !base.addr().is_multiple_of(Snapshot::ALIGNMENT) {
-            return Err(Error::InvalidArgument);
-        }
-        if memory.len() < size {
-            return Err(Error::BufferTooSmall);
-        }
-        // SAFETY: the memory is ours for the borrow, aligned and `size` bytes long as just checked, and zeroed before it
-        // is taken for words.
-        unsafe {
-            ptr::write_bytes(base, 0, size);
-            Ok(&mut *Snapshot::initialise(base, layout, words))
-        }
-    }
-
-    /// An empty snapshot on the heap. [`Error::OutOfMemory`] rather than an abort when there is no room.
-    #[cfg(feature = "alloc")]
-    pub fn boxed(layout: Layout) -> Result<alloc::boxed::Box<Snapshot>> {
-        Snapshot::boxed_words(layout, layout.snapshot_words())
-    }
-
-    /// Bytes that [`Snapshot::copy_in`] takes for this layout.
-    pub const fn copy_size(layout: &Layout) -> Result<usize> {
-        Snapshot::size_of_words(layout.length())
-    }
-
-    /// A copy in memory that the caller owns, [`Snapshot::copy_size`] bytes. It holds its counts alone, and cannot be
-    /// updated from a histogram. Fails as [`Snapshot::init_in`] does.
-    pub fn copy_in<'m>(&self, memory: &'m mut [MaybeUninit<u8>]) -> Result<&'m mut Snapshot> {
-        let copy = Snapshot::init_words_in(memory, self.head.layout, self.head.layout.length())?;
-        self.copy_to(copy);
-        Ok(copy)
-    }
-
-    /// A copy on the heap, as [`Snapshot::copy_in`] makes it. Memory that the allocator has zeroed is touched only where there are
-    /// counts.
-    #[cfg(feature = "alloc")]
-    pub fn boxed_copy(&self) -> Result<alloc::boxed::Box<Snapshot>> {
-        let mut copy = Snapshot::boxed_words(self.head.layout, self.head.layout.length())?;
-        self.copy_to(&mut copy);
-        Ok(copy)
-    }
-
-    /// Copies to an empty snapshot of the same layout.
-    fn copy_to(&self, copy: &mut Snapshot) {
-        copy.rewrite(|counts| {
-            for (index, count) in self.recorded_counts() {
-                counts.add(index, count.into());
-            }
-            counts.take_over(self);
-        });
-        copy.head.timestamp_unix_nanos = self.head.timestamp_unix_nanos;
-    }
-
-    /// As [`Snapshot::boxed`], with so many words: at least one for each counter.
-    #[cfg(feature = "alloc")]
-    pub(crate) fn boxed_words(layout: Layout, words: usize) -> Result<alloc::boxed::Box<Snapshot>> {
-        debug_assert!(words >= layout.length());
-        let size = Snapshot::size_of_words(words)?;
-        let base = crate::platform::memory::allocate_zeroed(size, Snapshot::ALIGNMENT)?;
-        // SAFETY: the block is ours, zeroed, aligned, and of the size that the value has, which the box will free.
-        unsafe { Ok(alloc::boxed::Box::from_raw(Snapshot::initialise(base.as_ptr(), layout, words))) }
-    }
-
-    /// # Safety
-    /// `base` must be aligned and have `size_of_words` zeroed bytes.
-    unsafe fn initialise(base: *mut u8, layout: Layout, words: usize) -> *mut Snapshot {
-        // SAFETY: room and alignment are the caller's promise.
-        unsafe { base.cast::<Head>().write(Head::new(layout)) };
-        ptr::slice_from_raw_parts_mut(base, words) as *mut Snapshot
-    }
-
     /// Takes the counts anew, of a histogram with the layout of this snapshot, while writers and other readers go on.
     ///
     /// Every update is where the next delta starts from: the deltas of one snapshot add up to all that was recorded,
@@ -266,13 +164,13 @@ impl Snapshot {
             let sum_wraps = source.copy_counts(run * RUN, raw);
             raw_tallies.wraps = raw_tallies.wraps.wrapping_add(wraps_of_64_bits(sum_wraps, T::COUNTER_BITS));
             if head.base_is_zero {
-                total += bulk::total_since_zero(raw);
+                total += sums::total_since_zero(raw);
                 continue;
             }
             if T::COUNTER_BITS < 64 {
                 wraps += unwrap_differences(raw, base);
             }
-            total += bulk::total(raw, base);
+            total += sums::total(raw, base);
         }
         // Before `wraps` counts what is not in the base.
         let base_was_changed = wraps > 0;
@@ -301,7 +199,7 @@ impl Snapshot {
             Ok(version) => {
                 self.head.baseline_version = Some(version);
                 // Until the first reset.
-                self.head.base_is_zero = bulk::are_zero(base);
+                self.head.base_is_zero = sums::are_zero(base);
                 Ok(())
             }
             Err(error) => {

@@ -1,8 +1,8 @@
 //! Mean, deviation, and the summary.
 
-use crate::cells::bulk::{PowerSums, RUN};
 use crate::layout::bucket::{Bucket, ValueSelection};
 use crate::snapshot::snapshot::Snapshot;
+use crate::snapshot::sums::{PowerSums, RUN};
 use crate::statistics::percentile::{SHORT_RUN, saturated, target_count};
 use crate::statistics::summary::{
     Percentile, SUMMARY_APPROXIMATE, SUMMARY_PERCENTILES, SUMMARY_RANKS, Summary,

@@ -2,10 +2,10 @@
 
 use core::ops::{Add, Range};
 
-use crate::cells::bulk::RUN;
 use crate::error::{Error, Result};
 use crate::layout::bucket::{Bucket, ValueSelection};
 use crate::snapshot::snapshot::Snapshot;
+use crate::snapshot::sums::RUN;
 use crate::statistics::summary::Percentile;
 
 /// Ranks have a resolution of 1e-9 percent: the count to reach is decided in integers.

@@ -107,7 +107,7 @@ pub struct BlockComparison {
     pub lag1: f64,
     /// How many times larger the variance of their mean is than that of as many independent ones.
     pub inflation: f64,
-    /// A [`Verdict`] code.
+    /// A [`crate::Verdict`] code.
     pub verdict: u32,
     /// [`COMPARISON_TOO_FEW`] and its siblings.
     pub flags: u32,

@@ -14,7 +14,7 @@
 #define AT(type, field, offset) static_assert(offsetof(type, field) == (offset), #type "." #field)
 #define SIZE(type, size) static_assert(sizeof(type) == (size), #type)
 
-SIZE(picollo_histogram_options, 56);
+SIZE(picollo_histogram_options, 64);
 AT(picollo_histogram_options, struct_size, 0);
 AT(picollo_histogram_options, mode, 4);
 AT(picollo_histogram_options, storage, 8);
@@ -25,6 +25,7 @@ AT(picollo_histogram_options, flags, 28);
 AT(picollo_histogram_options, min_trackable, 32);
 AT(picollo_histogram_options, max_trackable, 40);
 AT(picollo_histogram_options, max_bytes, 48);
+AT(picollo_histogram_options, unit, 56);
 
 SIZE(picollo_recorder, 24 + 4 * P);
 AT(picollo_recorder, length, 0);
@@ -330,7 +331,7 @@ static_assert(PICOLLO_OK == 0 && PICOLLO_END == -100 && PICOLLO_ERR_NULL_POINTER
 static_assert(PICOLLO_ABI_VERSION == 2 && PICOLLO_INLINE_VERSION == 1 && PICOLLO_SUMMARY_PERCENTILES == 16, "versions");
 static_assert(PICOLLO_MODE_INTERLOCKED == 0 && PICOLLO_MODE_SINGLE_WRITER == 1 && PICOLLO_MODE_THREAD_LOCAL == 2 &&
                   PICOLLO_MODE_SCALABLE == 3 && PICOLLO_STORAGE_DENSE == 0 && PICOLLO_STORAGE_SPARSE == 1 &&
-                  PICOLLO_HISTOGRAM_NO_LIVE_RESET == 1 && PICOLLO_VALUE_MIDPOINT == 0 && PICOLLO_VALUE_LOWER == 1 &&
+                  PICOLLO_HISTOGRAM_NO_LIVE_RESET == 1 && PICOLLO_HISTOGRAM_WHOLE_ARRAY == 2 && PICOLLO_VALUE_MIDPOINT == 0 && PICOLLO_VALUE_LOWER == 1 &&
                   PICOLLO_VALUE_UPPER == 2 && PICOLLO_SUMMARY_APPROXIMATE == 1 && PICOLLO_TEXT_MARKDOWN == 0 &&
                   PICOLLO_TEXT_LINE == 1 && PICOLLO_TEXT_JSON == 2 && PICOLLO_TEXT_CSV == 3,
               "codes");
@@ -340,7 +341,8 @@ static_assert(PICOLLO_ENCODING_HDR_V2 == 0 && PICOLLO_ENCODING_HDR_V2_COMPRESSED
               "interchange");
 static_assert(PICOLLO_SINCE_RESET == 0 && PICOLLO_SINCE_PREVIOUS == 1 && PICOLLO_RANK_WHOLE_BUCKETS == 0 &&
                   PICOLLO_RANK_INTERPOLATED == 1 && PICOLLO_BUCKETS_ALL == 0 && PICOLLO_BUCKETS_NON_EMPTY == 1 &&
-                  PICOLLO_PLACEMENT_MIDPOINT == 0 && PICOLLO_PLACEMENT_SPREAD == 1 && PICOLLO_INTERVAL_LOOK == 0 &&
+                  PICOLLO_PLACEMENT_MIDPOINT == 0 && PICOLLO_PLACEMENT_SPREAD == 1 && PICOLLO_PLACEMENT_LOW_ENDS == 2 &&
+                  PICOLLO_INTERVAL_LOOK == 0 &&
                   PICOLLO_INTERVAL_COLLECT == 1 && PICOLLO_HGRM_COLUMNS == 0 && PICOLLO_HGRM_CSV == 1 &&
                   PICOLLO_CHARACTERS_UNICODE == 0 && PICOLLO_CHARACTERS_ASCII == 1,
               "either of two");

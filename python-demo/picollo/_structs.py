@@ -43,6 +43,7 @@ STORAGE_DENSE = 0
 STORAGE_SPARSE = 1
 
 HISTOGRAM_NO_LIVE_RESET = 1 << 0
+HISTOGRAM_WHOLE_ARRAY = 1 << 1
 
 INLINE_VERSION = 1
 
@@ -63,6 +64,7 @@ MAX_STEPS = 16777216
 
 PLACEMENT_MIDPOINT = 0
 PLACEMENT_SPREAD = 1
+PLACEMENT_LOW_ENDS = 2
 
 SUMMARY_PERCENTILES = 16
 
@@ -200,6 +202,7 @@ class HistogramOptions(ctypes.Structure):
         ("min_trackable", c_uint64),
         ("max_trackable", c_uint64),
         ("max_bytes", c_uint64),
+        ("unit", c_uint64),
     ]
 
 

@@ -70,7 +70,7 @@ from .errors import (
 from .event import Event, EventInfo, PerfInfo, perf_probe
 from .histogram import Histogram
 from .histogram_array import HistogramArray
-from .log import LogError, LogInterval, LogReader, read_log, write_log
+from .log import LogError, LogInterval, LogPosition, LogReader, read_log, write_log
 from .percentile import Bucket, BucketPercentile, Percentile
 from .picture import Report, Svg, report, svg
 from .reading import Reading
@@ -120,6 +120,7 @@ __all__ = [
     "LibraryError",
     "LogError",
     "LogInterval",
+    "LogPosition",
     "LogReader",
     "LogWriter",
     "Measurement",

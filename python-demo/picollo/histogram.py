@@ -290,7 +290,7 @@ class Histogram(Recorder):
         :param data: what :meth:`Snapshot.decode` takes, which also says what is raised.
         """
         snapshot = Snapshot.decode(data, max_counters=max_counters, name=name)
-        relative_error, low, high, _ = layout_of(snapshot)
+        relative_error, low, high = layout_of(snapshot)[:3]
         histogram = cls(relative_error, low, high, mode, storage, name=name)
         histogram.add(snapshot)
         return histogram
@@ -308,7 +308,7 @@ class Histogram(Recorder):
 
     def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
         """What makes another of the kind."""
-        relative_error, low, high, _ = layout_of(snapshot)
+        relative_error, low, high = layout_of(snapshot)[:3]
         # Without options it is a session's.
         options = {"mode": "single_writer"} if self._options is None else parameters(self._options)
         return {"relative_error": relative_error, "min": low, "max": high, **options}

@@ -109,12 +109,17 @@ def unpickle(encoded: bytes, name: str) -> Snapshot:
     return decode(encoded, ANY_COUNTERS, name)
 
 
-def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bool) -> str:
-    """See :meth:`Snapshot.hgrm`."""
-    ticks, scale = u64(ticks_per_half_distance, "ticks_per_half_distance"), float(scale)
-    # The library has a default for 0; whoever writes it here means something else.
+def ticks_of(ticks_per_half_distance: int) -> int:
+    """The number, if the library takes it. It has a default for 0; whoever writes it here means something else."""
+    ticks = u64(ticks_per_half_distance, "ticks_per_half_distance")
     if not 1 <= ticks <= 1_000_000:
         raise InvalidArgumentError(message=f"ticks_per_half_distance must be within 1 .. 1,000,000, not {ticks}")
+    return ticks
+
+
+def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bool) -> str:
+    """See :meth:`Snapshot.hgrm`."""
+    ticks, scale = ticks_of(ticks_per_half_distance), float(scale)
     if not 0 < scale < math.inf:
         raise InvalidArgumentError(message=f"scale must be positive and finite, not {scale!r}")
     function = snapshot._functions.snapshot_format_hgrm
@@ -124,12 +129,21 @@ def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bo
 
 
 class Layout(NamedTuple):
-    """Which values a snapshot has buckets for, and how fine."""
+    """Which values a snapshot has buckets for, and how fine: see :attr:`Snapshot.layout`."""
 
+    #: Half a step over the value, at the most; of values from a block of units on.
     relative_error: float
+    #: Smallest value that is counted for sure.
     low: int
+    #: Largest value that is counted for sure.
     high: int
+    #: Number of counters.
     counters: int
+    #: Step of the smallest buckets: a power of two. 1 but for what was decoded from an HdrHistogram whose lowest discernible
+    #: value is 2 or more.
+    unit: int = 1
+    #: Of the HdrHistogram that has these buckets; 0 where there is none, or one of no digits.
+    significant_digits: int = 0
 
     def covers(self, other: Layout) -> bool:
         """Whether nothing of the other is lost here."""
@@ -144,7 +158,23 @@ class Layout(NamedTuple):
 def layout_of(snapshot: Snapshot) -> Layout:
     """The layout of a snapshot."""
     raw = _raw_layout(snapshot)
-    return Layout(raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length)
+    return Layout(
+        raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length, _unit_of(raw), raw.significant_digits
+    )
+
+
+def _unit_of(raw: structs.Layout) -> int:
+    """It follows from where the counters begin and how many there are."""
+
+    def index(value: int) -> int:
+        shift = max(0, (value >> raw.block_scale).bit_length() - 1)
+        found: int = (shift << raw.block_scale) + (value >> shift)
+        return found
+
+    ends = raw.first_index, raw.first_index + raw.length - 1
+    return next(
+        (1 << u for u in range(64) if (index(raw.min_trackable >> u), index(raw.max_trackable >> u)) == ends), 1
+    )
 
 
 def _raw_layout(snapshot: Snapshot) -> structs.Layout:

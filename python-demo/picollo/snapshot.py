@@ -21,6 +21,7 @@ from .percentile import (
     percentile_from,
     selection_code,
 )
+from .steps import CountStep, steps
 from .summary import Summary
 
 if TYPE_CHECKING:
@@ -122,6 +123,37 @@ class Snapshot(Handle):
         """Observations in range."""
         return self.counts.total
 
+    @property
+    def min(self) -> int:
+        """The percentile at rank 0: midpoint of the lowest bucket that has counts. Costs that percentile.
+
+        :raises EmptyError: when nothing was recorded.
+        """
+        return self.percentile(0).value
+
+    @property
+    def max(self) -> int:
+        """The percentile at rank 100: midpoint of the highest bucket that has counts. Costs that percentile.
+
+        :raises EmptyError: when nothing was recorded.
+        """
+        return self.percentile(100).value
+
+    @property
+    def mean(self) -> float:
+        """Mean of the buckets' midpoints; NaN when nothing was recorded. Costs a :meth:`summary`."""
+        return self.summary().mean
+
+    @property
+    def stddev(self) -> float:
+        """Population standard deviation of the buckets' midpoints; NaN when nothing was recorded. Costs a :meth:`summary`."""
+        return self.summary().stddev
+
+    @property
+    def layout(self) -> interchange.Layout:
+        """Which values there are buckets for, and how fine."""
+        return interchange.layout_of(self)
+
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
         """Totals, mean, deviation and sixteen percentiles; of nothing, too."""
         raw = structs.Summary()
@@ -197,6 +229,39 @@ class Snapshot(Handle):
             raise InvalidArgumentError(message=f"value {value} is outside the range of the histogram")
         check(status, f"bucket of {value}")
         return bucket_from(raw)
+
+    def count_between(self, low: int, high: int) -> int:
+        """How many observations are in the buckets of ``low`` and ``high``, and between them; 0 where ``low`` is above ``high``."""
+        count = c_uint64()
+        low, high = u64(low, "low"), u64(high, "high")
+        with self._lock:
+            check(self._functions.snapshot_count_between(self._handle(), low, high, byref(count)), "count between")
+        return count.value
+
+    def linear_steps(self, width: int) -> list[CountStep]:
+        """Steps of equal width, until everything recorded is covered: they end at ``width - 1``, ``2 * width - 1``, ...
+
+        :raises InvalidArgumentError: for a width of 0, and for more than 16,777,216 steps.
+        """
+        function = self._functions.snapshot_linear_steps
+        return steps(self, function, "width must not be 0", u64(width, "width"))
+
+    def logarithmic_steps(self, first: int, base: float) -> list[CountStep]:
+        """Steps of growing width, until everything recorded is covered: they end at ``first - 1``, ``first * base - 1``,
+        ``first * base * base - 1``, ..., rounded down.
+
+        :raises InvalidArgumentError: unless ``first`` is 1 or more and ``base`` above 1, and for more than 16,777,216 steps.
+        """
+        function = self._functions.snapshot_logarithmic_steps
+        return steps(self, function, "first must not be 0, base must be above 1", u64(first, "first"), float(base))
+
+    def percentile_steps(self, ticks_per_half_distance: int = 5) -> list[CountStep]:
+        """Steps of percentiles, which get closer by half with each half of the distance to 100 %: the rows of :meth:`hgrm`.
+
+        :param ticks_per_half_distance: how many steps in each half.
+        """
+        ticks = interchange.ticks_of(ticks_per_half_distance)
+        return steps(self, self._functions.snapshot_percentile_steps, "ticks_per_half_distance", ticks)
 
     def buckets(self, non_empty: bool = True) -> list[Bucket]:
         """The buckets in ascending order: those that have counts, or all."""
@@ -445,8 +510,11 @@ class Snapshot(Handle):
         # Like what is decoded, what is unpickled has no histogram to be updated from.
         return interchange.unpickle, (self.encode("native"), self._name)
 
-    def __copy__(self) -> Snapshot:
+    def copy(self) -> Snapshot:
         """A snapshot with the same counts, and no histogram to be updated from."""
+        return interchange.copied(self, self._name)
+
+    def __copy__(self) -> Snapshot:
         return interchange.copied(self, self._name)
 
     def __deepcopy__(self, memo: Any) -> Snapshot:

@@ -17,8 +17,8 @@ from ._library import held, own, released
 from ._lines import LineSource, TooLong
 from ._log_writer import LogWriter
 from ._text import read_text
-from .errors import CorruptError, check
-from .interchange import check_decoding
+from .errors import CorruptError, PicolloError, check
+from .interchange import check_decoding, merged
 from .snapshot import Snapshot
 
 #: Tags from so many bytes on may have been cut.
@@ -230,6 +230,19 @@ class LogReader(Iterator[LogInterval]):
             return False
         self._chunk = _Chunk(text, self._before, self._max_counters, self._file.is_done)
         return True
+
+    def sum(self, name: str = "") -> Snapshot:
+        """The counts of all intervals from here on, in one snapshot, as HdrHistogram's tools add up a log: in the digits and the
+        unit of the first, over the ranges of all; counts of wider buckets go to the bucket at their low end.
+
+        :raises ValueError: when there are none.
+        """
+        try:
+            return merged((interval.snapshot for interval in self), name, as_logs=True)
+        except ValueError as error:
+            if isinstance(error, PicolloError):
+                raise
+            raise ValueError(f"{self.name}: there are no intervals to add up") from None
 
     def close(self) -> None:
         """Closes the log, and the file if it was given as a path. May be called again; there is nothing more to read then."""

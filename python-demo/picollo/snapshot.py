@@ -154,6 +154,12 @@ class Snapshot(Handle):
         """Which values there are buckets for, and how fine."""
         return interchange.layout_of(self)
 
+    @property
+    def value_ratio(self) -> float:
+        """What values are to be multiplied by, where this was decoded from the ``DoubleHistogram`` of HdrHistogram for Java; 1.0
+        for everything else. Copies keep it; no encoding here, and so no pickle, has it. It may be anything that someone wrote."""
+        return interchange.value_ratio(self)
+
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
         """Totals, mean, deviation and sixteen percentiles; of nothing, too."""
         raw = structs.Summary()
@@ -330,7 +336,7 @@ class Snapshot(Handle):
             check(function(handle, bool(non_empty), found, length.value, byref(length)), what)
         return found
 
-    def merge(self, other: Snapshot, spread: bool = False) -> Merged:
+    def merge(self, other: Snapshot, spread: bool = False, *, placement: interchange.Placement = "midpoint") -> Merged:
         """Adds all counts of another snapshot, of any layout, and tells what became of them. The next update replaces what was
         merged.
 
@@ -338,8 +344,10 @@ class Snapshot(Handle):
 
         :param spread: divide counts of wider buckets among all buckets here that they have values of, in proportion, instead of
             giving them to the one at their midpoint.
+        :param placement: where counts of wider buckets go: ``"midpoint"``, ``"spread"``, or ``"low"``, to the bucket at their low
+            end, as the ``add`` of every HdrHistogram has it.
         """
-        code = bool(spread)
+        code = interchange.placement_code(placement, spread)
         return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge(*handles[:2], code, handles[2]))
 
     def subtract(self, other: Snapshot) -> Merged:
@@ -391,7 +399,7 @@ class Snapshot(Handle):
         return interchange.merged(snapshots, name)
 
     def with_digits(self, significant_digits: int) -> Snapshot:
-        """A copy with HdrHistogram's buckets of so many digits (1 to 5), as its encodings need.
+        """A copy with HdrHistogram's buckets of so many digits (0 to 5), as its encodings need.
 
         Exact where the buckets here are as fine or finer; counts of wider ones go to the bucket at their midpoint.
         """
@@ -424,7 +432,8 @@ class Snapshot(Handle):
 
     @classmethod
     def decode(cls, data: Any, *, max_counters: int = 0, name: str = "") -> Snapshot:
-        """The snapshot that was encoded: our own encoding, HdrHistogram's V2, V1 or V0, compressed or not, and any in base64.
+        """The snapshot that was encoded: our own encoding, HdrHistogram's V2, V1 or V0, compressed or not, of integers or (Java's)
+        of doubles, and any in base64.
 
         It holds its counts alone: it has no histogram to be updated from.
 

@@ -63,4 +63,7 @@ python3 ci/interop/interop.py prepare "$out" "${INTEROP_SEED:-1}" || fail "no hi
 "$venv/bin/python" ci/interop/peer.py "$out" || fail "PyPI's hdrhistogram ended early"
 NODE_PATH=$modules/node_modules node ci/interop/peer.js "$out" || fail "npm's hdr-histogram-js ended early"
 cargo run --quiet -p picollo-core --example interop -- "$out" || fail "the crate hdrhistogram ended early"
+# What its users wrote, and what they write here.
+PYTHONPATH=$(echo "$venv"/lib/python3*/site-packages) python-demo/run-tests.sh -q tests/test_from_hdrhistogram.py \
+    || fail "PyPI's hdrhistogram and what is written here instead differ"
 python3 ci/interop/interop.py check "$out"

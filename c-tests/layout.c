@@ -14,7 +14,7 @@
 #define AT(type, field, offset) static_assert(offsetof(type, field) == (offset), #type "." #field)
 #define SIZE(type, size) static_assert(sizeof(type) == (size), #type)
 
-SIZE(picollo_histogram_options, 56);
+SIZE(picollo_histogram_options, 64);
 AT(picollo_histogram_options, struct_size, 0);
 AT(picollo_histogram_options, mode, 4);
 AT(picollo_histogram_options, storage, 8);
@@ -25,6 +25,7 @@ AT(picollo_histogram_options, flags, 28);
 AT(picollo_histogram_options, min_trackable, 32);
 AT(picollo_histogram_options, max_trackable, 40);
 AT(picollo_histogram_options, max_bytes, 48);
+AT(picollo_histogram_options, unit, 56);
 
 SIZE(picollo_recorder, 24 + 4 * P);
 AT(picollo_recorder, length, 0);

@@ -168,6 +168,35 @@ static void units(void)
     picollo_snapshot_free(snapshot);
 }
 
+/* Made here rather than decoded. */
+static void histograms_with_units(void)
+{
+    picollo_histogram_options options = digit_options(3, UINT64_C(3600000000));
+    picollo_layout layout, same;
+    picollo_snapshot *java = decoded(UNIT_TEXT, sizeof UNIT_TEXT - 1), *snapshot;
+    picollo_histogram *histogram;
+    uint64_t unit = 77, without;
+    CHECK_OK(picollo_layout_of_options(&options, &layout));
+    without = layout.length;
+    options.unit = 1025;
+    CHECK_OK(picollo_layout_of_options(&options, &layout));
+    CHECK_OK(picollo_layout_unit(&layout, &unit));
+    CHECK(unit == 1024 && layout.length < without);
+    histogram = create_from(&options);
+    CHECK_OK(picollo_histogram_layout(histogram, &same));
+    CHECK(memcmp(&layout, &same, sizeof layout) == 0);
+    picollo_histogram_record(histogram, 5000);
+    snapshot = only_snapshot(histogram);
+    CHECK_OK(picollo_snapshot_layout(snapshot, &same));
+    CHECK(memcmp(&layout, &same, sizeof layout) == 0 && same_buckets(java, snapshot));
+    picollo_snapshot_free(snapshot);
+    picollo_snapshot_free(java);
+    options.unit = UINT64_C(1) << 52;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_layout_of_options(&options, &layout));
+    options.unit = UINT64_C(1) << 33;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_create(&options, &histogram));
+}
+
 static void whole_arrays(void)
 {
     picollo_histogram_options options = digit_options(3, 5000);
@@ -332,6 +361,7 @@ int main(void)
     RUN(layouts);
     RUN(equivalent_values);
     RUN(units);
+    RUN(histograms_with_units);
     RUN(whole_arrays);
     RUN(estimates);
     RUN(counts_between);

@@ -33,9 +33,15 @@ static void struct_sizes(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_options(&newer.known));
     newer.known.struct_size = 4;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_options(&newer.known));
-    newer.known.struct_size = sizeof newer.known - 1;
+    /* That of the first version, without a unit. */
+    newer.known.struct_size = 55;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_options(&newer.known));
+    newer.known.struct_size = 56;
+    newer.known.unit = UINT64_MAX;
+    CHECK_OK(try_options(&newer.known));
     newer.known.struct_size = sizeof newer.known;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_options(&newer.known));
+    newer.known.unit = 0;
     CHECK_OK(try_options(&newer.known));
     newer.known.struct_size = sizeof newer;
     CHECK_OK(try_options(&newer.known));

@@ -34,6 +34,36 @@ static void check_same(picollo_histogram *a, picollo_histogram *b)
     picollo_snapshot_free(of_b);
 }
 
+/* Values go to the library, since a recorder does not shift them. */
+static void with_a_unit(void)
+{
+    static const uint32_t modes[] = {PICOLLO_MODE_SINGLE_WRITER, PICOLLO_MODE_THREAD_LOCAL};
+    for (size_t i = 0; i < 4; i++) {
+        picollo_histogram_options options = default_options();
+        picollo_histogram *called, *inlined;
+        picollo_recorder recorder;
+        uint64_t state = 9;
+        options.mode = modes[i / 2];
+        options.counter_bits = i % 2 == 0 ? 32 : 64;
+        options.significant_digits = 2;
+        options.max_trackable = UINT64_C(1) << 40;
+        options.unit = 20000;
+        called = create_from(&options);
+        inlined = create_from(&options);
+        CHECK_OK(picollo_histogram_recorder(inlined, PICOLLO_INLINE_VERSION, &recorder));
+        CHECK_U64(0, recorder.length);
+        for (int j = 0; j < 10000; j++) {
+            const uint64_t magnitude = next_random(&state) >> 58, value = next_random(&state) >> magnitude;
+            picollo_histogram_record(called, value);
+            picollo_recorder_record(&recorder, value);
+        }
+        check_same(called, inlined);
+        picollo_recorder_release(&recorder);
+        picollo_histogram_free(called);
+        picollo_histogram_free(inlined);
+    }
+}
+
 static void same_counts_as_the_call(void)
 {
     for (uint32_t bits = 32; bits <= 64; bits += 32) {
@@ -139,6 +169,7 @@ static void refused(void)
 int main(void)
 {
     RUN(same_counts_as_the_call);
+    RUN(with_a_unit);
     RUN(wraps_are_told_of);
     RUN(keeps_its_histogram);
     RUN(refused);

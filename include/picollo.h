@@ -343,10 +343,16 @@ typedef struct picollo_histogram_options {
     uint64_t max_trackable;
     /** Sparse storage: limit on its memory, 0 for none. What does not fit is counted as lost. */
     uint64_t max_bytes;
+    /**
+     * HdrHistogram's lowest discernible value: values are counted in units of the largest power of two in it, so that those below a
+     * block of units take fewer counters. 0 or 1: none. At most max_trackable, and below 2^62 / block size. Recording takes longer with a
+     * unit: recorders have length 0, and call the library.
+     */
+    uint64_t unit;
 } picollo_histogram_options;
 
 /** Options that ask for nothing but the defaults: picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT; */
-#define PICOLLO_HISTOGRAM_OPTIONS_INIT {sizeof(picollo_histogram_options), 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define PICOLLO_HISTOGRAM_OPTIONS_INIT {sizeof(picollo_histogram_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 /**
  * Makes an empty histogram on the heap.
@@ -620,7 +626,7 @@ picollo_status picollo_histogram_footprint(const picollo_histogram *histogram, s
  * Do not change it. Copies are fine while the one that was filled in is not released.
  */
 typedef struct picollo_recorder {
-    /** Number of cells. */
+    /** Number of cells; 0 where the layout has a unit, so that every value is handed to picollo_histogram_record. */
     uint64_t length;
     /** Logical index of the first cell. */
     uint64_t first_index;

@@ -76,7 +76,7 @@ static const struct kind {
     /* Of its first version, where that was shorter. */
     size_t first;
 } kinds[] = {
-    {sizeof(picollo_histogram_options), try_histogram, 0},
+    {sizeof(picollo_histogram_options), try_histogram, 56},
     {sizeof(picollo_double_options), try_doubles, 0},
     {sizeof(picollo_compare_options), try_compare, 48},
     {sizeof(picollo_picture_options), try_picture, 0},

@@ -48,6 +48,7 @@ const OPTIONS: Options = Options {
     significant_digits: 0,
     no_live_reset: false,
     whole_array: false,
+    unit: 0,
     min_trackable: 0,
     max_trackable: 1000,
     max_bytes: 0,

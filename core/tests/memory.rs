@@ -228,7 +228,7 @@ fn an_image_of_version_1_is_what_it_was() {
     assert_eq!(histogram.update(&mut other, Since::Reset), Err(Error::Busy));
     // SAFETY: as above; a version that is not there yet.
     unsafe {
-        pages.start.add(60).cast::<u16>().write(3);
+        pages.start.add(60).cast::<u16>().write(4);
         assert_eq!(SharedHistogram::attach(pages.start, size).err(), Some(Error::Incompatible));
     }
 }

@@ -77,6 +77,10 @@ pub struct picollo_histogram_options {
     pub max_trackable: u64,
     /// Sparse storage: limit on its memory, 0 for none. What does not fit is counted as lost.
     pub max_bytes: u64,
+    /// HdrHistogram's lowest discernible value: values are counted in units of the largest power of two in it, so that those below a
+    /// block of units take fewer counters. 0 or 1: none. At most max_trackable, and below 2^62 / block size. Recording takes longer with a
+    /// unit: recorders have length 0, and call the library.
+    pub unit: u64,
 }
 
 // SAFETY: plain numbers in naturally aligned order (asserted in layout.rs), the size first.
@@ -105,5 +109,6 @@ pub unsafe fn read_options(options: *const picollo_histogram_options) -> Outcome
         max_trackable: asked.max_trackable,
         whole_array: asked.flags & PICOLLO_HISTOGRAM_WHOLE_ARRAY != 0,
         max_bytes: asked.max_bytes,
+        unit: asked.unit,
     })
 }

@@ -16,8 +16,8 @@ macro_rules! layout {
 const P: usize = size_of::<*const u8>();
 
 layout!(crate::event::picollo_error, 512,);
-layout!(crate::histogram_options::picollo_histogram_options, 56, struct_size 0, mode 4, storage 8, counter_bits 12,
-    relative_error 16, significant_digits 24, flags 28, min_trackable 32, max_trackable 40, max_bytes 48);
+layout!(crate::histogram_options::picollo_histogram_options, 64, struct_size 0, mode 4, storage 8, counter_bits 12,
+    relative_error 16, significant_digits 24, flags 28, min_trackable 32, max_trackable 40, max_bytes 48, unit 56);
 layout!(crate::recorder::picollo_recorder, 24 + 4 * P, length 0, first_index 8, block_scale 16, counter_bits 20,
     counters 24, histogram 24 + P, owner 24 + 2 * P, reserved 24 + 3 * P);
 layout!(crate::snapshot::picollo_bucket, 48, lower 0, upper 8, step 16, count 24, storage_index 32, logical_index 40);

@@ -42,7 +42,7 @@ pub const PICOLLO_INLINE_VERSION: u32 = 1;
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_recorder {
-    /// Number of cells.
+    /// Number of cells; 0 where the layout has a unit, so that every value is handed to picollo_histogram_record.
     pub length: u64,
     /// Logical index of the first cell.
     pub first_index: u64,
@@ -87,9 +87,10 @@ pub unsafe extern "C" fn picollo_histogram_recorder(
         let layout = histogram.layout();
         let recorder = histogram.recorder()?;
         let counters = recorder.counters().as_ptr().cast();
+        let recorder_length = recorder.length();
         let (own, owner) = recorder.into_raw();
         out.set(picollo_recorder {
-            length: layout.length() as u64,
+            length: recorder_length,
             first_index: layout.first_index(),
             block_scale: layout.scale(),
             counter_bits: histogram.counter_bits(),

@@ -202,6 +202,7 @@ class HistogramOptions(ctypes.Structure):
         ("min_trackable", c_uint64),
         ("max_trackable", c_uint64),
         ("max_bytes", c_uint64),
+        ("unit", c_uint64),
     ]
 
 

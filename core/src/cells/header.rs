@@ -15,6 +15,7 @@
 //! |---|---|
 //! | 1 | one bank, and no identity: its place was padding, zero. A process that dies inside a reset leaves the histogram busy. Such images are attached, and stay what they are |
 //! | 2 | two banks where there is live reset; an identity |
+//! | 3 | as 2, where the layout has a unit, which the top byte of the kind has too. Others are written as 2 |
 
 use core::mem::size_of;
 
@@ -28,6 +29,7 @@ use crate::platform::seqlock::Version;
 
 const MAGIC: u32 = u32::from_ne_bytes(*b"Pico");
 const IMAGE_VERSION: u16 = 2;
+const IMAGE_VERSION_WITH_UNIT: u16 = 3;
 const FIRST_IMAGE_VERSION: u16 = 1;
 
 const LIVE_RESET: u8 = 1;
@@ -87,11 +89,11 @@ impl Header {
         pub(crate) const fn new(layout: Layout, kind: Kind, live_reset: bool) -> Header {
             Header {
                 layout,
-                kind,
+                kind: kind.with_unit(layout.unit()),
                 table_offset: 0,
                 epoch: 0,
                 magic: MAGIC,
-                image_version: IMAGE_VERSION,
+                image_version: if layout.unit() == 0 { IMAGE_VERSION } else { IMAGE_VERSION_WITH_UNIT },
                 word_bytes: size_of::<usize>() as u8,
                 flags: if live_reset { LIVE_RESET } else { 0 },
                 tallies: Tallies::new(),
@@ -198,11 +200,15 @@ impl Header {
         }
         let banks = match self.image_version {
             FIRST_IMAGE_VERSION => 0,
-            IMAGE_VERSION => TWO_BANKS,
+            IMAGE_VERSION | IMAGE_VERSION_WITH_UNIT => TWO_BANKS,
             _ => return Err(Error::Incompatible),
         };
         if self.word_bytes as usize != size_of::<usize>() {
             return Err(Error::Incompatible);
+        }
+        let has_unit = self.image_version == IMAGE_VERSION_WITH_UNIT;
+        if self.layout.unit() != self.kind.unit() || has_unit != (self.kind.unit() != 0) {
+            return Err(Error::Corrupt);
         }
         let with_reset = IN_CALLERS_MEMORY | LIVE_RESET | banks;
         if !(self.flags == IN_CALLERS_MEMORY || self.flags == with_reset) || !self.layout.is_valid() {

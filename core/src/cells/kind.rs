@@ -64,7 +64,8 @@ numbered! {
 }
 
 /// Mode, storage and cell width in one word, so that a record tells them apart by one comparison. It lies in headers, also
-/// in memory that processes share: any word is a kind, if perhaps one that no build makes.
+/// in memory that processes share: any word is a kind, if perhaps one that no build makes. The top byte has the binary logarithm of
+/// the layout's unit: those who compare with a kind without one need not ask for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(crate) struct Kind(u32);
@@ -86,7 +87,17 @@ impl Kind {
 
     /// Width of the cells.
     pub(crate) const fn counter_bits(self) -> u32 {
-        self.0 >> 16
+        self.0 >> 16 & 0xff
+    }
+
+    /// This kind with another unit.
+    pub(crate) const fn with_unit(self, unit: u32) -> Kind {
+        Kind(self.0 & 0xff_ffff | unit << 24)
+    }
+
+    /// Binary logarithm of the unit.
+    pub(crate) const fn unit(self) -> u32 {
+        self.0 >> 24
     }
 }
 
@@ -115,6 +126,11 @@ mod tests {
                     let kind = Kind::new(mode, storage, bits);
                     let parts = (kind.mode(), kind.storage(), kind.counter_bits());
                     assert_eq!(parts, (Some(mode), Some(storage), bits));
+                    let in_units = kind.with_unit(61);
+                    let parts =
+                        (in_units.mode(), in_units.storage(), in_units.counter_bits(), in_units.unit());
+                    assert_eq!(parts, (Some(mode), Some(storage), bits, 61));
+                    assert_eq!((in_units.with_unit(0), kind.unit()), (kind, 0));
                 }
             }
         }

@@ -6,8 +6,8 @@
 //! | [`record_exported`], for C | hot, inlined into the exported function | the kind is compared with that of a single writer of 64 bits; the rest is a jump |
 //! | [`record_by_kind`] | hot, called | two comparisons: thread-local of 64 bits, a single writer of 32 |
 //! | [`record_less_often`] | hot, called | the other dense kinds that add to one cell: thread-local of 32 bits, interlocked |
-//! | [`record_other`] | called | all others, whose recording is longer |
-//! | [`as_what_it_is`], [`with_type_of`] | rare, or worth it for a whole slice | a match over every kind there is |
+//! | [`record_other`] | called | all others, whose recording is longer, or whose values are shifted to units first |
+//! | [`as_what_it_is`], [`as_what_records`], [`with_type_of`] | rare, or worth it for a whole slice | a match over every kind there is |
 //!
 //! A kind that is not named above `record_other` works nevertheless: it is recorded into by `record_other`. What a mode must
 //! have is [`Body`]; which modes have which storage is said in `is_offered`, and the table in [`with_type_of`] must agree with
@@ -20,6 +20,7 @@ use crate::cells::header::Header;
 use crate::cells::kind::{Mode, Storage};
 pub(crate) use crate::cells::single_writer::Unguarded;
 pub(crate) use crate::cells::write_mode::Interlocked;
+pub(crate) use crate::handle::units::InUnits;
 pub(crate) use crate::histograms::body::Body;
 pub(crate) use crate::histograms::dense::Histogram;
 pub(crate) use crate::histograms::scalable::Scalable;
@@ -76,7 +77,7 @@ macro_rules! as_what_it_is {
     ($header:expr, $histogram:ident => $body:expr) => {{
         let header: *const Header = $header.as_ptr();
         // SAFETY: alive, and its kind was written with it.
-        with_type_of!(unsafe { (*header).kind }, Type => {
+        with_type_of!(unsafe { (*header).kind.with_unit(0) }, Type => {
             // SAFETY: of this kind.
             let $histogram = unsafe { &*Type::from_header(header) };
             $body
@@ -86,7 +87,24 @@ macro_rules! as_what_it_is {
         })
     }};
 }
-pub(crate) use {as_what_it_is, with_type_of};
+
+/// As [`as_what_it_is`], to hand values to it: one with a unit, which is no kind of the table, as [`InUnits`].
+macro_rules! as_what_records {
+    ($header:expr, $histogram:ident => $body:expr) => {{
+        let header: *const Header = $header.as_ptr();
+        // SAFETY: alive, and its kind was written with it.
+        with_type_of!(unsafe { (*header).kind }, Type => {
+            // SAFETY: of this kind.
+            let $histogram = unsafe { &*Type::from_header(header) };
+            $body
+        }, _ => {
+            // SAFETY: alive as long as the reference that it is made of.
+            let $histogram = &unsafe { InUnits::new($header) };
+            $body
+        })
+    }};
+}
+pub(crate) use {as_what_it_is, as_what_records, with_type_of};
 
 /// Which modes have which storage, in a build with everything. Exhaustive: a new mode does not compile until it is said here.
 #[cfg(any(feature = "std", test))]
@@ -213,7 +231,7 @@ unsafe extern "C" fn record_less_often(header: NonNull<Header>, value: u64) {
 /// As for [`record_inlined`].
 #[inline(never)]
 unsafe extern "C" fn record_other(header: NonNull<Header>, value: u64) {
-    as_what_it_is!(header, histogram => histogram.record(value));
+    as_what_records!(header, histogram => histogram.record(value));
 }
 
 /// What is to be done with a histogram before its memory is freed.
@@ -223,5 +241,5 @@ unsafe extern "C" fn record_other(header: NonNull<Header>, value: u64) {
 #[cfg(feature = "alloc")]
 pub(crate) unsafe fn dispose(header: NonNull<Header>) {
     // SAFETY: of the kind that it says; the rest is the caller's promise.
-    unsafe { with_type_of!(header.as_ref().kind, Type => Type::dispose(header), _ => ()) };
+    unsafe { with_type_of!(header.as_ref().kind.with_unit(0), Type => Type::dispose(header), _ => ()) };
 }

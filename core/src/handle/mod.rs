@@ -9,3 +9,4 @@ pub(crate) mod prefix;
 pub(crate) mod recorder;
 pub(crate) mod shared;
 pub(crate) mod single_writer;
+pub(crate) mod units;

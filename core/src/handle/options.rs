@@ -28,6 +28,10 @@ pub struct Options {
     /// Sparse storage: limit of [`crate::SharedHistogram::footprint`] in bytes, 0 for none. What does not fit is counted as
     /// lost. Other storage has its size from the beginning, whatever this says.
     pub max_bytes: u64,
+    /// HdrHistogram's lowest discernible value: values are counted in units of the largest power of two in it. 0 or 1: none. Recording
+    /// shifts them, which takes longer than the fastest ways without; there are fewer counters below a block of units. At
+    /// most `max_trackable`, and below `2^62 / block size`.
+    pub unit: u64,
 }
 
 impl Options {
@@ -38,6 +42,7 @@ impl Options {
             0 => Layout::try_new(self.relative_error, self.min_trackable, max)?,
             digits => Layout::with_significant_digits(digits, self.min_trackable, max)?,
         };
+        let layout = layout.with_unit(self.unit.checked_ilog2().unwrap_or(0))?;
         Ok(if self.whole_array { layout.with_whole_array() } else { layout })
     }
 

@@ -16,8 +16,8 @@ use crate::platform::atomics::{AtomicU32, AtomicU64};
 /// single-writer one it is the writer.
 ///
 /// Whoever records by other means than [`Recorder::record`] (a binding, inlined C) does what that does: with
-/// `index = layout.recording_index(value)`, if `index < length`, adds one to the cell by a relaxed load and store. For an index
-/// out of range, and a 32-bit cell that is all ones, it calls [`SharedHistogram::record`] instead.
+/// `index = layout.recording_index(value)`, if `index <` [`Recorder::length`], adds one to the cell by a relaxed load and store. For
+/// an index out of range, and a 32-bit cell that is all ones, it calls [`SharedHistogram::record`] instead.
 #[derive(Debug)]
 pub struct Recorder {
     /// Single-writer mode, where types keep to one writer: that this is it. First, so that it is dropped while the
@@ -26,6 +26,7 @@ pub struct Recorder {
     claim: Option<Claim>,
     histogram: SharedHistogram,
     counters: NonNull<u8>,
+    length: u64,
     /// What goes back when the recorder does; NULL in single-writer mode.
     owner: *mut c_void,
 }
@@ -38,7 +39,12 @@ impl Recorder {
     /// As for [`SharedHistogram::create_unguarded`], of a single-writer histogram of which this has no claim.
     pub(crate) unsafe fn of(histogram: &SharedHistogram, claim: Option<Claim>) -> Result<Recorder> {
         let (counters, owner) = histogram.lend_cells()?;
-        Ok(Recorder { claim, histogram: histogram.clone(), counters, owner })
+        Ok(Recorder { claim, histogram: histogram.clone(), counters, length: length_of(histogram), owner })
+    }
+
+    /// How many cells values are counted in without a call: [`crate::Layout::length`], or none where the layout has a unit.
+    pub fn length(&self) -> u64 {
+        self.length
     }
 
     /// The cells, [`crate::Layout::length`] of [`SharedHistogram::counter_bits`] each.
@@ -51,7 +57,7 @@ impl Recorder {
     pub fn record(&mut self, value: u64) {
         let layout = self.histogram.layout();
         let index = layout.recording_index(value);
-        if layout.contains(index) {
+        if index < self.length {
             if self.histogram.counter_bits() == 64 {
                 self.count::<AtomicU64>(index as usize);
             } else if self.count::<AtomicU32>(index as usize) != 0 {
@@ -86,8 +92,15 @@ impl Recorder {
         // SAFETY: the caller's promise; the reference that was given up is taken up again.
         let histogram = unsafe { SharedHistogram::from_raw(histogram) };
         let counters = histogram.counters_of(owner);
-        Recorder { claim: None, histogram, counters, owner }
+        let length = length_of(&histogram);
+        Recorder { claim: None, histogram, counters, length, owner }
     }
+}
+
+/// See [`Recorder::length`].
+fn length_of(histogram: &SharedHistogram) -> u64 {
+    let layout = histogram.layout();
+    if layout.unit() == 0 { layout.length() as u64 } else { 0 }
 }
 
 impl Drop for Recorder {

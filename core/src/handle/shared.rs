@@ -166,7 +166,7 @@ impl SharedHistogram {
         // SAFETY: aligned, long enough and readable; every bit pattern is a header, if perhaps a broken one.
         let image = unsafe { header.as_ref() };
         image.check()?;
-        let needed = with_type_of!(image.kind, Type => Type::size_of_image(image), _ => Err(Error::Corrupt))?;
+        let needed = with_type_of!(image.kind.with_unit(0), Type => Type::size_of_image(image), _ => Err(Error::Corrupt))?;
         if size < needed {
             return Err(Error::BufferTooSmall);
         }
@@ -255,47 +255,47 @@ impl SharedHistogram {
 
     /// Counts one value `count` times.
     pub fn record_n(&self, value: u64, count: u64) {
-        as_what_it_is!(self.0, histogram => histogram.record_n(value, count));
+        as_what_records!(self.0, histogram => histogram.record_n(value, count));
     }
 
     /// Counts every value of a slice.
     pub fn record_batch(&self, values: &[u64]) {
-        as_what_it_is!(self.0, histogram => histogram.record_batch(values));
+        as_what_records!(self.0, histogram => histogram.record_batch(values));
     }
 
     /// See [`Record::record_corrected`].
     pub fn record_corrected(&self, value: u64, expected_interval: u64) {
-        as_what_it_is!(self.0, histogram => histogram.record_corrected(value, expected_interval));
+        as_what_records!(self.0, histogram => histogram.record_corrected(value, expected_interval));
     }
 
     /// See [`Record::record_corrected_n`].
     pub fn record_corrected_n(&self, value: u64, count: u64, expected_interval: u64) {
-        as_what_it_is!(self.0, histogram => histogram.record_corrected_n(value, count, expected_interval));
+        as_what_records!(self.0, histogram => histogram.record_corrected_n(value, count, expected_interval));
     }
 
     /// See [`Record::record_corrected_batch`].
     pub fn record_corrected_batch(&self, values: &[u64], expected_interval: u64) {
-        as_what_it_is!(self.0, histogram => histogram.record_corrected_batch(values, expected_interval));
+        as_what_records!(self.0, histogram => histogram.record_corrected_batch(values, expected_interval));
     }
 
     /// See [`Record::record_in_range`].
     pub fn record_in_range(&self, value: u64, min: u64, max: u64) -> Result<()> {
-        as_what_it_is!(self.0, histogram => histogram.record_in_range(value, min, max))
+        as_what_records!(self.0, histogram => histogram.record_in_range(value, min, max))
     }
 
     /// See [`Record::add_snapshot`].
     pub fn add_snapshot(&self, other: &Snapshot) -> Merged {
-        as_what_it_is!(self.0, histogram => histogram.add_snapshot(other))
+        as_what_records!(self.0, histogram => histogram.add_snapshot(other))
     }
 
     /// See [`Record::add_snapshot_low_ends`].
     pub fn add_snapshot_low_ends(&self, other: &Snapshot) -> Merged {
-        as_what_it_is!(self.0, histogram => histogram.add_snapshot_low_ends(other))
+        as_what_records!(self.0, histogram => histogram.add_snapshot_low_ends(other))
     }
 
     /// See [`Record::add_snapshot_spreading`].
     pub fn add_snapshot_spreading(&self, other: &Snapshot) -> Merged {
-        as_what_it_is!(self.0, histogram => histogram.add_snapshot_spreading(other))
+        as_what_records!(self.0, histogram => histogram.add_snapshot_spreading(other))
     }
 
     /// See [`Histogram::reset`].

@@ -148,7 +148,7 @@ impl<C: Counter> Sharded<C> {
                 }
                 None => &this.words[index as usize],
             }
-        } else if layout.is_below(value) {
+        } else if layout.is_below_recording(value) {
             &tallies.underflow
         } else {
             &tallies.overflow

@@ -9,7 +9,8 @@
 //! makes `e` zero for all values below `B` without a branch, so that small values index themselves.
 //!
 //! A layout may have a *unit* `2^u`, HdrHistogram's lowest discernible value: then that rule maps `v >> u`, and its buckets are
-//! `2^u` times as wide. Snapshots have such layouts; what records has none, so that recording does not shift.
+//! `2^u` times as wide. What records maps values that are in units already, so that those who have none need not shift: whoever
+//! hands them values does it (`handle::units`).
 //!
 //! Everything is `const`, so a static, a stack array, a caller's buffer and a heap box are sized by the same calls.
 
@@ -84,7 +85,8 @@ impl Layout {
     }
 
     /// The layout of the same range whose first blocks have buckets of `2^unit` values: that of an HdrHistogram with this lowest
-    /// discernible value. Snapshots have it that are decoded from such; histograms here do not.
+    /// discernible value. Snapshots have it that are decoded from such, and histograms that are asked for one by
+    /// [`crate::Options::unit`]; those whose type says how they record have none.
     ///
     /// [`Error::InvalidArgument`] where the largest value is below the unit, and where the binary logarithms of block and unit
     /// are above 61 together.
@@ -217,10 +219,16 @@ impl Layout {
         self.logical_index(value).wrapping_sub(self.first_index)
     }
 
-    /// As [`Layout::storage_index`], where there is no unit: for what records.
+    /// As [`Layout::storage_index`], of a value in units: for what records.
     #[inline(always)]
     pub(crate) const fn recording_index(&self, value: u64) -> u64 {
         index_of(self.scale, value).wrapping_sub(self.first_index)
+    }
+
+    /// As [`Layout::is_below`], of a value in units.
+    #[inline]
+    pub(crate) const fn is_below_recording(&self, value: u64) -> bool {
+        index_of(self.scale, value) < self.first_index
     }
 
     /// Whether one unsigned comparison finds the index among the counters.
@@ -260,10 +268,9 @@ impl Layout {
             && self.length == other.length
     }
 
-    /// Whether the fields agree with each other, and there is no unit, for layouts of histograms that come from memory others could
-    /// write.
+    /// Whether the fields agree with each other, for layouts of histograms that come from memory others could write.
     pub(crate) const fn is_valid(&self) -> bool {
-        match Layout::with_scale(self.scale, self.min_trackable, self.max_trackable) {
+        match self.with_range(self.min_trackable, self.max_trackable) {
             Ok(layout) => layout.same_counters(self),
             Err(_) => false,
         }

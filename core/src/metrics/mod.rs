@@ -273,7 +273,8 @@ fn snapshot_of<'a>(scratch: &'a mut Vec<Box<Snapshot>>, layout: &Layout) -> Resu
 fn powers_of_four(layout: &Layout) -> Result<Vec<u64>> {
     let mut bounds = Vec::new();
     bounds.try_reserve_exact(31).map_err(|_| Error::OutOfMemory)?;
-    let range = layout.lowest_recordable()..layout.highest_recordable();
+    // Below a unit no bucket ends.
+    let range = layout.lowest_recordable().max((1 << layout.unit()) - 1)..layout.highest_recordable();
     bounds.extend((1..32).map(|power| (1 << (2 * power)) - 1).filter(|bound| range.contains(bound)));
     Ok(bounds)
 }

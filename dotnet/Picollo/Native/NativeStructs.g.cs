@@ -31,6 +31,7 @@ namespace Picollo.Native
         public ulong MinTrackable;
         public ulong MaxTrackable;
         public ulong MaxBytes;
+        public ulong Unit;
     }
 
     [StructLayout(LayoutKind.Sequential)]

@@ -34,6 +34,7 @@ const fn options() -> Options {
         significant_digits: 0,
         no_live_reset: false,
         whole_array: false,
+        unit: 0,
         min_trackable: 0,
         max_trackable: 0,
         max_bytes: 0,

@@ -14,7 +14,7 @@ use crate::layout::layout::Layout;
 use crate::platform::atomics::HAS_ATOMIC_64;
 use crate::platform::memory::size_with;
 
-/// Only snapshots have units: recording does not shift.
+/// Of what is recorded into by its own type: that does not shift.
 fn check_unit(layout: &Layout) -> Result<()> {
     if layout.unit() == 0 { Ok(()) } else { Err(Error::InvalidArgument) }
 }
@@ -41,6 +41,7 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     /// [`Histogram::ALIGNMENT`], and for a layout with a unit; [`Error::BufferTooSmall`] when it has less than
     /// [`Histogram::required_size`] bytes.
     pub fn init_in(memory: &mut [MaybeUninit<u8>], layout: Layout, live_reset: bool) -> Result<&mut Self> {
+        check_unit(&layout)?;
         // SAFETY: the memory is ours for the borrow, and so is what was made in it.
         unsafe {
             let base = Self::make_at(memory.as_mut_ptr().cast(), memory.len(), layout, live_reset)?;
@@ -59,7 +60,6 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         layout: Layout,
         live_reset: bool,
     ) -> Result<NonNull<Header>> {
-        check_unit(&layout)?;
         let needed = Self::required_size(&layout, live_reset)?;
         let base = NonNull::new(memory).ok_or(Error::InvalidArgument)?;
         if !memory.addr().is_multiple_of(Self::ALIGNMENT) {

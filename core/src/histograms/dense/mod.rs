@@ -58,12 +58,13 @@ impl<C: Counter, M: WriteMode, const N: usize> Histogram<[C; N], M> {
     /// An empty histogram, with live reset when `N` has room for it.
     ///
     /// # Panics
-    /// When `N` is below [`Layout::length`], and for a layout with a unit, which is for snapshots; for a static that is a compile
+    /// When `N` is below [`Layout::length`], and for a layout with a unit, which is for snapshots and
+    /// [`crate::Options::unit`]; for a static that is a compile
     /// error.
     #[cfg(not(loom))]
     pub const fn new(layout: Layout) -> Self {
         assert!(N >= layout.length(), "the array has too few cells for the layout");
-        assert!(layout.unit() == 0, "a histogram has no unit");
+        assert!(layout.unit() == 0, "a histogram of this type has no unit");
         Histogram {
             header: Header::new(layout, Histogram::<[C], M>::DENSE, N >= layout.cells()),
             mode: PhantomData,
@@ -214,7 +215,7 @@ impl<C: Counter, M: ManyWriters> Histogram<[C], M> {
 #[inline(never)]
 pub(crate) fn add_out_of_range<M: WriteMode>(header: &Header, value: u64, count: u64) {
     let tallies = &header.tallies;
-    let tally = if header.layout.is_below(value) { &tallies.underflow } else { &tallies.overflow };
+    let tally = if header.layout.is_below_recording(value) { &tallies.underflow } else { &tallies.overflow };
     tallies.add_wraps_beside(M::add(tally, count), header.counter_bits());
 }
 

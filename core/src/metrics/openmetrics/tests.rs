@@ -283,3 +283,36 @@ fn numbers() {
         assert_eq!(Number(value).to_string(), text);
     }
 }
+
+/// Below a unit no bucket ends, and default bounds begin with the first that one does.
+#[test]
+fn default_bounds_below_a_unit_are_left_out() {
+    for (unit, expected) in [
+        (0, &[3, 15, 63, 255, 1023, 4095, 16_383, 65_535][..]),
+        (64, &[63, 255, 1023, 4095, 16_383, 65_535]),
+        (100, &[63, 255, 1023, 4095, 16_383, 65_535]),
+        (128, &[255, 1023, 4095, 16_383, 65_535]),
+    ] {
+        let mut registry = Registry::default();
+        let histogram = histogram(&Options { unit, ..options() });
+        histogram.record(300);
+        registry.add(&histogram, &Metric { name: "x", ..Metric::default() }, &[]).unwrap();
+        registry.update(0).unwrap();
+        let text = text(&registry);
+        let bounds: Vec<u64> = text
+            .lines()
+            .filter_map(|line| {
+                line.strip_prefix("x_bucket{le=\"")?
+                    .split('"')
+                    .next()?
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|bound| bound.is_finite())
+            })
+            .map(|bound| bound as u64)
+            .collect();
+        assert_eq!(bounds, expected, "{unit}");
+        assert_eq!(sample(&text, "x_bucket{le=\"255.0\"}"), 0.0);
+        assert_eq!(sample(&text, "x_bucket{le=\"1023.0\"}"), 1.0);
+    }
+}

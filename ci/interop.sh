@@ -5,8 +5,9 @@
 #   ci/interop.sh --fetch      fetch the peers only
 #
 # The peers are hdrhistogram of PyPI, the crate hdrhistogram, and hdr-histogram-js of npm, in pinned versions. Random
-# histograms of 1 to 5 digits, sparse and dense, and those at the edges, go both ways: in V2, compressed V2, and logs with
-# tags. INTEROP_SEED chooses others.
+# histograms of 1 to 5 digits, sparse and dense, those at the edges, and in units of 2 to 2^40 (lowest discernible values, powers of
+# two or not), go both ways: in V2, compressed V2, and logs with tags. Figures are compared too: extremes, equivalent values, and with
+# the crate percentiles and steps. INTEROP_SEED chooses others.
 #
 # The library is that of target/stage, or of the directory in STAGE. The peers are kept under ~/.cache/picollo/interop. What
 # cannot be fetched is a failure, not a test left out.
@@ -62,4 +63,7 @@ python3 ci/interop/interop.py prepare "$out" "${INTEROP_SEED:-1}" || fail "no hi
 "$venv/bin/python" ci/interop/peer.py "$out" || fail "PyPI's hdrhistogram ended early"
 NODE_PATH=$modules/node_modules node ci/interop/peer.js "$out" || fail "npm's hdr-histogram-js ended early"
 cargo run --quiet -p picollo-core --example interop -- "$out" || fail "the crate hdrhistogram ended early"
+# What its users wrote, and what they write here.
+PYTHONPATH=$(echo "$venv"/lib/python3*/site-packages) python-demo/run-tests.sh -q tests/test_from_hdrhistogram.py \
+    || fail "PyPI's hdrhistogram and what is written here instead differ"
 python3 ci/interop/interop.py check "$out"

@@ -3,10 +3,10 @@
     interop.py prepare DIRECTORY [SEED]     histograms and logs
     interop.py check DIRECTORY              what each peer made of them
 
-For each peer there is NAME-cases.jsonl, of a histogram a line: its digits, its highest value, values with their counts (as text,
-since JavaScript's numbers have 53 bits), and our encodings of it; and NAME-ours.hlog. The peer reads both, and writes NAME.jsonl
-(for each case the counts that it read, and its own encoding of the same values), NAME-read.jsonl (the intervals that it read from
-the log) and NAME.hlog. Counts are told by the lowest values of their buckets.
+For each peer there is NAME-cases.jsonl, of a histogram a line: its digits, its lowest discernible and highest value, values with
+their counts (as text, since JavaScript's numbers have 53 bits), and our encodings of it; and NAME-ours.hlog. The peer reads both, and
+writes NAME.jsonl (for each case the counts that it read, its own encoding of the same values, and figures of them), NAME-read.jsonl
+(the intervals that it read from the log) and NAME.hlog. Counts are told by the lowest values of their buckets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import base64
 import contextlib
 import json
 import random
+import struct
 import sys
+import zlib
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -30,6 +32,10 @@ SCALES = {1: 4, 2: 7, 3: 10, 4: 14, 5: 17}
 MOST_BITS = {1: 62, 2: 62, 3: 62, 4: 40, 5: 26}
 START = 1_500_000_000.25
 TAGS = ("", "A", "get/users", "größe")
+#: Lowest discernible values: those that are no power of two make a unit of the one below.
+LOWESTS = (2, 3, 1000, 20_000, 2**20 + 12_345, 2**31, 2**40)
+RANKS = (10, 25, 50, 75, 90, 99, 99.9, 100)
+TICKS = 3
 PEERS = ("python", "js", "rust")
 
 
@@ -45,8 +51,10 @@ def cases(seed: int) -> Iterator[dict[str, Any]]:
     """Sparse and dense ones of each number of digits, and those at the edges."""
     choice = random.Random(seed)
 
-    def case(kind: str, digits: int, highest: int, values: "list[tuple[int, int]]") -> dict[str, Any]:
-        return {"kind": kind, "digits": digits, "highest": highest, "values": values}
+    def case(
+        kind: str, digits: int, highest: int, values: "list[tuple[int, int]]", lowest: int = 1
+    ) -> dict[str, Any]:
+        return {"kind": kind, "digits": digits, "lowest": lowest, "highest": highest, "values": values}
 
     def value(highest: int) -> int:
         return choice.randrange(2 ** choice.randint(0, highest.bit_length())) % (highest + 1)
@@ -80,13 +88,41 @@ def cases(seed: int) -> Iterator[dict[str, Any]]:
                     break
             values = [pair for pair in values if pair[1]] + [(value(top), 1) for _ in range(choice.choice((0, 20)))]
             yield case("dense", digits, top, values)
+        for lowest in (*LOWESTS, *(choice.randrange(2, 2 ** choice.randint(2, 40)) for _ in range(5))):
+            # As much memory as without a unit. JavaScript's numbers end at 2^53.
+            for bits in {min(62, most + unit_of(lowest)), 52}:
+                highest = max(2 * lowest, choice.randrange(2 ** (bits - 1), 2**bits))
+                edges = [lowest, 2 ** unit_of(lowest), block << unit_of(lowest), 2 * block << unit_of(lowest), highest]
+                values = [(edge + offset, 1) for edge in edges for offset in (-1, 0, 1) if edge + offset <= highest]
+                values += [(value(highest), choice.randint(1, 1000)) for _ in range(choice.randrange(30))]
+                if block << unit_of(lowest) < 2 ** (bits - 1):
+                    yield case("unit", digits, highest, values, lowest)
+
+
+def unit_of(lowest: int) -> int:
+    """log2 of the unit."""
+    return lowest.bit_length() - 1
+
+
+def snapshot_of(case: dict[str, Any]) -> picollo.Snapshot:
+    """What holds the counts of a case. Those in units were encoded as such: no histogram here counts in them."""
+    unit = unit_of(case["lowest"])
+    histogram = picollo.Histogram(significant_digits=case["digits"], max=case["highest"] >> unit, mode="single_writer")
+    for value, count in case["values"]:
+        histogram.record_n(value >> unit, count)
+    if not unit:
+        return histogram.snapshot()
+    encoded = histogram.encode("hdr_v2")
+    head = struct.pack(">QQ", case["lowest"], case["highest"])
+    return picollo.Snapshot.decode(encoded[:16] + head + encoded[32:])
 
 
 def expected(case: dict[str, Any]) -> "list[list[int]]":
     """What there is to read, by the naive rule."""
     counts: dict[int, int] = {}
     for value, count in case["values"]:
-        lower, _ = oracle.bucket(int(value), SCALES[case["digits"]])
+        unit = unit_of(case["lowest"])
+        lower = oracle.bucket(int(value) >> unit, SCALES[case["digits"]])[0] << unit
         counts[lower] = counts.get(lower, 0) + int(count)
     return [[lower, count] for lower, count in sorted(counts.items())]
 
@@ -110,18 +146,20 @@ def prepare(directory: Path, seed: int) -> None:
             log = picollo.write_log(directory / f"{peer}-ours.hlog", start=START, comment="of picollo\nfor a peer")
             written[peer] = (lines, files.enter_context(log))
         for place, case in made:
-            histogram = picollo.Histogram(significant_digits=case["digits"], max=case["highest"], mode="single_writer")
-            for value, count in case["values"]:
-                histogram.record_n(value, count)
+            snapshot = snapshot_of(case)
             begin, end = times(place)
             tag = TAGS[place % len(TAGS)]
             line = {
                 "id": place,
                 **case,
+                "lowest": str(case["lowest"]),
                 "highest": str(case["highest"]),
                 "values": [[str(value), str(count)] for value, count in case["values"]],
-                "compressed": histogram.snapshot().encode_text("hdr_v2_compressed"),
-                "raw": base64.b64encode(histogram.encode("hdr_v2")).decode(),
+                "compressed": snapshot.encode_text("hdr_v2_compressed"),
+                "raw": base64.b64encode(snapshot.encode("hdr_v2")).decode(),
+                "ranks": RANKS,
+                "ticks": TICKS,
+                "step": str(max(1 << unit_of(case["lowest"]), case["highest"] // 200)),
                 "start": begin,
                 "end": end,
                 "tag": tag,
@@ -129,7 +167,7 @@ def prepare(directory: Path, seed: int) -> None:
             for peer, (lines, log) in written.items():
                 if takes(peer, case["highest"], [count for _, count in case["values"]]):
                     lines.write(json.dumps(line) + "\n")
-                    log.write(histogram, begin, end, tag)
+                    log.write(snapshot, begin, end, tag)
 
 
 class Checks:
@@ -163,11 +201,68 @@ def numbers(pairs: Any) -> "list[list[int]]":
     return [[int(value), int(count)] for value, count in pairs]
 
 
+def counters_of(data: str) -> "list[int]":
+    """The counters of an encoding, to the last that is not zero. (How runs of zeros are written differs.)"""
+    raw = base64.b64decode(data)
+    if raw.startswith(b"\x1c\x84\x93\x14"):
+        raw = zlib.decompress(raw[8:])
+    (length,) = struct.unpack(">I", raw[4:8])
+    payload, at = raw[40 : 40 + length], 0
+    counters: list[int] = []
+    while at < len(payload):
+        # Seven bits a byte, low first, the ninth byte whole; the lowest bit is the sign.
+        number, shift = 0, 0
+        while True:
+            byte = payload[at]
+            at += 1
+            is_last = shift == 56 or byte < 128
+            number |= (byte if is_last else byte & 127) << shift
+            shift += 7
+            if is_last:
+                break
+        counters.extend([0] * (number + 1 >> 1) if number & 1 else [number >> 1])
+    while counters and not counters[-1]:
+        counters.pop()
+    return counters
+
+
+def steps_of(steps: "list[picollo.CountStep]") -> "list[list[int]]":
+    return [[step.to, step.added_count] for step in steps]
+
+
+def check_figures(case: dict[str, Any], result: dict[str, Any], what: str, checks: Checks) -> None:
+    """What a peer tells of a histogram, and what we tell of its encoding."""
+    snapshot = picollo.Snapshot.decode(result["wrote"]["compressed"])
+    figures = result["figures"]
+    checks.equal(snapshot.layout.unit, 1 << unit_of(case["lowest"]), f"{what}, unit")
+    if not case["values"]:
+        return
+    if "equivalent" in figures:
+        buckets = snapshot.buckets()
+        checks.equal(buckets[0].lower, int(figures["min"]), f"{what}, smallest value")
+        checks.equal(buckets[-1].upper, int(figures["max"]), f"{what}, largest value")
+        found = [snapshot.bucket_of(value) for value, _ in numbers(case["values"])]
+        equivalent = [[bucket.lower, bucket.upper] for bucket in found]
+        checks.equal(equivalent, numbers(figures["equivalent"]), f"{what}, equivalent values")
+    if "percentiles" in figures:
+        checks.equal(snapshot.percentile_values(RANKS, "upper"), list(map(int, figures["percentiles"])), f"{what}, percentiles")
+        checks.equal(steps_of(snapshot.linear_steps(int(case["step"]))), numbers(figures["linear"]), f"{what}, linear steps")
+        checks.equal(
+            steps_of(snapshot.logarithmic_steps(int(case["step"]), 2)), numbers(figures["logarithmic"]), f"{what}, logarithmic steps"
+        )
+        # Its levels are doubles, which now and then fall beside a rank that they are meant to meet, or tell no large counts apart.
+        steps = snapshot.percentile_steps(TICKS)
+        meets = any(abs(step.rank - step.rank_level) < 1e-9 and step.rank < 100 for step in steps)
+        if snapshot.total_count < 2**53 and not meets:
+            checks.equal(steps_of(steps), numbers(figures["quantiles"]), f"{what}, steps of percentiles")
+
+
 def check(directory: Path, peer: str, checks: Checks) -> None:
     mine = lines_of(directory / f"{peer}-cases.jsonl")
     results = {result["id"]: result for result in lines_of(directory / f"{peer}.jsonl")}
     checks.equal(sorted(results), [case["id"] for case in mine], f"{peer}: the cases")
     for case in mine:
+        case["lowest"] = int(case["lowest"])
         result = results.get(case["id"])
         if result is None:
             continue
@@ -177,6 +272,9 @@ def check(directory: Path, peer: str, checks: Checks) -> None:
             checks.equal(numbers(found), wanted, f"{what}, ours ({form}) read by it")
         for form, encoded in result["wrote"].items():
             checks.equal(counts_of(picollo.Snapshot.decode(encoded)), wanted, f"{what}, its own ({form}) read by us")
+            again = picollo.Snapshot.decode(encoded).encode_text("hdr_v2")
+            checks.equal(counters_of(again), counters_of(encoded), f"{what}, its counters ({form}) as we write them again")
+        check_figures(case, result, what, checks)
 
     # Our log, read by it.
     read = lines_of(directory / f"{peer}-read.jsonl")

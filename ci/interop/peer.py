@@ -16,6 +16,18 @@ def counts_of(histogram: HdrHistogram) -> "list[list[int]]":
     return [[histogram.get_value_from_index(index), count] for index, count in enumerate(counts) if count]
 
 
+def figures_of(histogram: HdrHistogram, case: "dict[str, Any]") -> "dict[str, Any]":
+    # Its ranks round to the nearest, so that its percentiles may be the ones beside.
+    return {
+        "min": histogram.get_min_value(),
+        "max": histogram.get_max_value(),
+        "equivalent": [
+            [histogram.get_lowest_equivalent_value(int(value)), histogram.get_highest_equivalent_value(int(value))]
+            for value, _ in case["values"]
+        ],
+    }
+
+
 def main(directory: Path) -> None:
     with open(directory / "python-cases.jsonl", encoding="utf-8") as file:
         cases = [json.loads(line) for line in file]
@@ -27,13 +39,14 @@ def main(directory: Path) -> None:
         writer.output_log_format_version()
         writer.output_legend()
         for case in cases:
-            histogram = HdrHistogram(1, int(case["highest"]), case["digits"])
+            histogram = HdrHistogram(int(case["lowest"]), int(case["highest"]), case["digits"])
             for value, count in case["values"]:
                 assert histogram.record_value(int(value), int(count)), case["id"]
             result: dict[str, Any] = {
                 "id": case["id"],
                 "read": {"compressed": counts_of(HdrHistogram.decode(case["compressed"]))},
                 "wrote": {"compressed": histogram.encode().decode()},
+                "figures": figures_of(histogram, case),
             }
             json.dump(result, results)
             results.write("\n")

@@ -37,12 +37,38 @@ fn decode(encoded: &str) -> Result<Histogram<u64>> {
 
 fn record(case: &Value) -> Result<Histogram<u64>> {
     let digits = case["digits"].as_u64().ok_or("no digits")? as u8;
-    let mut histogram = Histogram::new_with_bounds(1, text(case, "highest")?.parse()?, digits)?;
+    let mut histogram =
+        Histogram::new_with_bounds(text(case, "lowest")?.parse()?, text(case, "highest")?.parse()?, digits)?;
     for pair in case["values"].as_array().ok_or("no values")? {
         let [value, count] = [0, 1].map(|at| pair[at].as_str().unwrap_or("").parse::<u64>());
         histogram.record_n(value?, count?)?;
     }
     Ok(histogram)
+}
+
+/// What it tells of a histogram.
+fn figures_of(histogram: &Histogram<u64>, case: &Value) -> Result<Value> {
+    let mut equivalent = Vec::new();
+    for pair in case["values"].as_array().ok_or("no values")? {
+        let value = pair[0].as_str().unwrap_or("").parse()?;
+        equivalent.push([histogram.lowest_equivalent(value), histogram.highest_equivalent(value)]);
+    }
+    let ranks = case["ranks"].as_array().ok_or("no ranks")?;
+    let percentiles = ranks.iter().map(|rank| histogram.value_at_percentile(rank.as_f64().unwrap_or(0.0)));
+    let step = text(case, "step")?.parse()?;
+    let steps = |value: u64, added: u64| [value, added];
+    let linear = histogram.iter_linear(step);
+    let logarithmic = histogram.iter_log(step, 2.0);
+    let quantiles = histogram.iter_quantiles(case["ticks"].as_u64().ok_or("no ticks")? as u32);
+    Ok(json!({
+        "min": histogram.min(),
+        "max": histogram.max(),
+        "equivalent": equivalent,
+        "percentiles": percentiles.collect::<Vec<_>>(),
+        "linear": linear.map(|s| steps(s.value_iterated_to(), s.count_since_last_iteration())).collect::<Vec<_>>(),
+        "logarithmic": logarithmic.map(|s| steps(s.value_iterated_to(), s.count_since_last_iteration())).collect::<Vec<_>>(),
+        "quantiles": quantiles.map(|s| steps(s.value_iterated_to(), s.count_since_last_iteration())).collect::<Vec<_>>(),
+    }))
 }
 
 fn main() -> Result<()> {
@@ -70,6 +96,7 @@ fn main() -> Result<()> {
             "id": case["id"],
             "read": { "raw": read_raw?, "compressed": read_compressed? },
             "wrote": { "raw": STANDARD.encode(&raw), "compressed": STANDARD.encode(&compressed) },
+            "figures": figures_of(&histogram, case)?,
         });
         writeln!(results, "{line}")?;
         let (start, end) = (seconds(case, "start")?, seconds(case, "end")?);

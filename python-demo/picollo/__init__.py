@@ -70,7 +70,8 @@ from .errors import (
 from .event import Event, EventInfo, PerfInfo, perf_probe
 from .histogram import Histogram
 from .histogram_array import HistogramArray
-from .log import LogError, LogInterval, LogReader, read_log, write_log
+from .interchange import Layout
+from .log import LogError, LogInterval, LogPosition, LogReader, read_log, write_log
 from .percentile import Bucket, BucketPercentile, Percentile
 from .picture import Report, Svg, report, svg
 from .reading import Reading
@@ -78,6 +79,7 @@ from .registry import Registry
 from .scope import Scope
 from .session import Measurement, Session
 from .snapshot import Counts, Merged, Snapshot
+from .steps import CountStep
 from .summary import Summary, SummaryDiff
 from .timeline import Timeline
 from .timing import timed
@@ -99,6 +101,7 @@ __all__ = [
     "ClosedError",
     "Comparison",
     "CorruptError",
+    "CountStep",
     "Counter",
     "Counts",
     "CountsAndEdges",
@@ -117,9 +120,11 @@ __all__ = [
     "IncompatibleError",
     "InternalError",
     "InvalidArgumentError",
+    "Layout",
     "LibraryError",
     "LogError",
     "LogInterval",
+    "LogPosition",
     "LogReader",
     "LogWriter",
     "Measurement",

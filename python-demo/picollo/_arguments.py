@@ -71,6 +71,7 @@ def histogram_options(
     significant_digits: Optional[int],
     live_reset: bool,
     max_bytes: int,
+    whole_array: bool = False,
 ) -> structs.HistogramOptions:
     """The options for the library, of the parameters of :class:`Histogram`."""
     lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
@@ -85,7 +86,8 @@ def histogram_options(
         significant_digits=(
             0 if significant_digits is None else _one_of(significant_digits, range(1, 6), "significant_digits")
         ),
-        flags=0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET,
+        flags=(0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET)
+        | (structs.HISTOGRAM_WHOLE_ARRAY if whole_array else 0),
         min_trackable=lowest,
         max_trackable=highest,
         max_bytes=u64(max_bytes, "max_bytes"),

@@ -1,7 +1,8 @@
-"""The bytes of a log, whatever it is read from: by whole lines, in bounded memory."""
+"""The text of a log in UTF-8, whatever it is read from: by whole lines, in bounded memory."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import gzip
 import io
@@ -14,6 +15,8 @@ PIECE = 1 << 18
 LONGEST_LINE = 1 << 27
 
 _GZIP = b"\x1f\x8b"
+#: What HdrHistogram.NET writes, and a Windows shell that redirects what a tool writes.
+_UTF_16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 class TooLong(Exception):
@@ -21,12 +24,18 @@ class TooLong(Exception):
 
 
 class LineSource:
-    """The bytes of a log, whatever it is read from, by whole lines."""
+    """The text of a log in UTF-8, whatever it is read from, by whole lines.
 
-    def __init__(self, source: Any) -> None:
+    :param skip: so many bytes of that text are passed over.
+    """
+
+    def __init__(self, source: Any, skip: int = 0) -> None:
         self._closes = contextlib.ExitStack()
         self.size: Optional[int] = None
         self._read_bytes = 0
+        self._skip = skip
+        #: Opened here, so that it can be moved in.
+        self._file: Any = None
         raw: Any
         if isinstance(source, str) and ("\n" in source or "\r" in source):
             self.name, raw, self.size = "<str>", io.BytesIO(source.encode("utf-8", "surrogatepass")), len(source)
@@ -37,7 +46,7 @@ class LineSource:
             self.name, raw = name if isinstance(name, str) else f"<{type(source).__name__}>", source
         elif isinstance(source, (str, os.PathLike)):
             self.name = os.fspath(source)
-            raw = self._closes.enter_context(open(source, "rb"))
+            raw = self._file = self._closes.enter_context(open(source, "rb"))
         else:
             raise TypeError(
                 f"a log is read from a path, a file, bytes, or a str with lines, not from {type(source).__name__}"
@@ -47,9 +56,14 @@ class LineSource:
                 self.size = os.fstat(raw.fileno()).st_size or None
         # What is there, rather than waiting for more of it.
         self._read: Callable[[int], Any] = getattr(raw, "read1", raw.read)
+        #: What pieces come from, once they were looked into: as they are in the file, or unpacked.
+        self._from: Callable[[int], bytes] = self._from_raw
+        self._is_plain, self._is_open = True, False
+        self._unread = b""
+        self._decoder: Optional[codecs.IncrementalDecoder] = None
         self._rest: list[bytes] = []
-        self._is_done = False
-        self._file: Any = None
+        #: Whether there are no more lines.
+        self.is_done = False
 
     @property
     def position(self) -> int:
@@ -64,27 +78,48 @@ class LineSource:
         self._read_bytes += len(piece)
         return bytes(piece)
 
+    def _look(self) -> None:
+        """Reads the first bytes: one is too few to tell what they are; text files count in characters."""
+        while len(self._unread) < 2 and (more := self._from(1 if self._unread else PIECE)):
+            self._unread += more
+
+    def _open(self) -> None:
+        self._look()
+        if self._is_plain and self._unread.startswith(_GZIP):
+            self._from = gzip.GzipFile(fileobj=_Rejoined(self._unread, self._from_raw)).read1
+            self._is_plain, self._unread = False, b""
+            self._look()
+        codec = _UTF_16.get(self._unread[:2])
+        if codec is not None:
+            # Halves of characters become U+FFFD; one at the end waits for its other half.
+            self._decoder = codecs.getincrementaldecoder(codec)("replace")
+            self._unread = self._unread[2:]
+        elif self._is_plain and self._skip > len(self._unread) and self._file is not None and self._file.seekable():
+            self._read_bytes = self._file.seek(self._skip)
+            self._skip, self._unread = 0, b""
+        self._is_open = True
+
     def _piece(self) -> bytes:
-        if self._file is None:
-            first = self._from_raw(PIECE)
-            # One byte is too few to tell; text files count in characters.
-            while len(first) == 1 and (more := self._from_raw(1)):
-                first += more
-            if first.startswith(_GZIP):
-                self._file = gzip.GzipFile(fileobj=_Rejoined(first, self._from_raw))
-            else:
-                self._file = self
-                return first
-        piece: bytes = self._from_raw(PIECE) if self._file is self else self._file.read1(PIECE)
-        return piece
+        """Some text; none at the end."""
+        if not self._is_open:
+            self._open()
+        while piece := self._unread or self._from(PIECE):
+            self._unread = b""
+            if self._decoder is not None:
+                piece = self._decoder.decode(piece).encode("utf-8")
+            skipped = min(self._skip, len(piece))
+            self._skip -= skipped
+            if len(piece) > skipped:
+                return piece[skipped:]
+        return b""
 
     def lines(self) -> bytes:
         """Whole lines, as many as there are in a piece; none at the end."""
         length = sum(map(len, self._rest))
-        while not self._is_done:
+        while not self.is_done:
             piece = self._piece()
             if not piece:
-                self._is_done = True
+                self.is_done = True
                 break
             # A line may end in \r\n, with the piece between them.
             end = max(piece.rfind(b"\n"), piece.rfind(b"\r", 0, -1)) + 1
@@ -101,7 +136,7 @@ class LineSource:
 
     def end(self) -> None:
         """Reads no more."""
-        self._is_done, self._rest = True, []
+        self.is_done, self._rest = True, []
 
     def close(self) -> None:
         self._closes.close()

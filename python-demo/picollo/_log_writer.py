@@ -70,11 +70,15 @@ class LogWriter:
         :param start: seconds since 1970 (default: where the interval before it, of the same tag, ended; else when the log was
             opened).
         :param end: (default: when the counts were taken).
-        :param tag: tells intervals of the same time apart; without comma, white space and control characters.
+        :param tag: tells intervals of the same time apart; without comma, space, line end and control character but the tab.
+        :raises ValueError: for other tags; nothing is written then.
         :raises IncompatibleError: for values and counts from 2**63 on.
         """
         snapshot = snapshot_of(counts, "a log holds snapshots and histograms")
-        encoded_tag = c_text(tag, "tag")
+        try:
+            encoded_tag = c_text(tag, "tag")
+        except UnicodeEncodeError:
+            raise ValueError(f"a tag must not contain halves of characters: {tag!r}") from None
         with self._lock:
             self._check_open()
             begin = self._ends.get(tag, self._opened) if start is None else _seconds(start, "start")

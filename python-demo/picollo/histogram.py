@@ -12,7 +12,7 @@ from ._handle import Recorder
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
 from .errors import InvalidArgumentError, check
-from .interchange import Encoding, layout_of, unpickle_histogram
+from .interchange import Encoding, Placement, layout_of, placement_code, unpickle_histogram
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
 from .snapshot import HELD_BYTES, Counts, Merged, Snapshot
@@ -57,6 +57,8 @@ class Histogram(Recorder):
     :param significant_digits: 1 to 5: buckets identical to HdrHistogram's with so many digits, instead of a relative error.
     :param live_reset: keep room for :meth:`reset`, which doubles the memory.
     :param max_bytes: limit of sparse storage, 0 for none. What does not fit is told by ``lost_count``.
+    :param whole_array: count up to the largest value that the array of an HdrHistogram with this ``max`` has room for, as it does:
+        8,191 for 5,000 and 3 digits.
     :param name: default title of summaries and heading in diffs.
     """
 
@@ -76,10 +78,11 @@ class Histogram(Recorder):
         live_reset: bool = True,
         *,
         max_bytes: int = 0,
+        whole_array: bool = False,
         name: str = "",
     ) -> None:
         options = histogram_options(
-            relative_error, min, max, mode, storage, counter_bits, significant_digits, live_reset, max_bytes
+            relative_error, min, max, mode, storage, counter_bits, significant_digits, live_reset, max_bytes, whole_array
         )
         super().__init__(name)
         pointer = c_void_p()
@@ -179,15 +182,19 @@ class Histogram(Recorder):
         check(status, "record_in_range")
         return True
 
-    def add(self, other: Union[Snapshot, Histogram], spread: bool = False) -> Merged:
+    def add(
+        self, other: Union[Snapshot, Histogram], spread: bool = False, *, placement: Placement = "midpoint"
+    ) -> Merged:
         """Adds all counts of a snapshot, of any layout, and tells what became of them. Given a histogram, adds a snapshot of it.
 
         :param spread: as for :meth:`Snapshot.merge`.
+        :param placement: as for :meth:`Snapshot.merge`.
         """
+        code = placement_code(placement, spread)
         snapshot = snapshot_of(other, "a histogram adds snapshots and histograms")
         raw = structs.Merged()
         with snapshot._lock:
-            check(held.histogram_add(self._handle(), snapshot._handle(), bool(spread), byref(raw)), "add")
+            check(held.histogram_add(self._handle(), snapshot._handle(), code, byref(raw)), "add")
         return Merged(raw.refined, raw.underflow, raw.overflow, raw.lost)
 
     def reset(self) -> None:
@@ -290,7 +297,7 @@ class Histogram(Recorder):
         :param data: what :meth:`Snapshot.decode` takes, which also says what is raised.
         """
         snapshot = Snapshot.decode(data, max_counters=max_counters, name=name)
-        relative_error, low, high, _ = layout_of(snapshot)
+        relative_error, low, high = layout_of(snapshot)[:3]
         histogram = cls(relative_error, low, high, mode, storage, name=name)
         histogram.add(snapshot)
         return histogram
@@ -308,7 +315,7 @@ class Histogram(Recorder):
 
     def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
         """What makes another of the kind."""
-        relative_error, low, high, _ = layout_of(snapshot)
+        relative_error, low, high = layout_of(snapshot)[:3]
         # Without options it is a session's.
         options = {"mode": "single_writer"} if self._options is None else parameters(self._options)
         return {"relative_error": relative_error, "min": low, "max": high, **options}

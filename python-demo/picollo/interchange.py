@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from ctypes import byref, c_void_p
+from ctypes import byref, c_double, c_uint64, c_void_p
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
 
 from . import _structs as structs
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
     from .histogram import Histogram
     from .snapshot import Snapshot
 
+#: Where counts of wider buckets go: to the bucket here at their midpoint, in proportion to all that they have values of, or to
+#: that at their low end.
+Placement = Literal["midpoint", "spread", "low"]
+
+_PLACEMENTS: dict[str, int] = {
+    "midpoint": structs.PLACEMENT_MIDPOINT,
+    "spread": structs.PLACEMENT_SPREAD,
+    "low": structs.PLACEMENT_LOW_ENDS,
+}
+
 #: How a snapshot becomes bytes.
 Encoding = Literal["native", "hdr_v2", "hdr_v2_compressed"]
 
@@ -25,8 +36,8 @@ _ENCODINGS: dict[str, int] = {
     "hdr_v2_compressed": structs.ENCODING_HDR_V2_COMPRESSED,
 }
 
-#: Half a step over the value, for 1 to 5 significant digits.
-_ERRORS_OF_DIGITS = {1: 0.5 / 16, 2: 0.5 / 128, 3: 0.5 / 1024, 4: 0.5 / 16384, 5: 0.5 / 131072}
+#: Half a step over the value, for 0 to 5 significant digits.
+_ERRORS_OF_DIGITS = {0: 0.5, 1: 0.5 / 16, 2: 0.5 / 128, 3: 0.5 / 1024, 4: 0.5 / 16384, 5: 0.5 / 131072}
 
 #: More than any snapshot has: the finest layout of all 64 bits has 46 * 2**19.
 ANY_COUNTERS = 1 << 25
@@ -42,6 +53,14 @@ MOST_FIT = 1 << 15
 
 #: Decoding so many bytes takes longer than getting the GIL back.
 _LONG = 1 << 14
+
+
+def placement_code(placement: str, spread: bool) -> int:
+    """The library's number for a placement, which ``spread`` may say instead."""
+    code = choice(placement, _PLACEMENTS, "placement")
+    if spread and placement == "low":
+        raise ValueError("counts are spread or go to low ends, not both")
+    return structs.PLACEMENT_SPREAD if spread else code
 
 
 def encode(snapshot: Snapshot, encoding: str) -> bytes:
@@ -109,12 +128,17 @@ def unpickle(encoded: bytes, name: str) -> Snapshot:
     return decode(encoded, ANY_COUNTERS, name)
 
 
-def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bool) -> str:
-    """See :meth:`Snapshot.hgrm`."""
-    ticks, scale = u64(ticks_per_half_distance, "ticks_per_half_distance"), float(scale)
-    # The library has a default for 0; whoever writes it here means something else.
+def ticks_of(ticks_per_half_distance: int) -> int:
+    """The number, if the library takes it. It has a default for 0; whoever writes it here means something else."""
+    ticks = u64(ticks_per_half_distance, "ticks_per_half_distance")
     if not 1 <= ticks <= 1_000_000:
         raise InvalidArgumentError(message=f"ticks_per_half_distance must be within 1 .. 1,000,000, not {ticks}")
+    return ticks
+
+
+def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bool) -> str:
+    """See :meth:`Snapshot.hgrm`."""
+    ticks, scale = ticks_of(ticks_per_half_distance), float(scale)
     if not 0 < scale < math.inf:
         raise InvalidArgumentError(message=f"scale must be positive and finite, not {scale!r}")
     function = snapshot._functions.snapshot_format_hgrm
@@ -124,27 +148,53 @@ def hgrm(snapshot: Snapshot, ticks_per_half_distance: int, scale: float, csv: bo
 
 
 class Layout(NamedTuple):
-    """Which values a snapshot has buckets for, and how fine."""
+    """Which values a snapshot has buckets for, and how fine: see :attr:`Snapshot.layout`."""
 
+    #: Half a step over the value, at the most; of values from a block of units on.
     relative_error: float
+    #: Smallest value that is counted for sure.
     low: int
+    #: Largest value that is counted for sure.
     high: int
+    #: Number of counters.
     counters: int
+    #: Step of the smallest buckets: a power of two. 1 but for what was decoded from an HdrHistogram whose lowest discernible
+    #: value is 2 or more.
+    unit: int = 1
+    #: Of the HdrHistogram that has these buckets; 0 where there is none, or one of no digits.
+    significant_digits: int = 0
 
-    def covers(self, other: Layout) -> bool:
-        """Whether nothing of the other is lost here."""
-        return self.relative_error <= other.relative_error and self.low <= other.low and self.high >= other.high
+    @property
+    def block_scale(self) -> int:
+        """Binary logarithm of the block size."""
+        return round(-1 - math.log2(self.relative_error))
 
     def union(self, other: Layout) -> Layout:
-        """What covers both; of as many counters as that takes, which is not known here."""
-        error = min(self.relative_error, other.relative_error)
-        return Layout(error, min(self.low, other.low), max(self.high, other.high), 0)
+        """What covers both."""
+        error, unit = min(self.relative_error, other.relative_error), min(self.unit, other.unit)
+        return self.over(other)._replace(relative_error=error, unit=unit)
+
+    def over(self, other: Layout) -> Layout:
+        """The same buckets, over both ranges; of as many counters as that takes, which is not known here."""
+        return self._replace(low=min(self.low, other.low), high=max(self.high, other.high), counters=0)
 
 
 def layout_of(snapshot: Snapshot) -> Layout:
     """The layout of a snapshot."""
     raw = _raw_layout(snapshot)
-    return Layout(raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length)
+    unit = c_uint64()
+    check(held.layout_unit(byref(raw), byref(unit)), "unit")
+    return Layout(
+        raw.relative_error, raw.min_trackable, raw.max_trackable, raw.length, unit.value, raw.significant_digits
+    )
+
+
+def value_ratio(snapshot: Snapshot) -> float:
+    """See :attr:`Snapshot.value_ratio`."""
+    ratio = c_double()
+    with snapshot._lock:
+        check(held.snapshot_value_ratio(snapshot._handle(), byref(ratio)), "value ratio")
+    return ratio.value
 
 
 def _raw_layout(snapshot: Snapshot) -> structs.Layout:
@@ -162,64 +212,84 @@ def copied(snapshot: Snapshot, name: str) -> Snapshot:
     return snapshot._adopt(pointer, name)
 
 
-def empty(layout: Layout, significant_digits: Optional[int] = None, name: str = "") -> Snapshot:
+def empty(layout: Layout, name: str = "") -> Snapshot:
     """A snapshot of nothing, to merge into."""
-    from .histogram import Histogram
+    from .snapshot import Snapshot
 
-    # The histogram behind it is never written to: sparse ones are small as long as they are empty.
-    histogram = Histogram(
-        layout.relative_error,
-        layout.low,
-        layout.high,
-        mode="single_writer",
-        storage="sparse",
-        significant_digits=significant_digits,
-        live_reset=False,
-        name=name,
+    scale = layout.block_scale
+
+    def index(value: int) -> int:
+        value //= layout.unit
+        shift = max(0, (value >> scale).bit_length() - 1)
+        return (shift << scale) + (value >> shift)
+
+    # The unit is told by where the counters begin and how many there are.
+    first = index(layout.low)
+    raw = structs.Layout(
+        min_trackable=layout.low,
+        max_trackable=layout.high,
+        first_index=first,
+        length=index(layout.high) - first + 1,
+        relative_error=layout.relative_error,
+        block_scale=scale,
     )
-    return histogram.snapshot()
+    pointer = c_void_p()
+    # Zeroing hundreds of megabytes takes a while: let others run.
+    check(released.snapshot_create_from_layout(byref(raw), byref(pointer)), "snapshot")
+    return Snapshot._adopt(pointer, name)
 
 
 class Accumulator:
-    """Adds up snapshots of any layouts, in the layout that they all have room in."""
+    """Adds up snapshots of any layouts, in the layout that they all have room in.
 
-    def __init__(self, name: str = "") -> None:
+    :param as_logs: in the buckets of the first, over the ranges of all, by low ends: as HdrHistogram's tools add up a log.
+    """
+
+    def __init__(self, name: str = "", as_logs: bool = False) -> None:
         self._name = name
-        self._total: Optional[Snapshot] = None
-        self._layout = Layout(1.0, 0, 0, 0)
-        self._is_detached = True
+        self._as_logs = as_logs
+        # Those of the same buckets: adding them up is exact, and midpoints of midpoints would depend on the order.
+        self._sums: dict[tuple[float, int], tuple[Snapshot, Layout]] = {}
 
     @property
     def counters(self) -> int:
-        """Number of the counters of the sum."""
-        return self._layout.counters
+        """Number of the counters of the sums."""
+        return sum(layout.counters for _, layout in self._sums.values())
 
     def add(self, snapshot: Snapshot) -> None:
         """Adds the counts of a snapshot."""
         layout = layout_of(snapshot)
-        if self._total is None:
-            self._total, self._layout = copied(snapshot, self._name), layout
+        buckets = (layout.relative_error, layout.unit)
+        if self._as_logs:
+            buckets = next(iter(self._sums), buckets)
+        if buckets not in self._sums:
+            self._sums[buckets] = copied(snapshot, self._name), layout
             return
-        if not self._layout.covers(layout):
-            self._layout = self._layout.union(layout)
-            wider = empty(self._layout, name=self._name)
-            wider.merge(self._total)
-            self._total, self._layout, self._is_detached = wider, layout_of(wider), False
-        self._total.merge(snapshot)
+        total, reach = self._sums[buckets]
+        over = reach.over(layout)
+        if (over.low, over.high) != (reach.low, reach.high):
+            wider = empty(over, self._name)
+            wider.merge(total)
+            total = wider
+            self._sums[buckets] = total, layout_of(total)
+        total.merge(snapshot, placement="low" if self._as_logs else "midpoint")
 
     def total(self) -> Optional[Snapshot]:
         """The sum so far; ``None`` of nothing at all. It has no histogram to be updated from."""
-        if self._total is not None and not self._is_detached:
-            self._total = copied(self._total, self._name)
-            self._is_detached = True
-        return self._total
+        if len(self._sums) < 2:
+            return next((total for total, _ in self._sums.values()), None)
+        union = reduce(Layout.union, (layout for _, layout in self._sums.values()))
+        all_ = empty(union, self._name)
+        for total, _ in self._sums.values():
+            all_.merge(total)
+        return all_
 
 
-def merged(snapshots: Iterable[Snapshot], name: str) -> Snapshot:
-    """See :meth:`Snapshot.merged`."""
+def merged(snapshots: Iterable[Snapshot], name: str, as_logs: bool = False) -> Snapshot:
+    """See :meth:`Snapshot.merged`, and for logs :meth:`LogReader.sum`."""
     from .snapshot import Snapshot
 
-    accumulator = Accumulator(name)
+    accumulator = Accumulator(name, as_logs)
     for snapshot in snapshots:
         if not isinstance(snapshot, Snapshot):
             raise TypeError(f"snapshots are merged with snapshots, not {type(snapshot).__name__}")
@@ -232,16 +302,21 @@ def merged(snapshots: Iterable[Snapshot], name: str) -> Snapshot:
 
 def with_digits(snapshot: Snapshot, significant_digits: int) -> Snapshot:
     """See :meth:`Snapshot.with_digits`."""
-    converted = empty(layout_of(snapshot), significant_digits, snapshot.name)
+    digits = u64(significant_digits, "significant_digits")
+    if digits not in _ERRORS_OF_DIGITS:
+        raise ValueError(f"significant_digits must be within 0 .. 5, not {digits}")
+    layout = layout_of(snapshot)._replace(relative_error=_ERRORS_OF_DIGITS[digits])
+    # Beyond that there is no room for a block of units.
+    layout = layout._replace(unit=min(layout.unit, 1 << (61 - layout.block_scale)))
+    converted = empty(layout, snapshot.name)
     converted.merge(snapshot)
-    return copied(converted, snapshot.name)
+    return converted
 
 
 def digits_for(snapshot: Snapshot) -> Optional[int]:
     """The fewest digits that are as fine as a snapshot, 5 for finer ones; ``None`` where it has the buckets of such already."""
     raw = _raw_layout(snapshot)
-    # 0.5 is that of HdrHistogram's zero digits.
-    if raw.significant_digits or raw.relative_error == 0.5:
+    if raw.significant_digits or raw.relative_error == _ERRORS_OF_DIGITS[0]:
         return None
     return next((digits for digits, finest in _ERRORS_OF_DIGITS.items() if finest <= raw.relative_error), 5)
 

@@ -21,6 +21,7 @@ from .percentile import (
     percentile_from,
     selection_code,
 )
+from .steps import CountStep, steps
 from .summary import Summary
 
 if TYPE_CHECKING:
@@ -122,6 +123,43 @@ class Snapshot(Handle):
         """Observations in range."""
         return self.counts.total
 
+    @property
+    def min(self) -> int:
+        """The percentile at rank 0: midpoint of the lowest bucket that has counts. Costs that percentile.
+
+        :raises EmptyError: when nothing was recorded.
+        """
+        return self.percentile(0).value
+
+    @property
+    def max(self) -> int:
+        """The percentile at rank 100: midpoint of the highest bucket that has counts. Costs that percentile.
+
+        :raises EmptyError: when nothing was recorded.
+        """
+        return self.percentile(100).value
+
+    @property
+    def mean(self) -> float:
+        """Mean of the buckets' midpoints; NaN when nothing was recorded. Costs a :meth:`summary`."""
+        return self.summary().mean
+
+    @property
+    def stddev(self) -> float:
+        """Population standard deviation of the buckets' midpoints; NaN when nothing was recorded. Costs a :meth:`summary`."""
+        return self.summary().stddev
+
+    @property
+    def layout(self) -> interchange.Layout:
+        """Which values there are buckets for, and how fine."""
+        return interchange.layout_of(self)
+
+    @property
+    def value_ratio(self) -> float:
+        """What values are to be multiplied by, where this was decoded from the ``DoubleHistogram`` of HdrHistogram for Java; 1.0
+        for everything else. Copies keep it; no encoding here, and so no pickle, has it. It may be anything that someone wrote."""
+        return interchange.value_ratio(self)
+
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
         """Totals, mean, deviation and sixteen percentiles; of nothing, too."""
         raw = structs.Summary()
@@ -198,6 +236,39 @@ class Snapshot(Handle):
         check(status, f"bucket of {value}")
         return bucket_from(raw)
 
+    def count_between(self, low: int, high: int) -> int:
+        """How many observations are in the buckets of ``low`` and ``high``, and between them; 0 where ``low`` is above ``high``."""
+        count = c_uint64()
+        low, high = u64(low, "low"), u64(high, "high")
+        with self._lock:
+            check(self._functions.snapshot_count_between(self._handle(), low, high, byref(count)), "count between")
+        return count.value
+
+    def linear_steps(self, width: int) -> list[CountStep]:
+        """Steps of equal width, until everything recorded is covered: they end at ``width - 1``, ``2 * width - 1``, ...
+
+        :raises InvalidArgumentError: for a width of 0, and for more than 16,777,216 steps.
+        """
+        function = self._functions.snapshot_linear_steps
+        return steps(self, function, "width must not be 0", u64(width, "width"))
+
+    def logarithmic_steps(self, first: int, base: float) -> list[CountStep]:
+        """Steps of growing width, until everything recorded is covered: they end at ``first - 1``, ``first * base - 1``,
+        ``first * base * base - 1``, ..., rounded down.
+
+        :raises InvalidArgumentError: unless ``first`` is 1 or more and ``base`` above 1, and for more than 16,777,216 steps.
+        """
+        function = self._functions.snapshot_logarithmic_steps
+        return steps(self, function, "first must not be 0, base must be above 1", u64(first, "first"), float(base))
+
+    def percentile_steps(self, ticks_per_half_distance: int = 5) -> list[CountStep]:
+        """Steps of percentiles, which get closer by half with each half of the distance to 100 %: the rows of :meth:`hgrm`.
+
+        :param ticks_per_half_distance: how many steps in each half.
+        """
+        ticks = interchange.ticks_of(ticks_per_half_distance)
+        return steps(self, self._functions.snapshot_percentile_steps, "ticks_per_half_distance", ticks)
+
     def buckets(self, non_empty: bool = True) -> list[Bucket]:
         """The buckets in ascending order: those that have counts, or all."""
         return [bucket_from(raw) for raw in self._raw_buckets(non_empty)]
@@ -265,7 +336,7 @@ class Snapshot(Handle):
             check(function(handle, bool(non_empty), found, length.value, byref(length)), what)
         return found
 
-    def merge(self, other: Snapshot, spread: bool = False) -> Merged:
+    def merge(self, other: Snapshot, spread: bool = False, *, placement: interchange.Placement = "midpoint") -> Merged:
         """Adds all counts of another snapshot, of any layout, and tells what became of them. The next update replaces what was
         merged.
 
@@ -273,8 +344,10 @@ class Snapshot(Handle):
 
         :param spread: divide counts of wider buckets among all buckets here that they have values of, in proportion, instead of
             giving them to the one at their midpoint.
+        :param placement: where counts of wider buckets go: ``"midpoint"``, ``"spread"``, or ``"low"``, to the bucket at their low
+            end, as the ``add`` of every HdrHistogram has it.
         """
-        code = bool(spread)
+        code = interchange.placement_code(placement, spread)
         return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge(*handles[:2], code, handles[2]))
 
     def subtract(self, other: Snapshot) -> Merged:
@@ -326,7 +399,7 @@ class Snapshot(Handle):
         return interchange.merged(snapshots, name)
 
     def with_digits(self, significant_digits: int) -> Snapshot:
-        """A copy with HdrHistogram's buckets of so many digits (1 to 5), as its encodings need.
+        """A copy with HdrHistogram's buckets of so many digits (0 to 5), as its encodings need.
 
         Exact where the buckets here are as fine or finer; counts of wider ones go to the bucket at their midpoint.
         """
@@ -359,7 +432,8 @@ class Snapshot(Handle):
 
     @classmethod
     def decode(cls, data: Any, *, max_counters: int = 0, name: str = "") -> Snapshot:
-        """The snapshot that was encoded: our own encoding, HdrHistogram's V2, V1 or V0, compressed or not, and any in base64.
+        """The snapshot that was encoded: our own encoding, HdrHistogram's V2, V1 or V0, compressed or not, of integers or (Java's)
+        of doubles, and any in base64.
 
         It holds its counts alone: it has no histogram to be updated from.
 
@@ -445,8 +519,11 @@ class Snapshot(Handle):
         # Like what is decoded, what is unpickled has no histogram to be updated from.
         return interchange.unpickle, (self.encode("native"), self._name)
 
-    def __copy__(self) -> Snapshot:
+    def copy(self) -> Snapshot:
         """A snapshot with the same counts, and no histogram to be updated from."""
+        return interchange.copied(self, self._name)
+
+    def __copy__(self) -> Snapshot:
         return interchange.copied(self, self._name)
 
     def __deepcopy__(self, memo: Any) -> Snapshot:

@@ -268,6 +268,22 @@ def test_lines_that_cannot_be_read(log: Path, tmp_path: Path, capsys: "pytest.Ca
     assert err.count(f"{path}:") == 10 and "picollo hlog: 12 more lines could not be read" in err
 
 
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_other_forms(
+    log: Path, tmp_path: Path, codec: str, is_packed: bool, capsys: "pytest.CaptureFixture[str]"
+) -> None:
+    """A mark, UTF-16, gzip whatever its name is, and a last line that is not there yet."""
+    path = tmp_path / "a.hlog"
+    data = (log.read_text() + "0.1,1,1,HISTFAAA").encode(codec)
+    path.write_bytes(gzip.compress(data) if is_packed else data)
+    wanted, _ = run(log, "--by-tag", capsys=capsys)
+    assert run(path, "--by-tag", capsys=capsys)[0] == wanted
+    with open(path, "rb") as file:
+        told = command("-", "--by-tag", stdin=file)
+    assert (told.stdout, told.stderr) == (wanted, "")
+
+
 def test_files_that_cannot_be_read(log: Path, tmp_path: Path, capsys: "pytest.CaptureFixture[str]") -> None:
     out, err = run(log, tmp_path / "nowhere.hlog", status=1, capsys=capsys)
     assert (out, err) == ("", f"picollo hlog: {tmp_path}/nowhere.hlog: No such file or directory\n")

@@ -7,6 +7,7 @@ import io
 import math
 import pickle
 import time
+import unicodedata
 from functools import partial
 from pathlib import Path
 from typing import Any, Iterator
@@ -38,6 +39,9 @@ def snapshot_of(*values: int, **options: Any) -> Snapshot:
     histogram = Histogram(**{"significant_digits": 3, "max": 2**40, **options})
     histogram.record_many(values)
     return histogram.snapshot()
+
+
+EMPTY = snapshot_of()
 
 
 def rows(reader: "Iterator[LogInterval]") -> "list[tuple[str, float, float, int]]":
@@ -394,6 +398,26 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
         write_log(path, start=math.nan)
     with pytest.raises(FileNotFoundError):
         write_log(tmp_path / "nowhere" / "a.hlog")
+
+
+def test_every_character_of_tags() -> None:
+    """A tag is refused, or it is there when it is read again: alone in its line, and as it was."""
+    file, written, refused = io.StringIO(newline=""), [], set()
+    with write_log(file, start=0) as log:
+        for place in [*range(0x3100), 0xD7FF, 0xE000, 0xFEFF, 0xFFFD, 0xFFFF, 0x1F40C, 0x10FFFF]:
+            for tag in (chr(place), f"a{chr(place)}b"):
+                try:
+                    log.write(EMPTY, 0, 1, tag)
+                    written.append(tag)
+                except ValueError as error:
+                    assert "a tag must not contain" in str(error) or "NUL" in str(error)
+                    refused.add(chr(place))
+    assert [interval.tag for interval in read_log(file.getvalue().encode())] == written
+    assert len(file.getvalue().splitlines()) == 3 + len(written), "no line end of Unicode is among them"
+    controls = {chr(place) for place in range(0x100) if unicodedata.category(chr(place)) == "Cc"}
+    assert refused == {",", " ", "\u2028", "\u2029", *controls} - {"\t"}
+    with pytest.raises(ValueError, match="halves of characters"):
+        write_log(io.StringIO()).write(EMPTY, 0, 1, "a\ud800")
 
 
 def test_threads_write_whole_lines(tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ class _Groups:
         """Adds to the sum of a group."""
         accumulator = self._ready.get(group)
         if accumulator is None:
-            accumulator = self._ready[group] = Accumulator()
+            accumulator = self._ready[group] = Accumulator(as_logs=True)
             encoded = self._waiting.pop(group, None)
             if encoded is not None:
                 accumulator.add(Snapshot.decode(encoded, max_counters=ANY_COUNTERS))

@@ -38,7 +38,7 @@ namespace Picollo.Metrics
             lock (Gate)
             {
                 Outcome.Check(NativeMethods.picollo_snapshot_copy(Current(), out SnapshotHandle copy));
-                return new HdrHistogramSnapshot(copy);
+                return Derived(copy);
             }
         }
 

@@ -28,6 +28,38 @@ namespace Picollo.Metrics
         /// <summary>Buckets in a run of equal width, a power of two.</summary>
         public ulong BlockSize => 1ul << (int)_native.BlockScale;
 
+        /// <summary>
+        /// In what the buckets of small values are measured, a power of two: what an HdrHistogram's lowest discernible value comes to. 1
+        /// for all that was not decoded from one.
+        /// </summary>
+        /// <remarks>The relative error holds from <see cref="BlockSize"/> units on; smaller values are at most half a unit away.</remarks>
+        public ulong Unit => 1ul << UnitScale;
+
+        /// <summary>
+        /// The unit follows from where the counters begin and how many there are: value / unit has the index that the value has
+        /// where the unit is 1.
+        /// </summary>
+        private int UnitScale
+        {
+            get
+            {
+                ulong last = _native.FirstIndex + _native.Length - 1;
+                int unit = 0;
+                while (unit < 61 && _native.Length != 0
+                    && (Index(MinTrackableValue >> unit) != _native.FirstIndex || Index(MaxTrackableValue >> unit) != last))
+                    unit++;
+                return unit;
+            }
+        }
+
+        private ulong Index(ulong value)
+        {
+            int exponent = 0;
+            while (value >> exponent >> (int)_native.BlockScale > 1)
+                exponent++;
+            return ((ulong)exponent << (int)_native.BlockScale) + (value >> exponent);
+        }
+
         /// <summary>Significant digits of the HdrHistogram that has these buckets, 0 where there is none.</summary>
         public int SignificantDigits => (int)_native.SignificantDigits;
 
@@ -80,9 +112,11 @@ namespace Picollo.Metrics
     {
         private readonly PicolloStep _native;
 
-        internal HdrStep(in PicolloStep native)
+        internal HdrStep(in PicolloStep native, ulong bucketCount, double cumulativeSum)
         {
             _native = native;
+            BucketCount = bucketCount;
+            CumulativeSum = cumulativeSum;
         }
 
         /// <summary>Where the step before ended; 0 for the first.</summary>
@@ -96,6 +130,12 @@ namespace Picollo.Metrics
 
         /// <summary>Counts of it and all before.</summary>
         public ulong CumulativeCount => _native.CumulativeCount;
+
+        /// <summary>Counts of the bucket that it ends in.</summary>
+        public ulong BucketCount { get; }
+
+        /// <summary>The values of it and all before, added up, each at the middle of its bucket: in the end, mean times count.</summary>
+        public double CumulativeSum { get; }
 
         /// <summary>The percentage of all counts that is.</summary>
         public double Rank => _native.Rank;

@@ -138,6 +138,22 @@ static void logs()
     CHECK(must(reader.start_seconds()) == 1700000000.5);
     CHECK(!must(reader.next()) && !must(reader.next()));
 
+    /* From a stream, which is read from where it stands, and written again with times and tags as they were read. */
+    std::istringstream file("junk\n" + out.str());
+    file.ignore(5);
+    picollo::log_reader of_stream = must(picollo::log_reader::create(file));
+    std::ostringstream copied;
+    picollo::log_writer copy(copied);
+    while (const std::optional<picollo::log_interval> interval = must(of_stream.next())) {
+        must(copy.write(must(of_stream.decode()), *interval));
+    }
+    picollo::log_reader again = must(picollo::log_reader::create(copied.str()));
+    for (int i = 0; i < 3; i++) {
+        const std::optional<picollo::log_interval> interval = must(again.next());
+        CHECK(interval && interval->tag == tags[i] && interval->start_seconds == starts[i]);
+        CHECK(interval && interval->end_seconds == starts[i] + (i == 1 ? 2 : 1));
+    }
+
     const auto epoch = std::chrono::system_clock::time_point();
     std::ostringstream by_clock;
     picollo::log_writer with_times(by_clock);

@@ -130,6 +130,21 @@ public:
         return detail::filled(code, picollo::summary(native_summary));
     }
 
+    /** The smallest and the largest recorded value; status::empty where nothing was recorded. */
+    outcome<std::uint64_t> min(value_selection which = value_selection::midpoint) const { return value_at(0, which); }
+    outcome<std::uint64_t> max(value_selection which = value_selection::midpoint) const { return value_at(100, which); }
+    /** The value at a rank of 0 to 100: picollo::percentile without its bucket. */
+    outcome<std::uint64_t> value_at(double rank, value_selection which = value_selection::midpoint) const
+    {
+        std::uint64_t value = 0;
+        const picollo_status code =
+            picollo_snapshot_percentile_values(native(), &rank, 1, static_cast<std::uint32_t>(which), &value);
+        return detail::filled(code, value);
+    }
+    /** Mean and population standard deviation of the buckets' midpoints; NaN where nothing was recorded. Each costs a summary. */
+    outcome<double> mean() const { return figure(&picollo_summary::mean); }
+    outcome<double> stddev() const { return figure(&picollo_summary::stddev); }
+
     /** Reads encoded data: any encoding of HdrHistogram or Picollo's own, as bytes or as base64. Data from strangers are safe. */
     static outcome<snapshot> decode(span<const unsigned char> bytes, std::uint64_t max_counters = 0)
     {
@@ -259,6 +274,13 @@ public:
     picollo_snapshot *native() const noexcept { return handle_.get(); }
 
 private:
+    outcome<double> figure(double picollo_summary::*which) const
+    {
+        picollo_summary all = {};
+        const picollo_status code = picollo_snapshot_summary(native(), PICOLLO_VALUE_MIDPOINT, &all);
+        return detail::filled(code, all.*which);
+    }
+
     static outcome<snapshot> decode(const void *bytes, std::size_t length, std::uint64_t max_counters)
     {
         picollo_snapshot *made = nullptr;

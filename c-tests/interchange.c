@@ -444,6 +444,47 @@ static void corrections_take_bounded_time(void)
     picollo_histogram_free(histogram);
 }
 
+/* Java's DoubleHistogram: a header, an encoding of integers, and a ratio in it. */
+static void histograms_of_doubles(void)
+{
+    uint8_t bytes[16 + sizeof golden_bytes] = {0x0c, 0x72, 0x12, 0x4e, 0, 0, 0, 3, 0, 0, 0, 0, 0, 1};
+    const uint8_t half[8] = {0x3f, 0xe0};
+    picollo_snapshot *golden = golden_snapshot(), *snapshot, *copy = NULL;
+    double ratio = 77;
+    memcpy(bytes + 16, golden_bytes, sizeof golden_bytes);
+    memcpy(bytes + 16 + 32, half, sizeof half);
+    snapshot = decoded(bytes, sizeof bytes);
+    CHECK(same_buckets(golden, snapshot));
+    CHECK_OK(picollo_snapshot_value_ratio(snapshot, &ratio));
+    CHECK(ratio == 0.5);
+    CHECK_OK(picollo_snapshot_copy(snapshot, &copy));
+    CHECK_OK(picollo_snapshot_value_ratio(copy, &ratio));
+    CHECK(ratio == 0.5);
+    picollo_snapshot_free(copy);
+    CHECK_OK(picollo_snapshot_corrected(snapshot, 1000, &copy));
+    CHECK_OK(picollo_snapshot_value_ratio(copy, &ratio));
+    CHECK(ratio == 0.5);
+    picollo_snapshot_free(copy);
+    CHECK_OK(picollo_snapshot_value_ratio(golden, &ratio));
+    CHECK(ratio == 1);
+    CHECK_OK(picollo_snapshot_merge(golden, snapshot, PICOLLO_PLACEMENT_MIDPOINT, NULL));
+    CHECK_OK(picollo_snapshot_value_ratio(golden, &ratio));
+    CHECK(ratio == 1);
+    picollo_snapshot_free(snapshot);
+    picollo_snapshot_free(golden);
+    /* In front of what is none. */
+    CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_snapshot_decode(bytes, 16, 0, &copy));
+    /* Without a checksum, by HdrHistogram.NET. */
+    {
+        static const char text[] = "HISTFAAAAB9YhZNpmSzMwMDAygABzFCaEUIJd9h/gLAUmX6zMgEA";
+        snapshot = decoded(text, sizeof text - 1);
+        CHECK_U64(2, total_of(snapshot));
+        CHECK_OK(picollo_snapshot_value_ratio(snapshot, &ratio));
+        CHECK(ratio == 1);
+        picollo_snapshot_free(snapshot);
+    }
+}
+
 int main(void)
 {
     RUN(the_golden_vector);
@@ -459,5 +500,6 @@ int main(void)
     RUN(percentile_distributions);
     RUN(corrected_copies);
     RUN(corrections_take_bounded_time);
+    RUN(histograms_of_doubles);
     return report();
 }

@@ -77,7 +77,7 @@ static void what_is_written_is_read(void)
     uint64_t bytes = 0, line = 0;
     double start = 0, base = 0;
     CHECK_OK(picollo_log_format_header(1441812279.474, "made by a test\r\non two lines", text, sizeof text, &at));
-    CHECK_TEXT("#[made by a test]\n#[on two lines]\n#[Histogram log format version 1.3]\n"
+    CHECK_TEXT("#[Histogram log format version 1.3]\n#[made by a test]\n#[on two lines]\n"
                "#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 15:24:39 UTC 2015]\n"
                "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
                text);
@@ -195,7 +195,7 @@ static void broken_lines(void)
 {
     static const char *const lines[] = {
         "5", "5,1", "5,1,1", "5,1,1,", "x,1,1," GOLDEN_TEXT, ",1,1," GOLDEN_TEXT, "inf,1,1," GOLDEN_TEXT,
-        "Tag=A", "Tag=A B,5,1,1," GOLDEN_TEXT, "5,1,1,HISTF", "5,1,1,HISTFAAA", "5,1,1,*", "Tag=\xff,5,1,1," GOLDEN_TEXT,
+        "Tag=A", "5,1,1,HISTF", "5,1,1,HISTFAAA", "5,1,1,*", "Tag=\xff,5,1,1," GOLDEN_TEXT,
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         char text[512];
@@ -313,7 +313,7 @@ static void picking_from_a_log(void)
 
 static void what_cannot_be_written(void)
 {
-    static const char *const bad_tags[] = {"a,b", "a b", "a\nb", "a\tb", "\xc2\xa0", "\x01", "\xff"};
+    static const char *const bad_tags[] = {"a,b", "a b", "a\nb", "\xc2\x85", "\xe2\x80\xa8", "\x01", "\xff"};
     const double bad_times[] = {NAN, INFINITY, -INFINITY, 1e300};
     picollo_snapshot *golden = golden_snapshot(), *other = only_snapshot(create(0.001, 0, 1000));
     char text[1024] = "x";
@@ -392,6 +392,148 @@ static void short_lines_touch_little_memory(void)
     picollo_log_reader_free(reader);
 }
 
+/* ASCII in UTF-16, behind its mark. */
+static size_t utf16(char *out, const char *text, int little)
+{
+    size_t length = 0;
+    out[length++] = little ? '\xff' : '\xfe';
+    out[length++] = little ? '\xfe' : '\xff';
+    for (; *text != 0; text++) {
+        out[length++] = little ? *text : 0;
+        out[length++] = little ? 0 : *text;
+    }
+    return length;
+}
+
+static void texts_in_utf16(void)
+{
+    static const char text[] = "#[StartTime: 1441812279,474 (s)]\r\nTag=t,1,500,0,250,2,769," GOLDEN_TEXT "\r\n5,000,1,000,1,000," GOLDEN_TEXT;
+    char encoded_text[2 * sizeof text];
+    for (int little = 0; little < 2; little++) {
+        const size_t length = utf16(encoded_text, text, little);
+        uint64_t bytes = 0, line = 0;
+        picollo_log_interval interval;
+        log_text log = open_log(encoded_text, length);
+        interval = next_golden(log.reader);
+        CHECK(near(1441812280.974, interval.start_seconds) && near(1441812281.224, interval.end_seconds) && near(2.769, interval.max));
+        CHECK_TEXT("t", interval.tag);
+        CHECK(near(1441812284.474, next_golden(log.reader).start_seconds));
+        at_the_end(log.reader);
+        /* Of the copy. */
+        CHECK_OK(picollo_log_reader_position(log.reader, &bytes, &line));
+        CHECK(bytes == sizeof text - 1 && line == 3);
+        close_log(log);
+        /* Cut in the last line (but for its padding), in the middle of a unit too: it is not there yet. */
+        for (size_t cut = 3; cut < 20; cut++) {
+            log = open_log(encoded_text, length - cut);
+            CHECK_TEXT("t", next_golden(log.reader).tag);
+            at_the_end(log.reader);
+            CHECK_OK(picollo_log_reader_position(log.reader, &bytes, &line));
+            CHECK(line == 2 && bytes == (size_t)(strstr(text, "5,000") - text));
+            close_log(log);
+        }
+        log = open_log(encoded_text, 2);
+        at_the_end(log.reader);
+        close_log(log);
+    }
+}
+
+/* What implementations of HdrHistogram write, each by its own rules. */
+static void by_other_implementations(void)
+{
+    static const struct {
+        const char *text;
+        double start, end;
+    } logs[] = {
+        /* .NET, by culture: Austrian, Persian, Swedish, Arabic. */
+        {"#[StartTime: 100,5 (s)]\n5,500,1,250,2,769," GOLDEN_TEXT "\n", 5.5, 6.75},
+        {"5\xd9\xab""500,1\xd9\xab""250,2\xd9\xab""769," GOLDEN_TEXT "\n", 5.5, 6.75},
+        {"\xe2\x88\x92""5.5,1,1," GOLDEN_TEXT "\n", -5.5, -4.5},
+        {"\xd8\x9c-5.5,\xe2\x80\x8e""1,1," GOLDEN_TEXT "\n", -5.5, -4.5},
+        /* C, which has the end where others have the length. */
+        {"#[StartTime: 1441812279.5 (s)]\n1441812280.25,1441812282.5,1," GOLDEN_TEXT "\n", 1441812280.25, 1441812282.5},
+        /* Others, with a time that is absolute. */
+        {"#[StartTime: 1441812279.5 (s)]\n1441812280.25,2.25,1," GOLDEN_TEXT "\n", 1441812280.25, 1441812282.5},
+        /* Java, without times. */
+        {"9223372036854776.000,-9223372036854776.000,1," GOLDEN_TEXT "\n", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
+        log_text log = open_log(logs[i].text, strlen(logs[i].text));
+        const picollo_log_interval interval = next_golden(log.reader);
+        CHECK(near(logs[i].start, interval.start_seconds) && near(logs[i].end, interval.end_seconds));
+        at_the_end(log.reader);
+        close_log(log);
+    }
+}
+
+/* Each has times of its own, and a mark in front. */
+static void joined_logs(void)
+{
+    static const char text[] = "#[Histogram log format version 1.3]\n#[StartTime: 1000000000 (s)]\n1,1,1," GOLDEN_TEXT "\n"
+                               "\xef\xbb\xbf#[Histogram log format version 1.3]\n#[StartTime: 1200000000 (s)]\n2,1,1," GOLDEN_TEXT "\n"
+                               "#[Histogram log format version 1.3]\n1300000000,1,1," GOLDEN_TEXT "\n";
+    log_text log = open_log(text, sizeof text - 1);
+    double start = 0, base = 0;
+    CHECK(near(1000000001, next_golden(log.reader).start_seconds));
+    CHECK(near(1200000002, next_golden(log.reader).start_seconds));
+    CHECK_OK(picollo_log_reader_times(log.reader, &start, &base));
+    CHECK(near(1200000000, start) && near(1200000000, base));
+    CHECK(near(1300000000, next_golden(log.reader).start_seconds));
+    CHECK_OK(picollo_log_reader_times(log.reader, &start, &base));
+    CHECK(near(1300000000, start) && base == 0);
+    at_the_end(log.reader);
+    close_log(log);
+}
+
+/* A last line is not there yet as long as it is cut, and so is a tail of NULs. */
+static void logs_that_are_being_written(void)
+{
+    static const char whole[] = "1,1,1," GOLDEN_TEXT "\nTag=x,2,1,1," GOLDEN_TEXT;
+    const size_t first = (size_t)(strchr(whole, '\n') - whole) + 1;
+    uint64_t bytes = 0, line = 0;
+    log_text log;
+    for (size_t length = first; length < sizeof whole - 3; length++) {
+        log = open_log(whole, length);
+        next_golden(log.reader);
+        at_the_end(log.reader);
+        CHECK_OK(picollo_log_reader_position(log.reader, &bytes, &line));
+        CHECK(bytes == first && line == 1);
+        close_log(log);
+    }
+    /* It is there, with or without a line end. */
+    log = open_log(whole, sizeof whole - 1);
+    next_golden(log.reader);
+    CHECK_TEXT("x", next_golden(log.reader).tag);
+    at_the_end(log.reader);
+    close_log(log);
+    {
+        char text[sizeof whole + 1000];
+        memset(text, 0, sizeof text);
+        memcpy(text, whole, first);
+        log = open_log(text, sizeof text);
+        next_golden(log.reader);
+        at_the_end(log.reader);
+        CHECK_OK(picollo_log_reader_position(log.reader, &bytes, &line));
+        CHECK(bytes == first && line == 1);
+        close_log(log);
+    }
+}
+
+static void comments_are_short(void)
+{
+    char comment[1000], text[2048];
+    size_t length = 0;
+    memset(comment, 'c', sizeof comment - 1);
+    comment[sizeof comment - 1] = 0;
+    CHECK_OK(picollo_log_format_header(5, comment, text, sizeof text, &length));
+    CHECK(strncmp(text, "#[Histogram log format version 1.3]\n#[ccc", 41) == 0);
+    for (const char *line = text; *line != 0;) {
+        const size_t bytes = (size_t)(strchr(line, '\n') - line);
+        CHECK(bytes <= 120);
+        line += bytes + 1;
+    }
+}
+
 int main(void)
 {
     RUN(what_is_written_is_read);
@@ -405,5 +547,10 @@ int main(void)
     RUN(picking_from_a_log);
     RUN(what_cannot_be_written);
     RUN(short_lines_touch_little_memory);
+    RUN(texts_in_utf16);
+    RUN(by_other_implementations);
+    RUN(joined_logs);
+    RUN(logs_that_are_being_written);
+    RUN(comments_are_short);
     return report();
 }

@@ -96,6 +96,103 @@ static void equivalent_values(void)
     CHECK(bucket.step == UINT64_C(0x5a5a5a5a5a5a5a5a));
 }
 
+/* 5000 in an HdrHistogram of 3 digits whose lowest discernible value is 1024, which Java says is 4096 to 5119. */
+#define UNIT_TEXT "HISTFAAAACB4nJNpmSzMwMDAxAABzBCKBUw6ALH9B4gIOxMAQyACyA=="
+
+static void units(void)
+{
+    picollo_snapshot *snapshot = decoded(UNIT_TEXT, sizeof UNIT_TEXT - 1), *copy = NULL;
+    picollo_layout layout, other;
+    picollo_bucket bucket, next, *list;
+    picollo_percentile percentile;
+    uint64_t unit = 77, state = 3, at = 0;
+    double median = 50;
+    size_t length = 0;
+    CHECK_OK(picollo_snapshot_layout(snapshot, &layout));
+    CHECK(layout.significant_digits == 3 && layout.block_scale == 10 && layout.first_index == 0);
+    CHECK_OK(picollo_layout_unit(&layout, &unit));
+    CHECK_U64(1024, unit);
+    CHECK_OK(picollo_layout_bucket_of(&layout, 5000, &bucket));
+    CHECK(bucket.lower == 4096 && bucket.upper == 5119 && bucket.step == 1024 && bucket.storage_index == 4 && bucket.count == 0);
+    list = buckets_of(snapshot, &length);
+    CHECK(length == 1 && list[0].lower == 4096 && list[0].upper == 5119 && list[0].count == 1 && list[0].storage_index == 4);
+    free(list);
+    CHECK_OK(picollo_snapshot_percentiles(snapshot, &median, 1, PICOLLO_VALUE_UPPER, &percentile));
+    CHECK_U64(5119, percentile.value);
+    /* Buckets touch, and values are in them. */
+    for (int i = 0; i < 10000; i++) {
+        const uint64_t magnitude = next_random(&state) >> 58, value = next_random(&state) >> magnitude;
+        CHECK_OK(picollo_layout_bucket_of(&layout, value, &bucket));
+        CHECK(bucket.lower <= value && value <= bucket.upper && bucket.step >= 1024 && bucket.lower % bucket.step == 0);
+        if (bucket.upper == UINT64_MAX) continue;
+        CHECK_OK(picollo_layout_bucket_of(&layout, bucket.upper + 1, &next));
+        CHECK(next.lower == bucket.upper + 1 && next.logical_index == bucket.logical_index + 1);
+    }
+    /* Another range. */
+    CHECK_OK(picollo_layout_with_range(&layout, 0, UINT64_MAX, &other));
+    CHECK_OK(picollo_layout_unit(&other, &unit));
+    CHECK(unit == 1024 && other.block_scale == 10 && other.max_trackable == UINT64_MAX && other.length == 45 * 1024);
+    CHECK_OK(picollo_layout_with_range(&other, layout.min_trackable, layout.max_trackable, &other));
+    CHECK(memcmp(&layout, &other, sizeof layout) == 0);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_layout_with_range(&layout, 0, 1023, &other));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_layout_with_range(&layout, 5000, 5000, &other));
+    CHECK(memcmp(&layout, &other, sizeof layout) == 0);
+    /* Copies, and what was decoded again. */
+    for (uint32_t encoding = PICOLLO_ENCODING_HDR_V2; encoding <= PICOLLO_ENCODING_NATIVE; encoding++) {
+        uint8_t *bytes = encoded(snapshot, encoding, &length);
+        copy = decoded(bytes, length);
+        CHECK(same_buckets(snapshot, copy) && same_counts(snapshot, copy));
+        CHECK_OK(picollo_snapshot_layout(copy, &other));
+        CHECK(memcmp(&layout, &other, sizeof layout) == 0);
+        picollo_snapshot_free(copy);
+        free(bytes);
+    }
+    CHECK_OK(picollo_snapshot_copy(snapshot, &copy));
+    CHECK_OK(picollo_snapshot_layout(copy, &other));
+    CHECK(memcmp(&layout, &other, sizeof layout) == 0);
+    picollo_snapshot_free(copy);
+    CHECK_OK(picollo_snapshot_count_between(snapshot, 5100, 5200, &at));
+    CHECK_U64(1, at);
+    /* Of everything else it is 1. */
+    CHECK_OK(picollo_layout_of_options(NULL, &other));
+    CHECK_OK(picollo_layout_unit(&other, &unit));
+    CHECK_U64(1, unit);
+    /* No unit has so many counters. */
+    unit = 77;
+    layout.length++;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_layout_unit(&layout, &unit));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_layout_bucket_of(&layout, 1, &bucket));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_layout_with_range(&layout, 0, 1 << 20, &other));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_create_from_layout(&layout, &copy));
+    CHECK_U64(77, unit);
+    picollo_snapshot_free(snapshot);
+}
+
+static void whole_arrays(void)
+{
+    picollo_histogram_options options = digit_options(3, 5000);
+    picollo_layout layout;
+    picollo_histogram *histogram;
+    picollo_snapshot *snapshot;
+    picollo_counts counts;
+    options.flags = PICOLLO_HISTOGRAM_WHOLE_ARRAY;
+    CHECK_OK(picollo_layout_of_options(&options, &layout));
+    CHECK(layout.max_trackable == 8191 && layout.length == 4096);
+    histogram = create_from(&options);
+    picollo_histogram_record(histogram, 8191);
+    picollo_histogram_record(histogram, 8192);
+    snapshot = only_snapshot(histogram);
+    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+    CHECK(counts.total == 1 && counts.overflow == 1);
+    picollo_snapshot_free(snapshot);
+    options.flags |= PICOLLO_HISTOGRAM_NO_LIVE_RESET;
+    CHECK_OK(picollo_layout_of_options(&options, &layout));
+    CHECK_U64(8191, layout.max_trackable);
+    options.flags = 0;
+    CHECK_OK(picollo_layout_of_options(&options, &layout));
+    CHECK_U64(5000, layout.max_trackable);
+}
+
 static void estimates(void)
 {
     static const struct {
@@ -234,6 +331,8 @@ int main(void)
 {
     RUN(layouts);
     RUN(equivalent_values);
+    RUN(units);
+    RUN(whole_arrays);
     RUN(estimates);
     RUN(counts_between);
     RUN(steps);

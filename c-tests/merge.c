@@ -48,11 +48,11 @@ static void finer_into_coarser_is_exact(void)
 static void coarser_into_finer_is_told(void)
 {
     picollo_snapshot *coarse = filled(1, 0, 0, 5), *same = only_snapshot(digits_histogram(1, 0, 0));
-    for (uint32_t spread = 0; spread < 2; spread++) {
+    for (uint32_t placement = 0; placement < 3; placement++) {
         picollo_snapshot *fine = only_snapshot(digits_histogram(4, 0, 0));
         picollo_merged merged = no_report();
         picollo_snapshot *back = only_snapshot(digits_histogram(1, 0, 0));
-        CHECK_OK(picollo_snapshot_merge(fine, coarse, spread, &merged));
+        CHECK_OK(picollo_snapshot_merge(fine, coarse, placement, &merged));
         CHECK(merged.refined > 1000 && merged.refined < 5000);
         CHECK(is_report(merged, merged.refined, 0, 0, 0));
         CHECK_U64(5000, total_of(fine));
@@ -128,7 +128,7 @@ static void more_than_there_is(void)
     CHECK(same_buckets(a, before) && same_counts(a, before));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_subtract(a, a, &merged));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(a, a, 0, &merged));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(a, b, 2, &merged));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_merge(a, b, 3, &merged));
     CHECK(same_buckets(a, before) && merged.refined == UINT64_C(0x5a5a5a5a5a5a5a5a));
     picollo_snapshot_free(a);
     picollo_snapshot_free(b);
@@ -155,15 +155,15 @@ static void no_room_is_lost(void)
 static void into_histograms(void)
 {
     picollo_snapshot *wide = filled(3, 0, 0, 5);
-    for (uint32_t spread = 0; spread < 2; spread++) {
+    for (uint32_t placement = 0; placement < 3; placement++) {
         picollo_histogram *histogram = digits_histogram(5, 1000, 100000);
         picollo_snapshot *other = only_snapshot(digits_histogram(5, 1000, 100000)), *snapshot;
         picollo_merged merged = no_report(), expected = no_report();
-        CHECK_OK(picollo_snapshot_merge(other, wide, spread, &expected));
-        CHECK_OK(picollo_histogram_add(histogram, wide, spread, &merged));
+        CHECK_OK(picollo_snapshot_merge(other, wide, placement, &expected));
+        CHECK_OK(picollo_histogram_add(histogram, wide, placement, &merged));
         CHECK(memcmp(&merged, &expected, sizeof merged) == 0 && merged.refined > 0);
-        CHECK_OK(picollo_histogram_add(histogram, wide, spread, NULL));
-        CHECK_OK(picollo_snapshot_merge(other, wide, spread, NULL));
+        CHECK_OK(picollo_histogram_add(histogram, wide, placement, NULL));
+        CHECK_OK(picollo_snapshot_merge(other, wide, placement, NULL));
         snapshot = only_snapshot(histogram);
         CHECK(same_buckets(snapshot, other) && same_counts(snapshot, other));
         picollo_snapshot_free(snapshot);
@@ -171,7 +171,7 @@ static void into_histograms(void)
     }
     {
         picollo_histogram *histogram = digits_histogram(3, 0, 0);
-        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_add(histogram, wide, 2, NULL));
+        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_add(histogram, wide, 3, NULL));
         picollo_histogram_free(histogram);
     }
     picollo_snapshot_free(wide);
@@ -199,6 +199,49 @@ static void copies_stay(void)
     picollo_histogram_free(histogram);
 }
 
+/* A sum of snapshots that were decoded, over a range that all of them are in. */
+static void into_a_layout(void)
+{
+    picollo_snapshot *part = filled(2, 0, 1000000, 5), *other = filled(2, 0, 0, 6), *sum = NULL;
+    picollo_layout layout, same;
+    picollo_merged merged = no_report();
+    picollo_bucket *buckets;
+    size_t length;
+    CHECK_OK(picollo_snapshot_layout(part, &layout));
+    CHECK_OK(picollo_layout_with_range(&layout, 0, UINT64_MAX, &layout));
+    CHECK_OK(picollo_snapshot_create_from_layout(&layout, &sum));
+    CHECK_OK(picollo_snapshot_layout(sum, &same));
+    CHECK(memcmp(&layout, &same, sizeof same) == 0 && total_of(sum) == 0);
+    CHECK_OK(picollo_snapshot_merge(sum, part, PICOLLO_PLACEMENT_LOW_ENDS, &merged));
+    CHECK(is_report(merged, 0, 0, 0, 0));
+    CHECK_OK(picollo_snapshot_merge(sum, other, PICOLLO_PLACEMENT_LOW_ENDS, &merged));
+    CHECK(is_report(merged, 0, 0, 0, 0) && total_of(sum) == total_of(part) + total_of(other));
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_snapshot_update(sum, PICOLLO_SINCE_RESET));
+    picollo_snapshot_free(sum);
+    /* Coarse into fine: each count at the low end of where it was. */
+    CHECK_OK(picollo_layout_of_options(NULL, &layout));
+    layout.block_scale = 0;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_create_from_layout(&layout, &sum));
+    {
+        picollo_histogram *fine = digits_histogram(4, 0, 0);
+        picollo_snapshot *coarse = filled(1, 0, 0, 7);
+        picollo_bucket *from = buckets_of(coarse, &length);
+        size_t again;
+        CHECK_OK(picollo_histogram_add(fine, coarse, PICOLLO_PLACEMENT_LOW_ENDS, &merged));
+        CHECK(merged.refined > 1000);
+        picollo_snapshot_free(coarse);
+        coarse = only_snapshot(fine);
+        buckets = buckets_of(coarse, &again);
+        CHECK_U64(length, again);
+        for (size_t i = 0; i < length && i < again; i++) CHECK(buckets[i].lower == from[i].lower && buckets[i].count == from[i].count);
+        free(buckets);
+        free(from);
+        picollo_snapshot_free(coarse);
+    }
+    picollo_snapshot_free(part);
+    picollo_snapshot_free(other);
+}
+
 int main(void)
 {
     RUN(finer_into_coarser_is_exact);
@@ -209,5 +252,6 @@ int main(void)
     RUN(no_room_is_lost);
     RUN(into_histograms);
     RUN(copies_stay);
+    RUN(into_a_layout);
     return report();
 }

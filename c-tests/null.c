@@ -123,6 +123,7 @@ static void layouts_and_steps(void)
     picollo_merged merged;
     picollo_snapshot *out = NULL;
     uint64_t count = 77, value = 5;
+    double ratio = 77;
     size_t length = 77;
 
     NULL_IN(picollo_layout_of_options(&options, NULL));
@@ -133,6 +134,14 @@ static void layouts_and_steps(void)
     CHECK_OK(picollo_snapshot_layout(snapshot, &layout));
     NULL_IN(picollo_layout_bucket_of(NULL, 5, &bucket));
     NULL_IN(picollo_layout_bucket_of(&layout, 5, NULL));
+    NULL_IN(picollo_layout_unit(NULL, &count));
+    NULL_IN(picollo_layout_unit(&layout, NULL));
+    NULL_IN(picollo_layout_with_range(NULL, 0, 5, &layout));
+    NULL_IN(picollo_layout_with_range(&layout, 0, 5, NULL));
+    NULL_IN(picollo_snapshot_create_from_layout(NULL, &out));
+    NULL_IN(picollo_snapshot_create_from_layout(&layout, NULL));
+    NULL_IN(picollo_snapshot_value_ratio(NULL, &ratio));
+    NULL_IN(picollo_snapshot_value_ratio(snapshot, NULL));
     NULL_IN(picollo_histogram_estimate(&options, NULL));
     CHECK_OK(picollo_histogram_estimate(NULL, &footprint));
     NULL_IN(picollo_snapshot_count_between(NULL, 1, 5, &count));
@@ -155,12 +164,12 @@ static void layouts_and_steps(void)
     picollo_histogram_record_corrected_batch(NULL, &value, 1, 1);
     picollo_histogram_record_corrected_batch(histogram, NULL, 1, 1);
     picollo_histogram_record_corrected_batch(histogram, NULL, 0, 1);
-    CHECK(out == NULL && count == 77 && length == 77);
+    CHECK(out == NULL && count == 77 && length == 77 && ratio == 77);
 }
 
 static void interchange(void)
 {
-    static const char text[] = "1,1,1,HISTF";
+    static const char text[] = "1,1,1,HISTF\n";
     picollo_snapshot *out = NULL;
     picollo_log_reader *reader = NULL;
     picollo_log_interval interval;

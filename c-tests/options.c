@@ -95,7 +95,7 @@ static void unknown_values(void)
     CHECK_OK(try_options(&options));
 
     options = default_options();
-    options.flags = 1u << 1;
+    options.flags = 1u << 2;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, try_options(&options));
     options.flags = 1u << 31 | PICOLLO_HISTOGRAM_NO_LIVE_RESET;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, try_options(&options));

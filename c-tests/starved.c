@@ -81,7 +81,7 @@ static void scalable(void) { record_and_read(PICOLLO_MODE_SCALABLE, PICOLLO_STOR
 static void copies(void)
 {
     picollo_histogram *const histogram = made(PICOLLO_MODE_SINGLE_WRITER, PICOLLO_STORAGE_DENSE);
-    picollo_snapshot *snapshot = NULL, *copy = NULL, *decoded = NULL, *corrected = NULL;
+    picollo_snapshot *snapshot = NULL, *copy = NULL, *decoded = NULL, *corrected = NULL, *empty = NULL;
     static char bytes[65536];
     size_t length = 0;
     if (histogram == NULL) return;
@@ -90,6 +90,8 @@ static void copies(void)
         picollo_comparison comparison;
         (void)done(picollo_snapshot_copy(snapshot, &copy));
         (void)done(picollo_snapshot_corrected(snapshot, 10000, &corrected));
+        picollo_layout layout;
+        if (done(picollo_snapshot_layout(snapshot, &layout))) (void)done(picollo_snapshot_create_from_layout(&layout, &empty));
         if (done(picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_NATIVE, bytes, sizeof bytes, &length)))
             (void)done(picollo_snapshot_decode(bytes, length, 0, &decoded));
         (void)done(picollo_compare(snapshot, snapshot, NULL, &comparison));
@@ -97,6 +99,7 @@ static void copies(void)
     picollo_snapshot_free(copy);
     picollo_snapshot_free(decoded);
     picollo_snapshot_free(corrected);
+    picollo_snapshot_free(empty);
     picollo_snapshot_free(snapshot);
     picollo_histogram_free(histogram);
 }

@@ -304,6 +304,12 @@ typedef struct picollo_striped_counter picollo_striped_counter;
 #define PICOLLO_HISTOGRAM_NO_LIVE_RESET (1 << 0)
 
 /**
+ * Count up to the largest value that the array of an HdrHistogram with this max_trackable has room for: the end of a block, and two
+ * blocks at least. 8,191 for 5,000 and 3 digits. picollo_histogram_layout tells it.
+ */
+#define PICOLLO_HISTOGRAM_WHOLE_ARRAY (1 << 1)
+
+/**
  * What a histogram is made from. Begin with PICOLLO_HISTOGRAM_OPTIONS_INIT, and change what should
  * not be the default.
  *
@@ -329,7 +335,7 @@ typedef struct picollo_histogram_options {
      * unused.
      */
     uint32_t significant_digits;
-    /** PICOLLO_HISTOGRAM_NO_LIVE_RESET or 0. */
+    /** PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY, or 0. */
     uint32_t flags;
     /** Smallest value to count; smaller ones are underflow. Below max_trackable. */
     uint64_t min_trackable;
@@ -1042,7 +1048,10 @@ typedef struct picollo_layout {
     uint64_t first_index;
     /** Number of counters. */
     uint64_t length;
-    /** 0.5 / block size: the largest distance between a value and the midpoint of its bucket, in proportion. */
+    /**
+     * 0.5 / block size: the largest distance between a value and the midpoint of its bucket, in proportion. With a unit (see
+     * picollo_layout_unit) from a block of units on; smaller values are at most half a unit away.
+     */
     double relative_error;
     /** Binary logarithm of the block size. */
     uint32_t block_scale;
@@ -1107,7 +1116,7 @@ picollo_status picollo_snapshot_layout(const picollo_snapshot *snapshot, picollo
  * is 0; its storage_index is UINT64_MAX when the value is out of range. Two values share a bucket when its lower is the
  * same of both.
  *
- * Requires: layout was filled in by this library; only its min_trackable, max_trackable and block_scale are looked at.
+ * Requires: layout was filled in by this library; its relative_error and significant_digits are not looked at.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
  * Threads: any thread.
  * Cost: none to speak of.
@@ -1117,6 +1126,38 @@ PICOLLO_NODISCARD
 picollo_status picollo_layout_bucket_of(const picollo_layout *layout,
                                         uint64_t value,
                                         picollo_bucket *out);
+
+/**
+ * Tells the unit that the first two blocks of buckets count in: a power of two, 2 or more in what an HdrHistogram with such a
+ * lowest discernible value encoded, and 1 otherwise. The layout is that of values divided by the unit, rounded down, and
+ * multiplied by it again.
+ *
+ * Requires: as picollo_layout_bucket_of.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out_unit); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_layout_unit(const picollo_layout *layout,
+                                   uint64_t *out_unit);
+
+/**
+ * Tells the layout with the same blocks and the same unit over another range: for sums of snapshots of several ranges
+ * (picollo_snapshot_create_from_layout).
+ *
+ * Requires: as picollo_layout_bucket_of; min_trackable is below max_trackable; out may be layout.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none, and for the
+ *   range, also where max_trackable is below the unit.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_layout_with_range(const picollo_layout *layout,
+                                         uint64_t min_trackable,
+                                         uint64_t max_trackable,
+                                         picollo_layout *out);
 
 /**
  * Tells how much memory a histogram with these options will take, of any mode and storage, without making one.
@@ -1274,6 +1315,12 @@ picollo_status picollo_snapshot_interpolated_percentiles(const picollo_snapshot 
 /** A bucket's count is divided among all buckets that it has values of, in proportion, losing none to rounding. */
 #define PICOLLO_PLACEMENT_SPREAD 1
 
+/**
+ * A bucket's count goes, whole, to the bucket of its smallest value, as in the add of every HdrHistogram: a sum of intervals of a log
+ * is theirs.
+ */
+#define PICOLLO_PLACEMENT_LOW_ENDS 2
+
 /** What became of the counts that were added or subtracted. */
 typedef struct picollo_merged {
     /** Counts that went to a finer bucket than they came from, within the error of theirs. */
@@ -1323,7 +1370,7 @@ picollo_status picollo_snapshot_subtract(picollo_snapshot *from,
 
 /**
  * Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
- * finer here, each count goes to the bucket that holds the midpoint of its own, or is spread. What lies outside the range
+ * finer here, each count goes to the bucket that holds the midpoint of its own, or its low end, or is spread. What lies outside the range
  * here is counted as underflow or overflow; underflow, overflow and lost counts are added to theirs. What wraps around
  * 32-bit counters is not in the report: a snapshot has it among the lost.
  *
@@ -1338,6 +1385,22 @@ picollo_status picollo_histogram_add(picollo_histogram *histogram,
                                      const picollo_snapshot *other,
                                      uint32_t placement,
                                      picollo_merged *out);
+
+/**
+ * Makes an empty snapshot, with no histogram behind it: to merge others into, such as the intervals of a log, in the layout of
+ * one of them.
+ *
+ * Requires: layout was filled in by this library; see picollo_layout_with_range for another range.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none;
+ *   PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_snapshot_free.
+ * Threads: any thread.
+ * Cost: allocates 8 bytes a counter.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_snapshot_create_from_layout(const picollo_layout *layout,
+                                                   picollo_snapshot **out);
 
 /**
  * Makes a copy of a snapshot, with no histogram behind it: to keep what the next update replaces, and to merge into.
@@ -1599,8 +1662,9 @@ picollo_status picollo_snapshot_encode_base64(const picollo_snapshot *snapshot,
                                               size_t *out_length);
 
 /**
- * Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, or the native encoding; or
- * any of them in base64, with white space around it ignored. Which it is tells the data itself.
+ * Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, of its histograms of integers or
+ * doubles, or the native encoding; or any of them in base64, with white space around it ignored. Which it is tells the data
+ * itself.
  *
  * What comes from others is checked from beginning to end before anything is made of it: no data makes this call
  * crash, hang or allocate more than max_counters allows, which is 8 bytes a counter for the result, at most 18 more
@@ -1621,6 +1685,20 @@ picollo_status picollo_snapshot_decode(const void *bytes,
                                        size_t length,
                                        uint64_t max_counters,
                                        picollo_snapshot **out);
+
+/**
+ * Tells what the values of a snapshot have to be multiplied with for those of the histogram of doubles that it was decoded from:
+ * HdrHistogram encodes its DoubleHistogram as one of integers and a ratio. It stays with copies, and no encoding here has it.
+ *
+ * Returns: PICOLLO_OK, with 1.0 for everything else, as written by whoever encoded it: it may be anything; PICOLLO_ERR_NULL_POINTER
+ *   (snapshot, out_ratio).
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_snapshot_value_ratio(const picollo_snapshot *snapshot,
+                                            double *out_ratio);
 
 /**
  * Writes the percentile distribution of a snapshot as HdrHistogram for Java does (.hgrm), for its plotters: rows at
@@ -1685,7 +1763,9 @@ picollo_status picollo_snapshot_corrected(const picollo_snapshot *snapshot,
  * Headers are optional; comments, legends and empty lines may be anywhere, lines may end in any way, and case does not
  * matter in headers. Timestamps are absolute, or relative to a base time. Where BaseTime is missing, they are taken to
  * be relative to StartTime if the first one is more than a year before it, as in Java; where StartTime is missing, it is
- * the first timestamp.
+ * the first timestamp. A version line or a StartTime after an interval begins another log, whose times are found anew.
+ * Numbers may be written as in any culture (.NET), and the second field may be the end (C, which puts it where others have the
+ * length).
  *
  * A log is written as text, into the caller's buffer: picollo_log_format_header once, and picollo_log_format_interval
  * for each interval.
@@ -1710,13 +1790,14 @@ typedef struct picollo_log_interval {
 } picollo_log_interval;
 
 /**
- * Makes a reader of a log.
+ * Makes a reader of a log, in UTF-8, or in UTF-16 of either order with its mark in front (HdrHistogram.NET writes it): that is copied
+ * once, in UTF-8.
  *
  * Requires: text leads to length bytes, which stay as they are until the reader is freed. They need not end in a NUL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and text with a length above 0); PICOLLO_ERR_OUT_OF_MEMORY.
  * Ownership: *out is the caller's, for picollo_log_reader_free; it borrows the text. Snapshots do not.
  * Threads: any thread.
- * Cost: none to speak of: nothing is read yet.
+ * Cost: none to speak of: nothing is read yet; a text in UTF-16 is copied.
  * Since: 0.1
  */
 PICOLLO_NODISCARD
@@ -1740,11 +1821,12 @@ picollo_status picollo_log_reader_set_max_counters(picollo_log_reader *reader, u
  * Reads the next interval. Its histogram is not decoded, so that picking from a large log by tag and time costs little:
  * picollo_log_reader_decode does that, for those that are wanted.
  *
- * Returns: PICOLLO_OK; PICOLLO_END at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval: the
- *   next call goes on after it (a broken histogram is not noticed here); PICOLLO_ERR_NULL_POINTER (reader,
- *   out_interval), and then nothing is read.
+ * Returns: PICOLLO_OK; PICOLLO_END at the end of the log, and before a last line without a line end that cannot be read or whose
+ *   histogram is cut, since that is still being written, and before nothing but NULs (picollo_log_reader_position tells where
+ *   that is); PICOLLO_ERR_CORRUPT for a line that is no interval: the next call goes on after it (a broken histogram is not
+ *   noticed here); PICOLLO_ERR_NULL_POINTER (reader, out_interval), and then nothing is read.
  * Threads: any thread, one at a time with this reader.
- * Cost: that of reading a line.
+ * Cost: that of reading a line; of a last line without a line end, that of decoding it.
  * Since: 0.1
  */
 PICOLLO_NODISCARD
@@ -1785,8 +1867,8 @@ picollo_status picollo_log_reader_tag(const picollo_log_reader *reader,
 /**
  * Tells how far the log was read.
  *
- * Returns: PICOLLO_OK, with *out_bytes how many bytes were read, and *out_line the number of the line that was read
- *   last, from 1 on; PICOLLO_ERR_NULL_POINTER (reader, out_bytes, out_line).
+ * Returns: PICOLLO_OK, with *out_bytes how many bytes were read (of the copy, where the text is in UTF-16), and *out_line the number
+ *   of the line that was read last, from 1 on; PICOLLO_ERR_NULL_POINTER (reader, out_bytes, out_line).
  * Threads: any thread, one at a time with this reader.
  * Cost: none to speak of.
  * Since: 0.1
@@ -1849,7 +1931,7 @@ picollo_status picollo_log_format_header(double start_seconds,
  *
  * Requires: start_seconds is when the interval begins, in seconds since 1970 or since the StartTime of the log (see
  *   picollo_log_format_header), and length_seconds how long it is; tag is NUL-terminated UTF-8, or NULL or "" for
- *   none, and holds no comma, white space or control character; buffer has capacity bytes.
+ *   none, and holds no comma, space, line end or control character but the tab; buffer has capacity bytes.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_INCOMPATIBLE as picollo_snapshot_encode;
  *   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
  *   for such a tag, and times that are not finite or beyond 10^15; PICOLLO_ERR_OUT_OF_MEMORY.

@@ -38,7 +38,7 @@ struct asked ask(struct world *world)
         case 4: options->significant_digits = 6 + (uint32_t)choose(world, 1 << 20); break;
         case 5: options->min_trackable = options->max_trackable = 1 + choose(world, 1 << 20); break;
         default:
-            options->flags = 2u << choose(world, 30);
+            options->flags = 4u << choose(world, 29);
             asked.created = PICOLLO_ERR_UNSUPPORTED;
             break;
         }

@@ -47,6 +47,7 @@ const OPTIONS: Options = Options {
     relative_error: 0.1,
     significant_digits: 0,
     no_live_reset: false,
+    whole_array: false,
     min_trackable: 0,
     max_trackable: 1000,
     max_bytes: 0,

@@ -43,6 +43,10 @@ const _: () = assert!(
 /// PICOLLO_ERR_UNSUPPORTED.
 pub const PICOLLO_HISTOGRAM_NO_LIVE_RESET: u32 = 1 << 0;
 
+/// Count up to the largest value that the array of an HdrHistogram with this max_trackable has room for: the end of a block, and two
+/// blocks at least. 8,191 for 5,000 and 3 digits. picollo_histogram_layout tells it.
+pub const PICOLLO_HISTOGRAM_WHOLE_ARRAY: u32 = 1 << 1;
+
 /// What a histogram is made from. Begin with PICOLLO_HISTOGRAM_OPTIONS_INIT, and change what should
 /// not be the default.
 ///
@@ -65,7 +69,7 @@ pub struct picollo_histogram_options {
     /// 1 ..= 5: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says. 0:
     /// unused.
     pub significant_digits: u32,
-    /// PICOLLO_HISTOGRAM_NO_LIVE_RESET or 0.
+    /// PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY, or 0.
     pub flags: u32,
     /// Smallest value to count; smaller ones are underflow. Below max_trackable.
     pub min_trackable: u64,
@@ -87,7 +91,7 @@ unsafe impl options::Options for picollo_histogram_options {
 pub unsafe fn read_options(options: *const picollo_histogram_options) -> Outcome<Options> {
     // SAFETY: passed on.
     let Some(asked) = (unsafe { options::read(options) })? else { return Ok(Options::default()) };
-    if asked.flags & !PICOLLO_HISTOGRAM_NO_LIVE_RESET != 0 {
+    if asked.flags & !(PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY) != 0 {
         return Err(Failure::UNSUPPORTED);
     }
     Ok(Options {
@@ -99,6 +103,7 @@ pub unsafe fn read_options(options: *const picollo_histogram_options) -> Outcome
         no_live_reset: asked.flags & PICOLLO_HISTOGRAM_NO_LIVE_RESET != 0,
         min_trackable: asked.min_trackable,
         max_trackable: asked.max_trackable,
+        whole_array: asked.flags & PICOLLO_HISTOGRAM_WHOLE_ARRAY != 0,
         max_bytes: asked.max_bytes,
     })
 }

@@ -22,7 +22,7 @@ use core::ptr::NonNull;
 use picollo_core::text::HgrmFormat;
 use picollo_core::{DEFAULT_MAX_COUNTERS, Encoding};
 
-use crate::argument::{either, output, slice, slice_mut};
+use crate::argument::{either, input, output, slice, slice_mut};
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::picollo_snapshot;
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn picollo_snapshot_encode_base64(
 pub fn decode(bytes: &[u8], max_counters: u64) -> Outcome<NonNull<Block>> {
     let mut scratch = Vec::new();
     let decoder = picollo_core::Decoder::new(bytes, &mut scratch, max_counters)?;
-    Block::detached(decoder.boxed()?)
+    Block::detached(decoder.boxed()?, decoder.value_ratio())
 }
 
 /// There is no memory to make a block of.
@@ -121,8 +121,9 @@ pub fn decode(_: &[u8], _: u64) -> Outcome<NonNull<Block>> {
     Err(Failure::UNSUPPORTED)
 }
 
-/// Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, or the native encoding; or
-/// any of them in base64, with white space around it ignored. Which it is tells the data itself.
+/// Makes a snapshot of encoded data: HdrHistogram's V2, V1 or V0, as they are or compressed, of its histograms of integers or
+/// doubles, or the native encoding; or any of them in base64, with white space around it ignored. Which it is tells the data
+/// itself.
 ///
 /// What comes from others is checked from beginning to end before anything is made of it: no data makes this call
 /// crash, hang or allocate more than max_counters allows, which is 8 bytes a counter for the result, at most 18 more
@@ -148,6 +149,27 @@ pub unsafe extern "C" fn picollo_snapshot_decode(
         // SAFETY: the caller's promises, passed on.
         let (bytes, out) = unsafe { (slice(bytes.cast(), length)?, output(out)?) };
         out.set(decode(bytes, max_counters)?.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Tells what the values of a snapshot have to be multiplied with for those of the histogram of doubles that it was decoded from:
+/// HdrHistogram encodes its DoubleHistogram as one of integers and a ratio. It stays with copies, and no encoding here has it.
+///
+/// Returns: PICOLLO_OK, with 1.0 for everything else, as written by whoever encoded it: it may be anything; PICOLLO_ERR_NULL_POINTER
+///   (snapshot, out_ratio).
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_value_ratio(
+    snapshot: *const picollo_snapshot,
+    out_ratio: *mut f64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on; a handle leads to a block.
+        let (snapshot, out_ratio) = unsafe { (input(snapshot.cast::<Block>())?, output(out_ratio)?) };
+        out_ratio.set(snapshot.value_ratio());
         Ok(())
     })
 }
@@ -210,7 +232,7 @@ pub unsafe extern "C" fn picollo_snapshot_corrected(
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (snapshot, out) = unsafe { (snapshot::read(snapshot)?, output(out)?) };
+        let (snapshot, out) = unsafe { (input(snapshot.cast::<Block>())?, output(out)?) };
         out.set(Block::corrected(snapshot, expected_interval)?.as_ptr().cast());
         Ok(())
     })

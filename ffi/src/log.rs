@@ -19,13 +19,17 @@
 //! Headers are optional; comments, legends and empty lines may be anywhere, lines may end in any way, and case does not
 //! matter in headers. Timestamps are absolute, or relative to a base time. Where BaseTime is missing, they are taken to
 //! be relative to StartTime if the first one is more than a year before it, as in Java; where StartTime is missing, it is
-//! the first timestamp.
+//! the first timestamp. A version line or a StartTime after an interval begins another log, whose times are found anew.
+//! Numbers may be written as in any culture (.NET), and the second field may be the end (C, which puts it where others have the
+//! length).
 //!
 //! A log is written as text, into the caller's buffer: picollo_log_format_header once, and picollo_log_format_interval
 //! for each interval.
 
 use core::ffi::c_char;
 
+#[cfg(feature = "std")]
+use picollo_core::log::from_utf16;
 use picollo_core::log::{Header, Interval, Reader, write_header, write_interval};
 
 use crate::argument::{exclusive, input, output, slice, text};
@@ -62,6 +66,9 @@ struct Log {
     /// The line that was read last.
     interval: Option<Interval<'static>>,
     max_counters: u64,
+    /// A text that was in UTF-16, which the two above borrow: dropped after them.
+    #[cfg(feature = "std")]
+    _copy: Option<String>,
 }
 
 impl Log {
@@ -102,13 +109,14 @@ impl Log {
     }
 }
 
-/// Makes a reader of a log.
+/// Makes a reader of a log, in UTF-8, or in UTF-16 of either order with its mark in front (HdrHistogram.NET writes it): that is copied
+/// once, in UTF-8.
 ///
 /// Requires: text leads to length bytes, which stay as they are until the reader is freed. They need not end in a NUL.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and text with a length above 0); PICOLLO_ERR_OUT_OF_MEMORY.
 /// Ownership: *out is the caller's, for picollo_log_reader_free; it borrows the text. Snapshots do not.
 /// Threads: any thread.
-/// Cost: none to speak of: nothing is read yet.
+/// Cost: none to speak of: nothing is read yet; a text in UTF-16 is copied.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_log_reader_create(
@@ -119,7 +127,21 @@ pub unsafe extern "C" fn picollo_log_reader_create(
     guard(|| {
         // SAFETY: the caller's promises, passed on; the text is there for as long as the reader is.
         let (text, out) = unsafe { (slice(text.cast::<u8>(), length)?, output(out)?) };
-        let log = Log { reader: Reader::new(text), interval: None, max_counters: 0 };
+        #[cfg(feature = "std")]
+        let _copy = from_utf16(text)?;
+        #[cfg(feature = "std")]
+        let text = match &_copy {
+            // SAFETY: its bytes stay where they are, and as they are, for as long as the reader beside it.
+            Some(copy) => unsafe { core::slice::from_raw_parts(copy.as_ptr(), copy.len()) },
+            None => text,
+        };
+        let log = Log {
+            reader: Reader::new(text),
+            interval: None,
+            max_counters: 0,
+            #[cfg(feature = "std")]
+            _copy,
+        };
         out.set(memory::create(log)?.as_ptr().cast());
         Ok(())
     })
@@ -147,11 +169,12 @@ pub unsafe extern "C" fn picollo_log_reader_set_max_counters(
 /// Reads the next interval. Its histogram is not decoded, so that picking from a large log by tag and time costs little:
 /// picollo_log_reader_decode does that, for those that are wanted.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_END at the end of the log; PICOLLO_ERR_CORRUPT for a line that is no interval: the
-///   next call goes on after it (a broken histogram is not noticed here); PICOLLO_ERR_NULL_POINTER (reader,
-///   out_interval), and then nothing is read.
+/// Returns: PICOLLO_OK; PICOLLO_END at the end of the log, and before a last line without a line end that cannot be read or whose
+///   histogram is cut, since that is still being written, and before nothing but NULs (picollo_log_reader_position tells where
+///   that is); PICOLLO_ERR_CORRUPT for a line that is no interval: the next call goes on after it (a broken histogram is not
+///   noticed here); PICOLLO_ERR_NULL_POINTER (reader, out_interval), and then nothing is read.
 /// Threads: any thread, one at a time with this reader.
-/// Cost: that of reading a line.
+/// Cost: that of reading a line; of a last line without a line end, that of decoding it.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_log_reader_next(
@@ -214,8 +237,8 @@ pub unsafe extern "C" fn picollo_log_reader_tag(
 
 /// Tells how far the log was read.
 ///
-/// Returns: PICOLLO_OK, with *out_bytes how many bytes were read, and *out_line the number of the line that was read
-///   last, from 1 on; PICOLLO_ERR_NULL_POINTER (reader, out_bytes, out_line).
+/// Returns: PICOLLO_OK, with *out_bytes how many bytes were read (of the copy, where the text is in UTF-16), and *out_line the number
+///   of the line that was read last, from 1 on; PICOLLO_ERR_NULL_POINTER (reader, out_bytes, out_line).
 /// Threads: any thread, one at a time with this reader.
 /// Cost: none to speak of.
 /// Since: 0.1
@@ -307,7 +330,7 @@ pub unsafe extern "C" fn picollo_log_format_header(
 ///
 /// Requires: start_seconds is when the interval begins, in seconds since 1970 or since the StartTime of the log (see
 ///   picollo_log_format_header), and length_seconds how long it is; tag is NUL-terminated UTF-8, or NULL or "" for
-///   none, and holds no comma, white space or control character; buffer has capacity bytes.
+///   none, and holds no comma, space, line end or control character but the tab; buffer has capacity bytes.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_INCOMPATIBLE as picollo_snapshot_encode;
 ///   PICOLLO_ERR_NULL_POINTER (snapshot, out_length, and buffer with a capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT
 ///   for such a tag, and times that are not finite or beyond 10^15; PICOLLO_ERR_OUT_OF_MEMORY.

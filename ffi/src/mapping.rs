@@ -30,7 +30,8 @@ pub struct picollo_layout {
     pub first_index: u64,
     /// Number of counters.
     pub length: u64,
-    /// 0.5 / block size: the largest distance between a value and the midpoint of its bucket, in proportion.
+    /// 0.5 / block size: the largest distance between a value and the midpoint of its bucket, in proportion. With a unit (see
+    /// picollo_layout_unit) from a block of units on; smaller values are at most half a unit away.
     pub relative_error: f64,
     /// Binary logarithm of the block size.
     pub block_scale: u32,
@@ -73,11 +74,17 @@ pub struct picollo_footprint {
 ///
 /// # Safety
 /// As for [`input`].
-unsafe fn read(layout: *const picollo_layout) -> Outcome<Layout> {
+pub unsafe fn read(layout: *const picollo_layout) -> Outcome<Layout> {
     // SAFETY: passed on.
     let layout = unsafe { input(layout)? };
-    // The other fields follow from these.
-    Ok(Layout::with_scale(layout.block_scale, layout.min_trackable, layout.max_trackable)?)
+    // The unit follows from where the counters begin and how many there are.
+    Ok(Layout::from_parts(
+        layout.block_scale,
+        layout.min_trackable,
+        layout.max_trackable,
+        layout.first_index,
+        layout.length,
+    )?)
 }
 
 /// Tells the layout that a histogram with these options has.
@@ -145,7 +152,7 @@ pub unsafe extern "C" fn picollo_snapshot_layout(
 /// is 0; its storage_index is UINT64_MAX when the value is out of range. Two values share a bucket when its lower is the
 /// same of both.
 ///
-/// Requires: layout was filled in by this library; only its min_trackable, max_trackable and block_scale are looked at.
+/// Requires: layout was filled in by this library; its relative_error and significant_digits are not looked at.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
 /// Threads: any thread.
 /// Cost: none to speak of.
@@ -168,6 +175,52 @@ pub unsafe extern "C" fn picollo_layout_bucket_of(
             storage_index,
             logical_index: layout.logical_index(value),
         });
+        Ok(())
+    })
+}
+
+/// Tells the unit that the first two blocks of buckets count in: a power of two, 2 or more in what an HdrHistogram with such a
+/// lowest discernible value encoded, and 1 otherwise. The layout is that of values divided by the unit, rounded down, and
+/// multiplied by it again.
+///
+/// Requires: as picollo_layout_bucket_of.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out_unit); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none.
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_layout_unit(
+    layout: *const picollo_layout,
+    out_unit: *mut u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (layout, out_unit) = unsafe { (read(layout)?, output(out_unit)?) };
+        out_unit.set(1 << layout.unit());
+        Ok(())
+    })
+}
+
+/// Tells the layout with the same blocks and the same unit over another range: for sums of snapshots of several ranges
+/// (picollo_snapshot_create_from_layout).
+///
+/// Requires: as picollo_layout_bucket_of; min_trackable is below max_trackable; out may be layout.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none, and for the
+///   range, also where max_trackable is below the unit.
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_layout_with_range(
+    layout: *const picollo_layout,
+    min_trackable: u64,
+    max_trackable: u64,
+    out: *mut picollo_layout,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (layout, out) = unsafe { (read(layout)?, output(out)?) };
+        out.set((&layout.with_range(min_trackable, max_trackable)?).into());
         Ok(())
     })
 }

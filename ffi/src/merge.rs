@@ -6,12 +6,14 @@
 //! outside the range is counted as underflow or overflow there; nothing vanishes.
 
 pub use picollo_core::Merged as picollo_merged;
+use picollo_core::{SharedHistogram, Snapshot};
 
-use crate::argument::{either, output};
+use crate::argument::{input, output};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::guard;
 use crate::handles::{picollo_histogram, picollo_snapshot};
+use crate::mapping::{self, picollo_layout};
 use crate::snapshot;
 use crate::snapshot_block::Block;
 use crate::status::picollo_status;
@@ -20,6 +22,9 @@ use crate::status::picollo_status;
 pub const PICOLLO_PLACEMENT_MIDPOINT: u32 = 0;
 /// A bucket's count is divided among all buckets that it has values of, in proportion, losing none to rounding.
 pub const PICOLLO_PLACEMENT_SPREAD: u32 = 1;
+/// A bucket's count goes, whole, to the bucket of its smallest value, as in the add of every HdrHistogram: a sum of intervals of a log
+/// is theirs.
+pub const PICOLLO_PLACEMENT_LOW_ENDS: u32 = 2;
 
 /// Writes a report to those who want one.
 ///
@@ -61,11 +66,15 @@ pub unsafe extern "C" fn picollo_snapshot_merge(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (into, other) = unsafe { snapshot::pair(into, other)? };
-        let spread = either(placement, PICOLLO_PLACEMENT_MIDPOINT, PICOLLO_PLACEMENT_SPREAD)?;
+        let merge = match placement {
+            PICOLLO_PLACEMENT_MIDPOINT => Snapshot::merge,
+            PICOLLO_PLACEMENT_SPREAD => Snapshot::merge_spreading,
+            PICOLLO_PLACEMENT_LOW_ENDS => Snapshot::merge_low_ends,
+            _ => return Err(Failure::INVALID_ARGUMENT),
+        };
         // SAFETY: as above.
         unsafe { check_report(out)? };
-        let into = into.counts_mut();
-        let merged = if spread { into.merge_spreading(other) } else { into.merge(other) };
+        let merged = merge(into.counts_mut(), other);
         // SAFETY: as above.
         unsafe { report(merged, out) }
     })
@@ -99,7 +108,7 @@ pub unsafe extern "C" fn picollo_snapshot_subtract(
 }
 
 /// Adds all counts of a snapshot, of any layout. Exact where the buckets are the same, or coarser here; where they are
-/// finer here, each count goes to the bucket that holds the midpoint of its own, or is spread. What lies outside the range
+/// finer here, each count goes to the bucket that holds the midpoint of its own, or its low end, or is spread. What lies outside the range
 /// here is counted as underflow or overflow; underflow, overflow and lost counts are added to theirs. What wraps around
 /// 32-bit counters is not in the report: a snapshot has it among the lost.
 ///
@@ -118,13 +127,40 @@ pub unsafe extern "C" fn picollo_histogram_add(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (histogram, other) = unsafe { (borrow(histogram)?, snapshot::read(other)?) };
-        let spread = either(placement, PICOLLO_PLACEMENT_MIDPOINT, PICOLLO_PLACEMENT_SPREAD)?;
+        let add = match placement {
+            PICOLLO_PLACEMENT_MIDPOINT => SharedHistogram::add_snapshot,
+            PICOLLO_PLACEMENT_SPREAD => SharedHistogram::add_snapshot_spreading,
+            PICOLLO_PLACEMENT_LOW_ENDS => SharedHistogram::add_snapshot_low_ends,
+            _ => return Err(Failure::INVALID_ARGUMENT),
+        };
         // SAFETY: as above.
         unsafe { check_report(out)? };
-        let merged =
-            if spread { histogram.add_snapshot_spreading(other) } else { histogram.add_snapshot(other) };
+        let merged = add(&histogram, other);
         // SAFETY: as above.
         unsafe { report(merged, out) }
+    })
+}
+
+/// Makes an empty snapshot, with no histogram behind it: to merge others into, such as the intervals of a log, in the layout of
+/// one of them.
+///
+/// Requires: layout was filled in by this library; see picollo_layout_with_range for another range.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (layout, out); PICOLLO_ERR_INVALID_ARGUMENT for a layout that is none;
+///   PICOLLO_ERR_OUT_OF_MEMORY.
+/// Ownership: *out is the caller's, for picollo_snapshot_free.
+/// Threads: any thread.
+/// Cost: allocates 8 bytes a counter.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_create_from_layout(
+    layout: *const picollo_layout,
+    out: *mut *mut picollo_snapshot,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (layout, out) = unsafe { (mapping::read(layout)?, output(out)?) };
+        out.set(Block::of_layout(layout)?.as_ptr().cast());
+        Ok(())
     })
 }
 
@@ -142,7 +178,7 @@ pub unsafe extern "C" fn picollo_snapshot_copy(
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
-        let (snapshot, out) = unsafe { (snapshot::read(snapshot)?, output(out)?) };
+        let (snapshot, out) = unsafe { (input(snapshot.cast::<Block>())?, output(out)?) };
         out.set(Block::copy_of(snapshot)?.as_ptr().cast());
         Ok(())
     })

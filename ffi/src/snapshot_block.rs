@@ -18,6 +18,8 @@ pub struct Block {
     heap_size: usize,
     /// Whether the counts are in a box of their own.
     has_box: bool,
+    /// What the values of a decoded histogram of doubles are multiplied with; 1 otherwise.
+    value_ratio: f64,
 }
 
 pub const ALIGNMENT: usize = align_of::<Block>();
@@ -54,7 +56,13 @@ impl Block {
         let block = memory.cast::<Block>();
         // SAFETY: aligned and in front of the counts, as just checked.
         unsafe {
-            block.write(Block { histogram: Some(histogram.clone()), counts, heap_size, has_box: false })
+            block.write(Block {
+                histogram: Some(histogram.clone()),
+                counts,
+                heap_size,
+                has_box: false,
+                value_ratio: 1.0,
+            })
         };
         Ok(block)
     }
@@ -76,36 +84,50 @@ impl Block {
     /// Makes a snapshot on the heap that has no histogram behind it, of counts that have a box: allocated so, large ones are
     /// touched only where there are counts, and the data of others may have told how large.
     #[cfg(feature = "std")]
-    pub fn detached(counts: Box<Snapshot>) -> Outcome<NonNull<Block>> {
+    pub fn detached(counts: Box<Snapshot>, value_ratio: f64) -> Outcome<NonNull<Block>> {
         let size = size_of::<Block>();
         let block = memory::allocate(size, ALIGNMENT)?.cast::<Block>();
         let counts = Box::into_raw(counts);
         // SAFETY: a fresh block of this size, aligned.
-        unsafe { block.write(Block { histogram: None, counts, heap_size: size, has_box: true }) };
+        unsafe {
+            block.write(Block { histogram: None, counts, heap_size: size, has_box: true, value_ratio })
+        };
         Ok(block)
+    }
+
+    /// An empty one, with no histogram behind it.
+    #[cfg(feature = "std")]
+    pub fn of_layout(layout: Layout) -> Outcome<NonNull<Block>> {
+        Self::detached(Snapshot::boxed_alone(layout)?, 1.0)
     }
 
     /// A copy, with no histogram behind it.
     #[cfg(feature = "std")]
-    pub fn copy_of(snapshot: &Snapshot) -> Outcome<NonNull<Block>> {
-        Self::detached(snapshot.boxed_copy()?)
+    pub fn copy_of(block: &Block) -> Outcome<NonNull<Block>> {
+        Self::detached(block.counts().boxed_copy()?, block.value_ratio)
     }
 
     /// A copy that is corrected for coordinated omission.
     #[cfg(feature = "std")]
-    pub fn corrected(snapshot: &Snapshot, expected_interval: u64) -> Outcome<NonNull<Block>> {
-        Self::detached(snapshot.corrected(expected_interval)?)
+    pub fn corrected(block: &Block, expected_interval: u64) -> Outcome<NonNull<Block>> {
+        Self::detached(block.counts().corrected(expected_interval)?, block.value_ratio)
     }
 
     /// There is no memory for one.
     #[cfg(not(feature = "std"))]
-    pub fn copy_of(_: &Snapshot) -> Outcome<NonNull<Block>> {
+    pub fn of_layout(_: Layout) -> Outcome<NonNull<Block>> {
         Err(Failure::UNSUPPORTED)
     }
 
     /// There is no memory for one.
     #[cfg(not(feature = "std"))]
-    pub fn corrected(_: &Snapshot, _: u64) -> Outcome<NonNull<Block>> {
+    pub fn copy_of(_: &Block) -> Outcome<NonNull<Block>> {
+        Err(Failure::UNSUPPORTED)
+    }
+
+    /// There is no memory for one.
+    #[cfg(not(feature = "std"))]
+    pub fn corrected(_: &Block, _: u64) -> Outcome<NonNull<Block>> {
         Err(Failure::UNSUPPORTED)
     }
 
@@ -143,6 +165,11 @@ impl Block {
     pub fn counts(&self) -> &Snapshot {
         // SAFETY: behind this in the same block, and changed only through `&mut self`.
         unsafe { &*self.counts }
+    }
+
+    /// What the values are multiplied with.
+    pub fn value_ratio(&self) -> f64 {
+        self.value_ratio
     }
 
     /// The counts, to change.

@@ -20,9 +20,24 @@ fuzz_target!(|bytes: &[u8]| {
     let cookie: u32 = [0x1c84_9314, 0x1c84_9322, 0x1c84_9389, 0x1c84_9314][usize::from(kind % 4)];
     let mut encoded = cookie.to_be_bytes().to_vec();
     encoded.extend((stream.len() as u32).to_be_bytes());
-    encoded.extend(stream);
+    encoded.extend(&stream);
 
     let inflated = decode(&encoded);
+    if *flip == 0 {
+        // Without the checksum, which is the only thing that may be missing.
+        let end = encoded.len() - 4;
+        let mut without = encoded[..end].to_vec();
+        without[4..8].copy_from_slice(&(stream.len() as u32 - 4).to_be_bytes());
+        match (&inflated, decode(&without)) {
+            (Ok(a), Ok(b)) => assert_eq!((counts(a), a.layout()), (counts(&b), b.layout())),
+            (Err(a), Err(b)) => assert_eq!(*a, b),
+            (a, b) => panic!("{:?} with a checksum, {:?} without", a.as_ref().err(), b.err()),
+        }
+        assert_eq!(decode(&encoded[..end]).err(), Some(Error::Corrupt), "shorter than it says");
+        // As an encoding of doubles holds it.
+        let doubles = [&0x0c72_124fu32.to_be_bytes()[..], &[0; 12], &encoded].concat();
+        assert_eq!(decode(&doubles).map(|snapshot| counts(&snapshot)), inflated.as_ref().map(|snapshot| counts(snapshot)).map_err(|error| *error));
+    }
     if let Ok(snapshot) = &inflated {
         check(snapshot);
     }

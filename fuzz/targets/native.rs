@@ -11,8 +11,11 @@ static ALLOCATOR: Counting = Counting;
 fuzz_target!(|bytes: &[u8]| {
     let [scale, rest @ ..] = bytes else { return };
     let Some((head, payload)) = rest.split_at_checked(48) else { return };
-    let mut encoded = b"\x89Picollo\x01\0".to_vec();
-    encoded.extend([scale >> 7, 0, scale % 24, 0, 0, 0]);
+    // Every fourth has a unit, which is in the bits that the smallest trackable value seldom needs.
+    let has_unit = scale & 0x60 == 0x60;
+    let mut encoded = b"\x89Picollo".to_vec();
+    encoded.extend([1 + u8::from(has_unit), 0, scale >> 7, 0, scale % 24, 0]);
+    encoded.extend([if has_unit { head[7] % 64 } else { 0 }, 0]);
     encoded.extend(head);
     encoded.extend((payload.len() as u64).to_le_bytes());
     encoded.extend(payload);

@@ -72,6 +72,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "histogram_layout": (c_int32, [HANDLE, c_void_p]),
     "snapshot_layout": (c_int32, [HANDLE, c_void_p]),
     "layout_bucket_of": (c_int32, [c_void_p, c_uint64, c_void_p]),
+    "layout_unit": (c_int32, [c_void_p, POINTER(c_uint64)]),
+    "layout_with_range": (c_int32, [c_void_p, c_uint64, c_uint64, c_void_p]),
     "histogram_estimate": (c_int32, [c_void_p, c_void_p]),
     "snapshot_count_between": (c_int32, [HANDLE, c_uint64, c_uint64, POINTER(c_uint64)]),
     # steps
@@ -84,6 +86,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_merge": (c_int32, [HANDLE, HANDLE, c_uint32, c_void_p]),
     "snapshot_subtract": (c_int32, [HANDLE, HANDLE, c_void_p]),
     "histogram_add": (c_int32, [HANDLE, HANDLE, c_uint32, c_void_p]),
+    "snapshot_create_from_layout": (c_int32, [c_void_p, c_void_p]),
     "snapshot_copy": (c_int32, [HANDLE, c_void_p]),
     # summary
     "snapshot_summary": (c_int32, [HANDLE, c_uint32, c_void_p]),
@@ -100,6 +103,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_encode": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "snapshot_encode_base64": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "snapshot_decode": (c_int32, [c_void_p, c_size_t, c_uint64, c_void_p]),
+    "snapshot_value_ratio": (c_int32, [HANDLE, POINTER(c_double)]),
     "snapshot_format_hgrm": (c_int32, [HANDLE, c_uint32, c_double, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "snapshot_corrected": (c_int32, [HANDLE, c_uint64, c_void_p]),
     # log

@@ -23,6 +23,8 @@ pub struct Options {
     pub min_trackable: u64,
     /// Largest value to track; 0 means `u64::MAX`.
     pub max_trackable: u64,
+    /// Count up to what the array of an HdrHistogram with this largest value has room for: see [`Layout::with_whole_array`].
+    pub whole_array: bool,
     /// Sparse storage: limit of [`crate::SharedHistogram::footprint`] in bytes, 0 for none. What does not fit is counted as
     /// lost. Other storage has its size from the beginning, whatever this says.
     pub max_bytes: u64,
@@ -32,10 +34,11 @@ impl Options {
     /// The layout asked for.
     pub fn layout(&self) -> Result<Layout> {
         let max = if self.max_trackable == 0 { u64::MAX } else { self.max_trackable };
-        match self.significant_digits {
-            0 => Layout::try_new(self.relative_error, self.min_trackable, max),
-            digits => Layout::with_significant_digits(digits, self.min_trackable, max),
-        }
+        let layout = match self.significant_digits {
+            0 => Layout::try_new(self.relative_error, self.min_trackable, max)?,
+            digits => Layout::with_significant_digits(digits, self.min_trackable, max)?,
+        };
+        Ok(if self.whole_array { layout.with_whole_array() } else { layout })
     }
 
     /// The width of a cell, with the default filled in.

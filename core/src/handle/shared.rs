@@ -288,6 +288,11 @@ impl SharedHistogram {
         as_what_it_is!(self.0, histogram => histogram.add_snapshot(other))
     }
 
+    /// See [`Record::add_snapshot_low_ends`].
+    pub fn add_snapshot_low_ends(&self, other: &Snapshot) -> Merged {
+        as_what_it_is!(self.0, histogram => histogram.add_snapshot_low_ends(other))
+    }
+
     /// See [`Record::add_snapshot_spreading`].
     pub fn add_snapshot_spreading(&self, other: &Snapshot) -> Merged {
         as_what_it_is!(self.0, histogram => histogram.add_snapshot_spreading(other))

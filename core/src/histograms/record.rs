@@ -51,21 +51,13 @@ pub trait Record: Headed {
     /// error of the coarser. What lies outside the range here is counted as underflow or overflow. What is returned tells
     /// how much of it there was; what cells had no room for shows in a snapshot only, as lost.
     fn add_snapshot(&self, other: &Snapshot) -> Merged {
-        let layout = *self.layout();
-        let mut merged = Merged::default();
-        for bucket in other.recorded_buckets() {
-            let value = bucket.equivalent_value(ValueSelection::Midpoint);
-            self.record_n(value, bucket.count);
-            let part = match layout.bucket_of(value) {
-                Some(place) if place.step < bucket.step => &mut merged.refined,
-                Some(_) => continue,
-                None if layout.is_below(value) => &mut merged.underflow,
-                None => &mut merged.overflow,
-            };
-            *part = part.saturating_add(bucket.count);
-        }
-        add_tallies(self.tallies(), other);
-        merged
+        add_values(self, other, ValueSelection::Midpoint)
+    }
+
+    /// Like [`Record::add_snapshot`], but each bucket's count goes to the bucket of its smallest value, as in the `add` of every
+    /// HdrHistogram.
+    fn add_snapshot_low_ends(&self, other: &Snapshot) -> Merged {
+        add_values(self, other, ValueSelection::Lower)
     }
 
     /// Like [`Record::add_snapshot`], but a bucket's count is divided among the buckets here that it has values of, in
@@ -103,6 +95,25 @@ pub trait Record: Headed {
             self.record_corrected(value, expected_interval);
         }
     }
+}
+
+/// Adds each bucket's count at one of its values.
+fn add_values<R: Record + ?Sized>(to: &R, other: &Snapshot, by: ValueSelection) -> Merged {
+    let layout = *to.layout();
+    let mut merged = Merged::default();
+    for bucket in other.recorded_buckets() {
+        let value = bucket.equivalent_value(by);
+        to.record_n(value, bucket.count);
+        let part = match layout.bucket_of(value) {
+            Some(place) if place.step < bucket.step => &mut merged.refined,
+            Some(_) => continue,
+            None if layout.is_below(value) => &mut merged.underflow,
+            None => &mut merged.overflow,
+        };
+        *part = part.saturating_add(bucket.count);
+    }
+    add_tallies(to.tallies(), other);
+    merged
 }
 
 /// See [`Record::add_snapshot_spreading`].

@@ -97,6 +97,32 @@ impl Layout {
         Ok(Layout { length, first_index, unit, ..self })
     }
 
+    /// The layout with these blocks and this unit over another range. Fails as [`Layout::with_scale`] and [`Layout::with_unit`] do.
+    pub const fn with_range(self, min: u64, max: u64) -> Result<Layout> {
+        match Layout::with_scale(self.scale, min, max) {
+            Ok(layout) => layout.with_unit(self.unit),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The layout with the largest value that an HdrHistogram of this highest trackable one counts: its array goes on to the end of
+    /// a block, and has two blocks at least. `2^(max(floor(log2 highest), log2 block size + unit) + 1) - 1`.
+    ///
+    /// ```
+    /// use picollo_core::Layout;
+    ///
+    /// const LAYOUT: Layout = Layout::new(0.0005, 0, 5000).with_whole_array();
+    /// assert_eq!(LAYOUT.max_trackable(), 8191);
+    /// ```
+    pub const fn with_whole_array(self) -> Layout {
+        let ones = u64::MAX >> (self.max_trackable | self.block_size() << self.unit).leading_zeros();
+        match self.with_range(self.min_trackable, ones) {
+            Ok(layout) => layout,
+            // A larger range than one that there is.
+            Err(_) => unreachable!(),
+        }
+    }
+
     /// The layout that has these fields, whose unit follows from them: where the counters begin and how many there are is unlike
     /// for each unit. [`Error::InvalidArgument`] where there is none.
     pub const fn from_parts(scale: u32, min: u64, max: u64, first_index: u64, length: u64) -> Result<Layout> {
@@ -323,6 +349,39 @@ mod tests {
         assert_eq!(Layout::try_new(0.01, u64::MAX, 0), Err(Error::InvalidArgument));
         assert_eq!(Layout::with_scale(MAX_SCALE + 1, 0, 1), Err(Error::InvalidArgument));
         assert_eq!(Layout::with_scale(u32::MAX, 0, 1), Err(Error::InvalidArgument));
+    }
+
+    #[test]
+    fn a_whole_array_is_what_there_is_room_for() {
+        let whole = |scale, unit, max| {
+            let layout =
+                Layout::with_scale(scale, 0, max).unwrap().with_unit(unit).unwrap().with_whole_array();
+            assert_eq!((layout.scale(), layout.unit(), layout.min_trackable()), (scale, unit, 0));
+            assert_eq!(layout.highest_recordable(), layout.max_trackable(), "whole buckets");
+            assert_eq!(layout.with_whole_array(), layout);
+            (layout.max_trackable(), layout.length())
+        };
+        // Java's: two blocks at least, then one more for each doubling.
+        assert_eq!(whole(10, 0, 5000), (8191, 4 * 1024));
+        assert_eq!(whole(10, 0, 2), (2047, 2 * 1024));
+        assert_eq!((whole(10, 0, 2047), whole(10, 0, 2048)), ((2047, 2048), (4095, 3 * 1024)));
+        assert_eq!(whole(10, 10, 5000), ((2 << 20) - 1, 2 * 1024));
+        assert_eq!(whole(10, 14, 3_600_000_000_000), ((1 << 42) - 1, 19 * 1024));
+        assert_eq!(whole(17, 0, u64::MAX), (u64::MAX, 48 << 17));
+        assert_eq!(whole(0, 61, u64::MAX), (u64::MAX, 4));
+        let moved = Layout::with_scale(10, 700, 5000).unwrap().with_whole_array();
+        assert_eq!((moved.min_trackable(), moved.max_trackable()), (700, 8191));
+    }
+
+    #[test]
+    fn another_range_keeps_blocks_and_unit() {
+        let layout = Layout::with_scale(7, 0, 1 << 40).unwrap().with_unit(10).unwrap();
+        let wide = layout.with_range(0, u64::MAX).unwrap();
+        assert_eq!((wide.scale(), wide.unit(), wide.max_trackable()), (7, 10, u64::MAX));
+        assert_eq!(wide.with_range(0, 1 << 40), Ok(layout));
+        for (min, max) in [(5, 5), (0, 1023), (9, 8)] {
+            assert_eq!(layout.with_range(min, max), Err(Error::InvalidArgument));
+        }
     }
 
     #[test]

@@ -38,8 +38,9 @@ enum Place {
     Above,
 }
 
-fn place_of(layout: &Layout, bucket: &Bucket) -> Place {
-    let value = bucket.equivalent_value(ValueSelection::Midpoint);
+/// `by` says which of a bucket's values decides.
+fn place_of(layout: &Layout, bucket: &Bucket, by: ValueSelection) -> Place {
+    let value = bucket.equivalent_value(by);
     let index = layout.storage_index(value);
     if layout.contains(index) {
         Place::In(index as usize)
@@ -88,6 +89,16 @@ impl Snapshot {
     /// here, blocks no larger and the unit no smaller: the result does not depend on the order, nor on what was merged with what
     /// before. A finer layout gets each count in one of its buckets.
     pub fn merge(&mut self, other: &Snapshot) -> Merged {
+        self.merge_values(other, ValueSelection::Midpoint)
+    }
+
+    /// Like [`Snapshot::merge`], but each bucket's count goes to the bucket of its smallest value, as in the `add` of every
+    /// HdrHistogram: exact where that is, and a sum of the intervals of a log is theirs.
+    pub fn merge_low_ends(&mut self, other: &Snapshot) -> Merged {
+        self.merge_values(other, ValueSelection::Lower)
+    }
+
+    fn merge_values(&mut self, other: &Snapshot, by: ValueSelection) -> Merged {
         if self.layout().same_counters(other.layout()) {
             return self.merge_by(other, |merging| {
                 for (index, count) in other.recorded_counts() {
@@ -99,7 +110,7 @@ impl Snapshot {
         let layout = *self.layout();
         self.merge_by(other, |merging| {
             for bucket in other.recorded_buckets() {
-                match place_of(&layout, &bucket) {
+                match place_of(&layout, &bucket, by) {
                     Place::In(index) => merging.put_in(index, bucket.count, bucket.step),
                     Place::Below => merging.put_below(bucket.count),
                     Place::Above => merging.put_above(bucket.count),
@@ -136,7 +147,7 @@ impl Snapshot {
         let layout = *self.layout();
         self.rewrite(|counts| {
             for bucket in other.recorded_buckets() {
-                if let Place::In(index) = place_of(&layout, &bucket) {
+                if let Place::In(index) = place_of(&layout, &bucket, ValueSelection::Midpoint) {
                     counts.take(index, bucket.count);
                 }
             }
@@ -162,7 +173,7 @@ impl Snapshot {
         // Buckets come in ascending order, so those that go to one place come together.
         let mut at = (usize::MAX, 0u64);
         for bucket in other.recorded_buckets() {
-            match place_of(self.layout(), &bucket) {
+            match place_of(self.layout(), &bucket, ValueSelection::Midpoint) {
                 Place::In(index) => {
                     let so_far = if at.0 == index { at.1 } else { 0 };
                     let taken = so_far.checked_add(bucket.count).ok_or(Error::InvalidArgument)?;

@@ -175,6 +175,13 @@ impl Snapshot {
         Snapshot::boxed_words(layout, layout.snapshot_words())
     }
 
+    /// An empty snapshot on the heap, to merge others into: it holds its counts alone, and cannot be updated from a histogram.
+    /// Memory that the allocator has zeroed is touched only where there are counts.
+    #[cfg(feature = "alloc")]
+    pub fn boxed_alone(layout: Layout) -> Result<alloc::boxed::Box<Snapshot>> {
+        Snapshot::boxed_words(layout, layout.length())
+    }
+
     /// Bytes that [`Snapshot::copy_in`] takes for this layout.
     pub const fn copy_size(layout: &Layout) -> Result<usize> {
         Snapshot::size_of_words(layout.length())

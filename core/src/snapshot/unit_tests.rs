@@ -107,8 +107,8 @@ proptest! {
         let (Some(from), Some(to)) = layouts else { return Ok(()) };
         let source = snapshot(from, &values);
         let count: u64 = values.iter().map(|(_, count)| count).sum();
-        let merges: [fn(&mut Snapshot, &Snapshot) -> crate::snapshot::merge::Merged; 2] =
-            [Snapshot::merge, Snapshot::merge_spreading];
+        let merges: [fn(&mut Snapshot, &Snapshot) -> crate::snapshot::merge::Merged; 3] =
+            [Snapshot::merge, Snapshot::merge_spreading, Snapshot::merge_low_ends];
         for merge in merges {
             let mut target = Snapshot::boxed(to).unwrap();
             let merged = merge(&mut target, &source);
@@ -124,6 +124,43 @@ proptest! {
                 back.subtract(&source).unwrap();
                 prop_assert_eq!(back.counts(), Counts::default());
             }
+        }
+    }
+
+    /// As if the smallest values had been recorded; exact wherever midpoints are, and the same then.
+    #[test]
+    fn low_ends_are_where_lowest_values_are(
+        from in (0usize..5, 0u32..41), to in (0usize..5, 0u32..41), values in values(), range in (0u64..1 << 30, 1u64..1 << 50)
+    ) {
+        let (Some(from), Some(to)) = (layout_of(from.0, from.1, MAX), layout_of(to.0, to.1, MAX)) else { return Ok(()) };
+        let source = snapshot(from, &values);
+        let lowest: Vec<_> = source.recorded_buckets().map(|bucket| (bucket.lower, bucket.count)).collect();
+        let narrow = to.with_range(range.0, range.0 + range.1).unwrap_or(to);
+        for to in [to, narrow] {
+            let mut target = Snapshot::boxed_alone(to).unwrap();
+            let merged = target.merge_low_ends(&source);
+            let expected = snapshot(to, &lowest);
+            prop_assert_eq!(buckets(&target), buckets(&expected));
+            prop_assert_eq!(target.counts(), expected.counts());
+            prop_assert_eq!((merged.underflow, merged.overflow), (expected.counts().underflow, expected.counts().overflow));
+            let finer = |bucket: &&crate::layout::bucket::Bucket| to.bucket_of(bucket.lower).is_some_and(|at| at.step < bucket.step);
+            let recorded: Vec<_> = source.recorded_buckets().collect();
+            prop_assert_eq!(merged.refined, recorded.iter().filter(finer).map(|bucket| bucket.count).sum::<u64>());
+            // Histograms have no unit.
+            if to.unit() == 0 && to.length() < 1 << 16 {
+                use crate::histograms::dense::Histogram;
+                use crate::histograms::record::Record;
+                let histogram = Histogram::<[crate::platform::atomics::AtomicU64]>::boxed(to, false).unwrap();
+                prop_assert_eq!(histogram.add_snapshot_low_ends(&source), merged);
+                let mut added = Snapshot::boxed(to).unwrap();
+                added.update(&*histogram, crate::snapshot::snapshot::Since::Reset).unwrap();
+                prop_assert_eq!((buckets(&added), added.counts()), (buckets(&target), target.counts()));
+            }
+        }
+        if to.scale() <= from.scale() && to.unit() >= from.unit() {
+            let mut midpoints = Snapshot::boxed_alone(to).unwrap();
+            prop_assert!(midpoints.merge(&source).is_exact());
+            prop_assert_eq!(buckets(&midpoints), buckets(&snapshot(to, &lowest)));
         }
     }
 

@@ -38,6 +38,7 @@ namespace Picollo.Native
         internal const int StorageSparse = 1;
 
         internal const int HistogramNoLiveReset = 1 << 0;
+        internal const int HistogramWholeArray = 1 << 1;
 
         internal const int InlineVersion = 1;
 
@@ -58,6 +59,7 @@ namespace Picollo.Native
 
         internal const int PlacementMidpoint = 0;
         internal const int PlacementSpread = 1;
+        internal const int PlacementLowEnds = 2;
 
         internal const int SummaryPercentiles = 16;
 

@@ -181,6 +181,13 @@ namespace Picollo.Native
         internal static extern int picollo_layout_bucket_of(PicolloLayout* layout, ulong value, PicolloBucket* result);
 
         [DllImport(Library)]
+        internal static extern int picollo_layout_unit(PicolloLayout* layout, ulong* outUnit);
+
+        [DllImport(Library)]
+        internal static extern int picollo_layout_with_range(
+            PicolloLayout* layout, ulong minTrackable, ulong maxTrackable, PicolloLayout* result);
+
+        [DllImport(Library)]
         internal static extern int picollo_histogram_estimate(PicolloHistogramOptions* options, PicolloFootprint* result);
 
         [DllImport(Library)]
@@ -219,6 +226,9 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern int picollo_histogram_add(
             HistogramHandle histogram, SnapshotHandle other, uint placement, PicolloMerged* result);
+
+        [DllImport(Library)]
+        internal static extern int picollo_snapshot_create_from_layout(PicolloLayout* layout, out SnapshotHandle result);
 
         [DllImport(Library)]
         internal static extern int picollo_snapshot_copy(SnapshotHandle snapshot, out SnapshotHandle result);
@@ -265,6 +275,9 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern int picollo_snapshot_decode(
             void* bytes, UIntPtr length, ulong maxCounters, out SnapshotHandle result);
+
+        [DllImport(Library)]
+        internal static extern int picollo_snapshot_value_ratio(SnapshotHandle snapshot, double* outRatio);
 
         [DllImport(Library)]
         internal static extern int picollo_snapshot_format_hgrm(

@@ -33,6 +33,7 @@ const fn options() -> Options {
         relative_error: 0.0,
         significant_digits: 0,
         no_live_reset: false,
+        whole_array: false,
         min_trackable: 0,
         max_trackable: 0,
         max_bytes: 0,

@@ -57,6 +57,11 @@ macro_rules! record_as_the_one_writer {
             $through.add_snapshot(other)
         }
 
+        /// See [`crate::Record::add_snapshot_low_ends`].
+        pub fn add_snapshot_low_ends(&mut $self, other: &Snapshot) -> Merged {
+            $through.add_snapshot_low_ends(other)
+        }
+
         /// See [`crate::Record::add_snapshot_spreading`].
         pub fn add_snapshot_spreading(&mut $self, other: &Snapshot) -> Merged {
             $through.add_snapshot_spreading(other)

@@ -17,8 +17,13 @@ enum class encoding : std::uint32_t {
     native = PICOLLO_ENCODING_NATIVE
 };
 
-/** Where a bucket's count goes when it is merged: whole to the bucket of its midpoint, or divided among all that it has values of. */
-enum class placement : std::uint32_t { midpoint = PICOLLO_PLACEMENT_MIDPOINT, spread = PICOLLO_PLACEMENT_SPREAD };
+/** Where a bucket's count goes when it is merged: whole to the bucket of its midpoint, or divided among all that it has values of, or
+ * whole to the bucket of its smallest value, as in the add of HdrHistogram. */
+enum class placement : std::uint32_t {
+    midpoint = PICOLLO_PLACEMENT_MIDPOINT,
+    spread = PICOLLO_PLACEMENT_SPREAD,
+    low_ends = PICOLLO_PLACEMENT_LOW_ENDS
+};
 
 /** The rule that maps values to counters. */
 struct layout : picollo_layout {
@@ -27,6 +32,23 @@ struct layout : picollo_layout {
     {
         picollo::bucket found = {};
         const picollo_status code = picollo_layout_bucket_of(this, value, &found);
+        return detail::filled(code, found);
+    }
+
+    /** What the first two blocks count in, a power of two: 1 but for what an HdrHistogram with such a lowest discernible value
+     * encoded. */
+    outcome<std::uint64_t> unit() const
+    {
+        std::uint64_t found = 0;
+        const picollo_status code = picollo_layout_unit(this, &found);
+        return detail::filled(code, found);
+    }
+
+    /** The same blocks and the same unit over another range: for sums, see snapshot::create. */
+    outcome<layout> with_range(std::uint64_t min, std::uint64_t max) const
+    {
+        layout found = {};
+        const picollo_status code = picollo_layout_with_range(this, min, max, &found);
         return detail::filled(code, found);
     }
 };
@@ -38,6 +60,19 @@ enum class since : std::uint32_t { reset = PICOLLO_SINCE_RESET, previous_update 
 class snapshot {
 public:
     explicit snapshot(picollo_snapshot *owned) noexcept : handle_(owned) {}
+
+    /** An empty one without a histogram behind it, to merge others into. */
+    static outcome<snapshot> create(const picollo_layout &of)
+    {
+        picollo_snapshot *made = nullptr;
+        const picollo_status code = picollo_snapshot_create_from_layout(&of, &made);
+        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
+        return snapshot(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    explicit snapshot(const picollo_layout &of) : snapshot(create(of)) {}
+#endif
 
     /** Takes the counts of now: since the reset, or since the previous update. Allocates nothing. */
     outcome<void> update(since start = since::reset)
@@ -225,6 +260,15 @@ public:
         picollo::layout found = {};
         const picollo_status code = picollo_snapshot_layout(native(), &found);
         return detail::filled(code, found);
+    }
+
+    /** What values have to be multiplied with for those of the histogram of doubles of HdrHistogram that this was decoded from; 1 for
+     * everything else. */
+    outcome<double> value_ratio() const
+    {
+        double ratio = 0;
+        const picollo_status code = picollo_snapshot_value_ratio(native(), &ratio);
+        return detail::filled(code, ratio);
     }
 
     /** How many observations lie between two values, both included; those that share a bucket with one count whole. */

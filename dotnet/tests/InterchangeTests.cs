@@ -277,6 +277,13 @@ namespace Picollo.Tests
             Check.Equal(0ul, footprint.StepBytes);
             Check.True(footprint.SnapshotBytes >= 8 * footprint.CounterCount, "a snapshot");
             Check.True(HdrHistogram.Factory.WithThreadLocal().EstimateFootprint().StepBytes > 0, "shards");
+            ulong once = HdrHistogram.Factory.WithLiveReset(false).EstimateFootprint().InitialBytes;
+            Check.True(once < footprint.InitialBytes * 6 / 10, "without reset");
+            Check.Equal(footprint.InitialBytes, HdrHistogram.Factory.WithLiveReset(false).WithLiveReset().EstimateFootprint().InitialBytes);
+            Check.Fails(PicolloStatus.Unsupported, () => HdrHistogram.Factory.WithLiveReset(false).Create().Reset());
+            HdrHistogram.HdrHistogramFactory whole = HdrHistogram.Factory.WithSignificantDigits(3).WithMaxTrackableValue(5000);
+            Check.Equal(5000ul, whole.GetLayout().MaxTrackableValue);
+            Check.Equal(8191ul, whole.WithWholeArray().Create().GetLayout().MaxTrackableValue);
             Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithThreadLocal().WithInterlocked().EstimateFootprint());
         }
 

@@ -147,6 +147,45 @@ namespace Picollo.Tests
             Check.Equal(1ul, default(HdrLayout).Unit);
         }
 
+        /// <summary>A sum as HdrHistogram's Add would have it: nothing is out of its range, and coarse counts go to low ends.</summary>
+        [Test]
+        public static void SumsInTheLayoutOfTheFirst()
+        {
+            HdrHistogramSnapshot first = HdrHistogramSnapshot.DecodeBase64(FromDotNet);
+            HdrLayout layout = first.GetLayout().WithRange(0, ulong.MaxValue);
+            HdrHistogramSnapshot sum = HdrHistogramSnapshot.Create(layout), middle = HdrHistogramSnapshot.Create(layout);
+            Check.True(sum.TotalCount == 0 && layout.MaxTrackableValue == ulong.MaxValue, "empty, over the widest range");
+            Check.True(sum.Merge(first, MergePlacement.LowEnds).IsExact, "the same buckets");
+            HdrHistogramSnapshot coarse = HdrHistogramSnapshot.DecodeBase64(WithAUnit);
+            Check.Equal(1ul, sum.Merge(coarse, MergePlacement.LowEnds).Refined);
+            Check.Equal(4096ul, sum.GetBucket(sum.Max).Lower, "the low end of 4096 to 5119");
+            middle.Merge(coarse, MergePlacement.Midpoint);
+            Check.Equal(4608ul, middle.GetBucket(middle.Max).Lower, "its midpoint");
+            HdrHistogram histogram = HdrHistogram.Create();
+            histogram.Add(coarse, MergePlacement.LowEnds);
+            Check.Equal(4096ul, histogram.BucketsWithValues.Single().Lower);
+            Check.Throws<ArgumentOutOfRangeException>(() => sum.Merge(first, (MergePlacement)3));
+            Check.Throws<ArgumentOutOfRangeException>(() => histogram.Add(first, (MergePlacement)(-1)));
+            Check.Fails(PicolloStatus.InvalidArgument, () => coarse.GetLayout().WithRange(0, 1023), "below the unit");
+            Check.Fails(PicolloStatus.InvalidArgument, () => layout.WithRange(5, 5));
+            Check.Fails(PicolloStatus.InvalidArgument, () => HdrHistogramSnapshot.Create(default));
+            Check.Equal(1024ul, HdrHistogramSnapshot.Create(coarse.GetLayout().WithRange(0, 1 << 20)).GetLayout().Unit);
+        }
+
+        [Test]
+        public static void RatiosOfDoubles()
+        {
+            // Cookie, digits and range of a DoubleHistogram in front of an ordinary encoding, whose ratio is a double: 0.5.
+            byte[] bytes = new byte[] { 0x0c, 0x72, 0x12, 0x4e, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2 }
+                .Concat(HdrHistogramSnapshot.DecodeBase64(FromDotNet).Encode(SnapshotEncoding.HdrV2)).ToArray();
+            bytes[16 + 33] = 0xe0;
+            HdrHistogramSnapshot snapshot = HdrHistogramSnapshot.Decode(bytes);
+            Check.Equal(400ul, snapshot.Max);
+            Check.Equal(0.5, snapshot.ValueRatio);
+            Check.Equal(0.5, snapshot.Copy().ValueRatio);
+            Check.Equal(1.0, HdrHistogramSnapshot.DecodeBase64(FromDotNet).ValueRatio);
+        }
+
         /// <summary>HdrHistogram's of no digits at all: two buckets in the first block, and each that follows is a power of two.</summary>
         [Test]
         public static void NoDigits()

@@ -33,32 +33,31 @@ namespace Picollo.Metrics
         /// for all that was not decoded from one.
         /// </summary>
         /// <remarks>The relative error holds from <see cref="BlockSize"/> units on; smaller values are at most half a unit away.</remarks>
-        public ulong Unit => 1ul << UnitScale;
-
-        /// <summary>
-        /// The unit follows from where the counters begin and how many there are: value / unit has the index that the value has
-        /// where the unit is 1.
-        /// </summary>
-        private int UnitScale
+        public unsafe ulong Unit
         {
             get
             {
-                ulong last = _native.FirstIndex + _native.Length - 1;
-                int unit = 0;
-                while (unit < 61 && _native.Length != 0
-                    && (Index(MinTrackableValue >> unit) != _native.FirstIndex || Index(MaxTrackableValue >> unit) != last))
-                    unit++;
+                if (_native.Length == 0)
+                    return 1;
+                Loader.Ensure();
+                PicolloLayout layout = _native;
+                ulong unit;
+                Outcome.Check(NativeMethods.picollo_layout_unit(&layout, &unit));
                 return unit;
             }
         }
 
-        private ulong Index(ulong value)
+        /// <summary>The same blocks and the same unit over another range: for sums, see <see cref="HdrHistogramSnapshot.Create"/>.</summary>
+        /// <exception cref="PicolloException">There is no such layout: the range is none, or ends below the unit.</exception>
+        public unsafe HdrLayout WithRange(ulong minTrackableValue, ulong maxTrackableValue)
         {
-            int exponent = 0;
-            while (value >> exponent >> (int)_native.BlockScale > 1)
-                exponent++;
-            return ((ulong)exponent << (int)_native.BlockScale) + (value >> exponent);
+            Loader.Ensure();
+            PicolloLayout layout = _native;
+            Outcome.Check(NativeMethods.picollo_layout_with_range(&layout, minTrackableValue, maxTrackableValue, &layout));
+            return new HdrLayout(in layout);
         }
+
+        internal PicolloLayout Native => _native;
 
         /// <summary>Significant digits of the HdrHistogram that has these buckets, 0 where there is none.</summary>
         public int SignificantDigits => (int)_native.SignificantDigits;

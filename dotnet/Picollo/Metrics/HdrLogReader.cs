@@ -59,18 +59,7 @@ namespace Picollo.Metrics
         private HdrLogReader(byte[] text)
         {
             Loader.Ensure();
-            _handle = LogReaderHandle.Create(ToUtf8(text));
-        }
-
-        /// <summary>HdrHistogram.NET writes UTF-16 when it is asked to, and so does a Windows shell that redirects.</summary>
-        private static byte[] ToUtf8(byte[] text)
-        {
-            Encoding found = text.Length < 2 ? null
-                : text[0] == 0xff && text[1] == 0xfe ? Encoding.Unicode
-                : text[0] == 0xfe && text[1] == 0xff ? Encoding.BigEndianUnicode
-                : null;
-            // Of a character that is not all there yet, nothing.
-            return found == null ? text : Encoding.UTF8.GetBytes(found.GetString(text, 2, (text.Length - 2) & ~1));
+            _handle = LogReaderHandle.Create(text);
         }
 
         /// <summary>Reads a file, all of it at once.</summary>

@@ -46,8 +46,8 @@ s.percentile_steps(5)?;
 let other = s.boxed_copy()?;
 s.corrected(i)?;
 // `add(&other)?`
-s.merge(&other);
-h.add_snapshot(&other);
+s.merge_low_ends(&other);
+h.add_snapshot_low_ends(&other);
 // `subtract(&other)?`
 s.subtract(&other)?;
 // `V2Serializer`, `V2DeflateSerializer`

@@ -80,8 +80,8 @@ def check(page, languages):
 
 
 def run_rows_in_c(code, folder):
-    main = f'#include "test.h"\n\nstatic void rows(void)\n{{\n{code}}}\n\nint main(void)\n{{\n    RUN(rows);\n    return report();\n}}\n'
-    (folder / "rows.c").write_text(main)
+    main = "int main(void)\n{\n    RUN(rows);\n    return report();\n}\n"
+    (folder / "rows.c").write_text(f'#include "test.h"\n\nstatic void rows(void)\n{{\n{code}}}\n\n{main}')
     stage = ROOT / "target/stage"
     search = ["-I", ROOT / "c-tests", "-I", stage / "include", "-L", stage / "lib", f"-Wl,-rpath,{stage}/lib"]
     run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *search, "rows.c", "-o", "rows", "-lpicollo"], cwd=folder)

@@ -1,4 +1,5 @@
 using System;
+using System.Globalization;
 using System.IO;
 using System.Linq;
 using System.Text;
@@ -90,6 +91,74 @@ namespace Picollo.Tests
             string joined = Line(1, "A") + "\ufeff#[Histogram log format version 1.3]\n\ufeff" + Line(2, "B");
             foreach (Encoding encoding in s_encodings)
                 Check.True(Entries(Marked(encoding, joined)).Select(e => e.Interval.Tag).SequenceEqual(new[] { "A", "B" }), encoding.WebName);
+        }
+
+        [Test]
+        public static void MarksAndSurrogatesInside()
+        {
+            Check.Equal("A\ufeffB", Entries(Encoding.UTF8.GetBytes(Line(1, "A\ufeffB"))).Single().Interval.Tag, "part of a tag");
+            using (HdrLogReader reader = HdrLogReader.Parse("1\ufeff.5,1.0,0.0," + FromDotNet + "\n" + Line(2, "B")))
+            {
+                Check.Fails(PicolloStatus.Corrupt, () => reader.Read(), "no part of a number");
+                Check.True(reader.Read() && reader.Interval.Tag == "B", "the line after it");
+            }
+            // Strings of .NET may hold halves of characters.
+            using (HdrLogReader reader = HdrLogReader.Parse(Line(1, "A\ud800")))
+                Check.True(reader.Read() && reader.Interval.Tag == "A\ufffd", "read");
+            var text = new StringWriter();
+            using (var writer = new HdrLogWriter(text))
+                writer.Write(HdrHistogram.Factory.WithSignificantDigits(3).Create(), 1, 1, "\udc00B");
+            using (HdrLogReader reader = HdrLogReader.Parse(text.ToString()))
+                Check.True(reader.Read() && reader.Interval.Tag == "\ufffdB", "written");
+        }
+
+        /// <summary>What is written here, and what reads it, does not know cultures.</summary>
+        [Test]
+        public static void WrittenInACultureWithCommas()
+        {
+            HdrHistogram histogram = HdrHistogram.Factory.WithSignificantDigits(3).Create();
+            histogram.Record(1000, 3);
+            Func<string> write = () =>
+            {
+                var text = new StringWriter();
+                using (var writer = new HdrLogWriter(text, leaveOpen: true))
+                {
+                    writer.WriteHeader(1441812279.474);
+                    writer.Write(histogram, 0.25, 1.5);
+                }
+                histogram.WriteHgrm(text, 1, 1000);
+                return text + histogram.GetLinearSteps(600)[1].ToString() + histogram.GetSummary() + histogram.GetBucket(1000);
+            };
+            string expected = write();
+            CultureInfo before = CultureInfo.CurrentCulture;
+            var commas = (CultureInfo)CultureInfo.InvariantCulture.Clone();
+            commas.NumberFormat.NumberDecimalSeparator = ",";
+            commas.NumberFormat.NumberGroupSeparator = ".";
+            commas.NumberFormat.NegativeSign = "\u2212";
+            CultureInfo.CurrentCulture = commas;
+            try
+            {
+                Check.Equal("0,5", 0.5.ToString(), "the culture");
+                Check.Equal(expected, write());
+            }
+            finally
+            {
+                CultureInfo.CurrentCulture = before;
+            }
+            using (HdrLogReader reader = HdrLogReader.Parse(expected.Substring(0, expected.IndexOf("       Value"))))
+                Check.Equal(1441812279.724, reader.ReadAll().Single().Interval.StartSeconds);
+        }
+
+        [Test]
+        public static void StartsOfAnyCulture()
+        {
+            foreach (string start in new[] { "1441812279,474", "1441812279.474", "1441812279\u066b474" })
+                using (HdrLogReader reader = HdrLogReader.Parse($"#[StartTime: {start} (seconds since epoch), then]\n{Line(0.5, "A")}"))
+                {
+                    Check.True(reader.Read(), start);
+                    Check.Equal(1441812279.474, reader.StartSeconds, start);
+                    Check.Equal(1441812279.974, reader.Interval.StartSeconds, start);
+                }
         }
 
         /// <summary>As HdrHistogram.NET writes them in the culture of its thread.</summary>

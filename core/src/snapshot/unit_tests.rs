@@ -54,7 +54,7 @@ proptest! {
         let without = snapshot(Layout::with_scale(SCALES[digits], 0, MAX >> unit).unwrap(), &shifted);
         let with = snapshot(layout, &values);
         let expected: Vec<_> =
-            buckets(&without).into_iter().map(|(lower, upper, count)| (lower << unit, (upper + 1 << unit) - 1, count)).collect();
+            buckets(&without).into_iter().map(|(lower, upper, count)| (lower << unit, ((upper + 1) << unit) - 1, count)).collect();
         prop_assert_eq!(buckets(&with), expected);
         for rank in [0.0, rank, 50.0, 100.0] {
             let [one, other] = [&with, &without].map(|of| of.percentile(rank, ValueSelection::Lower).unwrap());

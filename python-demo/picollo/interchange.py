@@ -158,8 +158,7 @@ class Layout(NamedTuple):
     high: int
     #: Number of counters.
     counters: int
-    #: Step of the smallest buckets: a power of two. 1 but for what was decoded from an HdrHistogram whose lowest discernible
-    #: value is 2 or more.
+    #: Step of the smallest buckets, a power of two: the largest one in HdrHistogram's lowest discernible value.
     unit: int = 1
     #: Of the HdrHistogram that has these buckets; 0 where there is none, or one of no digits.
     significant_digits: int = 0

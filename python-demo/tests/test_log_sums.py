@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
+import pickle
 import random
 import struct
 from pathlib import Path
@@ -25,7 +27,7 @@ DOUBLE_COOKIE = 0x0C72124E
 
 
 def in_units(values: "list[int]", digits: int, lowest: int, highest: int) -> Snapshot:
-    """As an HdrHistogram with this lowest discernible value has them; only what was encoded has a unit."""
+    """As an HdrHistogram with this lowest discernible value encodes them."""
     unit = lowest.bit_length() - 1
     histogram = Histogram(significant_digits=digits, max=max(1, highest >> unit), mode="single_writer")
     histogram.record_many([value >> unit for value in values])
@@ -189,6 +191,29 @@ def test_whole_arrays() -> None:
     histogram.record_many([5000, 5001, 8191, 8192])
     assert (histogram.snapshot().layout.high, histogram.counts[:3]) == (8191, (3, 0, 1))
     assert Histogram(significant_digits=3, max=5000).snapshot().layout.high == 5000
-    import copy
-
     assert copy.copy(histogram).snapshot().layout == histogram.snapshot().layout
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_histograms_in_units(seed: int) -> None:
+    """What is recorded is what an HdrHistogram has, and what goes on from there counts in the same units."""
+    choice = random.Random(seed)
+    for snapshot, values, digits, lowest in parts(choice):
+        layout = snapshot.layout
+        histogram = Histogram(significant_digits=digits, max=layout.high, unit=lowest)
+        histogram.record_many(values[: len(values) // 2])
+        for value in values[len(values) // 2 :]:
+            histogram.record(value)
+        assert (histogram.snapshot().layout, histogram.snapshot().buckets()) == (layout, snapshot.buckets())
+        again = [
+            Histogram.decode(histogram.encode()), pickle.loads(pickle.dumps(histogram)), copy.copy(histogram),
+            Histogram.decode(snapshot.encode_text()),
+        ]  # fmt: skip
+        for other in again:
+            assert (other.snapshot().layout, other.snapshot().buckets()) == (layout, snapshot.buckets())
+    with pytest.raises(ValueError, match="unit must be within"):
+        Histogram(unit=0)
+    with pytest.raises(ValueError, match="unit must be within"):
+        Histogram(max=10, unit=11)
+    with pytest.raises(picollo.InvalidArgumentError, match=f"unit={2**62}"):
+        Histogram(unit=2**62)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import csv
 import io
@@ -184,6 +185,34 @@ def test_ratios_of_doubles() -> None:
     # It is theirs.
     for strange in (0.0, -1.0, float("inf")):
         assert Snapshot.decode(doubles(strange)).value_ratio == strange
+
+
+def test_sums_of_doubles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: "pytest.CaptureFixture[str]"
+) -> None:
+    """Those of one ratio add up, and keep it; others do not."""
+
+    def line(highest: int, ratio: float, tag: str) -> str:
+        encoded = in_units([16, 17], 2, 1, highest).encode("hdr_v2")
+        doubles = struct.pack(">IIQ", DOUBLE_COOKIE, 2, 2**40) + encoded[:32] + struct.pack(">d", ratio) + encoded[40:]
+        return f"Tag={tag},1,1,1,{base64.b64encode(doubles).decode()}\n"
+
+    same = line(10**4, 0.25, "A") + line(10**6, 0.25, "A") + line(10**5, 0.25, "B") + line(10**4, 0.25, "A")
+    for total in (read_log(same).sum(), Snapshot.merged(i.snapshot for i in read_log(same)), read_log(same).sum().copy()):
+        assert (total.value_ratio, total.total_count) == (0.25, 8)
+    path = tmp_path / "a.hlog"
+    path.write_text(same)
+    monkeypatch.setattr(hlog, "_READY", 10)
+    assert main(["hlog", str(path), "--by-tag", "--format", "csv"]) == 0
+    told = capsys.readouterr()
+    assert told.err == "picollo hlog: these are histograms of doubles: values are to be multiplied by 0.25\n"
+    assert [row["count"] for row in csv.DictReader(io.StringIO(told.out))] == ["6", "2"]
+    mixed = same + line(10**4, 0.5, "A")
+    with pytest.raises(picollo.IncompatibleError, match=r"0\.25 and 0\.5 cannot be added up"):
+        read_log(mixed).sum()
+    path.write_text(mixed)
+    assert main(["hlog", str(path)]) == 1
+    assert "multiplied by 0.25 and by 0.5" in capsys.readouterr().err
 
 
 def test_whole_arrays() -> None:

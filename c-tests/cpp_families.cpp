@@ -93,6 +93,24 @@ static void layouts_and_steps()
     CHECK_U64(layout.length, must(empty.layout()).length);
     CHECK(must(empty.linear_steps(10)).empty());
 
+    const picollo::options five = picollo::options().significant_digits(3).range(0, 5000);
+    CHECK_U64(8191, must(picollo::options(five).whole_array().layout()).max_trackable);
+    CHECK_U64(1, must(layout.unit()));
+    /* 5000, as Java encodes it with 3 digits and 1024 as the lowest discernible value. */
+    const picollo::snapshot java =
+        must(picollo::snapshot::decode("HISTFAAAACB4nJNpmSzMwMDAxAABzBCKBUw6ALH9B4gIOxMAQyACyA=="));
+    CHECK_U64(1024, must(must(java.layout()).unit()));
+    CHECK(must(java.value_ratio()) == 1);
+    const picollo::layout wide = must(must(five.layout()).with_range(0, UINT64_MAX));
+    picollo::snapshot sum = must(picollo::snapshot::create(wide)), middle = must(picollo::snapshot::create(wide));
+    CHECK_U64(0, must(sum.counts()).total);
+    CHECK_U64(1, must(sum.merge(java, picollo::placement::low_ends)).refined);
+    must(middle.merge(java));
+    CHECK_U64(4096, must(sum.min(picollo::value_selection::lower)));
+    CHECK_U64(4608, must(middle.min(picollo::value_selection::lower)));
+    FAILS(invalid_argument, wide.with_range(5, 5));
+    FAILS(invalid_argument, picollo::snapshot::create(picollo_layout()));
+
     picollo::histogram hundred = must(picollo::histogram::create());
     for (std::uint64_t i = 1; i <= 100; i++) hundred.record(i);
     const picollo::snapshot snapshot = must(hundred.snapshot());
@@ -137,6 +155,22 @@ static void logs()
     }
     CHECK(must(reader.start_seconds()) == 1700000000.5);
     CHECK(!must(reader.next()) && !must(reader.next()));
+
+    /* From a stream, which is read from where it stands, and written again with times and tags as they were read. */
+    std::istringstream file("junk\n" + out.str());
+    file.ignore(5);
+    picollo::log_reader of_stream = must(picollo::log_reader::create(file));
+    std::ostringstream copied;
+    picollo::log_writer copy(copied);
+    while (const std::optional<picollo::log_interval> interval = must(of_stream.next())) {
+        must(copy.write(must(of_stream.decode()), *interval));
+    }
+    picollo::log_reader again = must(picollo::log_reader::create(copied.str()));
+    for (int i = 0; i < 3; i++) {
+        const std::optional<picollo::log_interval> interval = must(again.next());
+        CHECK(interval && interval->tag == tags[i] && interval->start_seconds == starts[i]);
+        CHECK(interval && interval->end_seconds == starts[i] + (i == 1 ? 2 : 1));
+    }
 
     const auto epoch = std::chrono::system_clock::time_point();
     std::ostringstream by_clock;

@@ -126,6 +126,8 @@ static void snapshots()
     must(snapshot.percentile_values(ranks, values));
     CHECK(values[0] == 3 && values[1] == 1);
     FAILS(buffer_too_small, snapshot.percentile_values(ranks, picollo::span<std::uint64_t>(values, 1)));
+    CHECK(must(snapshot.min()) == 1 && must(snapshot.max()) == 3 && must(snapshot.value_at(100)) == 3);
+    CHECK(must(snapshot.mean()) == 2 && std::fabs(must(snapshot.stddev()) - std::sqrt(2.0 / 3)) < 1e-12);
     CHECK(must(snapshot.rank_of(3)) == 100);
     CHECK_U64(1, must(snapshot.bucket_of(2)).count);
     CHECK_U64(28672, must(snapshot.buckets(true)).size());
@@ -166,6 +168,9 @@ static void nothing_recorded()
     CHECK_STRING("P50=n/a", written(summary.p50()));
     picollo::snapshot snapshot = must(histogram.snapshot());
     FAILS(empty, snapshot.percentile(50));
+    FAILS(empty, snapshot.min());
+    FAILS(empty, snapshot.max());
+    CHECK(std::isnan(must(snapshot.mean())) && std::isnan(must(snapshot.stddev())));
     CHECK_U64(0, must(snapshot.buckets()).size());
     CHECK_U64(0, must(snapshot.percentiles(picollo::span<const double>())).size());
 }

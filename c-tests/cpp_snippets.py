@@ -1,18 +1,26 @@
-"""Makes a test of every C++ block in a manual page, so that what the page says compiles and runs.
+"""Makes a test of every C++ block in manual pages, so that what the pages say compiles and runs.
 
-usage: cpp_snippets.py docs/cpp.md exceptions|results > snippets.cpp
+usage: cpp_snippets.py exceptions|results docs/cpp.md docs/from-hdrhistogram.md > snippets.cpp
 A block is the body of a function. One whose first line is the comment "with results" is for -fno-exceptions, others are for
-exceptions; one that begins with "needs counters" is skipped, aloud, where there are none.
+exceptions; one that begins with "needs counters" is skipped, aloud, where there are none. The rows of a table are one block, for
+exceptions: ci/docs/rows.py.
 """
 
+import pathlib
 import re
 import sys
 
-page, kind = open(sys.argv[1], encoding="utf-8").read(), sys.argv[2]
-blocks = re.findall(r"^```cpp\n(.*?)^```", page, flags=re.S | re.M)
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ci" / "docs"))
+import rows  # noqa: E402
+
+kind, blocks = sys.argv[1], []
+for path in sys.argv[2:]:
+    page = open(path, encoding="utf-8").read()
+    blocks += re.findall(r"^```cpp\n(.*?)^```", page, flags=re.S | re.M)
+    blocks += [rows.body(page, "cpp")] if "<!-- rows cpp" in page else []
 chosen = [(n, b) for n, b in enumerate(blocks, 1) if b.startswith("// with results") == (kind == "results")]
 if not chosen:
-    sys.exit(f"{sys.argv[1]} has no C++ blocks with {kind}")
+    sys.exit(f"there are no C++ blocks with {kind}")
 print('#include "cpp_test.hpp"\n#include <iostream>\n#include <thread>\n#include <vector>\n')
 print("using namespace std::chrono_literals;\n")
 print("static void work() { picollo::add_chain_256(100); }\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of picollo.hpp and the code of docs/cpp.md, with exceptions and without, against a staged tree.
+# The tests of picollo.hpp and the code of docs/cpp.md and docs/from-hdrhistogram.md, with exceptions and without, against a staged tree.
 #
 #   ci/cpp.sh                 compile and run; the last line is "N passed, N failed"
 #   ci/cpp.sh --valgrind      the same under memcheck
@@ -56,7 +56,7 @@ run() {
 for kind in exceptions results; do
     flags=()
     [ $kind = results ] && flags=(-fno-exceptions)
-    python3 c-tests/cpp_snippets.py docs/cpp.md $kind >"$out/docs_$kind.cpp"
+    python3 c-tests/cpp_snippets.py $kind docs/cpp.md docs/from-hdrhistogram.md >"$out/docs_$kind.cpp"
     for source in c-tests/cpp_histogram.cpp c-tests/cpp_times.cpp c-tests/cpp_families.cpp c-tests/cpp_perf.cpp; do
         name=$(basename "$source" .cpp)_$kind
         if build "$name" "${flags[@]}" "$source"; then run "$name"; fi

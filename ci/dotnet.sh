@@ -73,7 +73,7 @@ compile() {
         && python3 dotnet/tests/layout_probe.py >"$out/layout_probe.c" \
         && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
         && "$out/layout_probe" >"$out/layout.txt" \
-        && python3 dotnet/doc_snippets.py docs/dotnet.md >"$out/DocSnippets.cs" || return 1
+        && python3 dotnet/doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md >"$out/DocSnippets.cs" || return 1
 
     local library tests samples bench
     library=$(sources dotnet/Picollo) tests=$(sources dotnet/tests),$out/DocSnippets.cs
@@ -129,7 +129,7 @@ run_tests() {
 
 # What compiling depends on; nothing is compiled again while it stays the same.
 inputs() {
-    find dotnet docs/dotnet.md "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    find dotnet docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
     mcs --version
 }
 

@@ -1,16 +1,25 @@
-"""Makes a test of every C# block in a manual page, so that what the page says compiles and runs.
+"""Makes a test of every C# block in manual pages, so that what the pages say compiles and runs.
 
-usage: doc_snippets.py docs/dotnet.md > DocSnippets.cs
-A block is the body of a method. One that begins with a comment "needs counters" is skipped, aloud, where there are none.
+usage: doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md > DocSnippets.cs
+A block is the body of a method. One that begins with a comment "needs counters" is skipped, aloud, where there are none. The rows
+of a table are one block: ci/docs/rows.py.
 """
 
+import pathlib
 import re
 import sys
 
-page = open(sys.argv[1], encoding="utf-8").read()
-blocks = re.findall(r"^```csharp\n(.*?)^```", page, flags=re.S | re.M)
-if not blocks:
-    sys.exit(f"{sys.argv[1]} has no C# blocks")
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ci" / "docs"))
+import rows  # noqa: E402
+
+blocks = []
+for path in sys.argv[1:]:
+    page = open(path, encoding="utf-8").read()
+    found = re.findall(r"^```csharp\n(.*?)^```", page, flags=re.S | re.M)
+    found += [rows.body(page, "csharp")] if "<!-- rows csharp" in page else []
+    if not found:
+        sys.exit(f"{path} has no C# blocks")
+    blocks += found
 print("using System;\nusing System.Threading;\nusing System.Threading.Tasks;\nusing Picollo;\nusing Picollo.Metrics;")
 print("using Picollo.PerfEvent;\n\nnamespace Picollo.Tests\n{\n    public static class DocSnippets\n    {")
 for number, block in enumerate(blocks, 1):

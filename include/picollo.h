@@ -2,8 +2,8 @@
 /*
  * Picollo: histograms and performance counters.
  *
- * A histogram records 64-bit values in about a nanosecond each and answers percentiles with a bounded relative
- * error. A session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event
+ * A histogram records 64-bit values in some nanoseconds each, in about one where a single thread writes, and answers
+ * percentiles with a bounded relative error. A session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event
  * into a histogram of its own.
  *
  *     #include <stdio.h>
@@ -263,8 +263,9 @@ typedef struct picollo_striped_counter picollo_striped_counter;
  * Histograms.
  *
  * A histogram counts 64-bit values in buckets whose width grows with the value, so that every value is known with a
- * bounded relative error. Recording takes about a nanosecond; it never fails, waits, or loses anything silently:
- * values out of range are counted apart, as underflow and overflow.
+ * bounded relative error. Recording never fails, waits, or loses anything silently: values out of range are counted apart, as
+ * underflow and overflow. It takes some nanoseconds by default, which is right with any number of threads, and about one in
+ * single-writer mode.
  *
  * Counts are only ever added to. A reset notes the counts of its moment, and readers subtract them. So any number of
  * threads may read and reset while others record. By default any number of threads may record, too, by an atomic addition;
@@ -477,8 +478,8 @@ void picollo_histogram_free(picollo_histogram *histogram);
  * Requires: histogram is not NULL; this is not checked.
  * Threads: any thread, unless the histogram was made with PICOLLO_MODE_SINGLE_WRITER: then one at a time. Beside any number
  *   of readers and resets.
- * Cost: in single-writer mode about that of calling an empty function, a dozen instructions; in the default mode an
- *   atomic addition more, some 3 ns. No lock, allocation or system call.
+ * Cost: in single-writer mode about that of calling an empty function, 18 instructions on x86-64; in the default mode an
+ *   atomic addition more, some 5 ns. No lock, allocation or system call.
  * Since: 0.1
  */
 void picollo_histogram_record(picollo_histogram *histogram,
@@ -504,7 +505,7 @@ void picollo_histogram_record_n(picollo_histogram *histogram,
  *
  * Requires: values leads to length values, aligned, which nobody changes meanwhile.
  * Threads: as picollo_histogram_record.
- * Cost: about a nanosecond a value.
+ * Cost: about a nanosecond a value in single-writer mode, some 7 ns in the default mode.
  * Since: 0.1
  */
 void picollo_histogram_record_batch(picollo_histogram *histogram,

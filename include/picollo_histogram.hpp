@@ -114,6 +114,9 @@ public:
     /** Half the memory, and no reset. */
     options &no_live_reset() noexcept { return native_.flags |= PICOLLO_HISTOGRAM_NO_LIVE_RESET, *this; }
 
+    /** Up to the largest value that the array of an HdrHistogram of this range has room for. */
+    options &whole_array() noexcept { return native_.flags |= PICOLLO_HISTOGRAM_WHOLE_ARRAY, *this; }
+
     /** The layout that a histogram will have. Makes none. */
     outcome<picollo::layout> layout() const
     {

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <istream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -46,6 +48,16 @@ public:
 
 #ifndef PICOLLO_NO_EXCEPTIONS
     explicit log_reader(std::string text) : log_reader(create(std::move(text))) {}
+#endif
+
+    /** All that a stream has left, of bytes: open files with std::ios::binary. */
+    static outcome<log_reader> create(std::istream &in)
+    {
+        return create(std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()));
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    explicit log_reader(std::istream &in) : log_reader(create(in)) {}
 #endif
 
     log_reader(log_reader &&) noexcept = default;
@@ -147,6 +159,11 @@ public:
         return put([&](char *buffer, std::size_t capacity, std::size_t *length) {
             return picollo_log_format_interval(counts.native(), start_seconds, length_seconds, tag, buffer, capacity, length);
         });
+    }
+    /** The same with the times and the tag of an interval that was read. */
+    outcome<void> write(const snapshot &counts, const log_interval &as)
+    {
+        return write(counts, as.start_seconds, as.end_seconds - as.start_seconds, as.tag.c_str());
     }
     outcome<void> write(const snapshot &counts, std::chrono::system_clock::time_point start,
                         std::chrono::duration<double> length, const char *tag = nullptr)

@@ -17,8 +17,13 @@ enum class encoding : std::uint32_t {
     native = PICOLLO_ENCODING_NATIVE
 };
 
-/** Where a bucket's count goes when it is merged: whole to the bucket of its midpoint, or divided among all that it has values of. */
-enum class placement : std::uint32_t { midpoint = PICOLLO_PLACEMENT_MIDPOINT, spread = PICOLLO_PLACEMENT_SPREAD };
+/** Where a bucket's count goes when it is merged: whole to the bucket of its midpoint, or divided among all that it has values of, or
+ * whole to the bucket of its smallest value, as in the add of HdrHistogram. */
+enum class placement : std::uint32_t {
+    midpoint = PICOLLO_PLACEMENT_MIDPOINT,
+    spread = PICOLLO_PLACEMENT_SPREAD,
+    low_ends = PICOLLO_PLACEMENT_LOW_ENDS
+};
 
 /** The rule that maps values to counters. */
 struct layout : picollo_layout {
@@ -27,6 +32,23 @@ struct layout : picollo_layout {
     {
         picollo::bucket found = {};
         const picollo_status code = picollo_layout_bucket_of(this, value, &found);
+        return detail::filled(code, found);
+    }
+
+    /** What the first two blocks count in, a power of two: 1 but for what an HdrHistogram with such a lowest discernible value
+     * encoded. */
+    outcome<std::uint64_t> unit() const
+    {
+        std::uint64_t found = 0;
+        const picollo_status code = picollo_layout_unit(this, &found);
+        return detail::filled(code, found);
+    }
+
+    /** The same blocks and the same unit over another range: for sums, see snapshot::create. */
+    outcome<layout> with_range(std::uint64_t min, std::uint64_t max) const
+    {
+        layout found = {};
+        const picollo_status code = picollo_layout_with_range(this, min, max, &found);
         return detail::filled(code, found);
     }
 };
@@ -38,6 +60,19 @@ enum class since : std::uint32_t { reset = PICOLLO_SINCE_RESET, previous_update 
 class snapshot {
 public:
     explicit snapshot(picollo_snapshot *owned) noexcept : handle_(owned) {}
+
+    /** An empty one without a histogram behind it, to merge others into. */
+    static outcome<snapshot> create(const picollo_layout &of)
+    {
+        picollo_snapshot *made = nullptr;
+        const picollo_status code = picollo_snapshot_create_from_layout(&of, &made);
+        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
+        return snapshot(made);
+    }
+
+#ifndef PICOLLO_NO_EXCEPTIONS
+    explicit snapshot(const picollo_layout &of) : snapshot(create(of)) {}
+#endif
 
     /** Takes the counts of now: since the reset, or since the previous update. Allocates nothing. */
     outcome<void> update(since start = since::reset)
@@ -130,6 +165,21 @@ public:
         return detail::filled(code, picollo::summary(native_summary));
     }
 
+    /** The smallest and the largest recorded value; status::empty where nothing was recorded. */
+    outcome<std::uint64_t> min(value_selection which = value_selection::midpoint) const { return value_at(0, which); }
+    outcome<std::uint64_t> max(value_selection which = value_selection::midpoint) const { return value_at(100, which); }
+    /** The value at a rank of 0 to 100: picollo::percentile without its bucket. */
+    outcome<std::uint64_t> value_at(double rank, value_selection which = value_selection::midpoint) const
+    {
+        std::uint64_t value = 0;
+        const picollo_status code =
+            picollo_snapshot_percentile_values(native(), &rank, 1, static_cast<std::uint32_t>(which), &value);
+        return detail::filled(code, value);
+    }
+    /** Mean and population standard deviation of the buckets' midpoints; NaN where nothing was recorded. Each costs a summary. */
+    outcome<double> mean() const { return figure(&picollo_summary::mean); }
+    outcome<double> stddev() const { return figure(&picollo_summary::stddev); }
+
     /** Reads encoded data: any encoding of HdrHistogram or Picollo's own, as bytes or as base64. Data from strangers are safe. */
     static outcome<snapshot> decode(span<const unsigned char> bytes, std::uint64_t max_counters = 0)
     {
@@ -212,6 +262,15 @@ public:
         return detail::filled(code, found);
     }
 
+    /** What values have to be multiplied with for those of the histogram of doubles of HdrHistogram that this was decoded from; 1 for
+     * everything else. */
+    outcome<double> value_ratio() const
+    {
+        double ratio = 0;
+        const picollo_status code = picollo_snapshot_value_ratio(native(), &ratio);
+        return detail::filled(code, ratio);
+    }
+
     /** How many observations lie between two values, both included; those that share a bucket with one count whole. */
     outcome<std::uint64_t> count_between(std::uint64_t lowest, std::uint64_t highest) const
     {
@@ -259,6 +318,13 @@ public:
     picollo_snapshot *native() const noexcept { return handle_.get(); }
 
 private:
+    outcome<double> figure(double picollo_summary::*which) const
+    {
+        picollo_summary all = {};
+        const picollo_status code = picollo_snapshot_summary(native(), PICOLLO_VALUE_MIDPOINT, &all);
+        return detail::filled(code, all.*which);
+    }
+
     static outcome<snapshot> decode(const void *bytes, std::size_t length, std::uint64_t max_counters)
     {
         picollo_snapshot *made = nullptr;

@@ -1,6 +1,9 @@
 """Runs the C and Python examples of README.md, and the first program of docs/cpp.md, as a reader would, against the staged library:
 C and C++ by the very commands printed below them, and all without LD_LIBRARY_PATH, which `make` sets and a reader does not.
 
+Runs what the rows of docs/from-hdrhistogram.md say in C and Python, too, and looks whether the test of those in Rust is current. (Those
+in C++ and C# are for ci/cpp.sh and ci/dotnet.sh.)
+
 The Rust example is a documentation test of picollo-native. Ends with "N passed, N failed".
 """
 
@@ -10,6 +13,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import rows
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -74,10 +79,40 @@ def check(page, languages):
     return passed, failed
 
 
+def run_rows_in_c(code, folder):
+    main = "int main(void)\n{\n    RUN(rows);\n    return report();\n}\n"
+    (folder / "rows.c").write_text(f'#include "test.h"\n\nstatic void rows(void)\n{{\n{code}}}\n\n{main}')
+    stage = ROOT / "target/stage"
+    search = ["-I", ROOT / "c-tests", "-I", stage / "include", "-L", stage / "lib", f"-Wl,-rpath,{stage}/lib"]
+    run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *search, "rows.c", "-o", "rows", "-lpicollo"], cwd=folder)
+    run(["./rows"], cwd=folder, env=environment())
+
+
+def check_rows():
+    """What the rows of the page for those who come from HdrHistogram say. As `check`."""
+    page = (ROOT / rows.PAGE).read_text()
+    passed = failed = 0
+    for language, runner in (("c", run_rows_in_c), ("python", run_python)):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                runner(rows.body(page, language), pathlib.Path(folder))
+                passed += 1
+            except subprocess.CalledProcessError as error:
+                failed += 1
+                print(f"{rows.PAGE}, rows in {language}: {error}\n{error.stdout}{error.stderr}")
+    if (ROOT / rows.RUST_TEST).read_text() == rows.rust_test(page):
+        passed += 1
+    else:
+        failed += 1
+        print(f"{rows.RUST_TEST} is not what the page says: ci/docs/rows.py {rows.PAGE} --rust >{rows.RUST_TEST}")
+    return passed, failed
+
+
 def main():
     # The other blocks of docs/cpp.md are no whole programs: ci/cpp.sh.
     of_readme, of_cpp = check("README.md", ("c", "python")), check("docs/cpp.md", ("c++",))
-    passed, failed = of_readme[0] + of_cpp[0], of_readme[1] + of_cpp[1]
+    of_rows = check_rows()
+    passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_rows))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or of_readme[0] < 2 or of_cpp[0] < 1 else 0
 

@@ -203,6 +203,10 @@ namespace Picollo.Tests
         {
             string text = Digits().FormatHgrm(5, 1000);
             Check.True(text.Contains("Percentile") && text.Contains("#[Mean"), text);
+            var written = new StringWriter();
+            Digits().WriteHgrm(written, 5, 1000);
+            Check.Equal(text, written.ToString());
+            Check.Throws<ArgumentNullException>(() => Digits().WriteHgrm(null));
             Check.True(Digits().FormatHgrm(csv: true).StartsWith("\"Value\",\"Percentile\""), "CSV");
             Check.Throws<ArgumentOutOfRangeException>(() => Digits().FormatHgrm(0));
             foreach (double scale in new[] { -1, 0, double.NaN, double.PositiveInfinity })
@@ -273,6 +277,13 @@ namespace Picollo.Tests
             Check.Equal(0ul, footprint.StepBytes);
             Check.True(footprint.SnapshotBytes >= 8 * footprint.CounterCount, "a snapshot");
             Check.True(HdrHistogram.Factory.WithThreadLocal().EstimateFootprint().StepBytes > 0, "shards");
+            ulong once = HdrHistogram.Factory.WithLiveReset(false).EstimateFootprint().InitialBytes;
+            Check.True(once < footprint.InitialBytes * 6 / 10, "without reset");
+            Check.Equal(footprint.InitialBytes, HdrHistogram.Factory.WithLiveReset(false).WithLiveReset().EstimateFootprint().InitialBytes);
+            Check.Fails(PicolloStatus.Unsupported, () => HdrHistogram.Factory.WithLiveReset(false).Create().Reset());
+            HdrHistogram.HdrHistogramFactory whole = HdrHistogram.Factory.WithSignificantDigits(3).WithMaxTrackableValue(5000);
+            Check.Equal(5000ul, whole.GetLayout().MaxTrackableValue);
+            Check.Equal(8191ul, whole.WithWholeArray().Create().GetLayout().MaxTrackableValue);
             Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithThreadLocal().WithInterlocked().EstimateFootprint());
         }
 
@@ -290,6 +301,9 @@ namespace Picollo.Tests
             HdrStep[] percentiles = histogram.GetPercentileSteps(1);
             Check.Equal(100ul, percentiles[percentiles.Length - 1].CumulativeCount);
             Check.Equal(0, HdrHistogram.Create().GetLinearSteps(5).Length);
+            Check.True(linear.Select(s => s.CumulativeSum).SequenceEqual(new double[] { 300, 1225, 2775, 4950, 5050 }), "sums");
+            Check.True(linear.Select(s => s.BucketCount).SequenceEqual(new ulong[] { 1, 1, 1, 1, 0 }), "the buckets at the ends");
+            Check.Equal(5050.0, percentiles[percentiles.Length - 1].CumulativeSum);
             Check.Equal(11ul, histogram.GetCountBetween(20, 30));
             Check.Equal(0ul, histogram.GetCountBetween(30, 20));
             Check.Throws<ArgumentOutOfRangeException>(() => histogram.GetLinearSteps(0));

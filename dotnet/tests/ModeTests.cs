@@ -9,6 +9,26 @@ namespace Picollo.Tests
     /// <summary>The ways to record.</summary>
     public static class ModeTests
     {
+        /// <summary>A histogram and its recorder are one to what only records.</summary>
+        [Test]
+        public static void WhatRecords()
+        {
+            foreach (HdrHistogram histogram in new[] { HdrHistogram.Factory.WithSingleWriter().Create(), HdrHistogram.Factory.WithThreadLocal().Create() })
+                using (HdrRecorder own = histogram.GetRecorder())
+                {
+                    foreach (IRecorder recorder in new IRecorder[] { histogram, own })
+                    {
+                        recorder.Record(5);
+                        recorder.Record(6, 1ul << 40);
+                        recorder.RecordCorrected(1000, 100);
+                    }
+                    Check.Equal((1ul << 41) + 22, histogram.TotalCount);
+                    own.Dispose();
+                    Check.Throws<ObjectDisposedException>(() => own.Record(5, 2));
+                    Check.Throws<ObjectDisposedException>(() => own.RecordCorrected(5, 2));
+                }
+        }
+
         private static readonly Dictionary<string, Func<HdrHistogram>> s_exact = new Dictionary<string, Func<HdrHistogram>>
         {
             { "default", () => HdrHistogram.Create() },

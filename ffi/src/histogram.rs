@@ -1,8 +1,9 @@
 //! Histograms.
 //!
 //! A histogram counts 64-bit values in buckets whose width grows with the value, so that every value is known with a
-//! bounded relative error. Recording takes about a nanosecond; it never fails, waits, or loses anything silently:
-//! values out of range are counted apart, as underflow and overflow.
+//! bounded relative error. Recording never fails, waits, or loses anything silently: values out of range are counted apart, as
+//! underflow and overflow. It takes some nanoseconds by default, which is right with any number of threads, and about one in
+//! single-writer mode.
 //!
 //! Counts are only ever added to. A reset notes the counts of its moment, and readers subtract them. So any number of
 //! threads may read and reset while others record. By default any number of threads may record, too, by an atomic addition;
@@ -217,8 +218,8 @@ pub unsafe extern "C" fn picollo_histogram_free(histogram: *mut picollo_histogra
 /// Requires: histogram is not NULL; this is not checked.
 /// Threads: any thread, unless the histogram was made with PICOLLO_MODE_SINGLE_WRITER: then one at a time. Beside any number
 ///   of readers and resets.
-/// Cost: in single-writer mode about that of calling an empty function, a dozen instructions; in the default mode an
-///   atomic addition more, some 3 ns. No lock, allocation or system call.
+/// Cost: in single-writer mode about that of calling an empty function, 18 instructions on x86-64; in the default mode an
+///   atomic addition more, some 5 ns. No lock, allocation or system call.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record(histogram: *mut picollo_histogram, value: u64) {
@@ -249,7 +250,7 @@ pub unsafe extern "C" fn picollo_histogram_record_n(
 ///
 /// Requires: values leads to length values, aligned, which nobody changes meanwhile.
 /// Threads: as picollo_histogram_record.
-/// Cost: about a nanosecond a value.
+/// Cost: about a nanosecond a value in single-writer mode, some 7 ns in the default mode.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_histogram_record_batch(

@@ -1,7 +1,7 @@
 //! Picollo: histograms and performance counters.
 //!
-//! A histogram records 64-bit values in about a nanosecond each and answers percentiles with a bounded relative
-//! error. A session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event
+//! A histogram records 64-bit values in some nanoseconds each, in about one where a single thread writes, and answers
+//! percentiles with a bounded relative error. A session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event
 //! into a histogram of its own.
 //!
 //!     #include <stdio.h>

@@ -5,7 +5,7 @@ using Picollo.Native;
 
 namespace Picollo.Metrics
 {
-    public sealed unsafe partial class HdrHistogram
+    public sealed unsafe partial class HdrHistogram : IRecorder
     {
         // What a record needs. In modes that cannot record inline, and once disposed, there are no cells, so that every value takes
         // the slow path.
@@ -34,7 +34,7 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Counts a value many times.</summary>
-        public void Record(ulong value, uint count)
+        public void Record(ulong value, ulong count)
         {
             ThrowIfDisposed();
             NativeMethods.picollo_histogram_record_n(_pointer, value, count);

@@ -93,16 +93,21 @@ namespace Picollo.Metrics
 
         /// <summary>Adds all counts of a snapshot, of any layout. A kind of recording: as many threads may do it as may record.</summary>
         /// <param name="snapshot">What to add.</param>
-        /// <param name="spread">As in <see cref="HdrHistogramSnapshot.Merge"/>.</param>
-        public MergeReport Add(HdrHistogramSnapshot snapshot, bool spread = false)
+        /// <param name="spread">As in <see cref="HdrHistogramSnapshot.Merge(HdrHistogramSnapshot, bool)"/>.</param>
+        public MergeReport Add(HdrHistogramSnapshot snapshot, bool spread = false) =>
+            Add(snapshot, spread ? MergePlacement.Spread : MergePlacement.Midpoint);
+
+        /// <summary>Adds all counts of a snapshot, of any layout, placed as asked for. A kind of recording, as the other form.</summary>
+        public MergeReport Add(HdrHistogramSnapshot snapshot, MergePlacement placement)
         {
+            Arguments.Member((int)placement, (int)MergePlacement.LowEnds, nameof(placement));
             if (snapshot == null)
                 throw new ArgumentNullException(nameof(snapshot));
             ThrowIfDisposed();
             PicolloMerged merged;
             lock (snapshot.Gate)
                 Outcome.Check(NativeMethods.picollo_histogram_add(
-                    _handle, snapshot.Current(), spread ? 1u : 0u, &merged));
+                    _handle, snapshot.Current(), (uint)placement, &merged));
             return new MergeReport(in merged);
         }
 

@@ -69,6 +69,15 @@ namespace Picollo.Metrics
                 return new HdrHistogramFactory(options);
             }
 
+            /// <summary>
+            /// Counts up to the largest value that the array of an HdrHistogram with this largest value has room for: 8,191 for 5,000 and
+            /// 3 digits.
+            /// </summary>
+            public HdrHistogramFactory WithWholeArray(bool enabled = true) => WithFlag(Constants.HistogramWholeArray, enabled);
+
+            /// <summary>Without it the histogram takes half the memory, and <see cref="Reset"/> fails: for those that are never reset.</summary>
+            public HdrHistogramFactory WithLiveReset(bool enabled = true) => WithFlag(Constants.HistogramNoLiveReset, !enabled);
+
             /// <summary>The default: any number of recording threads, and an atomic addition per record.</summary>
             public HdrHistogramFactory WithInterlocked(bool enabled = true) => WithMode(RecordMode.Interlocked, enabled);
 
@@ -170,6 +179,13 @@ namespace Picollo.Metrics
                     options.Mode = options.Mode == 0 || options.Mode == chosen ? chosen : Conflict;
                 else if (options.Mode == chosen)
                     options.Mode = 0;
+                return new HdrHistogramFactory(options);
+            }
+
+            private HdrHistogramFactory WithFlag(int flag, bool set)
+            {
+                PicolloHistogramOptions options = _options;
+                options.Flags = set ? options.Flags | (uint)flag : options.Flags & ~(uint)flag;
                 return new HdrHistogramFactory(options);
             }
 

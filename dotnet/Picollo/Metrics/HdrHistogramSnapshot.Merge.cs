@@ -3,8 +3,49 @@ using Picollo.Native;
 
 namespace Picollo.Metrics
 {
+    /// <summary>Where a bucket's count goes when it is merged into finer ones. Into coarser ones each way is exact.</summary>
+    public enum MergePlacement
+    {
+        /// <summary>To the bucket of its midpoint, whole.</summary>
+        Midpoint = Constants.PlacementMidpoint,
+
+        /// <summary>It is divided among all buckets that it has values of, in proportion, and rounding loses nothing.</summary>
+        Spread = Constants.PlacementSpread,
+
+        /// <summary>To the bucket of its smallest value, whole, as in the Add of HdrHistogram: for sums of logs that are to be the same.</summary>
+        LowEnds = Constants.PlacementLowEnds
+    }
+
     public sealed unsafe partial class HdrHistogramSnapshot
     {
+        /// <summary>An empty snapshot without a histogram behind it, to merge others into.</summary>
+        /// <remarks>
+        /// The sum of a log has HdrHistogram's figures in the layout of its first interval, over the widest range
+        /// (<see cref="HdrLayout.WithRange"/>), with <see cref="MergePlacement.LowEnds"/>.
+        /// </remarks>
+        public static HdrHistogramSnapshot Create(HdrLayout layout)
+        {
+            Loader.Ensure();
+            PicolloLayout native = layout.Native;
+            Outcome.Check(NativeMethods.picollo_snapshot_create_from_layout(&native, out SnapshotHandle handle));
+            return new HdrHistogramSnapshot(handle);
+        }
+
+        /// <summary>
+        /// What values have to be multiplied with for those of the histogram of doubles that this was decoded from, Java's
+        /// <c>DoubleHistogram</c>; 1 for everything else. Whoever encoded it wrote it, so it may be anything.
+        /// </summary>
+        public double ValueRatio
+        {
+            get
+            {
+                double ratio;
+                lock (Gate)
+                    Outcome.Check(NativeMethods.picollo_snapshot_value_ratio(Current(), &ratio));
+                return ratio;
+            }
+        }
+
         /// <summary>Reads encoded data: any encoding of HdrHistogram (V0, V1, V2, compressed or not), or Picollo's own.</summary>
         /// <param name="bytes">The data, or base64 of them. Data from strangers are safe: they are checked from beginning to end.</param>
         /// <param name="maxCounters">The most counters that the result may have; 0: 6,291,456, which is 48 MiB.</param>
@@ -38,7 +79,7 @@ namespace Picollo.Metrics
             lock (Gate)
             {
                 Outcome.Check(NativeMethods.picollo_snapshot_copy(Current(), out SnapshotHandle copy));
-                return new HdrHistogramSnapshot(copy);
+                return Derived(copy);
             }
         }
 
@@ -49,20 +90,26 @@ namespace Picollo.Metrics
         /// of, in proportion, and rounding loses nothing.
         /// </param>
         /// <returns>What could not be placed exactly.</returns>
-        public MergeReport Merge(HdrHistogramSnapshot other, bool spread = false)
+        public MergeReport Merge(HdrHistogramSnapshot other, bool spread = false) =>
+            Merge(other, spread ? MergePlacement.Spread : MergePlacement.Midpoint);
+
+        /// <summary>Adds the counts of another snapshot, of any layout, placed as asked for.</summary>
+        /// <returns>What could not be placed exactly.</returns>
+        public MergeReport Merge(HdrHistogramSnapshot other, MergePlacement placement)
         {
             ThrowIfUnfit(other);
+            Arguments.Member((int)placement, (int)MergePlacement.LowEnds, nameof(placement));
             PicolloMerged merged;
             lock (s_pairing)
             lock (Gate)
             lock (other.Gate)
                 Outcome.Check(NativeMethods.picollo_snapshot_merge(
-                    Current(), other.Current(), spread ? 1u : 0u, &merged));
+                    Current(), other.Current(), (uint)placement, &merged));
             return new MergeReport(in merged);
         }
 
         /// <summary>
-        /// Takes away the counts of another snapshot, of any layout, from where <see cref="Merge"/> would have put them. It undoes a
+        /// Takes away the counts of another snapshot, of any layout, from where <see cref="Merge(HdrHistogramSnapshot, bool)"/> would have put them. It undoes a
         /// merge, and tells what was added to an earlier snapshot.
         /// </summary>
         /// <exception cref="PicolloException">

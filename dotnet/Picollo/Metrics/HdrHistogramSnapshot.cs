@@ -17,6 +17,18 @@ namespace Picollo.Metrics
         /// <summary>When the counts were taken.</summary>
         public DateTime TimestampUtc => GetSummary().TimestampUtc;
 
+        /// <summary>
+        /// When the interval began, in seconds since 1970 or since whatever the times of its log count from; NaN unless it was read from
+        /// a log, or set. Goes with copies, and no count depends on it; so do <see cref="EndSeconds"/> and <see cref="Tag"/>.
+        /// </summary>
+        public double StartSeconds { get; set; } = double.NaN;
+
+        /// <summary>When the interval ended; NaN unless it was read from a log, or set.</summary>
+        public double EndSeconds { get; set; } = double.NaN;
+
+        /// <summary>What tells histograms of the same time apart; "" unless it was read from a log, or set.</summary>
+        public string Tag { get; set; } = "";
+
         /// <summary>Takes the counts of now.</summary>
         /// <param name="deltas">
         /// True: what was recorded since the previous update, resets or not. False: everything since the last reset. Every update is
@@ -58,6 +70,10 @@ namespace Picollo.Metrics
             while (Outcome.Again(status, ref tries));
             Outcome.Check(status);
         }
+
+        /// <summary>With the times and the tag.</summary>
+        internal override HdrHistogramSnapshot Derived(SnapshotHandle handle) =>
+            new HdrHistogramSnapshot(handle) { StartSeconds = StartSeconds, EndSeconds = EndSeconds, Tag = Tag };
 
         internal override SnapshotHandle Current()
         {

@@ -28,6 +28,37 @@ namespace Picollo.Metrics
         /// <summary>Buckets in a run of equal width, a power of two.</summary>
         public ulong BlockSize => 1ul << (int)_native.BlockScale;
 
+        /// <summary>
+        /// In what the buckets of small values are measured, a power of two: what an HdrHistogram's lowest discernible value comes to. 1
+        /// for all that was not decoded from one.
+        /// </summary>
+        /// <remarks>The relative error holds from <see cref="BlockSize"/> units on; smaller values are at most half a unit away.</remarks>
+        public unsafe ulong Unit
+        {
+            get
+            {
+                if (_native.Length == 0)
+                    return 1;
+                Loader.Ensure();
+                PicolloLayout layout = _native;
+                ulong unit;
+                Outcome.Check(NativeMethods.picollo_layout_unit(&layout, &unit));
+                return unit;
+            }
+        }
+
+        /// <summary>The same blocks and the same unit over another range: for sums, see <see cref="HdrHistogramSnapshot.Create"/>.</summary>
+        /// <exception cref="PicolloException">There is no such layout: the range is none, or ends below the unit.</exception>
+        public unsafe HdrLayout WithRange(ulong minTrackableValue, ulong maxTrackableValue)
+        {
+            Loader.Ensure();
+            PicolloLayout layout = _native;
+            Outcome.Check(NativeMethods.picollo_layout_with_range(&layout, minTrackableValue, maxTrackableValue, &layout));
+            return new HdrLayout(in layout);
+        }
+
+        internal PicolloLayout Native => _native;
+
         /// <summary>Significant digits of the HdrHistogram that has these buckets, 0 where there is none.</summary>
         public int SignificantDigits => (int)_native.SignificantDigits;
 
@@ -80,9 +111,11 @@ namespace Picollo.Metrics
     {
         private readonly PicolloStep _native;
 
-        internal HdrStep(in PicolloStep native)
+        internal HdrStep(in PicolloStep native, ulong bucketCount, double cumulativeSum)
         {
             _native = native;
+            BucketCount = bucketCount;
+            CumulativeSum = cumulativeSum;
         }
 
         /// <summary>Where the step before ended; 0 for the first.</summary>
@@ -96,6 +129,12 @@ namespace Picollo.Metrics
 
         /// <summary>Counts of it and all before.</summary>
         public ulong CumulativeCount => _native.CumulativeCount;
+
+        /// <summary>Counts of the bucket that it ends in.</summary>
+        public ulong BucketCount { get; }
+
+        /// <summary>The values of it and all before, added up, each at the middle of its bucket: in the end, mean times count.</summary>
+        public double CumulativeSum { get; }
 
         /// <summary>The percentage of all counts that is.</summary>
         public double Rank => _native.Rank;

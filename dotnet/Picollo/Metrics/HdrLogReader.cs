@@ -65,6 +65,28 @@ namespace Picollo.Metrics
         /// <summary>Reads a file, all of it at once.</summary>
         public static HdrLogReader Open(string path) => new HdrLogReader(File.ReadAllBytes(path));
 
+        /// <summary>Reads a stream from where it stands to its end, all of it at once.</summary>
+        /// <param name="input">Of bytes: UTF-8, or UTF-16 with its mark.</param>
+        /// <param name="leaveOpen">False to dispose it now that it was read.</param>
+        public static HdrLogReader Open(Stream input, bool leaveOpen = false)
+        {
+            if (input == null)
+                throw new ArgumentNullException(nameof(input));
+            try
+            {
+                using (var all = new MemoryStream())
+                {
+                    input.CopyTo(all);
+                    return new HdrLogReader(all.ToArray());
+                }
+            }
+            finally
+            {
+                if (!leaveOpen)
+                    input.Dispose();
+            }
+        }
+
         /// <summary>Reads text.</summary>
         public static HdrLogReader Parse(string text)
         {
@@ -140,7 +162,12 @@ namespace Picollo.Metrics
             lock (_gate)
             {
                 Outcome.Check(NativeMethods.picollo_log_reader_decode(Live(), out SnapshotHandle snapshot));
-                return new HdrHistogramSnapshot(snapshot);
+                return new HdrHistogramSnapshot(snapshot)
+                {
+                    StartSeconds = _interval.StartSeconds,
+                    EndSeconds = _interval.EndSeconds,
+                    Tag = _interval.Tag
+                };
             }
         }
 

@@ -1,5 +1,6 @@
 using System;
 using System.IO;
+using System.Text;
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -12,6 +13,9 @@ namespace Picollo.Metrics
     public sealed unsafe class HdrLogWriter : IDisposable
     {
         private static readonly DateTime s_epoch = new DateTime(1970, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+
+        /// <summary>Without a mark, at which readers stumble.</summary>
+        private static readonly Encoding s_plain = new UTF8Encoding(false);
 
         private readonly TextWriter _output;
         private readonly bool _leaveOpen;
@@ -27,6 +31,12 @@ namespace Picollo.Metrics
             _output = output ?? throw new ArgumentNullException(nameof(output));
             _leaveOpen = leaveOpen;
             Loader.Ensure();
+        }
+
+        /// <summary>Writes UTF-8 to a stream, and disposes it in the end unless it is to be left open.</summary>
+        public HdrLogWriter(Stream output, bool leaveOpen = false)
+            : this(new StreamWriter(output ?? throw new ArgumentNullException(nameof(output)), s_plain, 4096, leaveOpen), false)
+        {
         }
 
         /// <summary>Writes the lines that a log begins with: comment, version, start, names of the fields.</summary>
@@ -77,6 +87,21 @@ namespace Picollo.Metrics
             }
             _output.Write(line);
         }
+
+        /// <summary>Writes the line of an interval, with the times and the tag of the snapshot: as it was read from another log.</summary>
+        /// <exception cref="ArgumentException">The snapshot has no times.</exception>
+        /// <remarks>Fails otherwise as the other forms do.</remarks>
+        public void Write(HdrHistogramSnapshot counts)
+        {
+            if (counts == null)
+                throw new ArgumentNullException(nameof(counts));
+            if (double.IsNaN(counts.StartSeconds) || double.IsNaN(counts.EndSeconds))
+                throw new ArgumentException("The snapshot has no times: give them, or set them.", nameof(counts));
+            Write(counts, counts.StartSeconds, counts.EndSeconds - counts.StartSeconds, counts.Tag);
+        }
+
+        /// <summary>Hands on what was written so far, for those who read along.</summary>
+        public void Flush() => _output.Flush();
 
         /// <summary>Ends the log.</summary>
         public void Dispose()

@@ -9,7 +9,7 @@ namespace Picollo.Metrics
     /// Keeps what it needs of the histogram alive. Dispose it when the thread is done: in thread-local mode its counters then go to the
     /// next thread, once the garbage collector has found that nobody is in the middle of recording.
     /// </remarks>
-    public sealed class HdrRecorder : IDisposable
+    public sealed class HdrRecorder : IRecorder, IDisposable
     {
         private readonly InlineRecorder _recorder;
         private InlineCells _cells;
@@ -31,6 +31,25 @@ namespace Picollo.Metrics
             GC.KeepAlive(this);
         }
 
+        /// <summary>Counts a value many times: a call of the library.</summary>
+        public void Record(ulong value, ulong count)
+        {
+            ThrowIfDisposed();
+            NativeMethods.picollo_histogram_record_n(_recorder.Histogram, value, count);
+            GC.KeepAlive(this);
+        }
+
+        /// <summary>
+        /// Counts a value and those that a stalled caller did not send meanwhile, as <see cref="HdrHistogram.RecordCorrected"/>: a call
+        /// of the library.
+        /// </summary>
+        public void RecordCorrected(ulong value, ulong expectedInterval)
+        {
+            ThrowIfDisposed();
+            NativeMethods.picollo_histogram_record_corrected(_recorder.Histogram, value, expectedInterval);
+            GC.KeepAlive(this);
+        }
+
         /// <summary>Ends the use: recording from now on throws <see cref="ObjectDisposedException"/>.</summary>
         public void Dispose()
         {
@@ -41,9 +60,14 @@ namespace Picollo.Metrics
         [MethodImpl(MethodImplOptions.NoInlining)]
         private void RecordSlowly(ulong value)
         {
+            ThrowIfDisposed();
+            NativeMethods.picollo_histogram_record_may_allocate(_recorder.Histogram, value);
+        }
+
+        private void ThrowIfDisposed()
+        {
             if (_disposed)
                 throw new ObjectDisposedException(nameof(HdrRecorder));
-            NativeMethods.picollo_histogram_record_may_allocate(_recorder.Histogram, value);
         }
     }
 }

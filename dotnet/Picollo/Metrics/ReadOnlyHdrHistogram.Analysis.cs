@@ -137,6 +137,14 @@ namespace Picollo.Metrics
             }
         }
 
+        /// <summary>Writes what <see cref="FormatHgrm"/> returns.</summary>
+        public void WriteHgrm(System.IO.TextWriter output, int ticksPerHalfDistance = 5, double valueScale = 1, bool csv = false)
+        {
+            if (output == null)
+                throw new ArgumentNullException(nameof(output));
+            output.Write(FormatHgrm(ticksPerHalfDistance, valueScale, csv));
+        }
+
         /// <summary>The percentile distribution as HdrHistogram for Java writes it (.hgrm), for its plotters.</summary>
         /// <param name="ticksPerHalfDistance">Rows in each half of the distance to 100 %.</param>
         /// <param name="valueScale">What values are divided by: above 0.</param>
@@ -164,7 +172,7 @@ namespace Picollo.Metrics
             {
                 Outcome.Check(NativeMethods.picollo_snapshot_corrected(
                     Current(), expectedInterval, out SnapshotHandle corrected));
-                return new HdrHistogramSnapshot(corrected);
+                return Derived(corrected);
             }
         }
 
@@ -218,8 +226,24 @@ namespace Picollo.Metrics
                 if (native.Length != 0)
                     fixed (PicolloStep* start = native)
                         Outcome.Check(list(snapshot, start, (UIntPtr)native.Length, &length));
-                return Array.ConvertAll(native, step => new HdrStep(in step));
+                return WithBuckets(native, CopyBuckets(snapshot, true));
             }
+        }
+
+        /// <summary>The steps with what buckets know: a step ends before or with a bucket, so each belongs to one of them.</summary>
+        private static HdrStep[] WithBuckets(PicolloStep[] native, PicolloBucket[] buckets)
+        {
+            var steps = new HdrStep[native.Length];
+            int next = 0;
+            double sum = 0;
+            for (int i = 0; i < native.Length; i++)
+            {
+                for (; next < buckets.Length && buckets[next].Lower <= native[i].To; next++)
+                    sum += (buckets[next].Lower + buckets[next].Step / 2) * (double)buckets[next].Count;
+                bool endsInOne = next != 0 && buckets[next - 1].Upper >= native[i].To;
+                steps[i] = new HdrStep(in native[i], endsInOne ? buckets[next - 1].Count : 0, sum);
+            }
+            return steps;
         }
     }
 }

@@ -31,6 +31,22 @@ namespace Picollo.Metrics
         /// <summary>Observations that were recorded but are missing from the buckets.</summary>
         public ulong LostCount => Counts().Lost;
 
+        /// <summary>The smallest recorded value; which one of its bucket says <see cref="Percentile.DefaultEquivalentValueSelection"/>.</summary>
+        /// <exception cref="PicolloException">Nothing was recorded.</exception>
+        public ulong Min => GetPercentileValue(0);
+
+        /// <summary>The largest recorded value; which one of its bucket says <see cref="Percentile.DefaultEquivalentValueSelection"/>.</summary>
+        /// <exception cref="PicolloException">Nothing was recorded.</exception>
+        public ulong Max => GetPercentileValue(100);
+
+        /// <summary>Mean of the buckets' midpoints; NaN when empty.</summary>
+        /// <remarks>Costs a summary: take one, by <see cref="GetSummary"/>, for several figures of one moment.</remarks>
+        public double Mean => GetSummary().Mean;
+
+        /// <summary>Population standard deviation of the buckets' midpoints; NaN when empty.</summary>
+        /// <remarks>Costs a summary, as <see cref="Mean"/> does.</remarks>
+        public double StDev => GetSummary().StDev;
+
         /// <summary>The stated error: 0.5 / block size, which is at most the error asked for.</summary>
         public double RelativeError => Layout.RelativeError;
 
@@ -158,22 +174,27 @@ namespace Picollo.Metrics
         /// <summary>The buckets of this moment.</summary>
         internal PicolloBucket[] CopyBuckets(bool nonEmptyOnly)
         {
-            uint filter = nonEmptyOnly ? 1u : 0u;
             lock (Gate)
-            {
-                SnapshotHandle snapshot = Current();
-                UIntPtr length;
-                int status = NativeMethods.picollo_snapshot_buckets(snapshot, filter, null, UIntPtr.Zero, &length);
-                if (status != (int)PicolloStatus.BufferTooSmall)
-                    Outcome.Check(status);
-                var buckets = new PicolloBucket[checked((int)length)];
-                fixed (PicolloBucket* start = buckets)
-                    if (buckets.Length != 0)
-                        Outcome.Check(NativeMethods.picollo_snapshot_buckets(
-                            snapshot, filter, start, (UIntPtr)buckets.Length, &length));
-                return buckets;
-            }
+                return CopyBuckets(Current(), nonEmptyOnly);
         }
+
+        private static PicolloBucket[] CopyBuckets(SnapshotHandle snapshot, bool nonEmptyOnly)
+        {
+            uint filter = nonEmptyOnly ? 1u : 0u;
+            UIntPtr length;
+            int status = NativeMethods.picollo_snapshot_buckets(snapshot, filter, null, UIntPtr.Zero, &length);
+            if (status != (int)PicolloStatus.BufferTooSmall)
+                Outcome.Check(status);
+            var buckets = new PicolloBucket[checked((int)length)];
+            fixed (PicolloBucket* start = buckets)
+                if (buckets.Length != 0)
+                    Outcome.Check(NativeMethods.picollo_snapshot_buckets(
+                        snapshot, filter, start, (UIntPtr)buckets.Length, &length));
+            return buckets;
+        }
+
+        /// <summary>A snapshot that was made of this.</summary>
+        internal virtual HdrHistogramSnapshot Derived(SnapshotHandle handle) => new HdrHistogramSnapshot(handle);
 
         internal abstract void ThrowIfDisposed();
 

@@ -5,6 +5,8 @@
 //! benchmark measures in blocks, A and B next to each other in each, and judges the differences within blocks, whose number is
 //! that of the independent observations.
 
+#[cfg(doc)]
+use super::Verdict;
 use super::normal;
 use super::quantile::{DEFAULT_CONFIDENCE, order_statistics, share_or};
 use super::{
@@ -107,7 +109,7 @@ pub struct BlockComparison {
     pub lag1: f64,
     /// How many times larger the variance of their mean is than that of as many independent ones.
     pub inflation: f64,
-    /// A [`crate::Verdict`] code.
+    /// A [`Verdict`] code.
     pub verdict: u32,
     /// [`COMPARISON_TOO_FEW`] and its siblings.
     pub flags: u32,

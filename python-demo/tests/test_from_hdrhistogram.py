@@ -1,6 +1,6 @@
 """What those write here who come from PyPI's ``hdrhistogram``: a row for each thing that it does, and each row runs.
 
-``docs/from-hdrhistogram.md`` has these rows. Where ``hdrh`` can be imported, as in ``ci/interop.sh``, theirs runs too, and finds the same.
+``docs/from-hdrhistogram.md`` has them in short. Where ``hdrh`` can be imported, as in ``ci/interop.sh``, theirs runs too, and finds the same.
 """
 
 from __future__ import annotations

@@ -426,7 +426,8 @@ static void texts_in_utf16(void)
         /* Cut in the last line (but for its padding), in the middle of a unit too: it is not there yet. */
         for (size_t cut = 3; cut < 20; cut++) {
             log = open_log(encoded_text, length - cut);
-            CHECK_TEXT("t", next_golden(log.reader).tag);
+            interval = next_golden(log.reader);
+            CHECK_TEXT("t", interval.tag);
             at_the_end(log.reader);
             CHECK_OK(picollo_log_reader_position(log.reader, &bytes, &line));
             CHECK(line == 2 && bytes == (size_t)(strstr(text, "5,000") - text));
@@ -491,6 +492,7 @@ static void logs_that_are_being_written(void)
     static const char whole[] = "1,1,1," GOLDEN_TEXT "\nTag=x,2,1,1," GOLDEN_TEXT;
     const size_t first = (size_t)(strchr(whole, '\n') - whole) + 1;
     uint64_t bytes = 0, line = 0;
+    picollo_log_interval interval;
     log_text log;
     for (size_t length = first; length < sizeof whole - 3; length++) {
         log = open_log(whole, length);
@@ -503,7 +505,8 @@ static void logs_that_are_being_written(void)
     /* It is there, with or without a line end. */
     log = open_log(whole, sizeof whole - 1);
     next_golden(log.reader);
-    CHECK_TEXT("x", next_golden(log.reader).tag);
+    interval = next_golden(log.reader);
+    CHECK_TEXT("x", interval.tag);
     at_the_end(log.reader);
     close_log(log);
     {

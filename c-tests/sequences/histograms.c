@@ -278,11 +278,11 @@ static void op_add(struct world *world)
     const size_t slot = pick(world);
     struct model *const model = world->histogram_models[slot];
     struct snapshot *const other = any_snapshot(world);
-    const uint32_t spread = (uint32_t)rarely(world, 4);
+    const uint32_t spread = rarely(world, 4) ? 1 + (uint32_t)choose(world, 2) : 0;
     picollo_merged merged;
     if (world->histograms[slot] == NULL || other == NULL) return;
     REFUSED(PICOLLO_ERR_NULL_POINTER, merged, picollo_histogram_add(world->histograms[slot], NULL, spread, &merged));
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_histogram_add(world->histograms[slot], other->handle, 2 + spread, &merged));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_histogram_add(world->histograms[slot], other->handle, 3 + spread, &merged));
     if (rarely(world, 2)) {
         EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, spread, NULL));
     } else {
@@ -290,7 +290,7 @@ static void op_add(struct world *world)
         if (!spread) check_merged(world, &model->rule, other, &merged);
     }
     merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule);
-    /* Where spread counts went is the library's to know; none vanishes. */
+    /* Where counts went that were spread, or to low ends, is the library's to know; none vanishes. */
     if (spread) model->exact = 0;
     if (!other->exact) model->exact = model->conserved = 0;
     settle(model);

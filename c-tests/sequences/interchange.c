@@ -117,7 +117,7 @@ static void op_decode_nonsense(struct world *world)
 static void op_subtract(struct world *world)
 {
     struct snapshot *const from = exact_snapshot(world), *const other = another_snapshot(world, from);
-    const uint32_t spread = (uint32_t)choose(world, 2);
+    const uint32_t spread = (uint32_t)choose(world, 3);
     picollo_merged merged;
     if (from == NULL || other == NULL) return;
     if (from == other) {
@@ -128,7 +128,7 @@ static void op_subtract(struct world *world)
     if (spread) {
         /* Nothing vanishes; where it went is the library's to know. */
         picollo_counts counts;
-        EXPECT(PICOLLO_OK, picollo_snapshot_merge(from->handle, other->handle, 1, &merged));
+        EXPECT(PICOLLO_OK, picollo_snapshot_merge(from->handle, other->handle, spread, &merged));
         merge_counts(&from->now, &from->source->rule, &other->now, &other->source->rule);
         from->exact = 0;
         EXPECT(PICOLLO_OK, picollo_snapshot_counts(from->handle, &counts));
@@ -140,7 +140,7 @@ static void op_subtract(struct world *world)
         REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_subtract(from->handle, other->handle, &merged));
         check_snapshot(world, from);
     }
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_merge(from->handle, other->handle, 2, &merged));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_merge(from->handle, other->handle, 3, &merged));
     memset(&merged, UNTOUCHED, sizeof merged);
     EXPECT(PICOLLO_OK, picollo_snapshot_merge(from->handle, other->handle, 0, rarely(world, 2) ? NULL : &merged));
     if (!is_untouched(&merged, 0, sizeof merged)) check_merged(world, &from->source->rule, other, &merged);

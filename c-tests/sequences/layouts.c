@@ -101,6 +101,45 @@ static void op_options(struct world *world)
     picollo_histogram_free(histogram);
 }
 
+/* Another range of it, and an empty snapshot there. */
+static void check_made(struct world *world, const struct rule *rule, const picollo_layout *layout)
+{
+    const uint64_t a = any_value(world), b = any_value(world), lowest = a < b ? a : b, highest = a < b ? b : a;
+    struct rule other = *rule;
+    picollo_layout ranged, told;
+    picollo_snapshot *made = NULL;
+    picollo_counts counts;
+    uint64_t unit = 0;
+    double ratio = 0;
+    EXPECT(PICOLLO_OK, picollo_layout_unit(layout, &unit));
+    SAME(1, unit);
+    REFUSED(PICOLLO_ERR_NULL_POINTER, unit, picollo_layout_unit(NULL, &unit));
+    if (lowest == highest) {
+        REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, ranged, picollo_layout_with_range(layout, lowest, highest, &ranged));
+        return;
+    }
+    EXPECT(PICOLLO_OK, picollo_layout_with_range(layout, lowest, highest, &ranged));
+    other.lowest = bucket_lower(&other, lowest);
+    other.highest = bucket_upper(&other, highest);
+    check_layout(world, &other, &ranged);
+    check_values(world, &other, &ranged);
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, told, picollo_layout_with_range(layout, highest, lowest, &told));
+    if (ranged.length > 100000) return;
+    EXPECT(PICOLLO_OK, picollo_snapshot_create_from_layout(&ranged, &made));
+    EXPECT(PICOLLO_OK, picollo_snapshot_layout(made, &told));
+    check_layout(world, &other, &told);
+    EXPECT(PICOLLO_OK, picollo_snapshot_counts(made, &counts));
+    SAME(0, counts.total + counts.underflow + counts.overflow + counts.lost);
+    EXPECT(PICOLLO_OK, picollo_snapshot_value_ratio(made, &ratio));
+    REQUIRE(ratio == 1);
+    EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_snapshot_update(made, PICOLLO_SINCE_RESET));
+    picollo_snapshot_free(made);
+    ranged.length++;
+    made = NULL;
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_create_from_layout(&ranged, &made));
+    REQUIRE(made == NULL);
+}
+
 static void op_kept(struct world *world)
 {
     const size_t slot = pick(world);
@@ -112,11 +151,13 @@ static void op_kept(struct world *world)
         EXPECT(PICOLLO_OK, picollo_histogram_layout(world->histograms[slot], &layout));
         check_layout(world, &world->histogram_models[slot]->rule, &layout);
         check_values(world, &world->histogram_models[slot]->rule, &layout);
+        check_made(world, &world->histogram_models[slot]->rule, &layout);
     }
     if (snapshot != NULL) {
         EXPECT(PICOLLO_OK, picollo_snapshot_layout(snapshot->handle, &layout));
         check_layout(world, &snapshot->source->rule, &layout);
         check_values(world, &snapshot->source->rule, &layout);
+        check_made(world, &snapshot->source->rule, &layout);
     }
 }
 

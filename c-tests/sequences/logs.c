@@ -180,6 +180,8 @@ static void op_damaged(struct world *world)
     if (text == NULL) abort();
     memcpy(text, log, length);
     for (uint64_t changes = choose(world, 4); length > 0 && changes > 0; changes--) text[choose(world, length)] = (char)choose(world, 256);
+    /* By its mark; then positions are those in a copy. */
+    const int is_utf16 = length > 1 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
     EXPECT(PICOLLO_OK, picollo_log_reader_create(text, length, &reader));
     EXPECT(PICOLLO_OK, picollo_log_reader_set_max_counters(reader, choose(world, 100000)));
     do {
@@ -195,12 +197,17 @@ static void op_damaged(struct world *world)
         if (read != NULL) REQUIRE(memchr(interval.tag, 0, sizeof interval.tag) != NULL && interval.start_seconds == interval.start_seconds);
         EXPECT(PICOLLO_OK, picollo_log_reader_position(reader, &bytes, &line));
         EXPECT(PICOLLO_OK, picollo_log_reader_times(reader, &start, &base));
-        REQUIRE(bytes >= last && bytes <= length);
+        REQUIRE(bytes >= last && (bytes <= length || is_utf16));
         last = bytes;
         picollo_snapshot_free(read);
     } while (status != PICOLLO_END && ++calls < 100);
     REQUIRE(calls <= 12);
-    SAME(length, bytes);
+    /* What was not read is a last line that is not there yet, or NULs. */
+    if (bytes != length && !is_utf16) {
+        size_t nuls = 0;
+        while (bytes + nuls < length && text[bytes + nuls] == 0) nuls++;
+        REQUIRE(bytes + nuls == length || (text[length - 1] != '\n' && text[length - 1] != '\r'));
+    }
     picollo_log_reader_free(reader);
     free(text);
 }

@@ -105,16 +105,13 @@ def unit_of(lowest: int) -> int:
 
 
 def snapshot_of(case: dict[str, Any]) -> picollo.Snapshot:
-    """What holds the counts of a case. Those in units were encoded as such: no histogram here counts in them."""
-    unit = unit_of(case["lowest"])
-    histogram = picollo.Histogram(significant_digits=case["digits"], max=case["highest"] >> unit, mode="single_writer")
+    """What holds the counts of a case."""
+    histogram = picollo.Histogram(
+        significant_digits=case["digits"], max=case["highest"], unit=case["lowest"], mode="single_writer"
+    )
     for value, count in case["values"]:
-        histogram.record_n(value >> unit, count)
-    if not unit:
-        return histogram.snapshot()
-    encoded = histogram.encode("hdr_v2")
-    head = struct.pack(">QQ", case["lowest"], case["highest"])
-    return picollo.Snapshot.decode(encoded[:16] + head + encoded[32:])
+        histogram.record_n(value, count)
+    return histogram.snapshot()
 
 
 def expected(case: dict[str, Any]) -> "list[list[int]]":

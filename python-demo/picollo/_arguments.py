@@ -72,11 +72,14 @@ def histogram_options(
     live_reset: bool,
     max_bytes: int,
     whole_array: bool = False,
+    unit: int = 1,
 ) -> structs.HistogramOptions:
     """The options for the library, of the parameters of :class:`Histogram`."""
     lowest, highest = u64(min, "min"), _MAX if max is None else u64(max, "max")
     if lowest >= highest:
         raise ValueError(f"min must be below max: {lowest} and {highest}")
+    if not 1 <= u64(unit, "unit") <= highest:
+        raise ValueError(f"unit must be within 1 .. max, not {unit}")
     return structs.HistogramOptions(
         struct_size=ctypes.sizeof(structs.HistogramOptions),
         mode=choice(mode, _MODES, "mode"),
@@ -91,6 +94,7 @@ def histogram_options(
         min_trackable=lowest,
         max_trackable=highest,
         max_bytes=u64(max_bytes, "max_bytes"),
+        unit=unit,
     )
 
 
@@ -113,7 +117,9 @@ def described(options: structs.HistogramOptions) -> str:
         else f"relative_error={options.relative_error:g}"
     )
     return (
-        f"{precision}, min={options.min_trackable}, max={options.max_trackable}, mode={_name_of(options.mode, _MODES)}, "
+        f"{precision}, min={options.min_trackable}, max={options.max_trackable}, "
+        + (f"unit={options.unit}, " if options.unit > 1 else "")
+        + f"mode={_name_of(options.mode, _MODES)}, "
         f"storage={_name_of(options.storage, _STORAGES)}, counter_bits={options.counter_bits}"
     )
 

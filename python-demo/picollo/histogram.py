@@ -59,6 +59,8 @@ class Histogram(Recorder):
     :param max_bytes: limit of sparse storage, 0 for none. What does not fit is told by ``lost_count``.
     :param whole_array: count up to the largest value that the array of an HdrHistogram with this ``max`` has room for, as it does:
         8,191 for 5,000 and 3 digits.
+    :param unit: HdrHistogram's lowest discernible value: values are counted in units of the largest power of two in it, so that
+        those below a block of units take fewer counters.
     :param name: default title of summaries and heading in diffs.
     """
 
@@ -79,10 +81,21 @@ class Histogram(Recorder):
         *,
         max_bytes: int = 0,
         whole_array: bool = False,
+        unit: int = 1,
         name: str = "",
     ) -> None:
         options = histogram_options(
-            relative_error, min, max, mode, storage, counter_bits, significant_digits, live_reset, max_bytes, whole_array
+            relative_error,
+            min,
+            max,
+            mode,
+            storage,
+            counter_bits,
+            significant_digits,
+            live_reset,
+            max_bytes,
+            whole_array,
+            unit,
         )
         super().__init__(name)
         pointer = c_void_p()
@@ -292,13 +305,13 @@ class Histogram(Recorder):
         max_counters: int = 0,
         name: str = "",
     ) -> Histogram:
-        """A new histogram with the counts that were encoded, to go on recording into; with the same range, and buckets as fine.
+        """A new histogram with the counts that were encoded, to go on recording into; with the same range and unit, and buckets as fine.
 
         :param data: what :meth:`Snapshot.decode` takes, which also says what is raised.
         """
         snapshot = Snapshot.decode(data, max_counters=max_counters, name=name)
-        relative_error, low, high = layout_of(snapshot)[:3]
-        histogram = cls(relative_error, low, high, mode, storage, name=name)
+        layout = layout_of(snapshot)
+        histogram = cls(layout.relative_error, layout.low, layout.high, mode, storage, unit=layout.unit, name=name)
         histogram.add(snapshot)
         return histogram
 
@@ -315,10 +328,12 @@ class Histogram(Recorder):
 
     def _arguments(self, snapshot: Snapshot) -> dict[str, Any]:
         """What makes another of the kind."""
-        relative_error, low, high = layout_of(snapshot)[:3]
+        layout = layout_of(snapshot)
         # Without options it is a session's.
-        options = {"mode": "single_writer"} if self._options is None else parameters(self._options)
-        return {"relative_error": relative_error, "min": low, "max": high, **options}
+        options: dict[str, Any] = {"mode": "single_writer"} if self._options is None else parameters(self._options)
+        if layout.unit > 1:
+            options["unit"] = layout.unit
+        return {"relative_error": layout.relative_error, "min": layout.low, "max": layout.high, **options}
 
 
 def snapshot_of(source: Any, what: str) -> Snapshot:

@@ -158,8 +158,7 @@ class Layout(NamedTuple):
     high: int
     #: Number of counters.
     counters: int
-    #: Step of the smallest buckets: a power of two. 1 but for what was decoded from an HdrHistogram whose lowest discernible
-    #: value is 2 or more.
+    #: Step of the smallest buckets, a power of two: the largest one in HdrHistogram's lowest discernible value.
     unit: int = 1
     #: Of the HdrHistogram that has these buckets; 0 where there is none, or one of no digits.
     significant_digits: int = 0
@@ -191,6 +190,8 @@ def layout_of(snapshot: Snapshot) -> Layout:
 
 def value_ratio(snapshot: Snapshot) -> float:
     """See :attr:`Snapshot.value_ratio`."""
+    if snapshot._ratio is not None:
+        return snapshot._ratio
     ratio = c_double()
     with snapshot._lock:
         check(held.snapshot_value_ratio(snapshot._handle(), byref(ratio)), "value ratio")
@@ -209,7 +210,9 @@ def copied(snapshot: Snapshot, name: str) -> Snapshot:
     pointer = c_void_p()
     with snapshot._lock:
         check(snapshot._functions.snapshot_copy(snapshot._handle(), byref(pointer)), "copy")
-    return snapshot._adopt(pointer, name)
+    copy = snapshot._adopt(pointer, name)
+    copy._ratio = snapshot._ratio
+    return copy
 
 
 def empty(layout: Layout, name: str = "") -> Snapshot:
@@ -250,6 +253,8 @@ class Accumulator:
         self._as_logs = as_logs
         # Those of the same buckets: adding them up is exact, and midpoints of midpoints would depend on the order.
         self._sums: dict[tuple[float, int], tuple[Snapshot, Layout]] = {}
+        #: That of doubles, which all must have.
+        self._ratio: Optional[float] = None
 
     @property
     def counters(self) -> int:
@@ -258,6 +263,12 @@ class Accumulator:
 
     def add(self, snapshot: Snapshot) -> None:
         """Adds the counts of a snapshot."""
+        ratio = value_ratio(snapshot)
+        if self._ratio is None:
+            self._ratio = ratio
+        elif repr(self._ratio) != repr(ratio):
+            what = f"histograms of doubles whose values are multiplied by {self._ratio!r} and {ratio!r} cannot be added up"
+            raise IncompatibleError(message=what)
         layout = layout_of(snapshot)
         buckets = (layout.relative_error, layout.unit)
         if self._as_logs:
@@ -276,12 +287,14 @@ class Accumulator:
 
     def total(self) -> Optional[Snapshot]:
         """The sum so far; ``None`` of nothing at all. It has no histogram to be updated from."""
-        if len(self._sums) < 2:
-            return next((total for total, _ in self._sums.values()), None)
-        union = reduce(Layout.union, (layout for _, layout in self._sums.values()))
-        all_ = empty(union, self._name)
-        for total, _ in self._sums.values():
-            all_.merge(total)
+        if not self._sums:
+            return None
+        all_ = next(total for total, _ in self._sums.values())
+        if len(self._sums) > 1:
+            all_ = empty(reduce(Layout.union, (layout for _, layout in self._sums.values())), self._name)
+            for total, _ in self._sums.values():
+                all_.merge(total)
+        all_._ratio = self._ratio
         return all_
 
 

@@ -236,6 +236,7 @@ class LogReader(Iterator[LogInterval]):
         unit of the first, over the ranges of all; counts of wider buckets go to the bucket at their low end.
 
         :raises ValueError: when there are none.
+        :raises IncompatibleError: for those of doubles with different ratios (:attr:`Snapshot.value_ratio`).
         """
         try:
             return merged((interval.snapshot for interval in self), name, as_logs=True)

@@ -71,6 +71,9 @@ class Snapshot(Handle):
 
     _KIND = "snapshot"
 
+    #: That of sums, which the library does not know.
+    _ratio: Optional[float] = None
+
     def __init__(self, histogram: c_void_p, footprint: int, name: str = "") -> None:
         """Not for callers: see ``Histogram.snapshot``."""
         self._prepare(footprint, name)
@@ -157,7 +160,8 @@ class Snapshot(Handle):
     @property
     def value_ratio(self) -> float:
         """What values are to be multiplied by, where this was decoded from the ``DoubleHistogram`` of HdrHistogram for Java; 1.0
-        for everything else. Copies keep it; no encoding here, and so no pickle, has it. It may be anything that someone wrote."""
+        for everything else. Copies keep it, and sums, of which all must have the same; no encoding here, and so no pickle, has it.
+        It may be anything that someone wrote."""
         return interchange.value_ratio(self)
 
     def summary(self, values: ValueSelection = "midpoint") -> Summary:
@@ -351,7 +355,7 @@ class Snapshot(Handle):
         return self._combine(other, "merge", lambda *handles: self._functions.snapshot_merge(*handles[:2], code, handles[2]))
 
     def subtract(self, other: Snapshot) -> Merged:
-        """Takes away all counts of another snapshot, from where :meth:`merge` would have put them. So it undoes a merge, and
+        """Takes away all counts of another snapshot, from where :meth:`merge` by midpoints would have put them. So it undoes a merge, and
         tells what came after an earlier snapshot. The next update replaces what is left.
 
         :raises InvalidArgumentError: when there is less here than is to be taken away; nothing is changed then.
@@ -395,6 +399,7 @@ class Snapshot(Handle):
         is lost. Counts of a snapshot with wider buckets go to the bucket at their midpoint. The order makes no difference.
 
         :raises ValueError: for no snapshots at all, which have no range.
+        :raises IncompatibleError: for those of doubles with different ratios (:attr:`value_ratio`).
         """
         return interchange.merged(snapshots, name)
 

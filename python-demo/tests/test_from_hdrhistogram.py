@@ -1,6 +1,6 @@
 """What those write here who come from PyPI's ``hdrhistogram``: a row for each thing that it does, and each row runs.
 
-``docs/from-hdrhistogram.md`` has these rows. Where ``hdrh`` can be imported, as in ``ci/interop.sh``, theirs runs too, and finds the same.
+``docs/from-hdrhistogram.md`` has them in short. Where ``hdrh`` can be imported, as in ``ci/interop.sh``, theirs runs too, and finds the same.
 """
 
 from __future__ import annotations
@@ -46,6 +46,12 @@ ROWS = [
         "other = HdrHistogram(1, 5000, 3)\nother.record_value(8191)\nfound = other.get_total_count()",
         "other = picollo.Histogram(significant_digits=3, max=5000, whole_array=True)\nother.record(8191)\n"
         "found = other.total_count",
+    ),
+    Row(
+        "lowest discernible value",
+        "other = HdrHistogram(20_000, HIGHEST, 3)\nother.record_value(100_000)\nfound = other.get_max_value()",
+        "other = picollo.Histogram(significant_digits=3, max=HIGHEST, unit=20_000)\nother.record(100_000)\n"
+        'found = other.percentile(100, "upper").value',
     ),
     Row(
         "a value out of range is an answer there, and a count here",
@@ -195,6 +201,7 @@ ROWS = [
 #: What both find.
 EXPECTED: dict[str, Any] = {
     "values in range, to the end of the array": 1,
+    "lowest discernible value": 114687,
     "a value out of range is an answer there, and a count here": [False, 0],
     "many of a value": 5,
     "many values": 109,
@@ -263,7 +270,7 @@ def test_traps() -> None:
     small = picollo.Histogram(significant_digits=3, max=5000)
     small.record(5004)
     assert small.counts[:3] == (0, 0, 1)
-    # min is a limit and no unit: with 1 zeros are underflow.
+    # min is a limit, and unit the unit: with a min of 1 zeros are underflow.
     limited = picollo.Histogram(significant_digits=3, min=1, max=5000)
     limited.record(0)
     assert limited.counts[:2] == (0, 1)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import copy
 import csv
 import io
+import pickle
 import random
 import struct
 from pathlib import Path
@@ -25,7 +28,7 @@ DOUBLE_COOKIE = 0x0C72124E
 
 
 def in_units(values: "list[int]", digits: int, lowest: int, highest: int) -> Snapshot:
-    """As an HdrHistogram with this lowest discernible value has them; only what was encoded has a unit."""
+    """As an HdrHistogram with this lowest discernible value encodes them."""
     unit = lowest.bit_length() - 1
     histogram = Histogram(significant_digits=digits, max=max(1, highest >> unit), mode="single_writer")
     histogram.record_many([value >> unit for value in values])
@@ -184,11 +187,62 @@ def test_ratios_of_doubles() -> None:
         assert Snapshot.decode(doubles(strange)).value_ratio == strange
 
 
+def test_sums_of_doubles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: "pytest.CaptureFixture[str]"
+) -> None:
+    """Those of one ratio add up, and keep it; others do not."""
+
+    def line(highest: int, ratio: float, tag: str) -> str:
+        encoded = in_units([16, 17], 2, 1, highest).encode("hdr_v2")
+        doubles = struct.pack(">IIQ", DOUBLE_COOKIE, 2, 2**40) + encoded[:32] + struct.pack(">d", ratio) + encoded[40:]
+        return f"Tag={tag},1,1,1,{base64.b64encode(doubles).decode()}\n"
+
+    same = line(10**4, 0.25, "A") + line(10**6, 0.25, "A") + line(10**5, 0.25, "B") + line(10**4, 0.25, "A")
+    for total in (read_log(same).sum(), Snapshot.merged(i.snapshot for i in read_log(same)), read_log(same).sum().copy()):
+        assert (total.value_ratio, total.total_count) == (0.25, 8)
+    path = tmp_path / "a.hlog"
+    path.write_text(same)
+    monkeypatch.setattr(hlog, "_READY", 10)
+    assert main(["hlog", str(path), "--by-tag", "--format", "csv"]) == 0
+    told = capsys.readouterr()
+    assert told.err == "picollo hlog: these are histograms of doubles: values are to be multiplied by 0.25\n"
+    assert [row["count"] for row in csv.DictReader(io.StringIO(told.out))] == ["6", "2"]
+    mixed = same + line(10**4, 0.5, "A")
+    with pytest.raises(picollo.IncompatibleError, match=r"0\.25 and 0\.5 cannot be added up"):
+        read_log(mixed).sum()
+    path.write_text(mixed)
+    assert main(["hlog", str(path)]) == 1
+    assert "multiplied by 0.25 and by 0.5" in capsys.readouterr().err
+
+
 def test_whole_arrays() -> None:
     histogram: Any = Histogram(significant_digits=3, max=5000, whole_array=True)
     histogram.record_many([5000, 5001, 8191, 8192])
     assert (histogram.snapshot().layout.high, histogram.counts[:3]) == (8191, (3, 0, 1))
     assert Histogram(significant_digits=3, max=5000).snapshot().layout.high == 5000
-    import copy
-
     assert copy.copy(histogram).snapshot().layout == histogram.snapshot().layout
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_histograms_in_units(seed: int) -> None:
+    """What is recorded is what an HdrHistogram has, and what goes on from there counts in the same units."""
+    choice = random.Random(seed)
+    for snapshot, values, digits, lowest in parts(choice):
+        layout = snapshot.layout
+        histogram = Histogram(significant_digits=digits, max=layout.high, unit=lowest)
+        histogram.record_many(values[: len(values) // 2])
+        for value in values[len(values) // 2 :]:
+            histogram.record(value)
+        assert (histogram.snapshot().layout, histogram.snapshot().buckets()) == (layout, snapshot.buckets())
+        again = [
+            Histogram.decode(histogram.encode()), pickle.loads(pickle.dumps(histogram)), copy.copy(histogram),
+            Histogram.decode(snapshot.encode_text()),
+        ]  # fmt: skip
+        for other in again:
+            assert (other.snapshot().layout, other.snapshot().buckets()) == (layout, snapshot.buckets())
+    with pytest.raises(ValueError, match="unit must be within"):
+        Histogram(unit=0)
+    with pytest.raises(ValueError, match="unit must be within"):
+        Histogram(max=10, unit=11)
+    with pytest.raises(picollo.InvalidArgumentError, match=f"unit={2**62}"):
+        Histogram(unit=2**62)

@@ -92,9 +92,15 @@ def run(arguments: argparse.Namespace) -> int:
     groups = _Groups()
     reading = _Reading(arguments)
     for interval in reading.intervals():
+        ratio = interval.snapshot.value_ratio
+        if ratio != groups.ratio and len(groups):
+            raise CommandError(f"these are histograms of doubles whose values are multiplied by {groups.ratio!r} and by {ratio!r}")
+        groups.ratio = ratio
         groups.add(reading.group_of(interval), interval.snapshot)
     if not len(groups):
         raise CommandError(reading.why_nothing())
+    if groups.ratio != 1.0:
+        _tell(f"these are histograms of doubles: values are to be multiplied by {groups.ratio!r}")
     if arguments.format.startswith("hgrm"):
         _write_hgrm(arguments, reading, groups)
     else:
@@ -209,6 +215,8 @@ class _Groups:
         self._ready: OrderedDict[Group, Accumulator] = OrderedDict()
         self._counters = 0
         self._waiting: dict[Group, bytes] = {}
+        #: What values are to be multiplied by.
+        self.ratio = 1.0
 
     def __len__(self) -> int:
         return len(self._ready) + len(self._waiting)
@@ -220,7 +228,7 @@ class _Groups:
             accumulator = self._ready[group] = Accumulator(as_logs=True)
             encoded = self._waiting.pop(group, None)
             if encoded is not None:
-                accumulator.add(Snapshot.decode(encoded, max_counters=ANY_COUNTERS))
+                accumulator.add(self._decoded(encoded))
                 self._counters += accumulator.counters
         else:
             self._ready.move_to_end(group)
@@ -234,6 +242,12 @@ class _Groups:
             assert total is not None
             self._waiting[oldest] = total.encode("native")
 
+    def _decoded(self, encoded: bytes) -> Snapshot:
+        snapshot = Snapshot.decode(encoded, max_counters=ANY_COUNTERS)
+        # Which is in no encoding.
+        snapshot._ratio = self.ratio
+        return snapshot
+
     def sums(self) -> Iterator[tuple[Group, Snapshot]]:
         """The sums by tag and time."""
         for group in sorted([*self._ready, *self._waiting]):
@@ -242,7 +256,7 @@ class _Groups:
                 assert total is not None
                 yield group, total
             else:
-                yield group, Snapshot.decode(self._waiting[group], max_counters=ANY_COUNTERS)
+                yield group, self._decoded(self._waiting[group])
 
 
 def _table_of(arguments: argparse.Namespace, reading: _Reading, groups: _Groups) -> str:

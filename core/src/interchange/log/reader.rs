@@ -28,7 +28,7 @@ const NO_TIME: f64 = 9_223_372_036_854_776.0;
 /// the end of an interval where others have its length (C, told by a timestamp that is absolute and not above it);
 /// intervals without times (Java), which begin and end at 0.
 ///
-/// A last line without a line end that cannot be read, or whose histogram is cut, is not there yet: its writer still runs.
+/// A last line without a line end that is no interval, or whose histogram is cut, is not there yet: its writer still runs.
 /// So are NULs at the end. [`Reader::position`] is then where it begins. (Without an allocator histograms are not looked at
 /// here.)
 ///
@@ -223,16 +223,21 @@ impl<'a> Iterator for Reader<'a> {
         loop {
             let (line, end) = self.peek_line()?;
             let before = self.clone();
+            let is_unfinished = self.is_unfinished(end);
             (self.at, self.line) = (end, self.line + 1);
             match line.first() {
                 None => {}
+                Some(b'#' | b'"' | b'S') if is_unfinished => {
+                    *self = before;
+                    return None;
+                }
                 Some(b'#') => self.read_comment(line),
                 // The legend, with or without quotes.
                 Some(b'"') => {}
                 Some(_) if line.starts_with(b"StartTimestamp") => {}
                 Some(_) => {
                     let interval = self.read_interval(line);
-                    if self.is_unfinished(end) && !Self::is_whole(&interval) {
+                    if is_unfinished && !Self::is_whole(&interval) {
                         *self = before;
                         return None;
                     }

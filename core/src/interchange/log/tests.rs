@@ -268,6 +268,19 @@ fn what_is_not_there_yet() {
             assert_eq!(reader.next(), None);
         }
     }
+    // Comments and legends are not there by halves either.
+    for line in ["#[StartTime: 1441812279.5 (s)]", "\"StartTimestamp\",\"Int", "StartTimestamp,Int"] {
+        for cut in 1..=line.len() {
+            let log = [&log[..first], &line[..cut]].concat();
+            let mut reader = Reader::new(log.as_bytes());
+            assert!(reader.next().unwrap().is_ok());
+            assert_eq!(
+                (reader.next(), reader.position(), reader.start_seconds()),
+                (None, first, Some(5.0)),
+                "{log:?}"
+            );
+        }
+    }
     // With a line end it is an error.
     let broken = std::format!("{}\n", &log[..first + 9]);
     assert_eq!(Reader::new(broken.as_bytes()).nth(1), Some(Err(Error::Corrupt)));

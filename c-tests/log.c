@@ -407,7 +407,8 @@ static size_t utf16(char *out, const char *text, int little)
 
 static void texts_in_utf16(void)
 {
-    static const char text[] = "#[StartTime: 1441812279,474 (s)]\r\nTag=t,1,500,0,250,2,769," GOLDEN_TEXT "\r\n5,000,1,000,1,000," GOLDEN_TEXT;
+    static const char text[] = "#[StartTime: 1441812279,474 (s)]\r\nTag=t,1,500,0,250,2,769," GOLDEN_TEXT "\r\n"
+                               "5,000,1,000,1,000," GOLDEN_TEXT;
     char encoded_text[2 * sizeof text];
     for (int little = 0; little < 2; little++) {
         const size_t length = utf16(encoded_text, text, little);

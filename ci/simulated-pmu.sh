@@ -3,7 +3,7 @@
 # matrix in C, one scenario for each width from Python, what a reading costs, and the demos of counters in C and Python.
 # Needs the staged library (ci/stage.sh). Ends with a line "N passed, N failed".
 #
-#   ci/simulated-pmu.sh         all of that
+#   ci/simulated-pmu.sh         all of that: 100,000 readings of each scenario, or as many as SIMULATED_PMU_READS says
 #   ci/simulated-pmu.sh clr     C#'s tests of it on CoreCLR, which ci/dotnet.sh has to have set up
 set -euo pipefail
 cd "$(dirname "$0")/.."

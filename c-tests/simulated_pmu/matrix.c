@@ -134,6 +134,14 @@ static int read_and_check(struct bench *bench, uint32_t how)
 
 static const char *const GROUP[2] = {"cycles", "instructions"};
 
+/* Readings of each scenario: 100,000, or as many as SIMULATED_PMU_READS says. */
+static int reads_of_each(void)
+{
+    const char *const text = getenv("SIMULATED_PMU_READS");
+    const int reads = text == NULL ? 100000 : atoi(text);
+    return rounds(reads < 1000 ? 1000 : reads);
+}
+
 enum { MID_READ = 1, HIDDEN_INDEX = 2, NO_USER_READS = 4, SHORT_PERIOD = 8, ALSO_SYSCALLS = 16, IDLE = 32 };
 
 struct scenario {
@@ -176,7 +184,7 @@ static void run_scenario(const struct scenario *scenario, uint32_t width, uint32
 
     struct bench bench;
     open_bench(&bench, 0, rotates ? MANY : GROUP, rotates ? 6 : 2);
-    const int reads = rounds(100000) + 1;
+    const int reads = reads_of_each() + 1;
     uint64_t random = width + user_time, moves = 0;
     for (int i = 0; i < reads; i++) {
         /* Small numbers, now and then a large one, now and then more than the counter holds. */
@@ -273,7 +281,7 @@ static void pinned_without_room(void)
             CHECK(info.flags & PICOLLO_EVENT_INFO_FAST);
             CHECK(strstr(info.message, "pinned") != NULL);
         }
-        const int reads = rounds(100000);
+        const int reads = reads_of_each();
         for (int i = 0; i < reads; i++) {
             simulated_pmu_count((uint64_t)i);
             if (!read_and_check(&bench, PICOLLO_READ_AUTO)) break;

@@ -204,7 +204,7 @@ impl Snapshot {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::layout::layout::MAX_SCALE;
     use crate::snapshot::snapshot::Counts;
@@ -213,7 +213,7 @@ mod tests {
     use std::vec::Vec;
 
     /// What recording so often gives.
-    fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
+    pub(in crate::snapshot) fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
         let mut snapshot = Snapshot::boxed(layout).unwrap();
         snapshot.rewrite(|counts| {
             for &(value, count) in values {

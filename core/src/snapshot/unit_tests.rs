@@ -1,6 +1,5 @@
 //! Snapshots of layouts with a unit, against snapshots without one of values that are shifted.
 
-use std::boxed::Box;
 use std::vec::Vec;
 
 use proptest::prelude::*;
@@ -8,23 +7,10 @@ use proptest::prelude::*;
 use crate::interchange::Encoding;
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
+use crate::snapshot::merge::tests::snapshot;
 use crate::snapshot::snapshot::{Counts, Snapshot};
 
 const SCALES: [u32; 6] = [0, 4, 7, 10, 14, 17];
-
-fn snapshot(layout: Layout, values: &[(u64, u64)]) -> Box<Snapshot> {
-    let mut snapshot = Snapshot::boxed(layout).unwrap();
-    snapshot.rewrite(|counts| {
-        for &(value, count) in values {
-            match counts.add(layout.storage_index(value) as usize, count.into()) {
-                Some(left) => assert_eq!(left, 0),
-                None if layout.is_below(value) => counts.underflow += count,
-                None => counts.overflow += count,
-            }
-        }
-    });
-    snapshot
-}
 
 fn buckets(snapshot: &Snapshot) -> Vec<(u64, u64, u64)> {
     snapshot.recorded_buckets().map(|bucket| (bucket.lower, bucket.upper, bucket.count)).collect()

@@ -16,7 +16,7 @@ use crate::platform::atomics::{AtomicU32, AtomicU64};
 /// single-writer one it is the writer.
 ///
 /// Whoever records by other means than [`Recorder::record`] (a binding, inlined C) does what that does: with
-/// `index = layout.recording_index(value)`, if `index <` [`Recorder::length`], adds one to the cell by a relaxed load and store. For
+/// `index = layout.storage_index(value)`, if `index <` [`Recorder::length`], adds one to the cell by a relaxed load and store. For
 /// an index out of range, and a 32-bit cell that is all ones, it calls [`SharedHistogram::record`] instead.
 #[derive(Debug)]
 pub struct Recorder {

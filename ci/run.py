@@ -36,7 +36,8 @@ class Job:
     limit: int
     # Run by bash in the root of the tree.
     command: str
-    # May run while another such job does: it does not compile, measure, or use debug registers, which two must not at once.
+    # May run while another such job does: it takes no times, does not compile for long, and does not use debug registers, which
+    # two must not at once.
     beside: bool = False
     # Jobs that have to pass before, and are run before where they are not asked for.
     needs: tuple = ("stage",)
@@ -50,13 +51,14 @@ COMMIT = [
     Job("c", 240, "make --no-print-directory -j2 -C c-tests test"),
     Job("cpp", 180, "ci/cpp.sh"),
     Job("abi", 180, "ci/describe.sh --check && ci/abi.sh"),
-    Job("python", 300, "python-demo/run-tests.sh -q -ra"),
-    Job("cost", 240, "ci/cost.sh"),
+    Job("python", 300, "python-demo/run-tests.sh -q -ra", beside=True),
+    # Counts instructions, and takes no times.
+    Job("cost", 240, "ci/cost.sh", beside=True),
+    Job("docs", 60, "ci/docs.sh links readme projects", beside=True),
+    Job("ci", 180, "python3 -m unittest discover -s ci/tests", beside=True, needs=()),
     Job("simulated-pmu", 180, "SIMULATED_PMU_READS=20000 ci/simulated-pmu.sh"),
     Job("loom", 240, "ci/loom.sh", needs=()),
     Job("asan", 300, "ci/sanitizers.sh asan c", needs=()),
-    Job("docs", 60, "ci/docs.sh links readme projects", beside=True),
-    Job("ci", 180, "python3 -m unittest discover -s ci/tests", beside=True, needs=()),
 ]
 
 NIGHTLY = [

@@ -21,8 +21,12 @@ plant() {
         echo "BROKEN    $2: does not compile"
         sed 's/^/    /' "$copy/log" | grep -A5 'error' | head -n 20
         missed=$((missed + 1))
-    elif (cd "$copy" && timeout 300 cargo test --quiet --package "picollo-$1" --lib "$3" >"$copy/log" 2>&1); then
+    elif (cd "$copy" && timeout "${LOOM_BUG_SECONDS:-600}" cargo test --quiet --package "picollo-$1" --lib "$3" >"$copy/log" 2>&1); then
         echo "MISSED    $2: $3 passes"
+        missed=$((missed + 1))
+    elif ! grep -q 'panicked at' "$copy/log"; then
+        # Out of time, most likely: nothing was noticed.
+        echo "MISSED    $2: $3 ended without a finding: $(tail -n 1 "$copy/log")"
         missed=$((missed + 1))
     else
         echo "noticed   $2: $(grep -m 1 -A1 'panicked at' "$copy/log" | tail -n 1)"

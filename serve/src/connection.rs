@@ -1,0 +1,243 @@
+//! One connection: a request is read, answered, and the connection closed, all within a time.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use crate::options::{Answer, Options};
+use crate::request::{self, Method, Refusal, Request};
+
+/// What is common to the streams of the standard library.
+pub(crate) trait Stream: Read + Write {
+    fn read_timeout(&self, time: Duration) -> io::Result<()>;
+    fn write_timeout(&self, time: Duration) -> io::Result<()>;
+    fn end_writing(&self) -> io::Result<()>;
+}
+
+macro_rules! stream {
+    ($name:ty) => {
+        impl Stream for $name {
+            fn read_timeout(&self, time: Duration) -> io::Result<()> {
+                self.set_read_timeout(Some(time))
+            }
+            fn write_timeout(&self, time: Duration) -> io::Result<()> {
+                self.set_write_timeout(Some(time))
+            }
+            fn end_writing(&self) -> io::Result<()> {
+                self.shutdown(Shutdown::Write)
+            }
+        }
+    };
+}
+stream!(TcpStream);
+#[cfg(unix)]
+stream!(UnixStream);
+
+/// What is left until a deadline; an error when nothing is. (A time of zero would mean to wait for ever.)
+pub(crate) fn left(deadline: Instant) -> io::Result<Duration> {
+    match deadline.checked_duration_since(Instant::now()) {
+        Some(left) if !left.is_zero() => Ok(left),
+        _ => Err(ErrorKind::TimedOut.into()),
+    }
+}
+
+/// Writes all of it before a deadline, however little is taken at once.
+pub(crate) fn write_all(stream: &mut dyn Stream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        stream.write_timeout(left(deadline)?)?;
+        match stream.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Reads what there is, at most `buffer`, before a deadline. 0: the other side has ended.
+pub(crate) fn read_some(stream: &mut dyn Stream, buffer: &mut [u8], deadline: Instant) -> io::Result<usize> {
+    loop {
+        stream.read_timeout(left(deadline)?)?;
+        match stream.read(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// Reads one request and answers it. Errors are those of the connection, which is then just closed.
+pub(crate) fn answer(
+    stream: &mut dyn Stream,
+    options: &Options,
+    is_local: bool,
+    answer: &dyn Fn(&str) -> Result<Answer, String>,
+) -> io::Result<()> {
+    let asked = match read_head(stream, options)? {
+        Some(head) => request::parse(&head),
+        None => return Ok(()),
+    };
+    let mut is_head = false;
+    let response = match asked.and_then(|request| {
+        is_head = request.method == Method::Head;
+        check(&request, options, is_local)?;
+        Ok(request)
+    }) {
+        Ok(request) if request.path == options.path => match answer(&request.accept) {
+            Ok(answer) => response(200, &answer.content_type, "Vary: Accept\r\n", &answer.body, is_head),
+            Err(error) => plain(500, &error, is_head),
+        },
+        Ok(_) => {
+            let page = format!(
+                "<!DOCTYPE html><title>Picollo</title><a href=\"{0}\">{0}</a>\n",
+                escape(&options.path)
+            );
+            response(200, "text/html; charset=utf-8", "", page.as_bytes(), is_head)
+        }
+        Err(Refusal(status, what)) => plain(status, what, is_head),
+    };
+    finish(stream, &response, options)
+}
+
+/// Writes an answer, and closes so that it arrives: what was sent to a closed socket would make the kernel throw it away.
+pub(crate) fn finish(stream: &mut dyn Stream, response: &[u8], options: &Options) -> io::Result<()> {
+    write_all(stream, response, Instant::now() + options.response_time)?;
+    stream.end_writing()?;
+    let (deadline, mut rest) = (Instant::now() + Duration::from_secs(1), [0; 4096]);
+    // As much as a pipeline or a body may have brought, and no more.
+    for _ in 0..16 {
+        if read_some(stream, &mut rest, deadline)? == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The head of a request. `None` where the other side ended before it sent one.
+fn read_head(stream: &mut dyn Stream, options: &Options) -> io::Result<Option<Vec<u8>>> {
+    let deadline = Instant::now() + options.request_time;
+    let mut head = Vec::new();
+    let mut buffer = [0; 2048];
+    loop {
+        let read = match read_some(stream, &mut buffer, deadline) {
+            Ok(0) => return Ok(None),
+            Ok(read) => read,
+            // Told, as far as that still arrives: somebody may be there who is just slow.
+            Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
+                finish(stream, &plain(408, "the request took too long", false), options)?;
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        head.extend_from_slice(&buffer[..read]);
+        if let Some(length) = request::head_length(&head) {
+            if length > options.head_bytes {
+                break;
+            }
+            head.truncate(length);
+            return Ok(Some(head));
+        }
+        if head.len() > options.head_bytes {
+            break;
+        }
+    }
+    finish(stream, &plain(431, "the headers are too long", false), options)?;
+    Ok(None)
+}
+
+/// Whether a request may be answered.
+fn check(request: &Request, options: &Options, is_local: bool) -> Result<(), Refusal> {
+    if request.method == Method::Other {
+        return Err(Refusal(405, "only GET and HEAD"));
+    }
+    // A page that somebody else's name server sends to this address must not read what is here.
+    if is_local && !request.host.as_deref().is_none_or(|host| is_own_name(host, &options.hosts)) {
+        return Err(Refusal(403, "not a name of this endpoint: see the option for hosts"));
+    }
+    if request.path != options.path && request.path != "/" {
+        return Err(Refusal(404, "nothing is here"));
+    }
+    Ok(())
+}
+
+/// Whether a `Host` is an address, `localhost`, or one of the names that were given.
+fn is_own_name(host: &str, names: &[String]) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
+        _ => host,
+    };
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    address.parse::<std::net::IpAddr>().is_ok()
+        || name.eq_ignore_ascii_case("localhost")
+        || names.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+pub(crate) fn plain(status: u16, what: &str, is_head: bool) -> Vec<u8> {
+    let more = if status == 405 {
+        "Allow: GET, HEAD\r\n"
+    } else if status == 503 {
+        "Retry-After: 1\r\n"
+    } else {
+        ""
+    };
+    response(status, "text/plain; charset=utf-8", more, format!("{what}\n").as_bytes(), is_head)
+}
+
+fn response(status: u16, content_type: &str, more: &str, body: &[u8], is_head: bool) -> Vec<u8> {
+    let reason = match status {
+        200 => "OK",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        431 => "Request Header Fields Too Large",
+        503 => "Service Unavailable",
+        505 => "HTTP Version Not Supported",
+        _ => "Internal Server Error",
+    };
+    // A line end in a type would begin another header.
+    let content_type: String = content_type.chars().filter(|character| !character.is_control()).collect();
+    let mut response = format!(
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n{more}\
+         X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n",
+        body.len()
+    )
+    .into_bytes();
+    if !is_head {
+        response.extend_from_slice(body);
+    }
+    response
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_endpoint() {
+        let names = ["metrics.internal".to_owned()];
+        for own in [
+            "localhost",
+            "LOCALHOST:9464",
+            "127.0.0.1:1",
+            "[::1]:9464",
+            "[::1]",
+            "192.0.2.7",
+            "metrics.internal:80",
+        ] {
+            assert!(is_own_name(own, &names), "{own}");
+        }
+        for other in
+            ["evil.example", "localhost.evil.example:80", "127.0.0.1.evil.example", "", ":80", "localhost:x"]
+        {
+            assert!(!is_own_name(other, &names), "{other}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What the environment says: the variables of the OpenTelemetry specification (protocol/exporter and SDK environment variables).
+
+use std::time::Duration;
+
+use crate::otlp::url::Url;
+
+/// Whether a push has the counts since the beginning, or since the last push that arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Temporality {
+    /// Since the beginning. The default.
+    #[default]
+    Cumulative,
+    /// Since the last push that was accepted.
+    Delta,
+}
+
+/// Where, how and how often to push.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Settings {
+    /// The collector: `http://localhost:4318/v1/metrics`.
+    pub url: Url,
+    /// Sent along, for a collector that wants a token.
+    pub headers: Vec<(String, String)>,
+    /// How long one request may take, its answer included. 10 seconds.
+    pub timeout: Duration,
+    /// From one push to the next. 60 seconds.
+    pub interval: Duration,
+    /// Since when counts are.
+    pub temporality: Temporality,
+    /// The attributes of what pushes, `service.name` among them.
+    pub resource: Vec<(String, String)>,
+    /// What was asked for and is not done, a sentence each: for a log.
+    pub notes: Vec<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            url: Url { host: "localhost".into(), port: 4318, path: "/v1/metrics".into() },
+            headers: Vec::new(),
+            timeout: Duration::from_secs(10),
+            interval: Duration::from_secs(60),
+            temporality: Temporality::Cumulative,
+            resource: vec![("service.name".into(), "unknown_service".into())],
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// As the environment says. `None` where OTEL_SDK_DISABLED says not to push at all; an error for what cannot be done
+    /// (`https`, `grpc`), in a sentence that says what to do.
+    pub fn from_environment() -> Result<Option<Settings>, String> {
+        Settings::from_lookup(|name| std::env::var(name).ok())
+    }
+
+    /// As [`Settings::from_environment`], of what `look_up` finds under a variable's name.
+    pub fn from_lookup(look_up: impl Fn(&str) -> Option<String>) -> Result<Option<Settings>, String> {
+        // Empty is the same as not set, as the specification says.
+        let get =
+            |name: &str| look_up(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let of_metrics = |name: &str| {
+            get(&format!("OTEL_EXPORTER_OTLP_METRICS_{name}"))
+                .or_else(|| get(&format!("OTEL_EXPORTER_OTLP_{name}")))
+        };
+        if get("OTEL_SDK_DISABLED").is_some_and(|text| text.eq_ignore_ascii_case("true")) {
+            return Ok(None);
+        }
+        let mut settings = Settings::default();
+        match of_metrics("PROTOCOL").as_deref() {
+            None | Some("http/protobuf") => {}
+            Some(other) => {
+                return Err(format!(
+                    "the protocol {other} is not spoken here; set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, port 4318 of most collectors"
+                ));
+            }
+        }
+        if let Some(url) = get("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT") {
+            settings.url = Url::parse(&url)?;
+        } else if let Some(base) = get("OTEL_EXPORTER_OTLP_ENDPOINT") {
+            settings.url = Url::parse(&base)?;
+            let slash = if settings.url.path.ends_with('/') { "" } else { "/" };
+            settings.url.path += slash;
+            settings.url.path += "v1/metrics";
+        }
+        if let Some(text) = of_metrics("HEADERS") {
+            settings.headers = pairs("OTEL_EXPORTER_OTLP_HEADERS", &text, &mut settings.notes);
+            settings.headers.retain(|(name, value)| {
+                let good = !name.is_empty()
+                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+                    && value.bytes().all(|byte| byte >= b' ' && byte != 0x7f);
+                if !good {
+                    settings.notes.push(format!("the header {name:?} is not a proper one, and is left out"));
+                }
+                good
+            });
+        }
+        match of_metrics("COMPRESSION").as_deref() {
+            None | Some("none") => {}
+            Some(other) => settings.notes.push(format!("{other} was asked for; pushes are not compressed")),
+        }
+        let notes = &mut settings.notes;
+        settings.timeout = milliseconds("TIMEOUT", of_metrics("TIMEOUT"), settings.timeout, notes);
+        settings.interval = milliseconds(
+            "OTEL_METRIC_EXPORT_INTERVAL",
+            get("OTEL_METRIC_EXPORT_INTERVAL"),
+            settings.interval,
+            notes,
+        );
+        match get("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE")
+            .map(|text| text.to_ascii_lowercase())
+            .as_deref()
+        {
+            None | Some("cumulative") => {}
+            // Low memory means delta for all that is counted as it happens, as everything here is.
+            Some("delta" | "lowmemory") => settings.temporality = Temporality::Delta,
+            Some(other) => {
+                settings.notes.push(format!("the temporality {other} is not known; pushes are cumulative"))
+            }
+        }
+        if let Some(text) = get("OTEL_RESOURCE_ATTRIBUTES") {
+            for (name, value) in pairs("OTEL_RESOURCE_ATTRIBUTES", &text, &mut settings.notes) {
+                settings.set_attribute(&name, value);
+            }
+        }
+        if let Some(name) = get("OTEL_SERVICE_NAME") {
+            settings.set_attribute("service.name", name);
+        }
+        Ok(Some(settings))
+    }
+
+    /// Sets an attribute of the resource, in place of one of this name.
+    pub fn set_attribute(&mut self, name: &str, value: String) {
+        match self.resource.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => *old = value,
+            None => self.resource.push((name.into(), value)),
+        }
+    }
+}
+
+/// `a=1,b=2`, with percent-encoding, as W3C Baggage has it. Of two of a name the last counts.
+fn pairs(variable: &str, text: &str, notes: &mut Vec<String>) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let decoded = part
+            .split_once('=')
+            .and_then(|(name, value)| Some((percent_decoded(name.trim())?, percent_decoded(value.trim())?)));
+        match decoded {
+            Some((name, value)) => {
+                pairs.retain(|(known, _)| *known != name);
+                pairs.push((name, value));
+            }
+            None => {
+                notes.push(format!("a part of {variable} is not of the form name=value, and is left out"))
+            }
+        }
+    }
+    pairs
+}
+
+/// `None` where it is not well formed, or not UTF-8.
+fn percent_decoded(text: &str) -> Option<String> {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let [first, after @ ..] = rest {
+        rest = after;
+        bytes.push(match (first, after) {
+            (b'%', [high, low, after @ ..]) => {
+                rest = after;
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                (digit(*high)? * 16 + digit(*low)?) as u8
+            }
+            (b'%', _) => return None,
+            _ => *first,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn milliseconds(name: &str, text: Option<String>, otherwise: Duration, notes: &mut Vec<String>) -> Duration {
+    match text.as_deref().map(str::parse) {
+        None => otherwise,
+        // A time of zero would be no time at all.
+        Some(Ok(time @ 1..)) => Duration::from_millis(time),
+        Some(_) => {
+            notes.push(format!("{name} is not a number of milliseconds; it is {}", otherwise.as_millis()));
+            otherwise
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(variables: &[(&str, &str)]) -> Result<Option<Settings>, String> {
+        Settings::from_lookup(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    fn settings(variables: &[(&str, &str)]) -> Settings {
+        from(variables).unwrap().unwrap()
+    }
+
+    #[test]
+    fn nothing_said_is_the_default() {
+        assert_eq!(settings(&[]), Settings::default());
+        assert_eq!(
+            settings(&[("OTEL_EXPORTER_OTLP_ENDPOINT", " "), ("OTEL_SDK_DISABLED", "")]),
+            Settings::default()
+        );
+        assert_eq!(Settings::default().url.to_string(), "http://localhost:4318/v1/metrics");
+    }
+
+    #[test]
+    fn the_base_gets_a_path_and_the_endpoint_of_metrics_does_not() {
+        for (base, url) in [
+            ("http://a:1", "http://a:1/v1/metrics"),
+            ("http://a:1/", "http://a:1/v1/metrics"),
+            ("http://a:1/otlp", "http://a:1/otlp/v1/metrics"),
+        ] {
+            assert_eq!(settings(&[("OTEL_EXPORTER_OTLP_ENDPOINT", base)]).url.to_string(), url);
+        }
+        let both = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a"),
+            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://b:4318"),
+        ];
+        assert_eq!(settings(&both).url.to_string(), "http://b:4318/");
+    }
+
+    #[test]
+    fn all_variables_are_read_and_those_of_metrics_come_first() {
+        let settings = settings(&[
+            ("OTEL_EXPORTER_OTLP_HEADERS", "a=1"),
+            ("OTEL_EXPORTER_OTLP_METRICS_HEADERS", "Authorization=Bearer%20x%3D, b = 2 ,b=3"),
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "10"),
+            ("OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "250"),
+            ("OTEL_METRIC_EXPORT_INTERVAL", "1000"),
+            ("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "DELTA"),
+            ("OTEL_RESOURCE_ATTRIBUTES", "service.name=attributes,host=h%C3%A4"),
+            ("OTEL_SERVICE_NAME", "checkout"),
+            ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/protobuf"),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+        ]);
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(settings.headers, [pair("Authorization", "Bearer x="), pair("b", "3")]);
+        assert_eq!((settings.timeout.as_millis(), settings.interval.as_millis()), (250, 1000));
+        assert_eq!(settings.temporality, Temporality::Delta);
+        assert_eq!(settings.resource, [pair("service.name", "checkout"), pair("host", "hä")]);
+        assert_eq!(settings.notes, [""; 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_an_error_and_what_is_odd_is_told() {
+        assert_eq!(from(&[("OTEL_SDK_DISABLED", "TRUE")]), Ok(None));
+        for (variable, value, part) in [
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://a", "through your collector"),
+            ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "a:4318", "not an http"),
+        ] {
+            assert!(from(&[(variable, value)]).unwrap_err().contains(part), "{variable}");
+        }
+        for (variable, value) in [
+            ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon"),
+            ("OTEL_METRIC_EXPORT_INTERVAL", "0"),
+            ("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "sometimes"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "no equals sign"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "a=%0d%0aHost: b"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "a b=c"),
+            ("OTEL_RESOURCE_ATTRIBUTES", "a=%f"),
+            ("OTEL_RESOURCE_ATTRIBUTES", "a=%ff"),
+        ] {
+            let settings = settings(&[(variable, value)]);
+            assert_eq!(settings.notes.len(), 1, "{variable}={value}");
+            assert_eq!(Settings { notes: vec![], ..settings }, Settings::default());
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Over real sockets, with peers that behave and peers that do not.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+use crate::{Answer, Options, Server};
+
+fn echo(accept: &str) -> Result<Answer, String> {
+    match accept {
+        "fail" => Err("on purpose".into()),
+        "panic" => panic!("on purpose"),
+        _ => Ok(Answer {
+            content_type: "text/x\r\nSet-Cookie: a".into(),
+            body: format!("<{accept}>").into_bytes(),
+        }),
+    }
+}
+
+fn start(options: Options) -> Server {
+    Server::start("127.0.0.1:0", options, echo).unwrap()
+}
+
+fn quick() -> Options {
+    Options { request_time: Duration::from_millis(200), ..Options::default() }
+}
+
+fn connect(server: &Server) -> TcpStream {
+    let stream = TcpStream::connect(server.address()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream
+}
+
+/// All that is answered until the end.
+fn ask(server: &Server, request: &str) -> String {
+    let mut stream = connect(server);
+    stream.write_all(request.as_bytes()).unwrap();
+    rest(stream)
+}
+
+fn rest(mut stream: impl Read) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+fn status(answer: &str) -> &str {
+    answer.split(' ').nth(1).unwrap_or("none")
+}
+
+#[test]
+fn metrics_are_answered() {
+    let server = start(quick());
+    let answer = ask(&server, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\n\r\n");
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert_eq!((status(head), body), ("200", "<text/plain>"));
+    assert!(head.contains("\r\nContent-Length: 12\r\n"), "{head}");
+    // What the source says cannot begin a header.
+    assert!(head.contains("Content-Type: text/xSet-Cookie: a\r\n"), "{head}");
+
+    let head = ask(&server, "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain\r\n\r\n");
+    assert!(head.contains("\r\nContent-Length: 12\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+
+    for (request, expected) in [
+        ("GET / HTTP/1.0\r\n\r\n", "200"),
+        ("GET /metrics?x=1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "200"),
+        ("GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
+        ("DELETE /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"),
+        ("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403"),
+        ("GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "403"),
+        ("GET /metrics HTTP/1.1\r\nAccept: fail\r\n\r\n", "500"),
+        ("GET /metrics HTTP/1.1\r\nAccept: panic\r\n\r\n", "500"),
+        ("nonsense\r\n\r\n", "400"),
+    ] {
+        assert_eq!(status(&ask(&server, request)), expected, "{request:?}");
+    }
+    assert!(ask(&server, "DELETE /metrics HTTP/1.1\r\n\r\n").contains("Allow: GET, HEAD\r\n"));
+}
+
+#[test]
+fn what_comes_after_a_request_is_not_read_as_one() {
+    let server = start(quick());
+    let one = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    // Large enough that a close with it unread would take the answer with it.
+    let answer = ask(&server, &one.repeat(500));
+    assert_eq!(answer.matches("HTTP/1.1 200").count(), 1, "{answer}");
+    assert!(answer.ends_with("<>"), "{answer}");
+}
+
+#[test]
+fn the_slow_and_the_large_are_shed() {
+    let server = start(quick());
+    // A byte at a time, for ever: the time is that of the whole request.
+    let mut slow = connect(&server);
+    let began = Instant::now();
+    while slow.write_all(b"G").is_ok() && began.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(began.elapsed() < Duration::from_secs(20));
+    // Nothing at all.
+    assert_eq!(status(&rest(connect(&server))), "408");
+    // Half of it, and an end.
+    let mut half = connect(&server);
+    half.write_all(b"GET /metrics HT").unwrap();
+    half.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(rest(half), "");
+    let large = format!("GET /metrics HTTP/1.1\r\nA: {}", "a".repeat(20_000));
+    assert_eq!(status(&ask(&server, &large)), "431");
+    // And it still answers.
+    assert_eq!(status(&ask(&server, "GET /metrics HTTP/1.1\r\n\r\n")), "200");
+}
+
+#[test]
+fn those_who_take_nothing_do_not_stay() {
+    let options = Options { response_time: Duration::from_millis(200), ..quick() };
+    let done = Arc::new(AtomicUsize::new(0));
+    let counted = done.clone();
+    let server = Server::start("127.0.0.1:0", Options { connections: 1, ..options }, move |_| {
+        counted.fetch_add(1, SeqCst);
+        Ok(Answer { content_type: "text/plain".into(), body: vec![b'a'; 64 << 20] })
+    })
+    .unwrap();
+    let mut stuck = connect(&server);
+    stuck.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+    // The one place is free again, though nobody has read anything.
+    let began = Instant::now();
+    while done.load(SeqCst) < 2 {
+        assert!(began.elapsed() < Duration::from_secs(20), "the place is still taken");
+        let mut next = connect(&server);
+        let _ = next.write_all(b"GET /metrics HTTP/1.1\r\n\r\n");
+        let mut first = [0; 12];
+        let _ = next.read(&mut first);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn more_than_the_cap_are_told_so() {
+    let server =
+        start(Options { connections: 2, request_time: Duration::from_secs(30), ..Options::default() });
+    let held = [connect(&server), connect(&server)];
+    let began = Instant::now();
+    // Both are taken in the order in which they came, so this one is the third.
+    assert_eq!(status(&rest(connect(&server))), "503");
+    assert!(began.elapsed() < Duration::from_secs(20));
+    drop(held);
+    let began = Instant::now();
+    while status(&ask(&server, "GET /metrics HTTP/1.1\r\n\r\n")) != "200" {
+        assert!(began.elapsed() < Duration::from_secs(20), "the places are still taken");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_unix_socket_is_for_its_owner() {
+    let folder = std::env::temp_dir().join(format!("picollo-serve-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("socket");
+    let name = format!("unix:{}", path.display());
+    let ask = || {
+        let mut stream = UnixStream::connect(&path).unwrap();
+        // Whatever it is called: no page in a browser gets here.
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: picollo\r\n\r\n").unwrap();
+        rest(stream)
+    };
+    let server = Server::start(&name, quick(), echo).unwrap();
+    assert_eq!(server.address(), name);
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(status(&ask()), "200");
+    // Nobody takes it from one that listens.
+    assert!(Server::start(&name, quick(), echo).is_err());
+    assert_eq!(status(&ask()), "200");
+    drop(server);
+    assert!(!path.exists());
+    // One that was left behind is replaced, and a file is not.
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    let server = Server::start(&name, quick(), echo).unwrap();
+    assert_eq!(status(&ask()), "200");
+    drop(server);
+    std::fs::write(&path, "mine").unwrap();
+    assert!(Server::start(&name, quick(), echo).is_err());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_dropped_server_listens_no_more() {
+    let server = start(quick());
+    let address = server.address();
+    drop(server);
+    assert!(TcpStream::connect(&address).is_err());
+    drop(Server::start(&address, quick(), echo).unwrap());
+    assert!(Server::start("127.0.0.1:nonsense", quick(), echo).is_err());
+}

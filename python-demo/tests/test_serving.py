@@ -1,0 +1,139 @@
+"""The endpoint over real sockets, with peers that behave and peers that do not."""
+
+import socket
+import threading
+import time
+import urllib.request
+from typing import Any, Dict, Iterator, Optional, Tuple
+
+import pytest
+
+from picollo.serving import MetricsServer
+
+
+def echo(accept: str) -> Tuple[str, bytes]:
+    if accept == "fail":
+        raise RuntimeError("on purpose")
+    return "text/x", f"<{accept}>".encode()
+
+
+@pytest.fixture
+def server() -> Iterator[MetricsServer]:
+    with MetricsServer(echo, 0, timeout=0.5) as server:
+        yield server
+
+
+def talk(server: MetricsServer, request: bytes, *, end: bool = False) -> bytes:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(request)
+        if end:
+            connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    return answer
+
+
+def status(answer: bytes) -> Optional[int]:
+    return int(answer.split(b" ")[1]) if answer else None
+
+
+def test_metrics_are_answered(server: MetricsServer) -> None:
+    assert server.url == f"http://127.0.0.1:{server.port}/metrics"
+    request = urllib.request.Request(server.url, headers={"Accept": "text/plain"})
+    with urllib.request.urlopen(request) as response:
+        assert (response.status, response.headers["Content-Type"], response.read()) == (200, "text/x", b"<text/plain>")
+    head = talk(server, b"HEAD /metrics HTTP/1.1\r\nAccept: a\r\nAccept: b\r\n\r\n")
+    assert b"\r\nContent-Length: 5\r\n" in head and head.endswith(b"\r\n\r\n")
+
+
+@pytest.mark.parametrize("request_bytes, expected", [
+    (b"GET / HTTP/1.0\r\n\r\n", 200),
+    (b"GET /metrics?x=1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n", 200),
+    (b"GET /metrics HTTP/1.1\r\nHost: [::1]:1\r\n\r\n", 200),
+    (b"GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
+    (b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403),
+    (b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", 403),
+    (b"GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 403),
+    (b"GET /metrics HTTP/1.1\r\nHost: [\r\n\r\n", 403),
+    (b"DELETE /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 501),
+    (b"nonsense of four words\r\n\r\n", 400),
+])
+def test_what_is_answered(server: MetricsServer, request_bytes: bytes, expected: int) -> None:
+    assert status(talk(server, request_bytes)) == expected
+
+
+def test_what_fails_is_told(server: MetricsServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(talk(server, b"GET /metrics HTTP/1.1\r\nAccept: fail\r\n\r\n")) == 500
+    assert "on purpose" in capsys.readouterr().err
+
+
+def test_a_pipeline_is_one_request(server: MetricsServer) -> None:
+    answer = talk(server, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
+    assert answer.count(b"HTTP/1.0 200") == 1 and answer.endswith(b"<>")
+
+
+def test_the_slow_and_the_large_are_shed(server: MetricsServer) -> None:
+    # A byte at a time: the time is that of the whole request.
+    began = time.monotonic()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        with pytest.raises(OSError):
+            while time.monotonic() < began + 20:
+                connection.sendall(b"G")
+                time.sleep(0.02)
+    assert talk(server, b"") == b""
+    assert status(talk(server, b"GET /metrics HT", end=True)) == 400
+    # Endless headers end with the connection, not with our memory.
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        with pytest.raises(OSError):
+            connection.sendall(b"GET /metrics HTTP/1.1\r\n")
+            while time.monotonic() < began + 40:
+                connection.sendall(b"A: b\r\n" * 1000)
+    assert status(talk(server, b"GET /metrics HTTP/1.1\r\n\r\n")) == 200
+
+
+def test_more_than_the_cap_are_told_so() -> None:
+    with MetricsServer(echo, 0, connections=2, timeout=30) as server:
+        held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(2)]
+        # They are taken in the order in which they came.
+        assert status(talk(server, b"")) == 503
+        for connection in held:
+            connection.close()
+        began = time.monotonic()
+        while status(talk(server, b"GET /metrics HTTP/1.1\r\n\r\n")) != 200:
+            assert time.monotonic() < began + 20
+
+
+def test_those_who_take_nothing_do_not_stay() -> None:
+    with MetricsServer(lambda accept: ("text/x", b"a" * (64 << 20)), 0, connections=1, timeout=0.2) as server:
+        stuck = socket.create_connection(("127.0.0.1", server.port))
+        stuck.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+        began = time.monotonic()
+        while True:
+            with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+                connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                if status(connection.recv(100)) == 200:
+                    break
+            assert time.monotonic() < began + 20
+        stuck.close()
+
+
+def test_a_closed_server_listens_no_more() -> None:
+    server = MetricsServer(echo, 0)
+    port = server.port
+    server.close()
+    server.close()
+    assert repr(server).endswith(" closed>")
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.1", port))
+    assert not any(thread.name == "picollo-serve" for thread in threading.enumerate())
+    # Another can have the port at once.
+    MetricsServer(echo, port).close()
+
+
+@pytest.mark.parametrize("options", [
+    {"path": "metrics"}, {"path": '/"><script>'}, {"connections": 0}, {"timeout": 0}, {"timeout": float("nan")},
+])
+def test_bad_options(options: Dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        MetricsServer(echo, 0, **options)

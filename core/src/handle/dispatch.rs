@@ -183,11 +183,14 @@ pub(crate) unsafe fn record_exported(header: NonNull<Header>, value: u64) {
     }
 }
 
+crate::start_on_a_line!(".text.picollo_record_by_kind", ".text.picollo_record_less_often");
+
 /// See [`record_exported`].
 ///
 /// # Safety
 /// As for [`record_inlined`].
 #[inline(never)]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_record_by_kind"))]
 unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
     let start: *const Header = header.as_ptr();
     // SAFETY: as for `record_inlined`.
@@ -210,6 +213,7 @@ unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
 /// # Safety
 /// As for [`record_inlined`].
 #[inline(never)]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_record_less_often"))]
 unsafe extern "C" fn record_less_often(header: NonNull<Header>, value: u64) {
     let start: *const Header = header.as_ptr();
     // SAFETY: as for `record_inlined`.

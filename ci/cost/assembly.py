@@ -16,6 +16,20 @@ KINDS = {
     "thread-local, 32-bit": 0x200002,
     "interlocked, 64-bit": 0x400001,
 }
+# What a record is, or goes through: starts on a cache line. By a part of the name, since that of Rust's functions is mangled.
+ON_A_LINE = [
+    "picollo_histogram_record",
+    "picollo_histogram_record_n",
+    "picollo_histogram_record_batch",
+    "8dispatch11record_wide17h",
+    "8dispatch13record_narrow17h",
+    "8dispatch21record_interlocked_6417h",
+    "8dispatch21record_interlocked_3217h",
+    "8dispatch22record_thread_local_3217h",
+    "7sharded17count_64_by_table17h",
+    "7sharded17count_32_by_table17h",
+]
+LINE = 64
 DECIDE = {
     "je": lambda a, b: a == b,
     "jne": lambda a, b: a != b,
@@ -100,6 +114,13 @@ def problems(steps):
     return found
 
 
+def misplaced(functions, part):
+    """Where a function starts in the middle of a cache line."""
+    found = [name for name in functions if (part in name if "17h" in part else part == name)]
+    starts = [functions[name][0] % LINE for name in found]
+    return [f"starts at {start} mod {LINE}" for start in starts if start] if found else ["is not there"]
+
+
 def main():
     code, functions = read(sys.stdin.read().splitlines())
     passed = failed = 0
@@ -129,6 +150,8 @@ def main():
         if "-v" in sys.argv:
             print("    " + "\n    ".join(steps))
 
+    for part in ON_A_LINE:
+        judge(f"{part} on a cache line", misplaced(functions, part))
     everything = [code[address][0] for address in functions[RECORD]]
     judge("no way to a panic", [text for text in everything if re.search(r"panic|unwind|bounds", text)])
     print(f"{passed} passed, {failed} failed")

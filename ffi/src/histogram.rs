@@ -210,6 +210,12 @@ pub unsafe extern "C" fn picollo_histogram_free(histogram: *mut picollo_histogra
     guard_void(|| unsafe { counted::free(histogram) });
 }
 
+picollo_core::start_on_a_line!(
+    ".text.picollo_histogram_record",
+    ".text.picollo_histogram_record_n",
+    ".text.picollo_histogram_record_batch",
+);
+
 /// Counts one value. Values out of range are counted as underflow or overflow.
 ///
 /// This is the call that is meant to be made millions of times a second; to save even the call, see picollo_recorder

@@ -4,6 +4,7 @@ pub(crate) mod atomics;
 pub(crate) mod banks;
 #[cfg(picollo_critical_64)]
 pub(crate) mod critical;
+pub(crate) mod lines;
 #[cfg(feature = "std")]
 pub(crate) mod lock;
 pub(crate) mod memory;

@@ -23,6 +23,8 @@ pub(crate) use crate::cells::write_mode::Interlocked;
 pub(crate) use crate::handle::units::InUnits;
 pub(crate) use crate::histograms::body::Body;
 pub(crate) use crate::histograms::dense::Histogram;
+#[cfg(feature = "alloc")]
+pub(crate) use crate::histograms::per_cpu::PerCpu;
 pub(crate) use crate::histograms::scalable::Scalable;
 #[cfg(feature = "std")]
 pub(crate) use crate::histograms::sharded::Sharded;
@@ -42,6 +44,8 @@ macro_rules! with_type_of {
             Sharded<AtomicU64>,
             #[cfg(feature = "std")]
             Sharded<AtomicU32>,
+            #[cfg(feature = "alloc")]
+            PerCpu,
             #[cfg(feature = "alloc")]
             Sparse<AtomicU64, Unguarded>,
             #[cfg(feature = "alloc")]
@@ -106,13 +110,14 @@ macro_rules! as_what_records {
 }
 pub(crate) use {as_what_it_is, as_what_records, with_type_of};
 
-/// Which modes have which storage, in a build with everything. Exhaustive: a new mode does not compile until it is said here.
+/// Which modes have which storage and width, in a build with everything. Exhaustive: a new mode does not compile until it is said here.
 #[cfg(any(feature = "std", test))]
-pub(crate) const fn is_offered(mode: Mode, storage: Storage) -> bool {
+pub(crate) const fn is_offered(mode: Mode, storage: Storage, counter_bits: u32) -> bool {
     match (mode, storage) {
         (Mode::Interlocked | Mode::SingleWriter, Storage::Dense | Storage::Sparse) => true,
         (Mode::ThreadLocal | Mode::Scalable, Storage::Dense) => true,
-        (Mode::ThreadLocal | Mode::Scalable, Storage::Sparse) => false,
+        (Mode::PerCpu, Storage::Dense) => counter_bits == 64,
+        (Mode::ThreadLocal | Mode::Scalable | Mode::PerCpu, Storage::Sparse) => false,
     }
 }
 
@@ -128,8 +133,8 @@ const _: () = {
     let mut at = 0;
     while at < Mode::ALL.len() * Storage::ALL.len() {
         let (mode, storage) = (Mode::ALL[at / Storage::ALL.len()], Storage::ALL[at % Storage::ALL.len()]);
-        let narrow = is_in_table(Kind::new(mode, storage, 32)) == is_offered(mode, storage);
-        let wide = is_in_table(Kind::new(mode, storage, 64)) == is_offered(mode, storage);
+        let narrow = is_in_table(Kind::new(mode, storage, 32)) == is_offered(mode, storage, 32);
+        let wide = is_in_table(Kind::new(mode, storage, 64)) == is_offered(mode, storage, 64);
         assert!(
             narrow && wide,
             "`is_offered` and the table of `with_type_of` differ: a mode has no row, or one too many"
@@ -157,6 +162,10 @@ pub(crate) unsafe fn record_inlined(header: NonNull<Header>, value: u64) {
         #[cfg(feature = "std")]
         if kind == Sharded::<AtomicU64>::KIND {
             return (*Sharded::<AtomicU64>::from_header(start)).record(value);
+        }
+        #[cfg(feature = "alloc")]
+        if kind == PerCpu::KIND {
+            return (*PerCpu::from_header(start)).record(value);
         }
         if kind == Single::<AtomicU32>::KIND {
             return (*Single::<AtomicU32>::from_header(start)).record(value);
@@ -198,6 +207,10 @@ unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
             return (*Sharded::<AtomicU64>::from_header(start)).record(value);
         }
         core::hint::cold_path();
+        #[cfg(feature = "alloc")]
+        if kind == PerCpu::KIND {
+            return (*PerCpu::from_header(start)).record(value);
+        }
         if kind == Single::<AtomicU32>::KIND {
             return (*Single::<AtomicU32>::from_header(start)).record(value);
         }

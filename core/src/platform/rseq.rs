@@ -50,7 +50,7 @@ mod chosen {
     /// at 8. It begins right behind the instruction that arms it: the kernel forgets a descriptor when something comes between.
     /// The place where the kernel sends those that it interrupts comes after the signature that the area was registered with.
     macro_rules! sequence {
-        ($arm:literal, [$($commit:literal),+], $table:expr, $index:expr, $elsewhere:block, $($operands:tt)*) => {
+        ($arm:literal, [$($commit:literal),+], $area:expr, $table:expr, $index:expr, $elsewhere:block, $($operands:tt)*) => {
             asm!(
                 ".pushsection .data.rel.ro.picollo_rseq, \"aw\", @progbits",
                 ".p2align 5",
@@ -75,7 +75,7 @@ mod chosen {
                 "773:",
                 $($operands)*
                 shard = out(reg) _,
-                area = in(reg) AREA.load(Relaxed),
+                area = in(reg) $area,
                 cpus = in(reg) $table.len(),
                 table = in(reg) $table.as_ptr(),
                 index = in(reg) $index,
@@ -93,7 +93,8 @@ mod chosen {
     /// The shards in the table must have a cell at the index, and be added to in this way only.
     #[inline(always)]
     pub(crate) unsafe fn count(table: &Table, index: usize) -> bool {
-        if AREA.load(Relaxed) == 0 {
+        let area = AREA.load(Relaxed);
+        if area == 0 {
             return false;
         }
         // SAFETY: the area of this thread, since there is one for every thread. The cell is there, and added to as to an atomic
@@ -102,6 +103,7 @@ mod chosen {
             sequence!(
                 "mov qword ptr fs:[{area} + 8], {shard}",
                 ["inc qword ptr [{shard} + 8 * {index}]"],
+                area,
                 table,
                 index,
                 { return false },
@@ -116,7 +118,8 @@ mod chosen {
     /// As for [`count`].
     #[inline(always)]
     pub(crate) unsafe fn add(table: &Table, index: usize, count: u64) -> Added {
-        if AREA.load(Relaxed) == 0 {
+        let area = AREA.load(Relaxed);
+        if area == 0 {
             return Added::Not;
         }
         // SAFETY: as in `count`. What comes between here and the jump behind the sequence leaves the carry as it is.
@@ -124,6 +127,7 @@ mod chosen {
             sequence!(
                 "mov qword ptr fs:[{area} + 8], {shard}",
                 ["add qword ptr [{shard} + 8 * {index}], {count}"],
+                area,
                 table,
                 index,
                 { return Added::Not },

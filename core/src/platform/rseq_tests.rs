@@ -28,6 +28,7 @@ macro_rules! widened {
                         "inc rdx",
                         "mov qword ptr [{shard} + 8 * {index}], rdx"
                     ],
+                    AREA.load(Relaxed),
                     table,
                     index,
                     { return false },

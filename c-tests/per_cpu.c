@@ -298,7 +298,10 @@ static void forks_at_any_moment(void)
                 picollo_histogram_record(histogram, 3);
                 picollo_histogram_record(fresh, 3);
             }
-            _exit(total_of(histogram) != before + 1000 || total_of(fresh) != 1000);
+            int differs = total_of(histogram) != before + 1000 || total_of(fresh) != 1000;
+            picollo_histogram_free(fresh);
+            picollo_histogram_free(histogram);
+            _exit(differs);
         }
         CHECK(child > 0 && waitpid(child, &status, 0) == child);
         wrong += status != 0;

@@ -209,7 +209,7 @@ unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
         core::hint::cold_path();
         #[cfg(feature = "alloc")]
         if kind == PerCpu::KIND {
-            return (*PerCpu::from_header(start)).record(value);
+            return PerCpu::record_at(header, value);
         }
         if kind == Single::<AtomicU32>::KIND {
             return (*Single::<AtomicU32>::from_header(start)).record(value);

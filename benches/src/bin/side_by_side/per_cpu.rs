@@ -63,7 +63,8 @@ fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
 pub fn run(report: &mut Report) {
     let values = values::skewed(VALUES, MAIN_RANGE);
     let values = &values[..];
-    let options = |mode| Options { mode, relative_error: ERROR, max_trackable: MAIN_RANGE, ..Options::default() };
+    let options =
+        |mode| Options { mode, relative_error: ERROR, max_trackable: MAIN_RANGE, ..Options::default() };
     // SAFETY: each is recorded into by one thread at a time.
     let single = || unsafe { SharedHistogram::create_unguarded(&options(Mode::SingleWriter)) }.unwrap();
     let singles: Vec<_> = (0..MOST).map(|_| single()).collect();
@@ -104,9 +105,11 @@ pub fn run(report: &mut Report) {
             }
         }
         let plural = if threads == 1 { "" } else { "s" };
-        let title = format!("Recording by CPU, {threads} thread{plural}, CPU time of a thread, up to {MAIN_RANGE}");
+        let title =
+            format!("Recording by CPU, {threads} thread{plural}, CPU time of a thread, up to {MAIN_RANGE}");
         let mut section = Section::new(title, "ns/value");
-        section.rows = jobs.iter().zip(&mut times).map(|(job, times)| (job.0.into(), median(times))).collect();
+        section.rows =
+            jobs.iter().zip(&mut times).map(|(job, times)| (job.0.into(), median(times))).collect();
         for (what, of, to) in [("", PER_CPU, SINGLE), (".so ", SO_PER_CPU, SO)] {
             let name = format!("per-CPU {what}/ single-writer {what}, {threads} thread{plural}, CPU time");
             if section.get(to).is_some() {

@@ -112,7 +112,8 @@ static void use_clocks(void)
 
 static void use_histograms(void)
 {
-    static const uint32_t modes[] = {PICOLLO_MODE_SINGLE_WRITER, PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_SCALABLE};
+    static const uint32_t modes[] = {PICOLLO_MODE_SINGLE_WRITER, PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_SCALABLE,
+                                     PICOLLO_MODE_PER_CPU};
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
         picollo_histogram_options options = default_options();
         picollo_summary summary;

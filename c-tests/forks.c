@@ -183,7 +183,7 @@ static void signals_during_reads(void)
     memset(&never, 0, sizeof never);
     action.sa_handler = on_alarm;
     often.it_interval.tv_usec = often.it_value.tv_usec = 100;
-    for (uint32_t mode = PICOLLO_MODE_INTERLOCKED; mode <= PICOLLO_MODE_SCALABLE; mode++) {
+    for (uint32_t mode = PICOLLO_MODE_INTERLOCKED; mode <= PICOLLO_MODE_PER_CPU; mode++) {
         picollo_histogram_options options = default_options();
         picollo_snapshot *snapshot;
         picollo_summary summary;

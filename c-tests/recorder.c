@@ -152,7 +152,7 @@ static void refused(void)
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(histogram, 0, &recorder));
     CHECK_U64(UINT64_C(0xeeeeeeeeeeeeeeee), recorder.length);
     picollo_histogram_free(histogram);
-    static const uint32_t without[] = {PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_SCALABLE};
+    static const uint32_t without[] = {PICOLLO_MODE_INTERLOCKED, PICOLLO_MODE_SCALABLE, PICOLLO_MODE_PER_CPU};
     for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
         picollo_histogram_options options = default_options();
         options.mode = without[i];

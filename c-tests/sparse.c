@@ -107,14 +107,14 @@ static void a_limit_holds_and_what_does_not_fit_is_lost(void)
 
 static void what_it_does_not_offer(void)
 {
-    static const uint32_t modes[] = {PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_SCALABLE};
+    static const uint32_t modes[] = {PICOLLO_MODE_THREAD_LOCAL, PICOLLO_MODE_SCALABLE, PICOLLO_MODE_PER_CPU};
     picollo_histogram_options options = default_options();
     picollo_histogram *histogram = NULL;
     picollo_recorder recorder;
     size_t size = 77, align = 77;
     options.storage = PICOLLO_STORAGE_SPARSE;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_required_size(&options, &size, &align));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         options.mode = modes[i];
         CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_create(&options, &histogram));
     }

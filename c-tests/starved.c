@@ -77,6 +77,7 @@ static void sparse_interlocked(void) { record_and_read(PICOLLO_MODE_INTERLOCKED,
 static void interlocked(void) { record_and_read(PICOLLO_MODE_INTERLOCKED, PICOLLO_STORAGE_DENSE); }
 static void thread_local_mode(void) { record_and_read(PICOLLO_MODE_THREAD_LOCAL, PICOLLO_STORAGE_DENSE); }
 static void scalable(void) { record_and_read(PICOLLO_MODE_SCALABLE, PICOLLO_STORAGE_DENSE); }
+static void per_cpu(void) { record_and_read(PICOLLO_MODE_PER_CPU, PICOLLO_STORAGE_DENSE); }
 
 static void copies(void)
 {
@@ -190,7 +191,7 @@ static void sessions(void)
 }
 
 static void (*const scenarios[])(void) = {
-    single, sparse, sparse_interlocked, interlocked, thread_local_mode, scalable, copies, arrays, doubles, registries, counters, sessions,
+    single, sparse, sparse_interlocked, interlocked, thread_local_mode, scalable, per_cpu, copies, arrays, doubles, registries, counters, sessions,
 };
 
 struct job {

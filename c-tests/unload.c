@@ -1,5 +1,6 @@
 /* The library comes and goes while threads live: loaded late, recorded into, unloaded before the threads end. */
 #include <pthread.h>
+#include <unistd.h>
 
 #include "loaded.h"
 #include "test.h"
@@ -63,8 +64,50 @@ static void threads_outlive_the_library(void)
     }
 }
 
+static volatile int stop;
+
+/* The kernel looks at what a thread's last record left behind whenever the thread is interrupted next, here for a while after the
+ * library went. */
+static void *record_and_work(void *unused)
+{
+    volatile uint64_t work = 0;
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < RECORDS; i++) histogram_record(histogram, 100);
+    pthread_barrier_wait(&barrier);
+    while (!stop) work++;
+    return unused;
+}
+
+static void the_kernel_outlives_it_too(void)
+{
+    for (int round = 0; round < rounds(20) + 1; round++) {
+        picollo_histogram_options options = default_options();
+        picollo_summary summary;
+        pthread_t threads[THREADS];
+        void *const library = load_and_find();
+        stop = 0;
+        options.mode = PICOLLO_MODE_PER_CPU;
+        options.relative_error = 0.05;
+        CHECK(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
+        CHECK(histogram_create(&options, &histogram) == PICOLLO_OK);
+        for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, record_and_work, NULL) == 0);
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+        CHECK(histogram_summary(histogram, PICOLLO_VALUE_MIDPOINT, &summary) == PICOLLO_OK);
+        CHECK_U64(THREADS * RECORDS, summary.total_count);
+        histogram_free(histogram);
+        CHECK(dlclose(library) == 0);
+        /* Long enough for eight threads to take turns on a few processors. */
+        usleep(50000);
+        stop = 1;
+        for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+        pthread_barrier_destroy(&barrier);
+    }
+}
+
 int main(void)
 {
+    RUN(the_kernel_outlives_it_too);
     RUN(threads_outlive_the_library);
     return report();
 }

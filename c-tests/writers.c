@@ -51,9 +51,9 @@ static void *record_in_every_way(void *argument)
 
 static void threads_lose_nothing(void)
 {
-    for (uint32_t mode = PICOLLO_MODE_INTERLOCKED; mode <= PICOLLO_MODE_SCALABLE; mode++) {
+    for (uint32_t mode = PICOLLO_MODE_INTERLOCKED; mode <= PICOLLO_MODE_PER_CPU; mode++) {
         if (mode == PICOLLO_MODE_SINGLE_WRITER) continue;
-        for (uint32_t bits = 32; bits <= 64; bits += 32) {
+        for (uint32_t bits = mode == PICOLLO_MODE_PER_CPU ? 64 : 32; bits <= 64; bits += 32) {
             const uint64_t each = (uint64_t)(rounds(RECORDS) + 199) / 200;
             picollo_histogram *const histogram = create_mode(mode, bits);
             pthread_t threads[4];

@@ -64,7 +64,7 @@ instructions() {
     local c=$work/instructions-c rust=$target/release/instructions path
     {
         for path in inlined-64 inlined-32 batch-bmi2 batch-plain; do measure "$rust" $path 2 12 1000; done
-        for path in record record-32 record-thread-local record-interlocked record-inline-c record-batch \
+        for path in record record-32 record-thread-local record-interlocked record-per-cpu-without-areas record-inline-c record-batch \
             record-batch-thread-local; do
             measure "$c" $path 2 12 1000
         done

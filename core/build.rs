@@ -7,6 +7,7 @@
 //! | `picollo_one_step` | cells are plain memory of x86-64, which assembly may add to |
 //! | `picollo_wide_loads` | and load many at a time |
 //! | `picollo_initial_exec` | the C library has initial-exec thread-local storage for libraries that are loaded late, and assembly may read it |
+//! | `picollo_rseq` | the C library may register threads for restartable sequences |
 //!
 //! For tests, any target can be taken for one that lacks something: `--cfg picollo_no_atomic64`, `--cfg picollo_no_cas`,
 //! `--cfg picollo_plain_loads`. They are looked for in the compiler's answer for the target, which has what `RUSTFLAGS` and a
@@ -28,6 +29,7 @@ fn main() {
         "picollo_one_step",
         "picollo_wide_loads",
         "picollo_initial_exec",
+        "picollo_rseq",
     ];
     for name in asked_for.iter().chain(&names) {
         println!("cargo::rustc-check-cfg=cfg({name})");
@@ -44,13 +46,11 @@ fn main() {
     let is_memory_plain = !is_model && target("miri").is_none();
     let one_step = is_x86_64 && !critical_64 && is_memory_plain;
     let wide_loads = one_step && !plain_loads;
-    // Glibc keeps a small reserve for such libraries.
-    let initial_exec = is("target_os", "linux")
-        && is("target_env", "gnu")
-        && is("target_pointer_width", "64")
-        && (is_x86_64 || is("target_arch", "aarch64"))
-        && is_memory_plain;
-    for (name, is_so) in names.iter().zip([critical_64, critical_32, one_step, wide_loads, initial_exec]) {
+    // Glibc keeps a small reserve for such libraries, and registers threads.
+    let is_glibc = is("target_os", "linux") && is("target_env", "gnu") && is("target_pointer_width", "64");
+    let initial_exec = is_glibc && (is_x86_64 || is("target_arch", "aarch64")) && is_memory_plain;
+    let rseq = one_step && is_glibc && env::var_os("CARGO_FEATURE_STD").is_some();
+    for (name, is_so) in names.iter().zip([critical_64, critical_32, one_step, wide_loads, initial_exec, rseq]) {
         if is_so {
             println!("cargo::rustc-cfg={name}");
         }

@@ -54,17 +54,23 @@
  *   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or
  *   freeing a thread-local histogram at that moment, new threads of the child record through counters that all share:
  *   exactly, but more slowly. The child can then make no thread-local histogram: PICOLLO_ERR_UNSUPPORTED.
+ *   Per-CPU histograms know nothing of forks: a child records as its parent did. (Not the child of a vfork, nor another that
+ *   shares its parent's memory, before it calls exec.)
  * - Cancellation: no call acts on pthread_cancel, which would unwind through the library. It stays pending, and acts at
  *   the next such point of the caller's own. (On Linux, with the deferred type, which is the default.)
  * - Signals: picollo_histogram_record and its _n, _batch and recorder forms are async-signal-safe with dense storage:
  *   they take no lock and never wait. Whether a handler that interrupts a record into the same histogram loses
- *   something is another question. Interlocked histograms lose nothing, anywhere; scalable ones are no less accurate.
+ *   something is another question. Interlocked and per-CPU histograms lose nothing, anywhere; scalable ones are no less
+ *   accurate.
  *   In single-writer and thread-local mode, and through a recorder, nothing is lost on x86-64, where one instruction
  *   adds: by the functions of this library and by picollo_inline.h, in cells of 32 and 64 bits, and in single-writer
  *   mode as long as it is the writing thread that is interrupted. On other processors a record is a load, an addition
  *   and a store there, and what a handler records in between can be lost, untold: use interlocked histograms. What
  *   allocates on first touch is not for handlers: sparse storage, histograms of doubles, and the first record of a
- *   thread in thread-local mode (for each histogram) and scalable mode.
+ *   thread in thread-local mode (for each histogram) and scalable mode. (Per-CPU histograms ask the kernel for their shards,
+ *   which handlers may.)
+ * - Unloading: the shared library stays loaded after dlclose (-z nodelete): threads that recorded by CPU have left the kernel
+ *   an address inside it. What the static library is linked into must not be unloaded either, once that was done.
  * - Stack: recording, reading, text, encodings, logs and comparisons take less than 16 KiB of it, in a library that is
  *   built with optimisation.
  */
@@ -293,6 +299,14 @@ typedef struct picollo_striped_counter picollo_striped_counter;
 #define PICOLLO_MODE_THREAD_LOCAL 2
 /** Many threads, little memory, approximate counts. */
 #define PICOLLO_MODE_SCALABLE 3
+
+/**
+ * Many threads at high rates, however many they are, and signal handlers: a plain addition into the shard of the CPU that
+ * the thread runs on, by a restartable sequence. That takes Linux on x86-64 and glibc 2.35 or later; elsewhere, and in threads that
+ * are not registered for it, it is an atomic addition, just as exact. A shard for each CPU that was recorded on, none for threads.
+ * Dense, with counters of 64 bits, on the heap; it has no recorder: PICOLLO_ERR_UNSUPPORTED.
+ */
+#define PICOLLO_MODE_PER_CPU 4
 /** All counters are allocated at once. The default. */
 #define PICOLLO_STORAGE_DENSE 0
 /** Counters are allocated in small chunks on first touch. */
@@ -1073,8 +1087,8 @@ typedef struct picollo_footprint {
     /** When the histogram is made. */
     uint64_t initial_bytes;
     /**
-     * What it grows by: a shard for each thread that records at the same time (thread-local), a chunk of counters and
-     * its baseline (sparse). 0 where it does not grow.
+     * What it grows by: a shard for each thread that records at the same time (thread-local), for each CPU that is recorded
+     * on (per-CPU), a chunk of counters and its baseline (sparse). 0 where it does not grow.
      */
     uint64_t step_bytes;
     /** The most it can come to; UINT64_MAX where nothing limits it. */

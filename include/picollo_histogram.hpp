@@ -21,7 +21,10 @@ enum class mode : std::uint32_t {
     /** Many threads at high rates: a plain addition to counters of the thread's own. */
     per_thread = PICOLLO_MODE_THREAD_LOCAL,
     /** Many threads, little memory, approximate counts. */
-    scalable = PICOLLO_MODE_SCALABLE
+    scalable = PICOLLO_MODE_SCALABLE,
+    /** Many threads at high rates, and signal handlers: a plain addition to counters of the CPU; elsewhere than on Linux on x86-64
+     * an atomic one. 64 bits, dense. */
+    per_cpu = PICOLLO_MODE_PER_CPU
 };
 
 /** Durations as counts of a unit, rounded down. A negative one, or one that is not a number, is 0; one that does not fit is

@@ -46,6 +46,9 @@ int main(int argc, char **argv)
         record(create(PICOLLO_MODE_THREAD_LOCAL, 64, 0), times);
     } else if (strcmp(path, "record-interlocked") == 0) {
         record(create(PICOLLO_MODE_INTERLOCKED, 64, 0), times);
+    } else if (strcmp(path, "record-per-cpu-without-areas") == 0) {
+        /* As wherever there are no restartable sequences; with them: ci/cost/assembly.py. */
+        record(create(PICOLLO_MODE_PER_CPU, 64, 0), times);
     } else if (strcmp(path, "record-inline-c") == 0) {
         picollo_recorder recorder;
         picollo_histogram *histogram = create(PICOLLO_MODE_SINGLE_WRITER, 64, 0);

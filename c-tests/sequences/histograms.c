@@ -11,7 +11,7 @@ struct asked ask(struct world *world)
     uint64_t ends[2];
     memset(&asked, 0, sizeof asked);
     options->struct_size = sizeof *options;
-    options->mode = (uint32_t)choose(world, 4);
+    options->mode = (uint32_t)choose(world, 5);
     options->storage = (uint32_t)rarely(world, 3);
     options->counter_bits = (uint32_t)choose(world, 3) * 32;
     options->relative_error = errors[choose(world, 5)];
@@ -25,6 +25,7 @@ struct asked ask(struct world *world)
     }
     if (options->storage == PICOLLO_STORAGE_SPARSE && rarely(world, 4)) options->max_bytes = 2000 + choose(world, 20000);
     if (options->storage == PICOLLO_STORAGE_SPARSE && options->mode >= PICOLLO_MODE_THREAD_LOCAL) asked.created = PICOLLO_ERR_UNSUPPORTED;
+    if (options->mode == PICOLLO_MODE_PER_CPU && options->counter_bits == 32) asked.created = PICOLLO_ERR_UNSUPPORTED;
     asked.in_place = asked.created;
     if (options->storage == PICOLLO_STORAGE_SPARSE || options->mode >= PICOLLO_MODE_THREAD_LOCAL) asked.in_place = PICOLLO_ERR_UNSUPPORTED;
     if (options->max_trackable != 0 && options->min_trackable >= options->max_trackable) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
@@ -32,7 +33,7 @@ struct asked ask(struct world *world)
         asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
         switch (choose(world, 7)) {
         case 0: options->struct_size = (uint32_t)choose(world, 56); break;
-        case 1: options->mode = 4 + (uint32_t)choose(world, 1 << 20); break;
+        case 1: options->mode = 5 + (uint32_t)choose(world, 1 << 20); break;
         case 2: options->storage = 2 + (uint32_t)choose(world, 1 << 20); break;
         case 3: options->counter_bits = 65 + (uint32_t)choose(world, 1 << 20); break;
         case 4: options->significant_digits = 6 + (uint32_t)choose(world, 1 << 20); break;

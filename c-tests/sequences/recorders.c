@@ -8,7 +8,7 @@ static void op_take_recorder(struct world *world)
     picollo_recorder recorder;
     picollo_status expected = PICOLLO_OK;
     if (world->histograms[slot] == NULL) return;
-    if (model->storage == PICOLLO_STORAGE_SPARSE || model->mode == PICOLLO_MODE_INTERLOCKED || model->mode == PICOLLO_MODE_SCALABLE)
+    if (model->storage == PICOLLO_STORAGE_SPARSE || model->mode == PICOLLO_MODE_INTERLOCKED || model->mode >= PICOLLO_MODE_SCALABLE)
         expected = PICOLLO_ERR_UNSUPPORTED;
     EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(world->histograms[slot], 2 + (uint32_t)choose(world, 99), &recorder));
     EXPECT(expected, picollo_histogram_recorder(world->histograms[slot], PICOLLO_INLINE_VERSION, &recorder));

@@ -205,6 +205,13 @@ proptest! {
 
 proptest! {
     #[test]
+    fn per_cpu(steps in steps()) {
+        run(Mode::PerCpu, 64, &steps);
+    }
+}
+
+proptest! {
+    #[test]
     fn scalable(steps in steps()) {
         run(Mode::Scalable, 64, &steps);
         run(Mode::Scalable, 32, &steps);

@@ -255,7 +255,7 @@ fn a_narrow_recorder_passes_the_wrap_on() {
 
 #[test]
 fn other_modes_have_no_recorder() {
-    for mode in [Mode::Interlocked, Mode::Scalable] {
+    for mode in [Mode::Interlocked, Mode::Scalable, Mode::PerCpu] {
         let histogram = SharedHistogram::create(&Options { mode, ..options() }).unwrap();
         assert_eq!(histogram.recorder().map(|_| ()), Err(Error::Unsupported));
     }
@@ -267,7 +267,7 @@ fn a_thread_local_histogram_needs_memory_of_its_own() {
     let mut memory = vec![0u64; SharedHistogram::required_size(&single).unwrap() / 8 + 8];
     let start = memory.as_mut_ptr().cast::<u8>();
     let start = start.wrapping_add(start.align_offset(SharedHistogram::ALIGNMENT));
-    for mode in [Mode::ThreadLocal, Mode::Scalable] {
+    for mode in [Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu] {
         assert_eq!(SharedHistogram::required_size(&Options { mode, ..options() }), Err(Error::Unsupported));
         // SAFETY: the memory is ours and long enough.
         let made =

@@ -61,7 +61,7 @@ fn two_threads_lose_nothing_in_any_default() {
 #[test]
 fn the_default_is_number_zero() {
     assert_eq!(Mode::default(), Mode::Interlocked);
-    let modes = [Mode::Interlocked, Mode::SingleWriter, Mode::ThreadLocal, Mode::Scalable];
+    let modes = [Mode::Interlocked, Mode::SingleWriter, Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu];
     for (number, mode) in modes.into_iter().enumerate() {
         assert_eq!((mode as u32, Mode::try_from(number as u32)), (number as u32, Ok(mode)));
     }
@@ -71,7 +71,7 @@ fn the_default_is_number_zero() {
 fn shared_handles_refuse_the_mode() {
     let single = Options { mode: Mode::SingleWriter, ..options() };
     assert_eq!(SharedHistogram::create(&single).err(), Some(Error::InvalidArgument));
-    for mode in [Mode::ThreadLocal, Mode::Scalable] {
+    for mode in [Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu] {
         let refused = SingleWriterHistogram::create(&Options { mode, ..options() });
         assert_eq!(refused.err(), Some(Error::InvalidArgument));
     }

@@ -123,7 +123,7 @@ fn the_limit_holds_and_what_does_not_fit_is_lost() {
 
 #[test]
 fn what_sparse_storage_does_not_offer() {
-    for mode in [Mode::ThreadLocal, Mode::Scalable] {
+    for mode in [Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu] {
         assert_eq!(SharedHistogram::create(&options(mode, Storage::Sparse)).err(), Some(Error::Unsupported));
     }
     let options = options(Mode::SingleWriter, Storage::Sparse);

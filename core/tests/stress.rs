@@ -274,6 +274,11 @@ fn thread_local() {
 }
 
 #[test]
+fn per_cpu() {
+    run(Mode::PerCpu, 64, records());
+}
+
+#[test]
 fn scalable() {
     run(Mode::Scalable, 64, records());
     run(Mode::Scalable, 32, records());

@@ -6,11 +6,12 @@ use picollo_core::{
 };
 use proptest::prelude::*;
 
-const KINDS: [(Mode, Storage); 6] = [
+const KINDS: [(Mode, Storage); 7] = [
     (Mode::Interlocked, Storage::Dense),
     (Mode::SingleWriter, Storage::Dense),
     (Mode::ThreadLocal, Storage::Dense),
     (Mode::Scalable, Storage::Dense),
+    (Mode::PerCpu, Storage::Dense),
     (Mode::Interlocked, Storage::Sparse),
     (Mode::SingleWriter, Storage::Sparse),
 ];
@@ -38,10 +39,11 @@ proptest! {
 
     #[test]
     fn as_without_a_unit_of_shifted_values(
-        kind in 0usize..6, bits in 0u32..2, digits in 1u32..4, unit in 1u32..20, low in 0u64..5000, high in 1u64..1 << 30,
+        kind in 0usize..7, bits in 0u32..2, digits in 1u32..4, unit in 1u32..20, low in 0u64..5000, high in 1u64..1 << 30,
         values in prop::collection::vec((any::<u64>(), 0u32..64), 1..300), count in 1u64..1000
     ) {
         let (mode, storage) = KINDS[kind];
+        let bits = if mode == Mode::PerCpu { 1 } else { bits };
         let ends = (low << unit, (low + high) << unit | 1);
         let with = Options {
             mode,
@@ -131,7 +133,7 @@ proptest! {
     /// As merging into a snapshot of that layout.
     #[test]
     fn snapshots_are_added(
-        kind in 0usize..6, unit in 0u32..14, from in 0u32..14, digits in (1u32..4, 1u32..4),
+        kind in 0usize..7, unit in 0u32..14, from in 0u32..14, digits in (1u32..4, 1u32..4),
         values in prop::collection::vec(0u64..1 << 40, 1..50)
     ) {
         let (mode, storage) = KINDS[kind];

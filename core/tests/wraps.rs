@@ -25,14 +25,14 @@ fn options(mode: Mode, storage: Storage, counter_bits: u32) -> Options {
 fn kinds() -> Vec<Options> {
     let mut kinds = Vec::new();
     for counter_bits in [32, 64] {
-        for mode in [Mode::SingleWriter, Mode::Interlocked, Mode::ThreadLocal, Mode::Scalable] {
+        for mode in [Mode::SingleWriter, Mode::Interlocked, Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu] {
             kinds.push(options(mode, Storage::Dense, counter_bits));
         }
         for mode in [Mode::SingleWriter, Mode::Interlocked] {
             kinds.push(options(mode, Storage::Sparse, counter_bits));
         }
     }
-    // The thread-local mode needs threads.
+    // The thread-local mode needs threads, and the per-CPU mode cells of 64 bits.
     // SAFETY: nobody records.
     kinds.retain(|options| unsafe { SharedHistogram::create_unguarded(options) }.is_ok());
     kinds

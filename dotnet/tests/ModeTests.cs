@@ -41,6 +41,8 @@ namespace Picollo.Tests
             { "interlocked, 32 bits", () => HdrHistogram.Factory.WithInterlocked().WithUInt32Storage().Create() },
             { "thread-local", () => HdrHistogram.Factory.WithThreadLocal().Create() },
             { "thread-local, 32 bits", () => HdrHistogram.Factory.WithThreadLocal().WithUInt32Storage().Create() },
+            { "per CPU", () => HdrHistogram.Factory.WithPerCpu().Create() },
+            { "per CPU, of an array", () => HdrHistogram.Factory.WithPerCpu().CreateArray(2)[1] },
             { "digits", () => HdrHistogram.Factory.WithSignificantDigits(3).Create() },
             { "sparse", () => HdrHistogram.Factory.WithSingleWriter().WithSparseStorage().Create() },
             { "sparse, interlocked", () => HdrHistogram.Factory.WithSparseStorage().WithInterlocked().Create() }
@@ -147,7 +149,7 @@ namespace Picollo.Tests
         public static void NumbersOfModes()
         {
             Type modes = typeof(HdrHistogram).Assembly.GetType("Picollo.Metrics.RecordMode", true);
-            string[] names = { "Interlocked", "SingleWriter", "ThreadLocal", "Scalable" };
+            string[] names = { "Interlocked", "SingleWriter", "ThreadLocal", "Scalable", "PerCpu" };
             Check.Equal(names.Length, Enum.GetNames(modes).Length);
             for (uint number = 0; number < names.Length; number++)
                 Check.Equal(number, Convert.ToUInt32(Enum.Parse(modes, names[number])), names[number]);
@@ -220,7 +222,7 @@ namespace Picollo.Tests
                     histogram.Record(1);
                     Check.Equal((ulong)threads * 10000 + 1, histogram.TotalCount, mode);
                 }
-            foreach (string mode in new[] { "default", "default, sparse", "default, of an array", "interlocked", "sparse" })
+            foreach (string mode in new[] { "default", "default, sparse", "default, of an array", "interlocked", "sparse", "per CPU" })
                 Check.Fails(PicolloStatus.Unsupported, () => s_exact[mode]().GetRecorder());
             try
             {
@@ -269,6 +271,14 @@ namespace Picollo.Tests
             HdrHistogram.Factory.WithSingleWriter().WithSingleWriter(false).WithThreadLocal().Create().Dispose();
             HdrHistogram.Factory.WithThreadLocal(true, TimeSpan.FromSeconds(1)).Create().Dispose();
             HdrHistogram.Factory.WithInterlocked().WithInterlocked().Create().Dispose();
+        }
+
+        [Test]
+        public static void PerCpuHasOneShape()
+        {
+            Check.Fails(PicolloStatus.Unsupported, () => HdrHistogram.Factory.WithPerCpu().WithUInt32Storage().Create());
+            Check.Fails(PicolloStatus.Unsupported, () => HdrHistogram.Factory.WithPerCpu().WithSparseStorage().Create());
+            Check.Throws<InvalidOperationException>(() => HdrHistogram.Factory.WithPerCpu().WithThreadLocal().Create());
         }
 
         internal static void Run(int threads, Action<int> body)

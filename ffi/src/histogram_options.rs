@@ -14,6 +14,11 @@ pub const PICOLLO_MODE_SINGLE_WRITER: u32 = 1;
 pub const PICOLLO_MODE_THREAD_LOCAL: u32 = 2;
 /// Many threads, little memory, approximate counts.
 pub const PICOLLO_MODE_SCALABLE: u32 = 3;
+/// Many threads at high rates, however many they are, and signal handlers: a plain addition into the shard of the CPU that
+/// the thread runs on, by a restartable sequence. That takes Linux on x86-64 and glibc 2.35 or later; elsewhere, and in threads that
+/// are not registered for it, it is an atomic addition, just as exact. A shard for each CPU that was recorded on, none for threads.
+/// Dense, with counters of 64 bits, on the heap; it has no recorder: PICOLLO_ERR_UNSUPPORTED.
+pub const PICOLLO_MODE_PER_CPU: u32 = 4;
 
 /// All counters are allocated at once. The default.
 pub const PICOLLO_STORAGE_DENSE: u32 = 0;
@@ -27,6 +32,7 @@ const fn number_of(mode: Mode) -> u32 {
         Mode::SingleWriter => PICOLLO_MODE_SINGLE_WRITER,
         Mode::ThreadLocal => PICOLLO_MODE_THREAD_LOCAL,
         Mode::Scalable => PICOLLO_MODE_SCALABLE,
+        Mode::PerCpu => PICOLLO_MODE_PER_CPU,
     }
 }
 
@@ -35,6 +41,7 @@ const _: () = assert!(
         && number_of(Mode::SingleWriter) == Mode::SingleWriter as u32
         && number_of(Mode::ThreadLocal) == Mode::ThreadLocal as u32
         && number_of(Mode::Scalable) == Mode::Scalable as u32
+        && number_of(Mode::PerCpu) == Mode::PerCpu as u32
         && PICOLLO_STORAGE_DENSE == Storage::Dense as u32
         && PICOLLO_STORAGE_SPARSE == Storage::Sparse as u32
 );

@@ -52,17 +52,23 @@
 //!   free. Should another thread of the parent have been in the middle of its first record, of its end, or of making or
 //!   freeing a thread-local histogram at that moment, new threads of the child record through counters that all share:
 //!   exactly, but more slowly. The child can then make no thread-local histogram: PICOLLO_ERR_UNSUPPORTED.
+//!   Per-CPU histograms know nothing of forks: a child records as its parent did. (Not the child of a vfork, nor another that
+//!   shares its parent's memory, before it calls exec.)
 //! - Cancellation: no call acts on pthread_cancel, which would unwind through the library. It stays pending, and acts at
 //!   the next such point of the caller's own. (On Linux, with the deferred type, which is the default.)
 //! - Signals: picollo_histogram_record and its _n, _batch and recorder forms are async-signal-safe with dense storage:
 //!   they take no lock and never wait. Whether a handler that interrupts a record into the same histogram loses
-//!   something is another question. Interlocked histograms lose nothing, anywhere; scalable ones are no less accurate.
+//!   something is another question. Interlocked and per-CPU histograms lose nothing, anywhere; scalable ones are no less
+//!   accurate.
 //!   In single-writer and thread-local mode, and through a recorder, nothing is lost on x86-64, where one instruction
 //!   adds: by the functions of this library and by picollo_inline.h, in cells of 32 and 64 bits, and in single-writer
 //!   mode as long as it is the writing thread that is interrupted. On other processors a record is a load, an addition
 //!   and a store there, and what a handler records in between can be lost, untold: use interlocked histograms. What
 //!   allocates on first touch is not for handlers: sparse storage, histograms of doubles, and the first record of a
-//!   thread in thread-local mode (for each histogram) and scalable mode.
+//!   thread in thread-local mode (for each histogram) and scalable mode. (Per-CPU histograms ask the kernel for their shards,
+//!   which handlers may.)
+//! - Unloading: the shared library stays loaded after dlclose (-z nodelete): threads that recorded by CPU have left the kernel
+//!   an address inside it. What the static library is linked into must not be unloaded either, once that was done.
 //! - Stack: recording, reading, text, encodings, logs and comparisons take less than 16 KiB of it, in a library that is
 //!   built with optimisation.
 

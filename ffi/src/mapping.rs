@@ -61,8 +61,8 @@ pub struct picollo_footprint {
     pub counters: u64,
     /// When the histogram is made.
     pub initial_bytes: u64,
-    /// What it grows by: a shard for each thread that records at the same time (thread-local), a chunk of counters and
-    /// its baseline (sparse). 0 where it does not grow.
+    /// What it grows by: a shard for each thread that records at the same time (thread-local), for each CPU that is recorded
+    /// on (per-CPU), a chunk of counters and its baseline (sparse). 0 where it does not grow.
     pub step_bytes: u64,
     /// The most it can come to; UINT64_MAX where nothing limits it.
     pub max_bytes: u64,

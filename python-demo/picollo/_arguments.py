@@ -14,6 +14,7 @@ _MODES = {
     "single_writer": structs.MODE_SINGLE_WRITER,
     "thread_local": structs.MODE_THREAD_LOCAL,
     "scalable": structs.MODE_SCALABLE,
+    "per_cpu": structs.MODE_PER_CPU,
 }
 _STORAGES = {"dense": structs.STORAGE_DENSE, "sparse": structs.STORAGE_SPARSE}
 

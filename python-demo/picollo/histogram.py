@@ -19,7 +19,7 @@ from .snapshot import HELD_BYTES, Counts, Merged, Snapshot
 from .summary import Summary, SummaryDiff
 
 #: How a histogram is written to.
-Mode = Literal["single_writer", "interlocked", "thread_local", "scalable"]
+Mode = Literal["single_writer", "interlocked", "thread_local", "scalable", "per_cpu"]
 #: How its counters are stored.
 Storage = Literal["dense", "sparse"]
 
@@ -51,7 +51,8 @@ class Histogram(Recorder):
         run meanwhile. ``"single_writer"``: long batches take a fraction of the time, single values the same; recording calls
         must follow one another, as they do under the GIL (on a free-threaded build concurrent ones lose counts, nothing
         worse). ``"thread_local"``: a share of the memory for each thread that records. ``"scalable"``: about 2 % of error in
-        the counts.
+        the counts. ``"per_cpu"``: counters for each CPU that records, whatever the number of threads; exact, and as fast as
+        thread-local on Linux on x86-64, as interlocked elsewhere; dense, 64 bits.
     :param storage: ``"dense"`` or ``"sparse"``.
     :param counter_bits: 32 or 64 bits a bucket. 32 halve the memory; a bucket that wraps is told by ``lost_count``.
     :param significant_digits: 1 to 5: buckets identical to HdrHistogram's with so many digits, instead of a relative error.

@@ -16,6 +16,7 @@ MODES: list[tuple[Any, Any]] = [
     ("interlocked", "dense"),
     ("thread_local", "dense"),
     ("scalable", "dense"),
+    ("per_cpu", "dense"),
     ("single_writer", "sparse"),
     ("interlocked", "sparse"),
 ]

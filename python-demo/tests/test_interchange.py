@@ -122,7 +122,7 @@ def test_every_protocol(protocol: int) -> None:
             assert again == thing
 
 
-@pytest.mark.parametrize("mode", ["single_writer", "interlocked", "thread_local", "scalable"])
+@pytest.mark.parametrize("mode", ["single_writer", "interlocked", "thread_local", "scalable", "per_cpu"])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_copies_of_histograms(mode: "picollo.histogram.Mode", storage: "picollo.histogram.Storage") -> None:
     try:

@@ -171,7 +171,7 @@ def test_errors_are_clamped_and_told() -> None:
     assert Histogram(significant_digits=3).relative_error == 0.5 / 1024
 
 
-@pytest.mark.parametrize("mode", ["interlocked", "thread_local", "scalable"])
+@pytest.mark.parametrize("mode", ["interlocked", "thread_local", "scalable", "per_cpu"])
 def test_other_modes_work_or_say_that_they_do_not(mode: Any) -> None:
     try:
         histogram = Histogram(mode=mode)

@@ -48,6 +48,9 @@ numbered! {
         ThreadLocal = 2,
         /// Many writers, little memory, approximate counts.
         Scalable = 3,
+        /// Many hot writers, in signal handlers and after forks, too: a plain add into the CPU's shard, where the system lets
+        /// that be one step, otherwise an atomic add. Cells of 64 bits.
+        PerCpu = 4,
     }
 }
 
@@ -112,6 +115,7 @@ const fn number_of(mode: Mode) -> u32 {
         Mode::Interlocked => 1,
         Mode::ThreadLocal => 2,
         Mode::Scalable => 3,
+        Mode::PerCpu => 4,
     }
 }
 
@@ -151,6 +155,7 @@ mod tests {
             (0x20_0101, Mode::Interlocked, Storage::Sparse, 32),
             (0x40_0002, Mode::ThreadLocal, Storage::Dense, 64),
             (0x40_0003, Mode::Scalable, Storage::Dense, 64),
+            (0x40_0004, Mode::PerCpu, Storage::Dense, 64),
         ] {
             assert_eq!(Kind::new(mode, storage, bits), Kind(word));
         }

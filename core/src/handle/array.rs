@@ -206,34 +206,34 @@ mod tests {
         unsafe { HistogramArray::create_unguarded(options, length) }.unwrap()
     }
 
-    /// Every kind there is, in one width.
-    fn kinds() -> impl Iterator<Item = (Mode, Storage)> {
+    /// Every kind there is.
+    fn kinds() -> impl Iterator<Item = (Mode, Storage, u32)> {
         let with_both = |&mode: &Mode| Storage::ALL.iter().map(move |&storage| (mode, storage));
-        Mode::ALL.iter().flat_map(with_both).filter(|&(mode, storage)| is_offered(mode, storage))
+        let in_both = |(mode, storage)| [32, 64].map(|bits| (mode, storage, bits));
+        let kinds = Mode::ALL.iter().flat_map(with_both).flat_map(in_both);
+        kinds.filter(|&(mode, storage, bits)| is_offered(mode, storage, bits))
     }
 
     #[test]
     fn every_element_is_a_histogram_of_its_own() {
-        assert!(kinds().count() >= 6);
-        for (mode, storage) in kinds() {
-            for counter_bits in [32, 64] {
-                let options = Options { counter_bits, ..options(mode, storage) };
-                let array = create(&options, 7);
-                assert!(array.get(7).is_none() && array.get(usize::MAX).is_none());
-                for (index, histogram) in array.iter().enumerate() {
-                    histogram.record_n(index as u64 * 100, index as u64 + 1);
-                    histogram.record(5000);
-                }
-                array.get(3).unwrap().reset().unwrap();
-                for (index, histogram) in array.iter().enumerate() {
-                    let (counted, snapshot) = total(&histogram);
-                    let expected = if index == 3 { 0 } else { index as u64 + 1 };
-                    assert_eq!(counted, expected, "{mode:?} {storage:?}");
-                    assert_eq!(snapshot.counts().overflow, u64::from(index != 3));
-                    if index != 3 {
-                        let bucket = snapshot.bucket_of(index as u64 * 100).unwrap();
-                        assert_eq!(bucket.count, index as u64 + 1);
-                    }
+        assert!(kinds().count() >= 13);
+        for (mode, storage, counter_bits) in kinds() {
+            let options = Options { counter_bits, ..options(mode, storage) };
+            let array = create(&options, 7);
+            assert!(array.get(7).is_none() && array.get(usize::MAX).is_none());
+            for (index, histogram) in array.iter().enumerate() {
+                histogram.record_n(index as u64 * 100, index as u64 + 1);
+                histogram.record(5000);
+            }
+            array.get(3).unwrap().reset().unwrap();
+            for (index, histogram) in array.iter().enumerate() {
+                let (counted, snapshot) = total(&histogram);
+                let expected = if index == 3 { 0 } else { index as u64 + 1 };
+                assert_eq!(counted, expected, "{mode:?} {storage:?}");
+                assert_eq!(snapshot.counts().overflow, u64::from(index != 3));
+                if index != 3 {
+                    let bucket = snapshot.bucket_of(index as u64 * 100).unwrap();
+                    assert_eq!(bucket.count, index as u64 + 1);
                 }
             }
         }
@@ -260,8 +260,8 @@ mod tests {
 
     #[test]
     fn a_histogram_keeps_its_array_alive() {
-        for (mode, storage) in kinds() {
-            let array = create(&options(mode, storage), 3);
+        for (mode, storage, counter_bits) in kinds() {
+            let array = create(&Options { counter_bits, ..options(mode, storage) }, 3);
             let kept: Vec<SharedHistogram> = array.iter().map(|histogram| histogram.clone()).collect();
             let again = array.clone();
             drop(array);

@@ -22,6 +22,8 @@ pub(crate) use crate::cells::write_mode::Interlocked;
 pub(crate) use crate::handle::units::InUnits;
 pub(crate) use crate::histograms::body::Body;
 pub(crate) use crate::histograms::dense::Histogram;
+#[cfg(feature = "alloc")]
+pub(crate) use crate::histograms::per_cpu::PerCpu;
 pub(crate) use crate::histograms::scalable::Scalable;
 #[cfg(feature = "std")]
 pub(crate) use crate::histograms::sharded::Sharded;
@@ -41,6 +43,8 @@ macro_rules! with_type_of {
             Sharded<AtomicU64>,
             #[cfg(feature = "std")]
             Sharded<AtomicU32>,
+            #[cfg(feature = "alloc")]
+            PerCpu,
             #[cfg(feature = "alloc")]
             Sparse<AtomicU64, Unguarded>,
             #[cfg(feature = "alloc")]
@@ -105,13 +109,14 @@ macro_rules! as_what_records {
 }
 pub(crate) use {as_what_it_is, as_what_records, with_type_of};
 
-/// Which modes have which storage, in a build with everything. Exhaustive: a new mode does not compile until it is said here.
+/// Which modes have which storage and width, in a build with everything. Exhaustive: a new mode does not compile until it is said here.
 #[cfg(any(feature = "std", test))]
-pub(crate) const fn is_offered(mode: Mode, storage: Storage) -> bool {
+pub(crate) const fn is_offered(mode: Mode, storage: Storage, counter_bits: u32) -> bool {
     match (mode, storage) {
         (Mode::Interlocked | Mode::SingleWriter, Storage::Dense | Storage::Sparse) => true,
         (Mode::ThreadLocal | Mode::Scalable, Storage::Dense) => true,
-        (Mode::ThreadLocal | Mode::Scalable, Storage::Sparse) => false,
+        (Mode::PerCpu, Storage::Dense) => counter_bits == 64,
+        (Mode::ThreadLocal | Mode::Scalable | Mode::PerCpu, Storage::Sparse) => false,
     }
 }
 
@@ -127,8 +132,8 @@ const _: () = {
     let mut at = 0;
     while at < Mode::ALL.len() * Storage::ALL.len() {
         let (mode, storage) = (Mode::ALL[at / Storage::ALL.len()], Storage::ALL[at % Storage::ALL.len()]);
-        let narrow = is_in_table(Kind::new(mode, storage, 32)) == is_offered(mode, storage);
-        let wide = is_in_table(Kind::new(mode, storage, 64)) == is_offered(mode, storage);
+        let narrow = is_in_table(Kind::new(mode, storage, 32)) == is_offered(mode, storage, 32);
+        let wide = is_in_table(Kind::new(mode, storage, 64)) == is_offered(mode, storage, 64);
         assert!(
             narrow && wide,
             "`is_offered` and the table of `with_type_of` differ: a mode has no row, or one too many"
@@ -213,6 +218,8 @@ functions_of_kinds! {
     record_interlocked_32, ".text.picollo_record_interlocked_32", Atomic<AtomicU32>;
     #[cfg(feature = "std")]
     record_thread_local_32, ".text.picollo_record_thread_local_32", Sharded<AtomicU32>;
+    #[cfg(feature = "alloc")]
+    record_per_cpu, ".text.picollo_record_per_cpu", PerCpu;
 }
 
 crate::start_on_a_line!(".text.picollo_record_wide", ".text.picollo_record_narrow");
@@ -236,6 +243,10 @@ unsafe extern "C" fn record_wide(header: NonNull<Header>, value: u64, index: u64
         core::hint::cold_path();
         if kind == Atomic::<AtomicU64>::KIND {
             return record_interlocked_64(header, value, index);
+        }
+        #[cfg(feature = "alloc")]
+        if kind == PerCpu::KIND {
+            return record_per_cpu(header, value, index);
         }
         record_other(header, value);
     }

@@ -18,8 +18,8 @@ use super::dispatch::*;
 pub struct Footprint {
     /// When it is made.
     pub initial: usize,
-    /// What it grows by: a shard for each thread that records at the same time, a chunk of sparse storage with its
-    /// baseline; 0 where it does not grow.
+    /// What it grows by: a shard for each thread that records at the same time, or for each CPU that is recorded on, a
+    /// chunk of sparse storage with its baseline; 0 where it does not grow.
     pub step: usize,
     /// The most it can come to; `usize::MAX` where nothing limits it.
     pub most: usize,

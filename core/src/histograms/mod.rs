@@ -4,6 +4,8 @@ pub(crate) mod approximate;
 pub(crate) mod baseline;
 pub(crate) mod body;
 pub(crate) mod dense;
+#[cfg(feature = "alloc")]
+pub(crate) mod per_cpu;
 pub(crate) mod record;
 pub(crate) mod scalable;
 #[cfg(feature = "std")]

@@ -6,6 +6,7 @@
 
 mod banks;
 mod doubles;
+mod per_cpu;
 mod sparse;
 
 use alloc::boxed::Box;

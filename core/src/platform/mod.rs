@@ -8,8 +8,12 @@ pub(crate) mod lines;
 #[cfg(feature = "std")]
 pub(crate) mod lock;
 pub(crate) mod memory;
+#[cfg(feature = "alloc")]
+pub(crate) mod pages;
 #[cfg(feature = "std")]
 pub(crate) mod process;
 pub(crate) mod references;
+#[cfg(feature = "alloc")]
+pub(crate) mod rseq;
 pub(crate) mod seqlock;
 pub(crate) mod stack_hash;

@@ -91,12 +91,12 @@ namespace Picollo.Metrics
         /// recorded by <see cref="Record(ulong)"/>.
         /// </summary>
         /// <exception cref="PicolloException">
-        /// The histogram is interlocked (the default), scalable or sparse: those have none.
+        /// The histogram is interlocked (the default), scalable, per-CPU or sparse: those have none.
         /// </exception>
         public HdrRecorder GetRecorder()
         {
             ThrowIfDisposed();
-            if (_mayAllocate || _mode == RecordMode.Interlocked)
+            if (_mayAllocate || _mode == RecordMode.Interlocked || _mode == RecordMode.PerCpu)
                 throw new PicolloException(PicolloStatus.Unsupported,
                     "Histograms made with WithThreadLocal or WithSingleWriter have recorders, and no others.", 0, -1);
             var recorder = new HdrRecorder(_pointer);

@@ -9,7 +9,8 @@ namespace Picollo.Metrics
         Interlocked = Constants.ModeInterlocked,
         SingleWriter = Constants.ModeSingleWriter,
         ThreadLocal = Constants.ModeThreadLocal,
-        Scalable = Constants.ModeScalable
+        Scalable = Constants.ModeScalable,
+        PerCpu = Constants.ModePerCpu
     }
 
     /// <summary>

@@ -33,6 +33,7 @@ namespace Picollo.Native
         internal const int ModeSingleWriter = 1;
         internal const int ModeThreadLocal = 2;
         internal const int ModeScalable = 3;
+        internal const int ModePerCpu = 4;
 
         internal const int StorageDense = 0;
         internal const int StorageSparse = 1;

@@ -5,6 +5,8 @@
 mod counters;
 mod memory;
 mod peers;
+#[cfg(target_os = "linux")]
+mod per_cpu;
 mod reads;
 mod record;
 mod threads;
@@ -28,6 +30,8 @@ fn main() {
     }
     record::run(&mut report);
     threads::run(&mut report);
+    #[cfg(target_os = "linux")]
+    per_cpu::run(&mut report);
     reads::run(&mut report);
     memory::run(&mut report);
     counters::run(&mut report);

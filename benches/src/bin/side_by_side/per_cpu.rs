@@ -1,0 +1,121 @@
+//! Recording by CPU, beside as many single writers with a histogram each: threads stay on one CPU each, so that both do the same work in
+//! the same places, and what counts is the time that a thread takes of its CPU.
+
+use std::sync::Barrier;
+
+use picollo_benches::{Report, Section, median, opaque, rounds, values};
+use picollo_core::{Mode, Options, SharedHistogram};
+
+use crate::peers::Through;
+use crate::{ERROR, MAIN_RANGE};
+
+const VALUES: usize = 65_536;
+const THREADS: [usize; 3] = [1, 2, 8];
+const MOST: usize = 8;
+
+/// What each thread, by its number, does with its values.
+type Job<'a> = Box<dyn Fn(usize) + Sync + 'a>;
+
+/// Has the calling thread stay on one CPU, counted among those that it may run on.
+fn stay(number: usize) {
+    // SAFETY: sets of CPUs are made of zeros, and filled and read by the system.
+    unsafe {
+        let (mut allowed, mut one): (libc::cpu_set_t, libc::cpu_set_t) = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of_val(&allowed), &mut allowed);
+        let cpus: Vec<usize> =
+            (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &allowed)).collect();
+        libc::CPU_SET(cpus[number % cpus.len()], &mut one);
+        libc::sched_setaffinity(0, size_of_val(&one), &one);
+    }
+}
+
+/// What the calling thread has taken of its CPU, in ns.
+fn own_time() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: room for a time.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// Runs the job on `threads` threads at once; the time per record of a thread, in ns.
+fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
+    let barrier = Barrier::new(threads);
+    let times: f64 = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|thread| {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    stay(thread);
+                    job(thread);
+                    barrier.wait();
+                    let start = own_time();
+                    // More than a turn on a CPU, where threads share one.
+                    (0..4).for_each(|_| job(thread));
+                    own_time() - start
+                })
+            })
+            .collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).sum()
+    });
+    times / (threads * 4 * VALUES) as f64
+}
+
+pub fn run(report: &mut Report) {
+    let values = values::skewed(VALUES, MAIN_RANGE);
+    let values = &values[..];
+    let options =
+        |mode| Options { mode, relative_error: ERROR, max_trackable: MAIN_RANGE, ..Options::default() };
+    // SAFETY: each is recorded into by one thread at a time.
+    let single = || unsafe { SharedHistogram::create_unguarded(&options(Mode::SingleWriter)) }.unwrap();
+    let singles: Vec<_> = (0..MOST).map(|_| single()).collect();
+    let per_cpu = SharedHistogram::create(&options(Mode::PerCpu)).unwrap();
+    let thread_local = SharedHistogram::create(&options(Mode::ThreadLocal)).unwrap();
+    let through = |mode| Through::new(mode, 64, MAIN_RANGE);
+    let through_singles: Vec<_> = (0..MOST).map(|_| through(Mode::SingleWriter)).collect();
+    let (through_per_cpu, through_thread) = (through(Mode::PerCpu), through(Mode::ThreadLocal));
+
+    fn each<'a>(values: &'a [u64], histogram: &SharedHistogram) {
+        opaque(values).iter().for_each(|&value| histogram.record(value));
+    }
+    const SINGLE: &str = "picollo, a single-writer histogram for each";
+    const PER_CPU: &str = "picollo, per-CPU";
+    const SO: &str = ".so: picollo, a single-writer histogram for each";
+    const SO_PER_CPU: &str = ".so: picollo, per-CPU";
+    let mut jobs: Vec<(&str, Job)> = vec![
+        (SINGLE, Box::new(|thread| each(values, &singles[thread]))),
+        ("picollo, thread-local", Box::new(|_| each(values, &thread_local))),
+        (PER_CPU, Box::new(|_| each(values, &per_cpu))),
+        ("picollo, per-CPU, batch", Box::new(|_| per_cpu.record_batch(opaque(values)))),
+    ];
+    if let (Some(through_per_cpu), Some(through_thread)) = (&through_per_cpu, &through_thread) {
+        let singles = &through_singles;
+        jobs.push((
+            SO,
+            Box::new(move |thread| singles[thread].iter().for_each(|single| single.record(opaque(values)))),
+        ));
+        jobs.push((".so: picollo, thread-local", Box::new(|_| through_thread.record(opaque(values)))));
+        jobs.push((SO_PER_CPU, Box::new(|_| through_per_cpu.record(opaque(values)))));
+    }
+
+    for threads in THREADS {
+        let mut times = vec![Vec::new(); jobs.len()];
+        for _ in 0..rounds(31) {
+            for ((_, job), times) in jobs.iter().zip(&mut times) {
+                times.push(time(job, threads));
+            }
+        }
+        let plural = if threads == 1 { "" } else { "s" };
+        let title =
+            format!("Recording by CPU, {threads} thread{plural}, CPU time of a thread, up to {MAIN_RANGE}");
+        let mut section = Section::new(title, "ns/value");
+        section.rows =
+            jobs.iter().zip(&mut times).map(|(job, times)| (job.0.into(), median(times))).collect();
+        for (what, of, to) in [("", PER_CPU, SINGLE), (".so ", SO_PER_CPU, SO)] {
+            let name = format!("per-CPU {what}/ single-writer {what}, {threads} thread{plural}, CPU time");
+            if section.get(to).is_some() {
+                report.target(name, section.ratio(of, to), 1.35);
+            }
+        }
+        report.add(section);
+    }
+}

@@ -1,0 +1,385 @@
+/* Histograms by CPU: whatever comes between the instructions of a record, nothing is lost; whatever they need and do not get,
+ * they count otherwise. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The C library's, from glibc 2.35 on. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+#ifdef __cplusplus
+}
+#endif
+
+static picollo_histogram *by_cpu(void)
+{
+    picollo_histogram_options options = default_options();
+    options.mode = PICOLLO_MODE_PER_CPU;
+    options.relative_error = 0.01;
+    options.max_trackable = 100000;
+    return create_from(&options);
+}
+
+static uint64_t total_of(picollo_histogram *histogram)
+{
+    return counts_of(histogram).total;
+}
+
+/* How many shards a histogram has come to. */
+static size_t shards_of(picollo_histogram *histogram)
+{
+    picollo_histogram *const empty = by_cpu();
+    picollo_histogram_options options = default_options();
+    picollo_footprint footprint;
+    size_t now = 0, before = 0;
+    options.mode = PICOLLO_MODE_PER_CPU;
+    options.relative_error = 0.01;
+    options.max_trackable = 100000;
+    CHECK_OK(picollo_histogram_estimate(&options, &footprint));
+    CHECK_OK(picollo_histogram_footprint(histogram, &now));
+    CHECK_OK(picollo_histogram_footprint(empty, &before));
+    picollo_histogram_free(empty);
+    return footprint.step_bytes == 0 ? 0 : (now - before) / (size_t)footprint.step_bytes;
+}
+
+/* Whether this thread has an area. */
+static int has_area(void)
+{
+#if defined(__x86_64__) && defined(__GLIBC__)
+    int cpu;
+    if (&__rseq_size == NULL || &__rseq_offset == NULL || __rseq_size == 0) return 0;
+    memcpy(&cpu, (char *)__builtin_thread_pointer() + __rseq_offset + 4, sizeof cpu);
+    return cpu >= 0;
+#else
+    return 0;
+#endif
+}
+
+/* Takes this thread's area away, as if the C library had not registered it. */
+static void lose_area(void)
+{
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(SYS_rseq)
+    if (has_area()) CHECK(syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, 32, 1, 0x53053053) == 0);
+#endif
+    CHECK(!has_area());
+}
+
+static void stay_on(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    /* Where there is but one CPU, or that one is not ours, the thread stays where it is. */
+    (void)sched_setaffinity(0, sizeof set, &set);
+}
+
+enum { THREADS = 8, RECORDS = 400000 };
+
+struct worker {
+    picollo_histogram *histogram;
+    int number, without_area;
+};
+
+/* Four cells, so that threads meet in them; pinned by twos, or moving. */
+static void *record(void *argument)
+{
+    const struct worker *const worker = (const struct worker *)argument;
+    uint64_t batch[16];
+    for (uint64_t i = 0; i < 16; i++) batch[i] = i % 4;
+    if (worker->without_area) lose_area();
+    stay_on(worker->number / 2 % 2);
+    for (int i = 0; i < rounds(RECORDS) / 20; i++) {
+        if (worker->number % 2 == 1 && i % 16 == 0) stay_on((i / 16 + worker->number) % 2);
+        picollo_histogram_record(worker->histogram, (uint64_t)i % 4);
+        picollo_histogram_record_n(worker->histogram, (uint64_t)i % 4, 3);
+        picollo_histogram_record_batch(worker->histogram, batch, 16);
+    }
+    return NULL;
+}
+
+static void run_threads(picollo_histogram *histogram, int without_area)
+{
+    pthread_t threads[THREADS];
+    struct worker workers[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        workers[i].histogram = histogram;
+        workers[i].number = i;
+        /* So that threads of both kinds meet on each CPU. */
+        workers[i].without_area = without_area && i % 4 < 2;
+        CHECK(pthread_create(&threads[i], NULL, record, &workers[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+static const uint64_t all_of_them = 20 * (uint64_t)THREADS;
+
+static void threads_and_memory_by_cpus(void)
+{
+    picollo_histogram *const histogram = by_cpu();
+    CHECK_U64(0, shards_of(histogram));
+    run_threads(histogram, 0);
+    CHECK_U64(all_of_them * (uint64_t)(rounds(RECORDS) / 20), total_of(histogram));
+    /* Of eight threads on two CPUs. */
+    CHECK(shards_of(histogram) <= 2);
+    if (has_area()) CHECK(shards_of(histogram) > 0);
+    else SKIPPED("no restartable sequences here: by atomic additions only");
+    picollo_histogram_free(histogram);
+}
+
+static void threads_with_and_without_an_area(void)
+{
+    picollo_histogram *const histogram = by_cpu();
+    run_threads(histogram, 1);
+    CHECK_U64(all_of_them * (uint64_t)(rounds(RECORDS) / 20), total_of(histogram));
+    picollo_histogram_free(histogram);
+}
+
+/* As by GLIBC_TUNABLES=glibc.pthread.rseq=0, which takes another start of the program: see main. */
+static void no_thread_has_an_area(void)
+{
+    picollo_histogram *const histogram = by_cpu();
+    picollo_histogram_options options = default_options();
+    picollo_footprint footprint;
+    CHECK(!has_area());
+    run_threads(histogram, 0);
+    CHECK_U64(all_of_them * (uint64_t)(rounds(RECORDS) / 20), total_of(histogram));
+    options.mode = PICOLLO_MODE_PER_CPU;
+    CHECK_OK(picollo_histogram_estimate(&options, &footprint));
+    CHECK(footprint.step_bytes == 0 && footprint.max_bytes == footprint.initial_bytes);
+    picollo_histogram_free(histogram);
+}
+
+static void without_areas(const char *program)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (setenv("GLIBC_TUNABLES", "glibc.pthread.rseq=0", 1) == 0) execl(program, program, "without", (char *)NULL);
+        _exit(127);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static picollo_histogram *interrupted;
+static volatile sig_atomic_t signals, handled_here;
+static uint64_t by_handler;
+
+static void on_signal(int number)
+{
+    static const uint64_t values[] = {1, 2, 3, 1000000};
+    (void)number;
+    picollo_histogram_record(interrupted, 2);
+    picollo_histogram_record_n(interrupted, 2, 3);
+    picollo_histogram_record_batch(interrupted, values, 4);
+    by_handler += 7;
+    signals++;
+    handled_here++;
+}
+
+static void set_timer(int microseconds)
+{
+    struct itimerval timer;
+    memset(&timer, 0, sizeof timer);
+    timer.it_interval.tv_usec = timer.it_value.tv_usec = microseconds;
+    CHECK(setitimer(ITIMER_REAL, &timer, NULL) == 0);
+}
+
+/* Handlers that record into the histogram that they interrupt records of, many of them new, so that it is they who come first. */
+static void signals_come_between(void)
+{
+    uint64_t by_main = 0, found = 0;
+    picollo_histogram *histograms[16];
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    for (int i = 0; i < 16; i++) histograms[i] = by_cpu();
+    interrupted = histograms[0];
+    signals = 0;
+    by_handler = 0;
+    CHECK(sigaction(SIGALRM, &action, &before) == 0);
+    set_timer(is_quick() ? 10000 : 50);
+    for (int i = 0; i < 16; i++) {
+        interrupted = histograms[i];
+        handled_here = 0;
+        while (handled_here < (is_quick() ? 2 : 100)) {
+            /* The first record is the handler's. */
+            if (handled_here == 0) continue;
+            for (int j = 0; j < 500; j++) picollo_histogram_record(interrupted, 2);
+            picollo_histogram_record_n(interrupted, 2, 500);
+            by_main += 1000;
+        }
+    }
+    set_timer(0);
+    CHECK(sigaction(SIGALRM, &before, NULL) == 0);
+    for (int i = 0; i < 16; i++) {
+        found += total_of(histograms[i]);
+        picollo_histogram_free(histograms[i]);
+    }
+    CHECK_U64(by_main + by_handler, found);
+}
+
+/* A debugger that goes step by step interrupts every sequence: each record ends nevertheless, once. */
+static void step_by_step(void)
+{
+    enum { STEPPED = 200 };
+    int status = 0;
+    long steps = 0;
+    pid_t child;
+    if (is_quick() || SANITIZED) {
+        SKIPPED("a checker cannot be stepped through");
+        return;
+    }
+    child = fork();
+    if (child == 0) {
+        picollo_histogram *const histogram = by_cpu();
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) _exit(77);
+        raise(SIGSTOP);
+        for (int i = 0; i < STEPPED; i++) picollo_histogram_record(histogram, 5);
+        picollo_histogram_record_n(histogram, 5, 10);
+        raise(SIGSTOP);
+        _exit(total_of(histogram) == STEPPED + 10 ? 0 : 1);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        SKIPPED("no process may be traced here");
+        return;
+    }
+    /* From one stop to the other. */
+    do {
+        if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 || waitpid(child, &status, 0) != child) break;
+        steps++;
+    } while (WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP && steps < 10000000);
+    CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+    CHECK(steps > 10 * STEPPED);
+    CHECK(ptrace(PTRACE_CONT, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Parent and child go on, each with its copy, whatever threads were doing. */
+static volatile int stop;
+
+static void *record_on_and_on(void *argument)
+{
+    while (!stop) picollo_histogram_record((picollo_histogram *)argument, 3);
+    return NULL;
+}
+
+static void forks_at_any_moment(void)
+{
+    picollo_histogram *const histogram = by_cpu();
+    pthread_t threads[2];
+    int wrong = 0;
+    stop = 0;
+    for (int i = 0; i < 2; i++) CHECK(pthread_create(&threads[i], NULL, record_on_and_on, histogram) == 0);
+    for (int i = 0; i < rounds(100); i++) {
+        int status = 0;
+        const pid_t child = fork();
+        if (child == 0) {
+            const uint64_t before = total_of(histogram);
+            picollo_histogram *const fresh = by_cpu();
+            for (int j = 0; j < 1000; j++) {
+                picollo_histogram_record(histogram, 3);
+                picollo_histogram_record(fresh, 3);
+            }
+            int differs = total_of(histogram) != before + 1000 || total_of(fresh) != 1000;
+            picollo_histogram_free(fresh);
+            picollo_histogram_free(histogram);
+            _exit(differs);
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child);
+        wrong += status != 0;
+    }
+    stop = 1;
+    for (int i = 0; i < 2; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK_U64(0, (uint64_t)wrong);
+    picollo_histogram_free(histogram);
+}
+
+/* No room for a shard: all is counted by atomic additions, and errno stays what it was. */
+static void no_memory_for_a_shard(void)
+{
+    int status = 0;
+    pid_t child;
+    if (is_quick() || SANITIZED) {
+        SKIPPED("a checker needs address space");
+        return;
+    }
+    child = fork();
+    if (child == 0) {
+        picollo_histogram *const histogram = by_cpu();
+        const struct rlimit none = {0, 0};
+        picollo_counts counts;
+        picollo_snapshot *const snapshot = snapshot_of(histogram);
+        size_t before = 0, after = 1;
+        int unchanged;
+        if (picollo_histogram_footprint(histogram, &before) != PICOLLO_OK || setrlimit(RLIMIT_AS, &none) != 0) _exit(2);
+        errno = 12345;
+        for (int i = 0; i < 1000; i++) picollo_histogram_record(histogram, 7);
+        unchanged = errno == 12345;
+        if (picollo_histogram_footprint(histogram, &after) != PICOLLO_OK) _exit(3);
+        if (picollo_snapshot_update(snapshot, 0) != PICOLLO_OK || picollo_snapshot_counts(snapshot, &counts) != PICOLLO_OK) _exit(4);
+        _exit(unchanged && before == after && counts.total == 1000 ? 0 : 5);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void what_it_does_not_offer(void)
+{
+    picollo_histogram_options options = default_options();
+    picollo_histogram *histogram = NULL;
+    picollo_recorder recorder;
+    size_t size = 0, align = 0;
+    options.mode = PICOLLO_MODE_PER_CPU;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_required_size(&options, &size, &align));
+    options.counter_bits = 32;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_create(&options, &histogram));
+    options.counter_bits = 64;
+    options.storage = PICOLLO_STORAGE_SPARSE;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_create(&options, &histogram));
+    options.storage = PICOLLO_STORAGE_DENSE;
+    options.flags = PICOLLO_HISTOGRAM_NO_LIVE_RESET;
+    histogram = create_from(&options);
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder));
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_reset(histogram));
+    picollo_histogram_record(histogram, 5);
+    CHECK_U64(1, total_of(histogram));
+    picollo_histogram_free(histogram);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        RUN(no_thread_has_an_area);
+        return report();
+    }
+    RUN(threads_and_memory_by_cpus);
+    RUN(threads_with_and_without_an_area);
+    RUN(signals_come_between);
+    RUN(step_by_step);
+    RUN(forks_at_any_moment);
+    RUN(no_memory_for_a_shard);
+    RUN(what_it_does_not_offer);
+    test_failures = 0;
+    without_areas(argv[0]);
+    if (test_failures == 0) tests_passed++;
+    else tests_failed++;
+    return report();
+}

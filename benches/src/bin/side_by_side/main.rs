@@ -3,6 +3,7 @@
 //! `make bench` builds the peers in C and runs it: `side_by_side [JSON FILE]`.
 
 mod counters;
+mod h2;
 mod memory;
 mod peers;
 mod reads;
@@ -27,6 +28,7 @@ fn main() {
         println!("SKIPPED: HdrHistogram_c and calls through shared libraries; `make bench` builds them");
     }
     record::run(&mut report);
+    h2::run(&mut report);
     threads::run(&mut report);
     reads::run(&mut report);
     memory::run(&mut report);

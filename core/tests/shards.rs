@@ -171,6 +171,7 @@ impl Drop for Late {
         self.0.record_n(10, 2);
         self.0.record_batch(&[11; 20]);
         self.0.record(u64::MAX);
+        self.0.record_n(12, 1 << 63);
     }
 }
 
@@ -198,6 +199,30 @@ fn records_after_the_destructors_of_a_thread_are_not_lost() {
     assert_eq!([count(8), count(9), count(10), count(11)], [3, 3, 6, 60]);
     assert_eq!(snapshot.counts().overflow, 3);
     assert_eq!(histogram.footprint(), empty + shard_bytes(), "both threads had the same shard");
+    // Three times 2^63 are 2^63 and a wrap, which the shared counter tallies.
+    assert_eq!((count(12), snapshot.counts().lost), (1 << 63, u64::MAX));
+}
+
+#[test]
+fn a_sum_of_a_shard_and_the_shared_counters_that_wraps_is_told() {
+    let histogram = SharedHistogram::create(&options()).unwrap();
+    on_a_thread(|| {
+        // Destructors run in reverse order of first use: this one's records go to the shared counters.
+        LATE.with_borrow_mut(|late| *late = Some(Late(histogram.clone())));
+        histogram.record_n(12, 1 << 63);
+    });
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+    for since in [Since::Reset, Since::PreviousUpdate, Since::Reset] {
+        histogram.update(&mut snapshot, since).unwrap();
+        assert_eq!(snapshot.bucket_of(12).unwrap().count, 0);
+        let lost = if since == Since::Reset { u64::MAX } else { 0 };
+        assert_eq!(snapshot.counts().lost, lost, "{since:?}");
+    }
+    // A shard more, and the sum is made in several passes.
+    let recorder = histogram.recorder().unwrap();
+    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    assert_eq!(snapshot.counts().lost, u64::MAX);
+    drop(recorder);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! A cell counts modulo `2^BITS` and is only ever added to; readers subtract. All accesses are relaxed atomics, so that
 //! reading beside a writer is defined behaviour; on the targets in use they compile to plain loads and stores.
 
+use crate::cells::loads::{self, Sums};
 use crate::cells::one_step::{self, Place};
 use crate::platform::atomics::Ordering::*;
 use crate::platform::atomics::{AtomicU32, AtomicU64, const_unless_loom};
@@ -34,6 +35,28 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     fn load_many(cells: &[Self], out: &mut [u64])
     where
         Self: Sized;
+    /// As [`Counter::load_many`], with the counts of `words` added to them where there are any, and adds up how far they are above
+    /// `base`, where there is one. `None`, with nothing done, where that takes more than one pass.
+    #[doc(hidden)]
+    fn load_and_sum(
+        _cells: &[Self],
+        _words: Option<&[AtomicU64]>,
+        _out: &mut [u64],
+        _base: Option<&[u64]>,
+    ) -> Option<Sums>
+    where
+        Self: Sized,
+    {
+        None
+    }
+    /// Adds the counts of many cells to those in `out`. Returns how many of these wrapped around.
+    #[doc(hidden)]
+    fn add_many(cells: &[Self], out: &mut [u64]) -> u64
+    where
+        Self: Sized,
+    {
+        loads::add_one_by_one(cells, out)
+    }
     /// Replaces the count, modulo `2^BITS`. For cells that no one else writes: baselines and new histograms.
     fn store(&self, count: u64);
     /// Adds as the only writer. Returns how often the cell wrapped around.
@@ -77,7 +100,22 @@ impl Counter for AtomicU64 {
 
     #[inline]
     fn load_many(cells: &[Self], out: &mut [u64]) {
-        crate::cells::loads::load_64(cells, out);
+        loads::load_64(cells, out);
+    }
+
+    #[inline]
+    fn load_and_sum(
+        cells: &[Self],
+        words: Option<&[AtomicU64]>,
+        out: &mut [u64],
+        base: Option<&[u64]>,
+    ) -> Option<Sums> {
+        loads::load_and_sum_64(cells, words, out, base)
+    }
+
+    #[inline]
+    fn add_many(cells: &[Self], out: &mut [u64]) -> u64 {
+        loads::add_64(cells, out)
     }
 
     #[inline(always)]
@@ -139,7 +177,7 @@ impl Counter for AtomicU32 {
 
     #[inline]
     fn load_many(cells: &[Self], out: &mut [u64]) {
-        crate::cells::loads::load_32(cells, out);
+        loads::load_32(cells, out);
     }
 
     #[inline(always)]

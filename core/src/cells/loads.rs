@@ -1,5 +1,6 @@
 //! Loading many cells at a time.
 
+use crate::cells::cell::Counter;
 use crate::platform::atomics::{AtomicU32, AtomicU64};
 
 /// Loads cells, each as a relaxed load does.
@@ -8,7 +9,7 @@ pub(crate) fn load_64(cells: &[AtomicU64], out: &mut [u64]) {
     #[cfg(picollo_wide_loads)]
     let (cells, out) = crate::cells::wide::load_64(cells, out);
     for (out, cell) in out.iter_mut().zip(cells) {
-        *out = crate::cells::cell::Counter::load(cell);
+        *out = Counter::load(cell);
     }
 }
 
@@ -18,8 +19,58 @@ pub(crate) fn load_32(cells: &[AtomicU32], out: &mut [u64]) {
     #[cfg(picollo_wide_loads)]
     let (cells, out) = crate::cells::wide::load_32(cells, out);
     for (out, cell) in out.iter_mut().zip(cells) {
-        *out = crate::cells::cell::Counter::load(cell);
+        *out = Counter::load(cell);
     }
+}
+
+/// What a run of counts comes to, or how far it is above another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sums {
+    /// The sum, modulo 2^64.
+    pub(crate) sum: u64,
+    /// All bits of all counts: none of them has more.
+    pub(crate) union: u64,
+    /// How often what the counts are sums of wrapped around 64 bits.
+    pub(crate) wraps: u64,
+}
+
+/// Loads cells, to which those of `more` are added where there are any, and adds up how far they are above `base`, where there is
+/// one, in one pass. `None`, with nothing done, where that cannot be done.
+#[inline]
+pub(crate) fn load_and_sum_64(
+    cells: &[AtomicU64],
+    more: Option<&[AtomicU64]>,
+    out: &mut [u64],
+    base: Option<&[u64]>,
+) -> Option<Sums> {
+    #[cfg(picollo_wide_loads)]
+    return crate::cells::summed::load(cells, more, out, base);
+    #[cfg(not(picollo_wide_loads))]
+    {
+        let _ = (cells, more, out, base);
+        None
+    }
+}
+
+/// Adds cells to counts. Returns how many of these wrapped around.
+#[inline]
+pub(crate) fn add_64(cells: &[AtomicU64], out: &mut [u64]) -> u64 {
+    #[cfg(picollo_wide_loads)]
+    if let Some(wraps) = crate::cells::summed::add(cells, out) {
+        return wraps;
+    }
+    add_one_by_one(cells, out)
+}
+
+/// As [`add_64`], of any cells.
+pub(crate) fn add_one_by_one<C: Counter>(cells: &[C], out: &mut [u64]) -> u64 {
+    let mut wraps = 0;
+    for (out, cell) in out.iter_mut().zip(cells) {
+        let (sum, wrapped) = out.overflowing_add(cell.load());
+        *out = sum;
+        wraps += wrapped as u64;
+    }
+    wraps
 }
 
 #[cfg(all(test, not(loom)))]
@@ -40,13 +91,69 @@ mod tests {
             let end = counts.len().max(skip);
             let mut out = std::vec![1u64; end - skip + room];
             load_64(&wide.0[skip..end], &mut out);
-            let expected: Vec<u64> = wide.0[skip..end].iter().map(crate::cells::cell::Counter::load).collect();
+            let expected: Vec<u64> = wide.0[skip..end].iter().map(Counter::load).collect();
             prop_assert_eq!(&out[..end - skip], &expected[..]);
             prop_assert!(out[end - skip..].iter().all(|&untouched| untouched == 1));
             load_32(&narrow.0[skip..end], &mut out);
-            let expected: Vec<u64> = narrow.0[skip..end].iter().map(crate::cells::cell::Counter::load).collect();
+            let expected: Vec<u64> = narrow.0[skip..end].iter().map(Counter::load).collect();
             prop_assert_eq!(&out[..end - skip], &expected[..]);
             prop_assert!(out[end - skip..].iter().all(|&untouched| untouched == 1));
+        }
+
+        #[test]
+        fn sums_are_sums(
+            counts in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>(), 0u32..64), 0..70),
+            (skip, skip_more) in (0usize..10, 0usize..10), (has_more, has_base) in any::<(bool, bool)>()
+        ) {
+            // Small counts and large ones, behind what may or may not be aligned.
+            let aligned = |skip: usize, count: &dyn Fn(usize) -> u64| Aligned(core::array::from_fn::<_, 80, _>(|at| {
+                AtomicU64::new(if (skip..skip + counts.len()).contains(&at) { count(at - skip) } else { u64::MAX })
+            }));
+            let cells = aligned(skip, &|at| counts[at].0 >> counts[at].3);
+            let more = aligned(skip_more, &|at| counts[at].1 >> counts[at].3);
+            let base: Vec<u64> = counts.iter().map(|counts| counts.2 >> counts.3).collect();
+            let (cells, more) = (&cells.0[skip..], &more.0[skip_more..]);
+
+            let mut naive = Sums { sum: 0, union: 0, wraps: 0 };
+            let mut expected = Vec::new();
+            for at in 0..counts.len() {
+                let added = if has_more { Counter::load(&more[at]) } else { 0 };
+                let (count, wrapped) = Counter::load(&cells[at]).overflowing_add(added);
+                let above = count.wrapping_sub(if has_base { base[at] } else { 0 });
+                expected.push(count);
+                naive.wraps += wrapped as u64;
+                naive.sum = naive.sum.wrapping_add(above);
+                naive.union |= above;
+            }
+            let mut out = std::vec![1u64; counts.len()];
+            match load_and_sum_64(cells, has_more.then_some(more), &mut out, has_base.then_some(&base)) {
+                Some(sums) => {
+                    prop_assert_eq!(sums, naive);
+                    prop_assert_eq!(&out, &expected);
+                }
+                None => prop_assert!(out.iter().all(|&untouched| untouched == 1)),
+            }
+
+            load_64(cells, &mut out);
+            let wraps = add_64(more, &mut out);
+            let sums = counts.iter().map(|counts| (counts.0 >> counts.3).overflowing_add(counts.1 >> counts.3));
+            let (expected, wrapped): (Vec<u64>, Vec<bool>) = sums.unzip();
+            prop_assert_eq!(out, expected);
+            prop_assert_eq!(wraps, wrapped.into_iter().filter(|&wrapped| wrapped).count() as u64);
+        }
+    }
+
+    /// Where the shape of this machine and the build allow one pass, it is taken for aligned cells.
+    #[test]
+    #[cfg(all(picollo_wide_loads, feature = "std"))]
+    fn aligned_cells_are_summed_as_they_are_loaded() {
+        let cells = Aligned(core::array::from_fn::<_, 16, _>(|at| AtomicU64::new(at as u64)));
+        let sums = load_and_sum_64(&cells.0, None, &mut [0; 16], None);
+        if std::is_x86_feature_detected!("avx2") {
+            assert_eq!(sums, Some(Sums { sum: 120, union: 15, wraps: 0 }));
+        } else {
+            std::eprintln!("SKIPPED: reading in one pass needs a processor with AVX2");
+            assert_eq!(sums, None);
         }
     }
 }

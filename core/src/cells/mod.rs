@@ -10,5 +10,7 @@ pub(crate) mod loads;
 pub(crate) mod one_step;
 pub(crate) mod single_writer;
 #[cfg(picollo_wide_loads)]
+mod summed;
+#[cfg(picollo_wide_loads)]
 mod wide;
 pub(crate) mod write_mode;

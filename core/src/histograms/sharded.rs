@@ -28,6 +28,7 @@ use crate::platform::atomics::{AtomicU32, AtomicU64, HAS_ATOMIC_64};
 use crate::platform::memory;
 use crate::platform::memory::size_with;
 use crate::snapshot::source::Source;
+use crate::snapshot::sums;
 use crate::threads::shards::{ShardHead, Shards};
 use crate::threads::{entries, tables, thread_registry};
 
@@ -397,18 +398,19 @@ impl<C: Counter> Source for Sharded<C> {
     }
 
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64 {
-        for (out, word) in out.iter_mut().zip(&self.words[start..]) {
-            *out = word.load(Relaxed);
+        AtomicU64::load_many(&self.words[start..], out);
+        self.shards.iter().map(|shard| C::add_many(&self.cells_of(shard)[start..], out)).sum()
+    }
+
+    /// In one pass where there is one shard.
+    fn copy_and_total(&self, out: &mut [u64], base: Option<&[u64]>) -> (u64, u128) {
+        let mut shards = self.shards.iter();
+        if let (Some(shard), None) = (shards.next(), shards.next())
+            && let Some(summed) = C::load_and_sum(self.cells_of(shard), Some(&self.words), out, base)
+        {
+            return (summed.wraps, sums::total_of(summed, out, base));
         }
-        let mut wraps = 0;
-        for shard in self.shards.iter() {
-            for (out, cell) in out.iter_mut().zip(&self.cells_of(shard)[start..]) {
-                let (sum, wrapped) = out.overflowing_add(cell.load());
-                *out = sum;
-                wraps += wrapped as u64;
-            }
-        }
-        wraps
+        sums::copy_runs(out, base, |start, out| self.copy_counts(start, out))
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {

@@ -13,6 +13,7 @@
 
 mod crc32;
 mod decoder;
+mod eights;
 mod hdr;
 pub(crate) mod hgrm;
 pub mod log;

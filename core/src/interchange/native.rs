@@ -146,7 +146,7 @@ pub(crate) struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot) -> Result<Self> {
         let cells = snapshot.cells();
-        let (Measure(payload), _) = put_counts(&cells, 0..cells.len(), 0, 0, Measure(0))?;
+        let (Measure(payload), _) = put_counts(&cells, Measure(0))?;
         Ok(Plan { snapshot, payload })
     }
 
@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
         }
         let (cells, mut bytes) = (self.snapshot.cells(), [0; varint::PIECE]);
         let writer = Writer(varint::Writer::new(&mut sink, &mut bytes));
-        let (writer, _) = put_counts(&cells, 0..cells.len(), 0, 0, writer)?;
+        let (writer, _) = put_counts(&cells, writer)?;
         writer.0.finish()?;
         let crc = sink.crc.value();
         sink.sink.put(&crc.to_le_bytes())

@@ -2,32 +2,107 @@
 
 use core::ops::Range;
 
+use super::eights::Eight;
 use crate::error::Result;
 use crate::snapshot::differences::{BLOCK, Cells};
 
 /// Takes counts and the runs of zeros between them.
 pub(crate) trait Put: Sized {
+    /// Whether it takes eight counts at a time, where they are of a kind.
+    const EIGHTS: bool = false;
+
     fn put_count(&mut self, count: u64) -> Result<()>;
     fn put_zeros(&mut self, number: u64) -> Result<()>;
+
+    /// Puts eight counts, if it can at once.
+    fn put_eight(&mut self, _: &Eight) -> Result<bool> {
+        Ok(false)
+    }
 }
 
 /// Counters that are skipped at a time where they are empty.
 const RUN: usize = 32;
 
 /// Parts that the counters are divided into, at most.
-pub(crate) const PARTS: usize = 512;
+const PARTS: usize = 512;
+
+/// Which parts of the counters may have counts, a bit for each: the others need not be looked through.
+#[derive(Clone, Copy)]
+pub(crate) struct Recorded([u64; PARTS / 64]);
+
+impl Recorded {
+    /// Nothing is known of any.
+    pub(crate) const UNKNOWN: Recorded = Recorded([u64::MAX; PARTS / 64]);
+
+    fn may_have(&self, part: usize) -> bool {
+        self.0[part / 64] >> (part % 64) & 1 == 1
+    }
+
+    fn has_none(&mut self, part: usize) {
+        self.0[part / 64] &= !(1 << (part % 64));
+    }
+}
 
 /// The parts of so many counters: whole runs, but the last one.
-pub(crate) fn parts(length: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+fn parts(length: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
     let size = length.div_ceil(PARTS).next_multiple_of(RUN).max(RUN);
     (0..length.div_ceil(size)).map(move |part| (part, part * size..((part + 1) * size).min(length)))
 }
 
-/// Puts the counts of some counters, and the zeros before each. `next` is the logical index behind the last count that was
-/// put, 0 while there is none; the new one is returned.
+/// As [`put_counts`] of all counters but those in parts that are known to have no counts; the parts in which it finds none become
+/// known.
+pub(crate) fn put_parts<P: Put>(
+    cells: &Cells,
+    first: u64,
+    recorded: &mut Recorded,
+    put: P,
+) -> Result<(P, u64)> {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    {
+        /// Compiled for what finds zeros and adds up bits sooner.
+        #[target_feature(enable = "avx2,popcnt")]
+        fn with_avx2<P: Put>(cells: &Cells, first: u64, recorded: &mut Recorded, put: P) -> Result<(P, u64)> {
+            plain_put_parts(cells, first, recorded, put)
+        }
+        if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { with_avx2(cells, first, recorded, put) };
+        }
+    }
+    plain_put_parts(cells, first, recorded, put)
+}
+
+#[inline(always)]
+fn plain_put_parts<P: Put>(
+    cells: &Cells,
+    first: u64,
+    recorded: &mut Recorded,
+    mut put: P,
+) -> Result<(P, u64)> {
+    let mut next = 0;
+    for (part, range) in parts(cells.len()) {
+        if recorded.may_have(part) {
+            let before = next;
+            (put, next) = plain_put_counts(cells, range, first, next, put)?;
+            if next == before {
+                recorded.has_none(part);
+            }
+        }
+    }
+    Ok((put, next))
+}
+
+/// Puts all counts, and the zeros before each. Returns the logical index behind the last count that was put, 0 where there is none.
 ///
 /// What takes them is handed in and out by value, so that it is kept in registers.
-pub(crate) fn put_counts<P: Put>(
+pub(crate) fn put_counts<P: Put>(cells: &Cells, put: P) -> Result<(P, u64)> {
+    plain_put_counts(cells, 0..cells.len(), 0, 0, put)
+}
+
+/// As [`put_counts`] of some counters, of which the first of all has the logical index `first`. `next` is what was returned of those
+/// before them.
+#[inline(always)]
+fn plain_put_counts<P: Put>(
     cells: &Cells,
     range: Range<usize>,
     first: u64,
@@ -54,6 +129,31 @@ pub(crate) fn put_counts<P: Put>(
 /// Puts the counts from a logical index on.
 #[inline(always)]
 fn put_run<P: Put>(counts: &[u64], mut index: u64, mut next: u64, put: &mut P) -> Result<u64> {
+    let mut rest = counts;
+    if P::EIGHTS {
+        let (eights, last) = counts.as_chunks::<8>();
+        for counts in eights {
+            next = put_eight(counts, index, next, put)?;
+            index += 8;
+        }
+        rest = last;
+    }
+    put_each(rest, index, next, put)
+}
+
+/// As [`put_run`], of eight counts, at once where that can be done.
+#[inline(always)]
+fn put_eight<P: Put>(counts: &[u64; 8], index: u64, next: u64, put: &mut P) -> Result<u64> {
+    let Some(eight) = Eight::of(counts) else { return put_each(counts, index, next, put) };
+    if index != next {
+        put.put_zeros(index - next)?;
+    }
+    if put.put_eight(&eight)? { Ok(index + 8) } else { put_each(counts, index, index, put) }
+}
+
+/// As [`put_run`], one by one.
+#[inline(always)]
+fn put_each<P: Put>(counts: &[u64], mut index: u64, mut next: u64, put: &mut P) -> Result<u64> {
     for &count in counts {
         if count != 0 {
             if index != next {

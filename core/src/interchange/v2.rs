@@ -3,8 +3,9 @@
 //! Counts run from logical index 0 to the index of the maximum. A count `n` is written as `zigzag(n)`, a run of `k` zeros
 //! as `zigzag(-k)`, a lone zero as 0; each in one to nine bytes.
 
+use super::eights::Eight;
 use super::hdr::{self, Header, Words};
-use super::sequence::{PARTS, Put, parts, put_counts};
+use super::sequence::{Put, Recorded, put_parts};
 use super::sink::Sink;
 use super::varint::{self, unzigzag, zigzag};
 use crate::error::{Error, Result};
@@ -145,8 +146,8 @@ pub(crate) struct Plan<'a> {
     snapshot: &'a Snapshot,
     digits: u32,
     payload: usize,
-    /// Which parts of the counters have counts, a bit for each: the others are looked through only once.
-    recorded: [u64; PARTS / 64],
+    /// Which parts of the counters have counts: the others are looked through only once.
+    recorded: Recorded,
 }
 
 impl<'a> Plan<'a> {
@@ -155,13 +156,8 @@ impl<'a> Plan<'a> {
         let layout = snapshot.layout();
         let digits = digits_of(layout)?;
         let cells = snapshot.cells();
-        let (mut measure, mut recorded) = (Measure { all: 0, length: 0 }, [0; PARTS / 64]);
-        let mut next = 0;
-        for (part, range) in parts(cells.len()) {
-            let before = next;
-            (measure, next) = put_counts(&cells, range, layout.first_index(), next, measure)?;
-            recorded[part / 64] |= ((next != before) as u64) << (part % 64);
-        }
+        let (measure, mut recorded) = (Measure { all: 0, length: 0 }, Recorded::UNKNOWN);
+        let (mut measure, next) = put_parts(&cells, layout.first_index(), &mut recorded, measure)?;
         if next == 0 {
             measure.put_zeros(1)?;
         }
@@ -193,13 +189,8 @@ impl<'a> Plan<'a> {
         self.write_header(sink)?;
         let (cells, first) = (self.snapshot.cells(), self.snapshot.layout().first_index());
         let mut bytes = [0; varint::PIECE];
-        let mut writer = varint::Writer::new(sink, &mut bytes);
-        let mut next = 0;
-        for (part, range) in parts(cells.len()) {
-            if self.recorded[part / 64] >> (part % 64) & 1 == 1 {
-                (writer, next) = put_counts(&cells, range, first, next, writer)?;
-            }
-        }
+        let writer = varint::Writer::new(sink, &mut bytes);
+        let (mut writer, next) = put_parts(&cells, first, &mut { self.recorded }, writer)?;
         if next == 0 {
             writer.put_zeros(1)?;
         }
@@ -211,12 +202,12 @@ impl<'a> Plan<'a> {
 #[cfg(feature = "alloc")]
 pub(crate) fn write_to_vec(snapshot: &Snapshot, out: &mut alloc::vec::Vec<u8>) -> Result<()> {
     let layout = snapshot.layout();
-    let mut plan = Plan { snapshot, digits: digits_of(layout)?, payload: 0, recorded: [0; PARTS / 64] };
+    let mut plan = Plan { snapshot, digits: digits_of(layout)?, payload: 0, recorded: Recorded::UNKNOWN };
     let start = out.len();
     plan.write_header(out)?;
     let (cells, mut bytes) = (snapshot.cells(), [0; varint::PIECE]);
     let writer = Checking { all: 0, writer: varint::Writer::new(out, &mut bytes) };
-    let (mut checking, next) = put_counts(&cells, 0..cells.len(), layout.first_index(), 0, writer)?;
+    let (mut checking, next) = put_parts(&cells, layout.first_index(), &mut plan.recorded, writer)?;
     if next == 0 {
         checking.put_zeros(1)?;
     }
@@ -249,12 +240,21 @@ fn zeros_word(number: u64) -> u64 {
 
 /// Adds up what is going to be written.
 struct Measure {
-    /// All bits of all counts.
+    /// All bits of all counts that may have too many.
     all: u64,
     length: usize,
 }
 
 impl Put for Measure {
+    const EIGHTS: bool = true;
+
+    #[inline(always)]
+    fn put_eight(&mut self, eight: &Eight) -> Result<bool> {
+        // What is in eights has few bits, and `all` is for counts that have too many.
+        self.length += eight.length();
+        Ok(true)
+    }
+
     #[inline(always)]
     fn put_count(&mut self, count: u64) -> Result<()> {
         self.all |= count;
@@ -270,6 +270,15 @@ impl Put for Measure {
 }
 
 impl<S: Sink> Put for varint::Writer<'_, S> {
+    const EIGHTS: bool = true;
+
+    #[inline(always)]
+    fn put_eight(&mut self, eight: &Eight) -> Result<bool> {
+        let Some((bytes, length)) = eight.bytes() else { return Ok(false) };
+        self.put_encoded(&bytes, length)?;
+        Ok(true)
+    }
+
     #[inline(always)]
     fn put_count(&mut self, count: u64) -> Result<()> {
         self.put(count << 1)
@@ -284,13 +293,20 @@ impl<S: Sink> Put for varint::Writer<'_, S> {
 /// Writes, and keeps an eye on what is written.
 #[cfg(feature = "alloc")]
 struct Checking<'a, S> {
-    /// All bits of all counts.
+    /// As in [`Measure`].
     all: u64,
     writer: varint::Writer<'a, S>,
 }
 
 #[cfg(feature = "alloc")]
 impl<S: Sink> Put for Checking<'_, S> {
+    const EIGHTS: bool = true;
+
+    #[inline(always)]
+    fn put_eight(&mut self, eight: &Eight) -> Result<bool> {
+        self.writer.put_eight(eight)
+    }
+
     #[inline(always)]
     fn put_count(&mut self, count: u64) -> Result<()> {
         self.all |= count;

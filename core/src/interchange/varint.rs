@@ -70,6 +70,22 @@ impl<'a, S: Sink> Writer<'a, S> {
         Ok(())
     }
 
+    /// Writes the first `length` of some bytes that are encoded already.
+    #[inline(always)]
+    pub(crate) fn put_encoded(&mut self, encoded: &[u8; 16], length: usize) -> Result<()> {
+        debug_assert!(length <= encoded.len());
+        if self.length > PIECE - encoded.len() {
+            self.sink.put(&self.bytes[..self.length])?;
+            self.length = 0;
+        }
+        if let Some(bytes) = self.bytes[self.length..].first_chunk_mut::<16>() {
+            // All, since that is one instruction; what is too much is overwritten by what follows.
+            *bytes = *encoded;
+            self.length += length;
+        }
+        Ok(())
+    }
+
     /// Writes what is left.
     pub(crate) fn finish(self) -> Result<()> {
         self.sink.put(&self.bytes[..self.length])

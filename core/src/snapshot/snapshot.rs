@@ -159,19 +159,19 @@ impl Snapshot {
         let mut raw_tallies = source.tallies();
         let head = &mut self.head;
         let (raw, base) = split(&mut self.words, head);
-        let (mut total, mut wraps) = (0u128, 0u64);
-        for (run, (raw, base)) in raw.chunks_mut(RUN).zip(base.chunks_mut(RUN)).enumerate() {
-            let sum_wraps = source.copy_counts(run * RUN, raw);
-            raw_tallies.wraps = raw_tallies.wraps.wrapping_add(wraps_of_64_bits(sum_wraps, T::COUNTER_BITS));
-            if head.base_is_zero {
-                total += sums::total_since_zero(raw);
-                continue;
-            }
-            if T::COUNTER_BITS < 64 {
+        let mut wraps = 0;
+        let (sum_wraps, total) = if !head.base_is_zero && T::COUNTER_BITS < 64 {
+            let (mut sum_wraps, mut total) = (0, 0);
+            for (run, (raw, base)) in raw.chunks_mut(RUN).zip(base.chunks_mut(RUN)).enumerate() {
+                sum_wraps += source.copy_counts(run * RUN, raw);
                 wraps += unwrap_differences(raw, base);
+                total += sums::total(raw, base);
             }
-            total += sums::total(raw, base);
-        }
+            (sum_wraps, total)
+        } else {
+            source.copy_and_total(raw, if head.base_is_zero { None } else { Some(base) })
+        };
+        raw_tallies.wraps = raw_tallies.wraps.wrapping_add(wraps_of_64_bits(sum_wraps, T::COUNTER_BITS));
         // Before `wraps` counts what is not in the base.
         let base_was_changed = wraps > 0;
         if raw_tallies.wraps != head.base_tallies.wraps {

@@ -5,6 +5,7 @@ use crate::cells::header::Headed;
 use crate::cells::identity::Identity;
 use crate::error::Result;
 use crate::layout::layout::Layout;
+use crate::snapshot::sums;
 
 /// Something whose counts a [`crate::Snapshot`] can take.
 ///
@@ -38,6 +39,13 @@ pub trait Source: Headed {
 
     /// Copies the counts from index `start` on. Where they are sums of cells, returns how often those wrapped around 64 bits.
     fn copy_counts(&self, start: usize, out: &mut [u64]) -> u64;
+
+    /// Copies all counts, and adds up how far they are above `base`, or above zero where there is none. Returns how often sums of
+    /// cells wrapped around, as [`Source::copy_counts`], and the total.
+    #[doc(hidden)]
+    fn copy_and_total(&self, out: &mut [u64], base: Option<&[u64]>) -> (u64, u128) {
+        sums::copy_runs(out, base, |start, out| self.copy_counts(start, out))
+    }
 
     /// Copies the baseline of the last reset, whole, and returns its version; [`crate::Error::Busy`] when resets keep
     /// coming, with `out` in disorder.

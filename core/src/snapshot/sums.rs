@@ -1,5 +1,7 @@
 //! Sums of many counts at a time.
 
+use crate::cells::loads::Sums;
+
 /// Counts are looked at in runs of this many, which stay in the first-level cache between two steps.
 pub(crate) const RUN: usize = 512;
 
@@ -35,6 +37,55 @@ with_avx2! {
     fn total_since_zero = plain_total_since_zero(raw: &[u64]) -> u128
 }
 
+/// Counts in runs, each with the index that it begins at and what it is counted from.
+pub(crate) fn runs<'a>(
+    raw: &'a mut [u64],
+    base: Option<&'a [u64]>,
+) -> impl Iterator<Item = (usize, &'a mut [u64], Option<&'a [u64]>)> {
+    raw.chunks_mut(RUN).enumerate().map(move |(run, raw)| {
+        let start = run * RUN;
+        let end = start + raw.len();
+        (start, raw, base.map(|base| &base[start..end]))
+    })
+}
+
+/// The sum of up to [`RUN`] counts above a base, or above zero where there is none.
+#[inline]
+pub(crate) fn total_of_run(raw: &[u64], base: Option<&[u64]>) -> u128 {
+    match base {
+        Some(base) => total(raw, base),
+        None => total_since_zero(raw),
+    }
+}
+
+/// Copies counts run by run, as [`crate::snapshot::source::Source::copy_counts`] does it, and adds up each while it is in the cache.
+/// Returns the sum of what `copy` returns, and the total.
+#[inline]
+pub(crate) fn copy_runs(
+    out: &mut [u64],
+    base: Option<&[u64]>,
+    mut copy: impl FnMut(usize, &mut [u64]) -> u64,
+) -> (u64, u128) {
+    runs(out, base).fold((0, 0), |(wraps, total), (start, out, base)| {
+        (wraps + copy(start, out), total + total_of_run(out, base))
+    })
+}
+
+/// The sum of counts that were added up as they were copied: looks at them again only where they are so large that the sum may be
+/// incomplete.
+pub(crate) fn total_of(sums: Sums, raw: &mut [u64], base: Option<&[u64]>) -> u128 {
+    if is_exact(sums.union, raw.len()) {
+        return sums.sum.into();
+    }
+    runs(raw, base).map(|(_, raw, base)| total_of_run(raw, base)).sum()
+}
+
+/// Whether the sum of so many counts fits into 64 bits, by all bits of all of them: none has more than these together.
+#[inline(always)]
+fn is_exact(union: u64, length: usize) -> bool {
+    union < u64::MAX / length.max(1) as u64
+}
+
 with_avx2! {
     /// Whether all counts are zero.
     fn are_zero = plain_are_zero(counts: &[u64]) -> bool
@@ -58,8 +109,7 @@ fn plain_total(raw: &[u64], base: &[u64]) -> u128 {
         sum = sum.wrapping_add(count);
         union |= count;
     }
-    // None of the counts has more bits than all of them together.
-    if union < u64::MAX / RUN as u64 {
+    if is_exact(union, RUN) {
         return sum as u128;
     }
     raw.iter().zip(base).map(|(raw, base)| raw.wrapping_sub(*base) as u128).sum()
@@ -68,7 +118,7 @@ fn plain_total(raw: &[u64], base: &[u64]) -> u128 {
 #[inline(always)]
 fn plain_total_since_zero(raw: &[u64]) -> u128 {
     let (sum, union) = raw.iter().fold((0u64, 0), |(sum, union), raw| (sum.wrapping_add(*raw), union | raw));
-    if union < u64::MAX / RUN as u64 {
+    if is_exact(union, RUN) {
         return sum as u128;
     }
     raw.iter().map(|raw| *raw as u128).sum()

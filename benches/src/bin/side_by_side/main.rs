@@ -3,6 +3,7 @@
 //! `make bench` builds the peers in C and runs it: `side_by_side [JSON FILE]`.
 
 mod counters;
+mod h2;
 mod memory;
 mod peers;
 #[cfg(target_os = "linux")]
@@ -29,6 +30,7 @@ fn main() {
         println!("SKIPPED: HdrHistogram_c and calls through shared libraries; `make bench` builds them");
     }
     record::run(&mut report);
+    h2::run(&mut report);
     threads::run(&mut report);
     #[cfg(target_os = "linux")]
     per_cpu::run(&mut report);

@@ -10,14 +10,14 @@ use picollo_core::{Histogram, Interlocked, Layout, Mode, Options, SharedHistogra
 use crate::peers::{self, Hdr, Through};
 use crate::{ERROR, MAIN_RANGE};
 
-const VALUES: usize = 65_536;
+pub const VALUES: usize = 65_536;
 const THREADS: [usize; 4] = [1, 2, 3, 4];
 
 /// What each thread, by its number, does with its values.
-type Job<'a> = Box<dyn Fn(usize) + Sync + 'a>;
+pub type Job<'a> = Box<dyn Fn(usize) + Sync + 'a>;
 
 /// Runs the job on `threads` threads at once; the time per record of the slowest, in ns.
-fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
+pub fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
     let times: Vec<Duration> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads)
@@ -36,6 +36,11 @@ fn time(job: &(dyn Fn(usize) + Sync), threads: usize) -> f64 {
         handles.into_iter().map(|handle| handle.join().unwrap()).collect()
     });
     times.into_iter().max().unwrap().as_nanos() as f64 / VALUES as f64
+}
+
+/// The job of recording each value.
+pub fn each<'a>(values: &'a [u64], record: impl Fn(u64) + Sync + 'a) -> Job<'a> {
+    Box::new(move |_| opaque(values).iter().for_each(|&value| record(value)))
 }
 
 pub fn run(report: &mut Report) {
@@ -65,9 +70,6 @@ fn compare(report: &mut Report, range: &str, max: u64) {
     let through_owned: Vec<_> = THREADS.map(|_| through(Mode::SingleWriter)).into();
     let (through_thread, through_atomic) = (through(Mode::ThreadLocal), through(Mode::Interlocked));
 
-    fn each<'a>(values: &'a [u64], record: impl Fn(u64) + Sync + 'a) -> Job<'a> {
-        Box::new(move |_| opaque(values).iter().for_each(|&value| record(value)))
-    }
     const SO: &str = ".so: picollo, a single-writer histogram for each";
     const SO_THREAD: &str = ".so: picollo, thread-local";
     let mut jobs: Vec<(&str, Job)> = vec![

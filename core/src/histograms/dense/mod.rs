@@ -19,6 +19,7 @@ use crate::layout::layout::Layout;
 use crate::platform::atomics::AtomicU64;
 use crate::platform::seqlock::Version;
 use crate::snapshot::source::Source;
+use crate::snapshot::sums;
 
 /// A dense histogram over cells `S`: `[AtomicU64; N]` or `[AtomicU32; N]` in a static or on the stack, and, through
 /// any pointer to it, `[AtomicU64]` or `[AtomicU32]` of a length known at run time (in a box, or in borrowed memory).
@@ -245,6 +246,13 @@ impl<C: Counter, M: WriteMode> Source for Histogram<[C], M> {
         let counters = &self.counters()[start..];
         C::load_many(&counters[..counters.len().min(out.len())], out);
         0
+    }
+
+    fn copy_and_total(&self, out: &mut [u64], base: Option<&[u64]>) -> (u64, u128) {
+        match C::load_and_sum(self.counters(), None, out, base) {
+            Some(summed) => (0, sums::total_of(summed, out, base)),
+            None => sums::copy_runs(out, base, |start, out| self.copy_counts(start, out)),
+        }
     }
 
     fn copy_baseline(&self, out: &mut [u64], tallies: &mut TallyCounts) -> Result<u32> {

@@ -11,6 +11,7 @@ use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
 
 mod native;
+mod neighbours;
 #[cfg(feature = "compression")]
 mod streams;
 

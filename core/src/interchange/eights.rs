@@ -1,0 +1,158 @@
+//! Eight neighbouring counts at a time, as V2 writes them: twice the count, in one byte or in two.
+//!
+//! Counts of neighbours are of one size where there are many, so that mostly all eight take as many bytes. What is below is SSE2,
+//! which every x86-64 has; elsewhere, and for all other counts, they are written one by one.
+
+/// The eight words that are written for eight counts, of which none is zero and each takes two bytes at most.
+#[derive(Clone, Copy)]
+pub(crate) struct Eight {
+    #[cfg(target_arch = "x86_64")]
+    words: core::arch::x86_64::__m128i,
+    /// Of each word two bits: whether it takes one byte.
+    #[cfg(target_arch = "x86_64")]
+    short: u32,
+    #[cfg(not(target_arch = "x86_64"))]
+    never: core::convert::Infallible,
+}
+
+/// Counts from here on take more than two bytes: twice the count has more than fourteen bits.
+const LONG: u64 = 1 << 13;
+
+#[cfg(target_arch = "x86_64")]
+impl Eight {
+    /// `None` where some count is zero, or takes more than two bytes.
+    #[inline(always)]
+    pub(crate) fn of(counts: &[u64; 8]) -> Option<Eight> {
+        // SAFETY: every x86-64 has SSE2.
+        unsafe { sse2::eight(counts) }
+    }
+
+    /// How many bytes all of them take.
+    #[inline(always)]
+    pub(crate) fn length(&self) -> usize {
+        16 - self.short.count_ones() as usize / 2
+    }
+
+    /// The bytes of all of them, and how many those are, where they take one each, or two each.
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> Option<([u8; 16], usize)> {
+        // SAFETY: every x86-64 has SSE2.
+        unsafe {
+            match self.short {
+                0 => Some((sse2::two_bytes_each(self.words), 16)),
+                0xffff => Some((sse2::one_byte_each(self.words), 8)),
+                _ => None,
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod sse2 {
+    use core::arch::x86_64::*;
+
+    use super::{Eight, LONG};
+
+    #[inline]
+    #[target_feature(enable = "sse2")]
+    pub(super) fn eight(counts: &[u64; 8]) -> Option<Eight> {
+        let [a, b, c, d] = [0, 2, 4, 6].map(|at| {
+            // SAFETY: two of the counts, wherever they lie.
+            unsafe { _mm_loadu_si128(counts.as_ptr().add(at).cast()) }
+        });
+        let union = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
+        let union = _mm_or_si128(union, _mm_unpackhi_epi64(union, union));
+        if _mm_cvtsi128_si64(union) as u64 >= LONG {
+            return None;
+        }
+        // The lower half of each, and of that again the lower half: no count has more bits.
+        let counts = _mm_packs_epi32(lower_halves(a, b), lower_halves(c, d));
+        if _mm_movemask_epi8(_mm_cmpeq_epi16(counts, _mm_setzero_si128())) != 0 {
+            return None;
+        }
+        let short = _mm_movemask_epi8(_mm_cmplt_epi16(counts, _mm_set1_epi16(64)));
+        Some(Eight { words: _mm_slli_epi16::<1>(counts), short: short as u32 })
+    }
+
+    #[inline]
+    #[target_feature(enable = "sse2")]
+    fn lower_halves(a: __m128i, b: __m128i) -> __m128i {
+        _mm_castps_si128(_mm_shuffle_ps::<0x88>(_mm_castsi128_ps(a), _mm_castsi128_ps(b)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "sse2")]
+    pub(super) fn two_bytes_each(words: __m128i) -> [u8; 16] {
+        // Seven bits below a top bit, which says that more follow, and above them the other seven.
+        let low = _mm_or_si128(_mm_and_si128(words, _mm_set1_epi16(0x7f)), _mm_set1_epi16(0x80));
+        let high = _mm_and_si128(_mm_slli_epi16::<1>(words), _mm_set1_epi16(0x7f00));
+        in_memory(_mm_or_si128(low, high))
+    }
+
+    /// In the first half.
+    #[inline]
+    #[target_feature(enable = "sse2")]
+    pub(super) fn one_byte_each(words: __m128i) -> [u8; 16] {
+        in_memory(_mm_packus_epi16(words, words))
+    }
+
+    #[inline]
+    #[target_feature(enable = "sse2")]
+    fn in_memory(vector: __m128i) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        // SAFETY: room for all of it.
+        unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), vector) };
+        bytes
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Eight {
+    #[inline(always)]
+    pub(crate) fn of(_counts: &[u64; 8]) -> Option<Eight> {
+        None
+    }
+
+    #[inline(always)]
+    pub(crate) fn length(&self) -> usize {
+        match self.never {}
+    }
+
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> Option<([u8; 16], usize)> {
+        match self.never {}
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::interchange::varint::{self, PIECE};
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    proptest! {
+        #[test]
+        fn as_one_by_one(counts in prop::array::uniform8((1u64..1 << 15, 0u32..15)), least in 0u64..65, shift in 0u32..60) {
+            // Of all lengths, and of one length or two, up to the ends of each.
+            let mixed = counts.map(|(count, shift)| count >> shift);
+            let alike = counts.map(|(count, _)| least + count % 65 * (LONG / 64 - least / 64) / 64 * (shift as u64 % 65 + 1) / 64);
+            for counts in [mixed, alike, alike.map(|count| count << shift), alike.map(|count| count.min(63))] {
+                let (mut expected, mut piece) = (Vec::new(), [0; PIECE]);
+                let mut writer = varint::Writer::new(&mut expected, &mut piece);
+                counts.iter().for_each(|count| writer.put(count << 1).unwrap());
+                writer.finish().unwrap();
+                let fits = counts.iter().all(|&count| count != 0 && varint::length(count << 1) <= 2 && count < LONG);
+                let eight = Eight::of(&counts);
+                prop_assert_eq!(eight.is_some(), fits);
+                let Some(eight) = eight else { continue };
+                prop_assert_eq!(eight.length(), expected.len());
+                let is_alike = expected.len() == 8 || expected.len() == 16;
+                prop_assert_eq!(eight.bytes().is_some(), is_alike);
+                if let Some((bytes, length)) = eight.bytes() {
+                    prop_assert_eq!(&bytes[..length], &expected[..]);
+                }
+            }
+        }
+    }
+}

@@ -23,6 +23,7 @@ loader looks. ``picollo.library_path`` tells which one it took.
 from __future__ import annotations
 
 from . import clock, work
+from ._extension import path as extension_path
 from ._library import held as _held
 from ._library import path as library_path
 from ._log_writer import LogWriter
@@ -158,6 +159,7 @@ __all__ = [
     "clock",
     "compare",
     "compare_blocks",
+    "extension_path",
     "library_path",
     "library_version",
     "perf_probe",

@@ -6,12 +6,14 @@ from ctypes import addressof, c_uint32, c_void_p
 from typing import Any, Optional
 
 from . import _structs as structs
+from ._extension import scope_in_c
 from ._library import held
 
 _BEGIN = held.scope_begin
 _END = held.scope_end
 
 
+@scope_in_c
 class Scope:
     """Times a ``with`` block and records the result, also when the block raises. ``async with`` does the same; either way the
     time in which the task waits for others is part of it.

@@ -127,7 +127,7 @@ def test_timed_methods() -> None:
     thing = cls()
     assert thing.method(1, x=2) == cls.method(thing, 1, x=2) == (thing, (1,), {"x": 2})
     bound = thing.method
-    assert isinstance(bound, types.MethodType) and bound.__self__ is thing and bound(1) == (thing, (1,), {})
+    assert isinstance(bound, types.MethodType) and bound.__self__ == thing and bound(1) == (thing, (1,), {})
     assert bound == thing.method and bound.__name__ == "method"
     assert thing.of_class() is cls.of_class() is cls
     assert thing.static() == cls.static() == 5

@@ -4,7 +4,7 @@
 # The default is target/python of the repository, where the package looks for it. It serves CPython from 3.9 on, whichever built it.
 # Without a compiler or Python's headers it says so and builds nothing; the package works without. Environment:
 #   PYTHON   the interpreter whose headers are used (default: python3)
-#   CC, CFLAGS
+#   CC, CFLAGS   the compiler, and what else it is told when it compiles
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,5 +29,7 @@ headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 
 mkdir -p "$out"
 # shellcheck disable=SC2086 # flags are words
-"$compiler" -std=c11 -O2 -Wall -Wextra -Werror ${CFLAGS:-} -fPIC -fvisibility=hidden -shared -I"$headers" "$source" -o "$module.$$"
-mv "$module.$$" "$module"
+"$compiler" -std=c11 -O2 -Wall -Wextra -Werror -fPIC -fvisibility=hidden ${CFLAGS:-} -I"$headers" -c "$source" -o "$module.o"
+"$compiler" -shared "$module.o" -o "$module.new"
+rm "$module.o"
+mv "$module.new" "$module"

@@ -17,7 +17,8 @@
 
 The package calls the shared library ``libpicollo`` through ctypes. It looks for it at the path in the environment variable
 ``PICOLLO_LIBRARY``, else inside the package, in the build of the repository that the package lies in, and where the system's
-loader looks. ``picollo.library_path`` tells which one it took.
+loader looks. ``picollo.library_path`` tells which one it took. Single calls are made in C where the package's extension module was
+built: ``picollo.extension_path`` tells.
 """
 
 from __future__ import annotations

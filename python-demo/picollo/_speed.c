@@ -384,12 +384,9 @@ static PyObject *timed_call(timed *self, PyObject *args, PyObject *kwargs)
     const scope *measure = (scope *)self->scope;
     raw_scope raw;
     PyObject *result;
-    /* A function may drop the last reference to what is calling it. */
-    Py_INCREF(self);
     library.scope_begin(measure->histogram, measure->clock, measure->unit, &raw);
     result = PyObject_Call(self->function, args, kwargs);
     library.scope_end(&raw);
-    Py_DECREF(self);
     return result;
 }
 

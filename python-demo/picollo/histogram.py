@@ -151,7 +151,7 @@ class Histogram(Recorder):
         _RECORD_N(self._handle(), u64(value, "value"), u64(count, "count"))
 
     def record_many(self, values: Union[Iterable[int], Any]) -> None:
-        """Counts many values, at a nanosecond or so each instead of a few hundred.
+        """Counts many values, at a nanosecond or so each instead of some tens or hundreds.
 
         Buffers of 64-bit integers are read where they are, without a copy: ``array.array("Q")``, numpy ``uint64``, memory views
         of format ``"Q"``, of any shape as long as they are contiguous. Signed ones (numpy ``int64``) are searched for negative

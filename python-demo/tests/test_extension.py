@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import gc
 import inspect
 import os
@@ -15,17 +14,17 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 import pytest
-from conftest import PACKAGE_ROOT
+from conftest import PACKAGE_ROOT, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 
 import picollo
-from picollo import Histogram, _extension, clock, timed
+from picollo import Histogram, _extension, clock
 
 Python = Callable[..., "subprocess.CompletedProcess[str]"]
 
 #: What runs differently with the module.
-CONCERNED = ("test_recording", "test_timing", "test_timed_functions", "test_clock", "test_lifetime", "test_histogram_array", "test_extension")
+CONCERNED = ("test_recording", "test_timing", "test_timed_functions", "test_clock", "test_lifetime", "test_histogram_array", "test_extension", "test_call_leaks")
 
 
 def built() -> Optional[str]:
@@ -36,6 +35,7 @@ def built() -> Optional[str]:
     return next(filter(os.path.isfile, places), None)
 
 
+# Those that leave the choice to the package take the one that lies where it looks.
 needs_the_module = pytest.mark.skipif(not picollo.extension_path, reason="the extension module is not in use")
 
 
@@ -48,7 +48,11 @@ def test_the_other_way() -> None:
     told = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}.py" for name in CONCERNED)]
         # They say nothing about single calls, and take long.
-        + ["-k", "not multiprocessing and not long_batches and not two_threads and not shutdown and not leaks and not snapshot and not lives"],
+        + [
+            "-k",
+            "not multiprocessing and not long_batches and not two_threads and not shutdown and not nothing_leaks and not snapshot "
+            "and not lives",
+        ],
         cwd=PACKAGE_ROOT,
         env={**os.environ, "PICOLLO_EXTENSION": other, "PICOLLO_THE_OTHER_WAY": "1"},
         capture_output=True,
@@ -140,14 +144,14 @@ def test_there_is_one_library(python: Python, tmp_path: Path) -> None:
             before.record(5), after.record(5)
         assert before.total_count == after.total_count == 2
         os.environ["PICOLLO_LIBRARY"] = {str(other)!r}
-        os.environ.pop("PICOLLO_EXTENSION", None)
         third = again()
         assert third.extension_path is None and third.library_path == {str(other)!r}
         with third.Histogram().nano_scope() as scope:
             third.Histogram().record(5)
         before.record(5)
         assert before.total_count == 3
-        """
+        """,
+        environment={"PICOLLO_EXTENSION": None},
     )
     assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
 
@@ -156,8 +160,6 @@ def test_there_is_one_library(python: Python, tmp_path: Path) -> None:
 def test_other_interpreters_use_ctypes(python: Python) -> None:
     told = python(
         """
-        import os
-        os.environ.pop("PICOLLO_EXTENSION", None)
         import picollo
         try:
             import _interpreters as interpreters
@@ -185,7 +187,8 @@ def test_other_interpreters_use_ctypes(python: Python) -> None:
         histogram = picollo.Histogram()
         histogram.record(5)
         assert picollo.extension_path and histogram.total_count == 1
-        """
+        """,
+        environment={"PICOLLO_EXTENSION": None},
     )
     if told.returncode == 77:
         pytest.skip("this Python does not make interpreters")
@@ -209,6 +212,15 @@ class Whole(int):
     __le__ = __ge__
 
 
+class Unfit(int):
+    """Says of itself that it does not."""
+
+    def __ge__(self, other: Any) -> bool:
+        return False
+
+    __le__ = __ge__
+
+
 class Refusing:
     def __index__(self) -> int:
         raise ZeroDivisionError("refused")
@@ -223,16 +235,8 @@ THINGS = st.one_of(
     NUMBERS,
     st.booleans(),
     st.floats(),
-    st.sampled_from([None, "1", b"1", Seven(), Refusing(), Whole(5), Whole(7), 1j, (), [1], object]),
+    st.sampled_from([None, "1", b"1", Seven(), Refusing(), Whole(5), Whole(-7), Unfit(5), 1j, (), [1], object]),
 )
-
-
-def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What came of a call: the result or the exception."""
-    try:
-        return call(*args, **kwargs)
-    except Exception as error:
-        return type(error), str(error)
 
 
 def plain(histogram: Histogram, name: str) -> Callable[..., Any]:
@@ -305,8 +309,10 @@ def test_making_scopes_is_the_same(name: str) -> None:
 @needs_the_module
 def test_reading_clocks_is_the_same() -> None:
     slow: Callable[..., Any] = clock._plain_ticks  # type: ignore[attr-defined]
+    apart = 10**6  # clocks of different processors may be, by less
     for args in ((), ("tsc",), ("monotonic",), ("".join(["mono", "tonic"]),)):
-        assert slow(*args) <= clock.ticks(*args) <= slow(*args)
+        before, now, after = slow(*args), clock.ticks(*args), slow(*args)
+        assert before - apart <= now <= after + apart
     assert slow("monotonic") <= clock.ticks(clock="monotonic") <= slow("monotonic")
     wrong: list[Any] = [("sundial",), (None,), ([],), (1, 2), ("tsc\0",), ("\ud800",)]
     for bad in wrong:
@@ -366,69 +372,3 @@ def test_a_histogram_that_was_never_made() -> None:
     for call in calls:
         with pytest.raises(AttributeError, match="_pointer"):
             call()
-
-
-# ── leaks ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_nothing_leaks() -> None:
-    """The blocks that the interpreter has allocated are as many after ten thousand calls as before."""
-    histogram, many = Histogram(0.1), 10_000
-    kept = histogram.nano_scope()
-
-    @timed(histogram)
-    def nothing(*args: Any, **kwargs: Any) -> None:
-        pass
-
-    @timed(histogram)
-    def fail() -> None:
-        raise KeyError
-
-    class Thing:
-        method = nothing
-
-    thing = Thing()
-
-    def scopes() -> None:
-        with histogram.nano_scope() as a, histogram.micro_scope() as b, histogram.tick_scope("monotonic"):
-            pass
-        a.elapsed + b.elapsed
-        with kept:
-            outcome(kept.__enter__)
-        outcome(kept.__exit__)
-
-    closed = Histogram(0.1)
-    closed.close()
-    calls: list[Callable[[], Any]] = [
-        lambda: histogram.record(2**63),
-        lambda: histogram.record_n(2**63, 2**40),
-        lambda: outcome(histogram.record, -1),
-        lambda: outcome(histogram.record, "x"),
-        lambda: outcome(histogram.record, value=2**62),
-        lambda: outcome(histogram.record_n, 2**62, count=2**62),
-        lambda: outcome(closed.record, 5),
-        lambda: outcome(closed.nano_scope),
-        scopes,
-        lambda: (clock.ticks(), clock.ticks("monotonic"), outcome(clock.ticks, "x")),
-        lambda: nothing(2**40, x=2**40),
-        lambda: (thing.method(), Thing.method, outcome(fail), repr(nothing), copy.copy(nothing)),
-        lambda: timed(histogram)(lambda: None)(),
-        lambda: Histogram(0.1, max=1000).close(),
-        lambda: setattr(Histogram(0.1, max=1000), "_pointer", None),
-    ]
-    for call in calls:
-        rounds = many if call is not calls[-1] and call is not calls[-2] and call is not calls[-3] else many // 50
-        # Caches of the interpreter fill, and the collector has to run at the same places.
-        for _ in range(300):
-            call()
-        gc.collect()
-        gc.disable()
-        try:
-            before = sys.getallocatedblocks()
-            for _ in range(rounds):
-                call()
-            gc.collect()
-            grown = sys.getallocatedblocks() - before
-        finally:
-            gc.enable()
-        assert grown < rounds // 10, f"{inspect.getsource(call)} leaves {grown} blocks after {rounds} calls"

@@ -2,7 +2,7 @@
 # Does anything touch memory that is not its own, leak, read what nobody wrote, or race? The tests under a checker of that:
 #
 #   ci/sanitizers.sh asan [c] [rust] [python] [all]     AddressSanitizer and LeakSanitizer, both sides instrumented (for Python the
-#                                                       library); default: c rust python
+#                                                       library and the extension module); default: c rust python
 #   ci/sanitizers.sh tsan [c] [rust] [all]              ThreadSanitizer, both sides instrumented; default: c rust
 #   ci/sanitizers.sh valgrind                           memcheck, over the library as it ships
 #
@@ -88,7 +88,7 @@ ours=' in <\?picollo'
 run_python() {
     rm -f "$programs"/report.*
     env -u RUSTFLAGS -u CARGO_TARGET_DIR LD_PRELOAD="$preload" PYTHONMALLOC=malloc PICOLLO_LIBRARY="$programs/libpicollo.so.0" \
-        ASAN_OPTIONS="$ASAN_OPTIONS:log_path=$programs/report" LSAN_OPTIONS=exitcode=0 "$@"
+        PICOLLO_EXTENSION="$extension" ASAN_OPTIONS="$ASAN_OPTIONS:log_path=$programs/report" LSAN_OPTIONS=exitcode=0 "$@"
 }
 reported() { grep -q "$1" "$programs"/report.* 2>/dev/null; }
 plant_in_python() {
@@ -108,16 +108,22 @@ python_part() {
     ar d "$programs/runtime.a" asan_preinit.cpp.o
     g++ -shared -o "$preload" -Wl,--whole-archive "$programs/runtime.a" -Wl,--no-whole-archive -Wl,--no-as-needed -lstdc++ -lpthread \
         -lm -ldl -lrt
+    # Compiled with instrumentation, linked to no other runtime.
+    extension=$programs/_speed.abi3.so
+    CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address" python-demo/build-extension.sh "$programs"
+    [ -e "$extension" ] || extension=off
     plant_in_python use-after-free "heap-use-after-free"
     plant_in_python leak "$ours"
 
-    python_tests=(tests/test_lifetime.py tests/test_errors.py tests/test_histogram_array.py tests/test_doubles.py tests/test_counter.py)
+    python_tests=(tests/test_lifetime.py tests/test_errors.py tests/test_histogram_array.py tests/test_doubles.py tests/test_counter.py
+        tests/test_recording.py tests/test_timing.py tests/test_extension.py tests/test_call_leaks.py tests/test_timed_functions.py)
     [ $all = 0 ] || python_tests=(tests)
     # What these measure is the process's memory, which the sanitizer takes most of.
     left_out=(
         tests/test_benchmark.py::test_memory_and_counters
         tests/test_log.py::test_memory_does_not_depend_on_the_length
         tests/test_partitions.py::test_memory_is_bounded
+        tests/test_extension.py::test_the_other_way
     )
     printf 'SKIPPED %s: the sanitizer takes memory too\n' "${left_out[@]}"
     if ! run_python python-demo/run-tests.sh -q -ra "${python_tests[@]}" "${left_out[@]/#/--deselect=}" >"$programs/python" 2>&1; then

@@ -4,6 +4,8 @@
 # What the tests need is installed once, outside of the tree, below ${XDG_CACHE_HOME:-~/.cache}/picollo. Environment:
 #   PYTHON           the interpreter (default: python3)
 #   PICOLLO_LIBRARY  the library to test (default: the repository's build)
+#   PICOLLO_EXTENSION  the extension module to test, or "off" (default: the repository's, which is built first where that is possible).
+#                    test_extension.py runs what it concerns the other way, too.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -55,6 +57,7 @@ else
     PYTHONPATH=$venv/packages${PYTHONPATH:+:$PYTHONPATH}
     export PYTHONPATH
 fi
+[ -n "${PICOLLO_EXTENSION:-}" ] || PYTHON=$python "$here/build-extension.sh"
 # No caches in the tree.
 export PYTHONDONTWRITEBYTECODE=1
 cd "$here"

@@ -6,7 +6,9 @@ The library is
 2. built by cargo, when cargo and the repository around this directory are there (``CARGO`` and ``CARGO_TARGET_DIR`` are heeded), or else
 3. what the repository was built to before: ``target/stage/lib``, then ``target/release``.
 
-An editable install takes none along: the package finds the repository's build by itself.
+The extension module that makes single calls faster goes along where there is a C compiler and Python has its headers and a GIL.
+
+An editable install takes neither along: the package finds the repository's builds by itself.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from setuptools import Distribution, setup
+from setuptools import Distribution, Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
@@ -92,8 +96,17 @@ class BuildWithLibrary(build_py):
         return [*super().get_outputs(include_bytecode), *library]
 
 
+class BuildUnlessEditable(build_ext):
+    """The extension module, but not into the tree."""
+
+    def run(self) -> None:
+        if not self.editable_mode:
+            super().run()
+
+
 class PlatformWheel(bdist_wheel):
-    """For one platform, but for every Python: ctypes does not depend on Python's own ABI."""
+    """For one platform, but for every Python: ctypes does not depend on Python's own ABI, and the extension module is for those from 3.9
+    on whose ABI is stable, and left alone by the others."""
 
     def get_tag(self) -> tuple[str, str, str]:
         return ("py3", "none", super().get_tag()[2])
@@ -113,8 +126,19 @@ def options() -> dict[str, Any]:
     return {"build": {"build_base": scratch}, "egg_info": {"egg_base": scratch}}
 
 
+def extensions() -> list[Extension]:
+    """None without the GIL, where the module does not compile."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return []
+    flags = ["-std=c11", "-fvisibility=hidden"] if os.name == "posix" else []
+    return [
+        Extension("picollo._speed", ["picollo/_speed.c"], extra_compile_args=flags, py_limited_api=True, optional=True)
+    ]
+
+
 setup(
-    cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
+    cmdclass={"build_ext": BuildUnlessEditable, "build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
+    ext_modules=extensions(),
     distclass=WithLibrary,
     options=options(),
 )

@@ -16,6 +16,7 @@ HERE = {
     "make bench": "PICOLLO_BENCH_QUICK=1 make bench",
     "PICOLLO_BENCH_QUICK=1 make bench": "PICOLLO_BENCH_QUICK=1 make bench",
     "cd python-demo && python3 bench.py": "cd python-demo && python3 bench.py",
+    "cd python-demo && python3 bench_calls.py": "cd python-demo && python3 bench_calls.py --processes 1",
     "python-demo/run-demos.sh": "python-demo/run-demos.sh",
     "cargo run --release -p picollo-benches --bin experiment [PLOT.svg]": "cargo run --release -q -p picollo-benches --bin experiment",
 }
@@ -40,6 +41,7 @@ ELSEWHERE = {
     "cargo run --release -p picollo-core --example pictures -- docs/images target/report.html": ("ci/docs.sh", "--example pictures"),
     "cargo build --release -p picollo-ffi": ("ci/stage.sh", "cargo build --release --quiet -p picollo-ffi"),
     "python-demo/run-tests.sh": ("ci/run.py", "python-demo/run-tests.sh"),
+    "python-demo/build-extension.sh": ("python-demo/run-tests.sh", "build-extension.sh"),
     "pip install ./python-demo": ("python-demo/tests/test_install.py", "pip"),
     "pip install './python-demo[plot]'": ("python-demo/tests/test_install.py", "pip"),
     "PICOLLO_LIBRARY=/path/to/libpicollo.so pip install ./python-demo": ("python-demo/tests/test_install.py", "PICOLLO_LIBRARY"),

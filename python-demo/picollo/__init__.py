@@ -17,12 +17,14 @@
 
 The package calls the shared library ``libpicollo`` through ctypes. It looks for it at the path in the environment variable
 ``PICOLLO_LIBRARY``, else inside the package, in the build of the repository that the package lies in, and where the system's
-loader looks. ``picollo.library_path`` tells which one it took.
+loader looks. ``picollo.library_path`` tells which one it took. Single calls are made in C where the package's extension module was
+built: ``picollo.extension_path`` tells.
 """
 
 from __future__ import annotations
 
 from . import clock, work
+from ._extension import path as extension_path
 from ._library import held as _held
 from ._library import path as library_path
 from ._log_writer import LogWriter
@@ -158,6 +160,7 @@ __all__ = [
     "clock",
     "compare",
     "compare_blocks",
+    "extension_path",
     "library_path",
     "library_version",
     "perf_probe",

@@ -8,6 +8,7 @@ import threading
 from ctypes import byref, c_size_t, c_void_p
 from typing import Any, ClassVar, ContextManager, Iterator, Optional, TypeVar
 
+from ._extension import HandleBase
 from .errors import ClosedError, check
 
 #: False on free-threaded builds.
@@ -16,10 +17,10 @@ HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 Self = TypeVar("Self", bound="Handle")
 
 
-class Handle:
+class Handle(HandleBase):
     """An object of the library, which lives until it is closed or nothing refers to it any more."""
 
-    __slots__ = ("__weakref__", "_pointer")
+    __slots__ = ("__weakref__",)
 
     #: What it is called when it is closed.
     _KIND: ClassVar[str]

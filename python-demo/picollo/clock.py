@@ -11,6 +11,7 @@ from typing import Literal
 
 from . import _structs as structs
 from ._arguments import choice
+from ._extension import function_in_c
 from ._library import held, released
 from .errors import check
 
@@ -52,6 +53,7 @@ def calibrate() -> None:
     check(released.clock_init(), "clock calibration")
 
 
+@function_in_c
 def ticks(clock: Clock = "tsc") -> int:
     """The clock's current count. Differences of two counts convert to time with :func:`convert`."""
     try:

@@ -8,6 +8,7 @@ from typing import Any, Iterable, Literal, Optional, Union
 from . import _structs as structs
 from ._arguments import described, histogram_options, parameters, u64
 from ._buffers import batch_of
+from ._extension import methods_in_c
 from ._handle import Recorder
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
@@ -32,6 +33,7 @@ _RECORD_N = held.histogram_record_n
 _LONG_BATCH = 10_000
 
 
+@methods_in_c("record", "record_n", "nano_scope", "micro_scope", "milli_scope", "tick_scope")
 class Histogram(Recorder):
     """Counts 64-bit values in buckets of bounded relative width.
 
@@ -150,7 +152,7 @@ class Histogram(Recorder):
         _RECORD_N(self._handle(), u64(value, "value"), u64(count, "count"))
 
     def record_many(self, values: Union[Iterable[int], Any]) -> None:
-        """Counts many values, at a nanosecond or so each instead of a few hundred.
+        """Counts many values, at a nanosecond or so each instead of some tens or hundreds.
 
         Buffers of 64-bit integers are read where they are, without a copy: ``array.array("Q")``, numpy ``uint64``, memory views
         of format ``"Q"``, of any shape as long as they are contiguous. Signed ones (numpy ``int64``) are searched for negative

@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Awaitable, Generator
 from typing import Any, Callable, Optional, TypeVar, cast
 
-from .clock import Clock, Unit, convert, ticks, unit_code
+from ._extension import timed_in_c
+from .clock import Clock, Unit, clock_code, convert, ticks, unit_code
 from .histogram import Histogram
 from .scope import Scope
 
@@ -106,6 +107,10 @@ def timed(
                 finally:
                     scopes.give(scope)
 
+            # These become static and class methods by themselves, but only as functions.
+            if wrapper.__name__ not in ("__new__", "__init_subclass__", "__class_getitem__"):
+                wrapper = timed_in_c(wrapper, function, scopes.make())
+
         return cast(_Function, wrapper)
 
     return decorate
@@ -121,9 +126,9 @@ class _Scopes:
             raise TypeError(
                 f"timed takes the histogram to record into, as in @picollo.timed(latency), not {type(histogram).__name__}"
             )
-        unit_code(unit)
         self.histogram, self.unit, self.clock = histogram, unit, clock
-        self.make = functools.partial(histogram.scope, unit, clock)
+        # A histogram that is closed stays with what was made from it, and so with all scopes of these calls.
+        self.make = functools.partial(Scope, histogram._handle(), clock_code(clock), unit_code(unit))
         # What is wrong with the arguments shows here, not at the first call. Append and pop are atomic, with a GIL or without.
         self._free: list[Scope] = [self.make()]
 

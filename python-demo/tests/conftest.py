@@ -8,7 +8,7 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
 import pytest
 from hypothesis import configuration, settings
@@ -54,6 +54,14 @@ def run_python(
         env=variables,
         timeout=timeout,
     )
+
+
+def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What came of a call: the result or the exception."""
+    try:
+        return call(*args, **kwargs)
+    except Exception as error:
+        return type(error), str(error)
 
 
 def in_threads(*works: Callable[[], None]) -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +24,7 @@ BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_
 
 def environment(**changes: Optional[str]) -> dict[str, str]:
     """Without anything that would lead to this package or its library."""
-    variables = {k: v for k, v in os.environ.items() if k not in ("PICOLLO_LIBRARY", "PYTHONPATH", "CARGO_TARGET_DIR")}
+    variables = {k: v for k, v in os.environ.items() if k not in ("PICOLLO_LIBRARY", "PICOLLO_EXTENSION", "PYTHONPATH", "CARGO_TARGET_DIR")}
     variables.update({name: value for name, value in changes.items() if value is not None})
     return variables
 
@@ -44,6 +45,15 @@ def build(source: Path, out: Path, **variables: str) -> subprocess.CompletedProc
 def has_setuptools() -> None:
     if find_spec("setuptools") is None:
         pytest.skip("setuptools is not installed, wheels cannot be built")
+
+
+def can_compile() -> bool:
+    """Whether the extension module can be built here."""
+    return (
+        shutil.which("cc") is not None
+        and Path(sysconfig.get_path("include"), "Python.h").is_file()
+        and not sysconfig.get_config_var("Py_GIL_DISABLED")
+    )
 
 
 def copy_of_the_package(to: Path) -> Path:
@@ -73,7 +83,8 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
     modules = {f"picollo/{path.name}" for path in (PACKAGE_ROOT / "picollo").iterdir() if path.suffix in (".py", ".typed")}
     modules |= {f"picollo/commands/{path.name}" for path in (PACKAGE_ROOT / "picollo" / "commands").glob("*.py")}
     assert modules <= set(names)
-    assert not [name for name in names if name.startswith(("tests", "demos", "build"))]
+    assert not [name for name in names if name.startswith(("tests", "demos", "build")) or name.endswith((".c", ".o"))]
+    assert ("picollo/_speed.abi3.so" in names) == can_compile()
 
     # The installer is the one of the tests; what it installs into is fresh.
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
@@ -85,14 +96,34 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
     )
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    code = "import picollo; h = picollo.Histogram(); h.record(5); print(picollo.library_path, h.summary().p50)"
+    code = "import picollo; h = picollo.Histogram(); h.record(5); print(picollo.library_path, h.summary().p50, picollo.extension_path)"
     told = subprocess.run([python, "-W", "error", "-c", code], cwd=elsewhere, env=environment(), capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
     # The command line comes along.
     script = subprocess.run([python.parent / "picollo", "hlog", "--help"], cwd=elsewhere, env=environment(), capture_output=True)
     assert (script.returncode, script.stderr) == (0, b"") and b"--by-tag" in script.stdout
-    path, median = told.stdout.split()
+    path, median, extension = told.stdout.split()
     assert Path(path).is_relative_to(tmp_path / "venv") and median == "5"
+    assert extension == (str(Path(path).parent / "_speed.abi3.so") if can_compile() else "None")
+
+
+def test_without_a_compiler_the_wheel_has_no_extension(tmp_path: Path) -> None:
+    built = build(PACKAGE_ROOT, tmp_path, PICOLLO_LIBRARY=LIBRARY, CC="no-such-compiler")
+    assert built.returncode == 0, built.stdout + built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if "_speed" in name]
+
+
+def test_an_editable_install_leaves_the_tree_alone(tmp_path: Path) -> None:
+    source = copy_of_the_package(tmp_path / "repository" / "python-demo")
+    tree = set(source.rglob("*"))
+    code = "import sys; from setuptools.build_meta import build_editable; print(build_editable(sys.argv[1]))"
+    built = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=source, env=environment(), capture_output=True, text=True, timeout=120
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert {path for path in source.rglob("*") if "__pycache__" not in path.parts} == tree
 
 
 def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:

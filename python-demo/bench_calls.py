@@ -1,0 +1,126 @@
+"""What single calls cost, with the extension module and through ctypes: python3 bench_calls.py [--processes N]
+
+Each call beside ``time.perf_counter_ns()``, which reads a clock and does nothing else. The two ways take turns, a process each; in a
+process the calls take turns, and what is told is the median of their rounds without the loop around them, divided by the same of
+``perf_counter_ns``. Of the processes, the median again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any, Callable
+
+import picollo
+
+CALLS = 2_000
+ROUNDS = 150
+
+
+def in_this_process() -> dict[str, float]:
+    """Nanoseconds a call."""
+    histogram = picollo.Histogram()
+    record, record_n, ticks, read = histogram.record, histogram.record_n, picollo.clock.ticks, time.perf_counter_ns
+    kept = histogram.nano_scope()
+    numbers = range(CALLS)
+
+    @picollo.timed(histogram)
+    def timed() -> None:
+        pass
+
+    def empty_loop() -> None:
+        for _ in numbers:
+            pass
+
+    def perf_counter_ns() -> None:
+        for _ in numbers:
+            read()
+
+    def one_value() -> None:
+        for _ in numbers:
+            record(1234)
+
+    def so_many() -> None:
+        for _ in numbers:
+            record_n(1234, 1)
+
+    def new_scope() -> None:
+        for _ in numbers:
+            with histogram.nano_scope():
+                pass
+
+    def kept_scope() -> None:
+        for _ in numbers:
+            with kept:
+                pass
+
+    def timed_calls() -> None:
+        for _ in numbers:
+            timed()
+
+    def clock_reads() -> None:
+        for _ in numbers:
+            ticks()
+
+    loops: dict[str, Callable[[], None]] = {
+        "loop": empty_loop,
+        "perf_counter_ns()": perf_counter_ns,
+        "record(value)": one_value,
+        "record_n(value, count)": so_many,
+        "with histogram.nano_scope():": new_scope,
+        "with scope:": kept_scope,
+        "call of an empty @timed function": timed_calls,
+        "clock.ticks()": clock_reads,
+    }
+    times: dict[str, list[float]] = {name: [] for name in loops}
+    for _ in range(ROUNDS):
+        for name, loop in loops.items():
+            begin = read()
+            loop()
+            times[name].append((read() - begin) / CALLS)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    empty = medians.pop("loop")
+    return {name: median - empty for name, median in medians.items()}
+
+
+def in_another(**environment: str) -> dict[str, float]:
+    output = subprocess.run(
+        [sys.executable, __file__, "--one"], env={**os.environ, **environment}, check=True, capture_output=True, text=True
+    ).stdout
+    told: dict[str, float] = json.loads(output)
+    return told
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--processes", type=int, default=5, help="for each way")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(in_this_process()))
+        return
+    ways: dict[str, list[Any]] = {"C": [], "ctypes": []}
+    for _ in range(arguments.processes):
+        if picollo.extension_path:
+            ways["C"].append(in_another(PICOLLO_EXTENSION=picollo.extension_path))
+        ways["ctypes"].append(in_another(PICOLLO_EXTENSION="off"))
+    if not picollo.extension_path:
+        print("The extension module is not in use; python-demo/build-extension.sh builds it.")
+    print("| One call                         |    C, ns | ratio | ctypes, ns | ratio |")
+    print("| :------------------------------- | -------: | ----: | ---------: | ----: |")
+    for name in ways["ctypes"][0]:
+        cells = []
+        for runs in ways.values():
+            nanos = statistics.median(run[name] for run in runs) if runs else float("nan")
+            ratio = statistics.median(run[name] / run["perf_counter_ns()"] for run in runs) if runs else float("nan")
+            cells += [nanos, ratio]
+        print(f"| {name:32} | {cells[0]:8.1f} | {cells[1]:5.2f} | {cells[2]:10.1f} | {cells[3]:5.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,374 @@
+"""The extension module and ctypes do the same; with it nothing leaks, and without it nothing is missing."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+import pytest
+from conftest import PACKAGE_ROOT, outcome
+from hypothesis import given
+from hypothesis import strategies as st
+
+import picollo
+from picollo import Histogram, _extension, clock
+
+Python = Callable[..., "subprocess.CompletedProcess[str]"]
+
+#: What runs differently with the module.
+CONCERNED = ("test_recording", "test_timing", "test_timed_functions", "test_clock", "test_lifetime", "test_histogram_array", "test_extension", "test_call_leaks")
+
+
+def built() -> Optional[str]:
+    """Path of the module, whether it is in use or not."""
+    if picollo.extension_path:
+        return picollo.extension_path
+    places = [str(PACKAGE_ROOT / "picollo" / _extension._NAME), str(PACKAGE_ROOT.parent / "target" / "python" / _extension._NAME)]
+    return next(filter(os.path.isfile, places), None)
+
+
+# Those that leave the choice to the package take the one that lies where it looks.
+needs_the_module = pytest.mark.skipif(not picollo.extension_path, reason="the extension module is not in use")
+
+
+@pytest.mark.skipif("PICOLLO_THE_OTHER_WAY" in os.environ, reason="this is the other way")
+def test_the_other_way() -> None:
+    """What these files test, without the module if this run has it, with it if this one has not."""
+    other = "off" if picollo.extension_path else built()
+    if other is None:
+        pytest.skip("the extension module is not built: python-demo/build-extension.sh says why")
+    told = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}.py" for name in CONCERNED)]
+        # They say nothing about single calls, and take long.
+        + [
+            "-k",
+            "not multiprocessing and not long_batches and not two_threads and not shutdown and not nothing_leaks and not snapshot "
+            "and not lives",
+        ],
+        cwd=PACKAGE_ROOT,
+        env={**os.environ, "PICOLLO_EXTENSION": other, "PICOLLO_THE_OTHER_WAY": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+# ── which module ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_off(python: Python) -> None:
+    told = python("import picollo; print(picollo.extension_path)", environment={"PICOLLO_EXTENSION": "off"})
+    assert (told.returncode, told.stdout, told.stderr) == (0, "None\n", "")
+
+
+def test_who_names_one_wants_that_one(python: Python, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.so"
+    broken.write_text("not a module")
+    for path in ("/nowhere/_speed.so", str(broken), picollo.library_path):
+        told = python("import picollo", environment={"PICOLLO_EXTENSION": path})
+        assert told.returncode != 0
+        assert "LibraryError" in told.stderr and f"{path} (the environment variable PICOLLO_EXTENSION)" in told.stderr
+
+
+def test_one_that_does_not_fit_is_left_alone(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE_ROOT / "picollo", tmp_path / "picollo")
+    (tmp_path / "picollo" / "_speed.abi3.so").write_text("not a module")
+    code = "import picollo; h = picollo.Histogram(); h.record(5); print(picollo.__file__, picollo.extension_path, h.total_count)"
+    environment = {name: value for name, value in os.environ.items() if name != "PICOLLO_EXTENSION"}
+    told = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": str(tmp_path), "PICOLLO_LIBRARY": picollo.library_path},
+        capture_output=True,
+        text=True,
+    )
+    assert (told.returncode, told.stdout, told.stderr) == (0, f"{tmp_path}/picollo/__init__.py None 1\n", "")
+
+
+@needs_the_module
+def test_one_of_another_version_is_refused(python: Python) -> None:
+    told = python(
+        """
+        import picollo
+        module = picollo._extension._speed
+        same = picollo._extension._REVISION, __import__("ctypes").c_void_p, 32
+        for arguments in ((same[0] + 1, *same[1:]), (*same[:2], 65)):
+            try:
+                module.connect(*arguments, 1, 2, 3, 4, 5)
+            except ImportError as error:
+                print(error)
+        try:
+            module.connect(*same, 1, 2, 3, 4, 5)
+        except ImportError as error:
+            print(error)
+        picollo.Histogram().record(1)
+        """
+    )
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == "it is of another version\n" * 2 + "it serves another library already\n"
+
+
+@needs_the_module
+def test_there_is_one_library(python: Python, tmp_path: Path) -> None:
+    """Imported again, the package goes on with the same library; with another one, which only ctypes knows, by ctypes."""
+    other = tmp_path / "libpicollo.so"
+    shutil.copy(os.path.realpath(picollo.library_path), other)
+    told = python(
+        f"""
+        import os, sys
+        def again():
+            for name in [name for name in sys.modules if name.split(".")[0] == "picollo"]:
+                del sys.modules[name]
+            import picollo
+            return picollo
+        first = again()
+        with open("/proc/self/maps") as maps:
+            loaded = {{line.split()[-1] for line in maps if "libpicollo" in line}}
+        assert len(loaded) == 1, loaded
+        before, scope = first.Histogram(), first.Histogram().nano_scope()
+        second = again()
+        assert first.extension_path == second.extension_path is not None
+        after = second.Histogram()
+        del first
+        __import__("gc").collect()
+        with scope, before.nano_scope(), after.nano_scope():
+            before.record(5), after.record(5)
+        assert before.total_count == after.total_count == 2
+        os.environ["PICOLLO_LIBRARY"] = {str(other)!r}
+        third = again()
+        assert third.extension_path is None and third.library_path == {str(other)!r}
+        with third.Histogram().nano_scope() as scope:
+            third.Histogram().record(5)
+        before.record(5)
+        assert before.total_count == 3
+        """,
+        environment={"PICOLLO_EXTENSION": None},
+    )
+    assert (told.returncode, told.stdout, told.stderr) == (0, "", "")
+
+
+@needs_the_module
+def test_other_interpreters_use_ctypes(python: Python) -> None:
+    told = python(
+        """
+        import picollo
+        try:
+            import _interpreters as interpreters
+            other = interpreters.create("legacy")
+        except ImportError:
+            try:
+                import _xxsubinterpreters as interpreters
+            except ImportError:
+                raise SystemExit(77)
+            try:
+                other = interpreters.create(isolated=False)
+            except TypeError:
+                other = interpreters.create()
+        code = '''
+        import picollo
+        histogram = picollo.Histogram()
+        histogram.record(5)
+        with histogram.nano_scope(): pass
+        assert picollo.extension_path is None
+        assert histogram.total_count == 2
+        '''
+        failed = interpreters.run_string(other, __import__("textwrap").dedent(code))
+        assert failed is None, failed
+        interpreters.destroy(other)
+        histogram = picollo.Histogram()
+        histogram.record(5)
+        assert picollo.extension_path and histogram.total_count == 1
+        """,
+        environment={"PICOLLO_EXTENSION": None},
+    )
+    if told.returncode == 77:
+        pytest.skip("this Python does not make interpreters")
+    assert (told.returncode, told.stderr) == (0, "")
+
+
+# ── the twins ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Seven:
+    def __index__(self) -> int:
+        return 7
+
+
+class Whole(int):
+    """Says of itself that it fits."""
+
+    def __ge__(self, other: Any) -> bool:
+        return True
+
+    __le__ = __ge__
+
+
+class Unfit(int):
+    """Says of itself that it does not."""
+
+    def __ge__(self, other: Any) -> bool:
+        return False
+
+    __le__ = __ge__
+
+
+class Refusing:
+    def __index__(self) -> int:
+        raise ZeroDivisionError("refused")
+
+
+NUMBERS = st.one_of(
+    st.integers(0, 2**64 - 1),
+    st.sampled_from([0, 1, 2**63, 2**64 - 1, 2**64, -1, -(2**63), 2**200, 2**30, 2**60]),
+    st.integers(),
+)
+THINGS = st.one_of(
+    NUMBERS,
+    st.booleans(),
+    st.floats(),
+    st.sampled_from([None, "1", b"1", Seven(), Refusing(), Whole(5), Whole(-7), Unfit(5), 1j, (), [1], object]),
+)
+
+
+def plain(histogram: Histogram, name: str) -> Callable[..., Any]:
+    """The function that a twin stands for."""
+    call: Callable[..., Any] = getattr(histogram, f"_plain_{name}")
+    return call
+
+
+@needs_the_module
+@pytest.mark.parametrize("name", ["record", "record_n"])
+@given(args=st.lists(THINGS, max_size=3), kwargs=st.dictionaries(st.sampled_from(["value", "count", "self", "x"]), THINGS, max_size=2))
+def test_recording_is_the_same(name: str, args: list[Any], kwargs: dict[str, Any]) -> None:
+    fast, slow = Histogram(0.01), Histogram(0.01)
+    for _ in range(2):
+        assert outcome(getattr(fast, name), *args, **kwargs) == outcome(plain(slow, name), *args, **kwargs)
+        # Only without ``self`` among the names can the class be asked.
+        if "self" not in kwargs:
+            got = outcome(getattr(Histogram, name), fast, *args, **kwargs)
+            assert got == outcome(getattr(Histogram, f"_plain_{name}"), slow, *args, **kwargs)
+        assert fast.snapshot().buckets() == slow.snapshot().buckets()
+        fast.close()
+        slow.close()
+        break
+
+
+@needs_the_module
+@given(number=NUMBERS)
+def test_one_value_is_the_same(number: int) -> None:
+    fast, slow = Histogram(0.01, min=10, max=2**63), Histogram(0.01, min=10, max=2**63)
+    assert outcome(fast.record, number) == outcome(plain(slow, "record"), number)
+    assert outcome(fast.record_n, number, 3) == outcome(plain(slow, "record_n"), number, 3)
+    assert outcome(fast.record_n, 100, number) == outcome(plain(slow, "record_n"), 100, number)
+    assert (fast.counts, fast.snapshot().buckets()) == (slow.counts, slow.snapshot().buckets())
+    fast.close()
+    slow.close()
+    assert outcome(fast.record, number) == outcome(plain(slow, "record"), number)
+    assert outcome(fast.record_n, number, 3) == outcome(plain(slow, "record_n"), number, 3)
+
+
+@needs_the_module
+@pytest.mark.parametrize("name", ["nano_scope", "micro_scope", "milli_scope", "tick_scope"])
+def test_making_scopes_is_the_same(name: str) -> None:
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((), {}),
+        (("tsc",), {}),
+        (("monotonic",), {}),
+        ((), {"clock": "monotonic"}),
+        (("sundial",), {}),
+        (([],), {}),
+        ((1, 2), {}),
+        ((), {"unit": 5}),
+    ]
+    for args, kwargs in calls:
+        histogram = Histogram()
+        fast, slow = (outcome(call, *args, **kwargs) for call in (getattr(histogram, name), plain(histogram, name)))
+        assert type(fast) is type(slow)
+        if isinstance(fast, picollo.Scope):
+            for scope in (fast, slow):
+                with scope:
+                    clock.ticks()
+            # The unit is in how long that took: a tick or picosecond differs from a millisecond by far.
+            assert (fast.elapsed < 1000) == (slow.elapsed < 1000) or name in ("nano_scope", "tick_scope")
+            assert histogram.total_count == 2
+        else:
+            assert fast == slow
+        histogram.close()
+        assert outcome(getattr(histogram, name), *args, **kwargs) == outcome(plain(histogram, name), *args, **kwargs)
+
+
+@needs_the_module
+def test_reading_clocks_is_the_same() -> None:
+    slow: Callable[..., Any] = clock._plain_ticks  # type: ignore[attr-defined]
+    apart = 10**6  # clocks of different processors may be, by less
+    for args in ((), ("tsc",), ("monotonic",), ("".join(["mono", "tonic"]),)):
+        before, now, after = slow(*args), clock.ticks(*args), slow(*args)
+        assert before - apart <= now <= after + apart
+    assert slow("monotonic") <= clock.ticks(clock="monotonic") <= slow("monotonic")
+    wrong: list[Any] = [("sundial",), (None,), ([],), (1, 2), ("tsc\0",), ("\ud800",)]
+    for bad in wrong:
+        assert outcome(clock.ticks, *bad) == outcome(slow, *bad)
+    assert pickle.loads(pickle.dumps(clock.ticks)) is clock.ticks
+
+
+def test_they_say_the_same_of_themselves() -> None:
+    for name in ("record", "record_n", "nano_scope", "micro_scope", "milli_scope", "tick_scope"):
+        method = getattr(Histogram, name)
+        original = getattr(Histogram, f"_plain_{name}", method)
+        assert inspect.getdoc(method) == inspect.getdoc(original) and inspect.getdoc(method)
+        assert list(inspect.signature(method).parameters) == list(inspect.signature(original).parameters)
+        assert (method.__name__, method.__qualname__) == (name, f"Histogram.{name}")
+    assert inspect.signature(clock.ticks).parameters["clock"].default == "tsc"
+    assert (clock.ticks.__name__, clock.ticks.__module__) == ("ticks", "picollo.clock")
+    assert inspect.getdoc(clock.ticks)
+    scope = Histogram().nano_scope()
+    assert type(scope) is picollo.Scope
+    assert (picollo.Scope.__name__, picollo.Scope.__qualname__, picollo.Scope.__module__) == ("Scope", "Scope", "picollo.scope")
+    assert "Times a ``with`` block" in (picollo.Scope.__doc__ or "")
+    for name in ("other", "elapsed"):
+        with pytest.raises(AttributeError):
+            setattr(scope, name, 5)
+    with pytest.raises(TypeError):
+        weakref.ref(scope)
+
+
+def test_subclasses() -> None:
+    class Doubling(Histogram):
+        def record(self, value: int) -> None:
+            super().record(value)
+            super().record(value)
+
+        def __del__(self) -> None:
+            gone.append(self.__class__.__name__)
+
+    gone: list[str] = []
+    histogram = Doubling(0.01, name="twice")
+    histogram.record(5)
+    Histogram.record(histogram, 6)
+    histogram.other = 5  # type: ignore[attr-defined]
+    with histogram.nano_scope():
+        pass
+    assert histogram.total_count == 4
+    histogram.myself = histogram  # type: ignore[attr-defined]
+    del histogram
+    gc.collect()
+    assert gone == ["Doubling"]
+    with pytest.raises((TypeError, AttributeError)):
+        Histogram.record(5, 5)  # type: ignore[arg-type]
+
+
+def test_a_histogram_that_was_never_made() -> None:
+    histogram = Histogram.__new__(Histogram)
+    calls: list[Callable[[], Any]] = [lambda: histogram.record(5), lambda: histogram.record_n(5, 5), histogram.nano_scope]
+    for call in calls:
+        with pytest.raises(AttributeError, match="_pointer"):
+            call()

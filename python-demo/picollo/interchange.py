@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from ctypes import byref, c_double, c_size_t, c_uint64, c_void_p, cast
+from ctypes import byref, c_char_p, c_double, c_size_t, c_uint64, c_void_p, cast
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
 
@@ -115,7 +115,7 @@ def decode_first(data: Any, offset: int, max_counters: int, name: str) -> tuple[
         raise ValueError(f"offset must be within 0 .. {length}, the length of the data, not {at}")
     pointer, taken = c_void_p(), c_size_t()
     # Bytes stay where they are while there is a name for them.
-    first = c_void_p((cast(encoded, c_void_p).value or 0) + start)
+    first = c_void_p((cast(c_char_p(encoded), c_void_p).value or 0) + start)
     rest = len(encoded) - start
     functions = released if rest >= _LONG else held
     status = functions.snapshot_decode_first(first, rest, limit, byref(pointer), byref(taken))

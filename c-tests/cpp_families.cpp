@@ -52,6 +52,23 @@ static void encodings()
     FAILS(corrupt, picollo::snapshot::decode("nonsense"));
     FAILS(corrupt, picollo::snapshot::decode(picollo::span<const unsigned char>()));
     FAILS(out_of_memory, picollo::snapshot::decode(must(snapshot.encode()), 10));
+
+    /* One after another. */
+    std::string all = must(snapshot.encode_base64()) + "\n";
+    const std::size_t text = all.size();
+    for (const auto how : {picollo::encoding::hdr_v2, picollo::encoding::native}) {
+        const std::vector<unsigned char> bytes = must(snapshot.encode(how));
+        all.append(bytes.begin(), bytes.end());
+    }
+    std::size_t taken = 0;
+    int number = 0;
+    for (std::string_view rest = all; !rest.empty(); rest.remove_prefix(taken)) {
+        CHECK(same(snapshot, must(picollo::snapshot::decode_first(rest, taken))));
+        CHECK(number++ > 0 || taken == text);
+    }
+    CHECK(number == 3);
+    FAILS(corrupt, picollo::snapshot::decode_first(picollo::span<const unsigned char>(), taken));
+    FAILS(out_of_memory, picollo::snapshot::decode_first(all, taken, 10));
     picollo::histogram other = must(picollo::histogram::create());
     FAILS(incompatible, must(other.snapshot()).encode(picollo::encoding::hdr_v2));
     CHECK(must(snapshot.hgrm()).find("Percentile") != std::string::npos);
@@ -96,6 +113,8 @@ static void layouts_and_steps()
     const picollo::options five = picollo::options().significant_digits(3).range(0, 5000);
     CHECK_U64(8191, must(picollo::options(five).whole_array().layout()).max_trackable);
     CHECK_U64(1, must(layout.unit()));
+    const picollo::layout no_digits = must(picollo::options().significant_digits(0).range(0, 1 << 20).unit(20).layout());
+    CHECK(no_digits.block_scale == 0 && must(no_digits.unit()) == 16);
     /* 5000, as Java encodes it with 3 digits and 1024 as the lowest discernible value. */
     const picollo::snapshot java =
         must(picollo::snapshot::decode("HISTFAAAACB4nJNpmSzMwMDAxAABzBCKBUw6ALH9B4gIOxMAQyACyA=="));
@@ -171,6 +190,28 @@ static void logs()
         CHECK(interval && interval->tag == tags[i] && interval->start_seconds == starts[i]);
         CHECK(interval && interval->end_seconds == starts[i] + (i == 1 ? 2 : 1));
     }
+
+    /* The snapshot has them, and so do copies of it; they may be set. */
+    CHECK(std::isnan(snapshot.start_seconds()) && std::isnan(snapshot.end_seconds()) && snapshot.tag().empty());
+    picollo::log_reader once_more = must(picollo::log_reader::create(out.str()));
+    std::ostringstream alone;
+    picollo::log_writer by_itself(alone);
+    for (int i = 0; i < 3; i++) {
+        must(once_more.next());
+        const picollo::snapshot read = must(once_more.decode());
+        const picollo::snapshot of_it = must(must(read.copy()).corrected(1 << 30));
+        for (const picollo::snapshot *one : {&read, &of_it}) {
+            CHECK(one->tag() == tags[i] && one->start_seconds() == starts[i]);
+            CHECK(one->end_seconds() == starts[i] + (i == 1 ? 2 : 1));
+        }
+        must(by_itself.write(of_it));
+    }
+    CHECK_STRING(copied.str(), alone.str());
+    FAILS(invalid_argument, by_itself.write(snapshot));
+    picollo::snapshot of_ours = must(snapshot.copy());
+    of_ours.interval(5, 7.5, "x");
+    must(by_itself.write(of_ours));
+    CHECK(alone.str().find("\nTag=x,5.000,2.500,") != std::string::npos);
 
     const auto epoch = std::chrono::system_clock::time_point();
     std::ostringstream by_clock;

@@ -92,9 +92,9 @@ static void base64(void)
 static void round_trips_at_all_digits(void)
 {
     uint64_t state = 3;
-    for (uint32_t digits = 1; digits <= 5; digits++) {
+    for (uint32_t digits = 0; digits <= 5; digits++) {
         for (int round = 0; round < 6; round++) {
-            picollo_histogram *histogram = digits_histogram(digits, round, UINT64_C(1) << (13 + 10 * (round % 3)));
+            picollo_histogram *histogram = digits_histogram(digits == 0 ? PICOLLO_ZERO_DIGITS : digits, round, UINT64_C(1) << (13 + 10 * (round % 3)));
             picollo_snapshot *snapshot;
             const uint64_t number = round == 5 ? 0 : next_random(&state) >> 52;
             for (uint64_t i = 0; i < number; i++) {
@@ -485,6 +485,77 @@ static void histograms_of_doubles(void)
     }
 }
 
+/* All that there are, one after another. */
+static void one_after_another(void)
+{
+    static const char text[] = " " GOLDEN_TEXT "\r\n";
+    picollo_snapshot *golden = golden_snapshot(), *snapshot = NULL;
+    uint8_t bytes[4096];
+    size_t length = 0, ends[6], at = 0, taken = 0;
+    for (uint32_t encoding = 0; encoding < ENCODINGS; encoding++) {
+        size_t one = 0;
+        CHECK_OK(picollo_snapshot_encode(golden, encoding, bytes + length, sizeof bytes - length, &one));
+        ends[encoding] = length += one;
+    }
+    memcpy(bytes + length, text, sizeof text - 1);
+    ends[3] = length += sizeof text - 1;
+    /* Of doubles. */
+    memset(bytes + length, 0, 16);
+    memcpy(bytes + length, "\x0c\x72\x12\x4e", 4);
+    memcpy(bytes + length + 16, golden_bytes, sizeof golden_bytes);
+    ends[4] = length += 16 + sizeof golden_bytes;
+    /* Compressed, and its checksum left out. */
+    memcpy(bytes + length, bytes + ends[0], ends[1] - ends[0] - 4);
+    bytes[length + 7] = (uint8_t)(bytes[length + 7] - 4);
+    ends[5] = length += ends[1] - ends[0] - 4;
+    for (int i = 0; i < 6; i++) {
+        CHECK_OK(picollo_snapshot_decode_first(bytes + at, length - at, 0, &snapshot, &taken));
+        at += taken;
+        CHECK_U64(ends[i], at);
+        CHECK(same_buckets(golden, snapshot));
+        picollo_snapshot_free(snapshot);
+    }
+    /* Nothing is left; two bytes of the checksum, and the next in the place of the others. */
+    snapshot = NULL;
+    taken = 77;
+    CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_snapshot_decode_first(bytes + at, 0, 0, &snapshot, &taken));
+    memmove(bytes + ends[1] - 2, bytes + ends[1], length - ends[1]);
+    CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_snapshot_decode_first(bytes + ends[0], length - 2 - ends[0], 0, &snapshot, &taken));
+    bytes[ends[0] + 7] = (uint8_t)(bytes[ends[0] + 7] - 2);
+    CHECK_STATUS(PICOLLO_ERR_CORRUPT, picollo_snapshot_decode_first(bytes + ends[0], length - 2 - ends[0], 0, &snapshot, &taken));
+    CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, picollo_snapshot_decode_first(bytes, length, 10, &snapshot, &taken));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_snapshot_decode_first(bytes, length, 0, &snapshot, NULL));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_snapshot_decode_first(bytes, length, 0, NULL, &taken));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_snapshot_decode_first(NULL, length, 0, &snapshot, &taken));
+    CHECK(snapshot == NULL && taken == 77);
+    picollo_snapshot_free(golden);
+}
+
+/* As by the crate and by Java: 0, 1, and then a bucket for each power of two. */
+static void no_digits_at_all(void)
+{
+    static const uint8_t expected[] = {
+        0x1c, 0x84, 0x93, 0x13, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x13, 0x88,
+        0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 2, 2, 4, 2, 11, 2, 4,
+    };
+    picollo_histogram *histogram = digits_histogram(PICOLLO_ZERO_DIGITS, 0, 5000);
+    const uint64_t values[] = {0, 1, 2, 3, 4, 1023, 1024, 2047};
+    picollo_snapshot *snapshot;
+    picollo_layout layout;
+    size_t length;
+    uint8_t *bytes;
+    picollo_histogram_record_batch(histogram, values, 5);
+    picollo_histogram_record_batch(histogram, values + 6, 2);
+    picollo_histogram_record(histogram, 1023);
+    CHECK_OK(picollo_histogram_layout(histogram, &layout));
+    CHECK(layout.block_scale == 0 && layout.significant_digits == 0 && layout.length == 14 && layout.relative_error == 0.5);
+    snapshot = only_snapshot(histogram);
+    bytes = encoded(snapshot, PICOLLO_ENCODING_HDR_V2, &length);
+    CHECK(length == sizeof expected && memcmp(bytes, expected, length) == 0);
+    free(bytes);
+    picollo_snapshot_free(snapshot);
+}
+
 int main(void)
 {
     RUN(the_golden_vector);
@@ -501,5 +572,7 @@ int main(void)
     RUN(corrected_copies);
     RUN(corrections_take_bounded_time);
     RUN(histograms_of_doubles);
+    RUN(one_after_another);
+    RUN(no_digits_at_all);
     return report();
 }

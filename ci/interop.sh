@@ -5,7 +5,7 @@
 #   ci/interop.sh --fetch      fetch the peers only
 #
 # The peers are hdrhistogram of PyPI, the crate hdrhistogram, and hdr-histogram-js of npm, in pinned versions. Random
-# histograms of 1 to 5 digits, sparse and dense, those at the edges, and in units of 2 to 2^40 (lowest discernible values, powers of
+# histograms of 0 to 5 digits (PyPI: 1 to 5), sparse and dense, those at the edges, and in units of 2 to 2^40 (lowest discernible values, powers of
 # two or not), go both ways: in V2, compressed V2, and logs with tags. Figures are compared too: extremes, equivalent values, and with
 # the crate percentiles and steps. INTEROP_SEED chooses others.
 #

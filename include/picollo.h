@@ -325,6 +325,12 @@ typedef struct picollo_striped_counter picollo_striped_counter;
 #define PICOLLO_HISTOGRAM_WHOLE_ARRAY (1 << 1)
 
 /**
+ * For significant_digits: the buckets of an HdrHistogram with 0 significant digits, which are powers of two. (0 there is the default of
+ * relative_error.)
+ */
+#define PICOLLO_ZERO_DIGITS 255
+
+/**
  * What a histogram is made from. Begin with PICOLLO_HISTOGRAM_OPTIONS_INIT, and change what should
  * not be the default.
  *
@@ -346,8 +352,8 @@ typedef struct picollo_histogram_options {
      */
     double relative_error;
     /**
-     * 1 ..= 5: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says. 0:
-     * unused.
+     * 1 ..= 5, or PICOLLO_ZERO_DIGITS: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says.
+     * 0: unused.
      */
     uint32_t significant_digits;
     /** PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY, or 0. */
@@ -1076,7 +1082,10 @@ typedef struct picollo_layout {
     double relative_error;
     /** Binary logarithm of the block size. */
     uint32_t block_scale;
-    /** Significant digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none. */
+    /**
+     * Significant digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none, or, with a block_scale of 0, one
+     * of 0 digits.
+     */
     uint32_t significant_digits;
 } picollo_layout;
 
@@ -1708,6 +1717,34 @@ picollo_status picollo_snapshot_decode(const void *bytes,
                                        picollo_snapshot **out);
 
 /**
+ * Makes a snapshot of the first of several encodings that follow one another, as picollo_snapshot_decode does of one, and reports
+ * where the next one begins. They may be of different kinds.
+ *
+ *     for (size_t at = 0, taken; at < length; at += taken) {
+ *         if (picollo_snapshot_decode_first(bytes + at, length - at, 0, &snapshot, &taken) != PICOLLO_OK) break;
+ *         ...
+ *     }
+ *
+ * Each says in front how long it is, and is held to it: an encoding without the checksum of its zlib stream (HdrHistogram.NET) takes
+ * the length that it announces, and one with a part of the checksum is corrupt, whatever follows. But V0 that is not compressed has
+ * counts to the end, and takes everything. Base64 ends at white space, which it takes too.
+ *
+ * Requires: as picollo_snapshot_decode.
+ * Returns: PICOLLO_OK, with *out_taken at least 1 and at most length; otherwise as picollo_snapshot_decode, with nothing written;
+ *   PICOLLO_ERR_NULL_POINTER (out, out_taken, and bytes with a length above 0).
+ * Ownership: *out is the caller's, for picollo_snapshot_free. The bytes are not needed any more.
+ * Threads: any thread.
+ * Cost: as picollo_snapshot_decode, whatever follows; that of base64 looks for its end.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_snapshot_decode_first(const void *bytes,
+                                             size_t length,
+                                             uint64_t max_counters,
+                                             picollo_snapshot **out,
+                                             size_t *out_taken);
+
+/**
  * Tells what the values of a snapshot have to be multiplied with for those of the histogram of doubles that it was decoded from:
  * HdrHistogram encodes its DoubleHistogram as one of integers and a ratio. It stays with copies, and no encoding here has it.
  *
@@ -1843,9 +1880,9 @@ picollo_status picollo_log_reader_set_max_counters(picollo_log_reader *reader, u
  * picollo_log_reader_decode does that, for those that are wanted.
  *
  * Returns: PICOLLO_OK; PICOLLO_END at the end of the log, and before a last line without a line end that cannot be read or whose
- *   histogram is cut, since that is still being written, and before nothing but NULs (picollo_log_reader_position tells where
- *   that is); PICOLLO_ERR_CORRUPT for a line that is no interval: the next call goes on after it (a broken histogram is not
- *   noticed here); PICOLLO_ERR_NULL_POINTER (reader, out_interval), and then nothing is read.
+ *   histogram is cut, if only of its padding, since that is still being written, and before nothing but NULs
+ *   (picollo_log_reader_position tells where that is); PICOLLO_ERR_CORRUPT for a line that is no interval: the next call goes
+ *   on after it (a broken histogram is not noticed here); PICOLLO_ERR_NULL_POINTER (reader, out_interval), and then nothing is read.
  * Threads: any thread, one at a time with this reader.
  * Cost: that of reading a line; of a last line without a line end, that of decoding it.
  * Since: 0.1

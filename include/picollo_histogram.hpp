@@ -94,8 +94,11 @@ public:
 
     /** Largest distance between a value and the midpoint of its bucket, in proportion; 0.001 unless set. */
     options &relative_error(double value) noexcept { return native_.relative_error = value, *this; }
-    /** 1 to 5 decimal digits with HdrHistogram's buckets, instead of a relative error. */
-    options &significant_digits(std::uint32_t value) noexcept { return native_.significant_digits = value, *this; }
+    /** 0 to 5 decimal digits with HdrHistogram's buckets, instead of a relative error. */
+    options &significant_digits(std::uint32_t value) noexcept
+    {
+        return native_.significant_digits = value == 0 ? PICOLLO_ZERO_DIGITS : value, *this;
+    }
     /** The values to record; others are counted as underflow or overflow. */
     options &range(std::uint64_t min, std::uint64_t max) noexcept
     {
@@ -119,6 +122,9 @@ public:
 
     /** Up to the largest value that the array of an HdrHistogram of this range has room for. */
     options &whole_array() noexcept { return native_.flags |= PICOLLO_HISTOGRAM_WHOLE_ARRAY, *this; }
+
+    /** HdrHistogram's lowest discernible value: counts in units of the largest power of two in it, and records more slowly. */
+    options &unit(std::uint64_t value) noexcept { return native_.unit = value, *this; }
 
     /** The layout that a histogram will have. Makes none. */
     outcome<picollo::layout> layout() const

@@ -66,6 +66,7 @@ public:
     {
         handle_ = std::move(other.handle_);
         text_ = std::move(other.text_);
+        last_ = std::move(other.last_);
         return *this;
     }
 
@@ -80,6 +81,7 @@ public:
     {
         using found = std::optional<log_interval>;
         picollo_log_interval read;
+        last_ = log_interval();
         const picollo_status code = picollo_log_reader_next(native(), &read);
         if (code == PICOLLO_END) return found();
         if (code != PICOLLO_OK) return detail::fail<found>(code);
@@ -90,16 +92,19 @@ public:
             /* The string has room for the NUL behind its end. */
             whole_tag(&interval.tag[0], interval.tag.size() + 1);
         }
+        last_ = interval;
         return found(std::move(interval));
     }
 
-    /** The histogram of the interval that was read last. It outlives the reader. */
+    /** The histogram of the interval that was read last, with its times and its tag. It outlives the reader. */
     outcome<snapshot> decode() const
     {
         picollo_snapshot *made = nullptr;
         const picollo_status code = picollo_log_reader_decode(native(), &made);
         if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
-        return snapshot(made);
+        snapshot found(made);
+        found.interval(last_.start_seconds, last_.end_seconds, last_.tag);
+        return found;
     }
 
     /** The number of the line that was read last, from 1 on. */
@@ -137,6 +142,8 @@ private:
     /* Behind a pointer, so that moving the reader leaves the text where it is. It outlives the reader, which goes first. */
     std::unique_ptr<const std::string> text_;
     detail::handle<picollo_log_reader, picollo_log_reader_free> handle_;
+    /* What was read last. */
+    log_interval last_;
 };
 
 /** Writes a log. The histograms need the buckets of HdrHistogram: options().significant_digits(3). */
@@ -159,6 +166,11 @@ public:
         return put([&](char *buffer, std::size_t capacity, std::size_t *length) {
             return picollo_log_format_interval(counts.native(), start_seconds, length_seconds, tag, buffer, capacity, length);
         });
+    }
+    /** The same with the snapshot's own times and tag: those that it was read with, or that were set. invalid_argument without times. */
+    outcome<void> write(const snapshot &counts)
+    {
+        return write(counts, counts.start_seconds(), counts.end_seconds() - counts.start_seconds(), counts.tag().c_str());
     }
     /** The same with the times and the tag of an interval that was read. */
     outcome<void> write(const snapshot &counts, const log_interval &as)

@@ -2,7 +2,10 @@
 #ifndef PICOLLO_SNAPSHOT_HPP
 #define PICOLLO_SNAPSHOT_HPP
 
+#include <cmath>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "picollo_result.hpp"
@@ -190,6 +193,18 @@ public:
         return decode(text.data(), text.size(), max_counters);
     }
 
+    /** The first of several encodings that follow one another, of any kinds. `taken` becomes the bytes that it takes, behind which the
+     * next one begins; it is left as it is when there is a failure. */
+    static outcome<snapshot> decode_first(span<const unsigned char> bytes, std::size_t &taken, std::uint64_t max_counters = 0)
+    {
+        return decode_first(bytes.data(), bytes.size(), taken, max_counters);
+    }
+    /** White space belongs to the text before it. */
+    static outcome<snapshot> decode_first(std::string_view text, std::size_t &taken, std::uint64_t max_counters = 0)
+    {
+        return decode_first(text.data(), text.size(), taken, max_counters);
+    }
+
     /** As bytes. HdrHistogram's encodings hold the buckets of its own layouts alone; see options::significant_digits. Allocates. */
     outcome<std::vector<unsigned char>> encode(encoding how = encoding::native) const
     {
@@ -220,13 +235,27 @@ public:
         });
     }
 
+    /** When the interval of the counts began and ended, in seconds since 1970 or since whatever the times of its log count from; NaN
+     * unless it was read from a log, or set. Copies keep times and tag, log_writer::write writes them, and no count depends on them. */
+    double start_seconds() const noexcept { return start_seconds_; }
+    double end_seconds() const noexcept { return end_seconds_; }
+    /** What tells counts of the same time apart; "" unless it was read from a log, or set. */
+    const std::string &tag() const noexcept { return tag_; }
+    /** Sets these three. */
+    void interval(double start_seconds, double end_seconds, std::string tag = std::string())
+    {
+        start_seconds_ = start_seconds;
+        end_seconds_ = end_seconds;
+        tag_ = std::move(tag);
+    }
+
     /** A copy without a histogram behind it: to keep what the next update replaces, and to merge into. */
     outcome<snapshot> copy() const
     {
         picollo_snapshot *made = nullptr;
         const picollo_status code = picollo_snapshot_copy(native(), &made);
         if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
-        return snapshot(made);
+        return derived(made);
     }
 
     /** A copy corrected for coordinated omission: with what a stalled caller did not send. */
@@ -235,7 +264,7 @@ public:
         picollo_snapshot *made = nullptr;
         const picollo_status code = picollo_snapshot_corrected(native(), expected_interval, &made);
         if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
-        return snapshot(made);
+        return derived(made);
     }
 
     /** Adds the counts of another snapshot, of any layout, and tells what could not be placed exactly. */
@@ -333,6 +362,22 @@ private:
         return snapshot(made);
     }
 
+    static outcome<snapshot> decode_first(const void *bytes, std::size_t length, std::size_t &taken, std::uint64_t max_counters)
+    {
+        picollo_snapshot *made = nullptr;
+        const picollo_status code = picollo_snapshot_decode_first(bytes, length, max_counters, &made, &taken);
+        if (code != PICOLLO_OK) return detail::fail<snapshot>(code);
+        return snapshot(made);
+    }
+
+    /** Made of this one, with its times and its tag. */
+    snapshot derived(picollo_snapshot *made) const
+    {
+        snapshot found(made);
+        found.interval(start_seconds_, end_seconds_, tag_);
+        return found;
+    }
+
     template <class List>
     static outcome<std::vector<picollo_step>> steps(List &&list)
     {
@@ -347,6 +392,9 @@ private:
     }
 
     detail::handle<picollo_snapshot, picollo_snapshot_free> handle_;
+    double start_seconds_ = std::nan("");
+    double end_seconds_ = std::nan("");
+    std::string tag_;
 };
 
 } } // namespace picollo

@@ -25,7 +25,7 @@ static void op_array(struct world *world)
         REFUSED(status, histogram, picollo_histogram_create(&options, &histogram));
         return;
     }
-    rule = rule_of(options.relative_error, options.significant_digits, options.min_trackable, options.max_trackable);
+    rule = rule_of_options(&options);
     SAME(length, picollo_histogram_array_length(array));
     SAME(0, picollo_histogram_array_length(NULL));
     EXPECT(PICOLLO_OK, picollo_histogram_array_footprint(array, &bytes));

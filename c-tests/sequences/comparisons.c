@@ -69,10 +69,19 @@ struct naive {
     long double greater, less, distance;
 };
 
+/* The fewest buckets in a block, and the largest unit. */
+static struct rule coarser_of(const struct rule *a, const struct rule *b)
+{
+    struct rule rule = *a;
+    if (b->block < rule.block) rule.block = b->block;
+    if (b->unit > rule.unit) rule.unit = b->unit;
+    return rule;
+}
+
 /* All pairs, by the buckets of the coarser. */
 static struct naive compare_pairs(const struct snapshot *a, const struct snapshot *b)
 {
-    const struct rule *const coarser = a->source->rule.block < b->source->rule.block ? &a->source->rule : &b->source->rule;
+    const struct rule of_both = coarser_of(&a->source->rule, &b->source->rule), *const coarser = &of_both;
     const long double total_a = total_of(&a->now), total_b = total_of(&b->now);
     struct naive naive = {0, 0, 0};
     for (int of_b = 0; of_b < 2; of_b++) {
@@ -137,7 +146,7 @@ static void check_comparison(struct world *world, const struct snapshot *a, cons
     REQUIRE(compared->margin >= compared->bucket_width && !(compared->smallest_detectable < compared->margin));
     check_verdict(world, compared->difference_lower, compared->difference_upper, compared->margin, compared->verdict, compared->flags);
     SAME(partial, (compared->flags & PICOLLO_COMPARISON_OUT_OF_RANGE) != 0);
-    SAME(a->source->rule.block != b->source->rule.block, (compared->flags & PICOLLO_COMPARISON_LAYOUTS_DIFFER) != 0);
+    SAME(a->source->rule.block != b->source->rule.block || a->source->rule.unit != b->source->rule.unit, (compared->flags & PICOLLO_COMPARISON_LAYOUTS_DIFFER) != 0);
     moments(a, &mean_a, &squares_a);
     moments(b, &mean_b, &squares_b);
     if (squares_a + squares_b > 0) {

@@ -3,6 +3,13 @@
 
 #include "buffers.h"
 
+struct rule rule_of_options(const picollo_histogram_options *options)
+{
+    const struct rule rule = rule_of(options->relative_error, options->significant_digits, options->min_trackable, options->max_trackable);
+    const uint64_t unit = options->struct_size <= 56 || options->unit == 0 ? 1 : options->unit;
+    return in_units(rule, unit, options->min_trackable, options->max_trackable, (options->flags & PICOLLO_HISTOGRAM_WHOLE_ARRAY) != 0);
+}
+
 struct asked ask(struct world *world)
 {
     static const double errors[] = {0.1, 0.05, 0.01, 0.02, 1.0};
@@ -15,13 +22,19 @@ struct asked ask(struct world *world)
     options->storage = (uint32_t)rarely(world, 3);
     options->counter_bits = (uint32_t)choose(world, 3) * 32;
     options->relative_error = errors[choose(world, 5)];
-    options->significant_digits = rarely(world, 4) ? 1 + (uint32_t)choose(world, 2) : 0;
+    options->significant_digits = rarely(world, 4) ? 1 + (uint32_t)choose(world, 2) : rarely(world, 8) ? PICOLLO_ZERO_DIGITS : 0;
     options->flags = rarely(world, 4) ? PICOLLO_HISTOGRAM_NO_LIVE_RESET : 0;
+    if (rarely(world, 4)) options->flags |= PICOLLO_HISTOGRAM_WHOLE_ARRAY;
     if (rarely(world, 2)) {
         ends[0] = any_value(world);
         ends[1] = any_value(world);
         options->min_trackable = ends[0] < ends[1] ? ends[0] : ends[1];
         options->max_trackable = ends[0] < ends[1] ? ends[1] : ends[0];
+    }
+    if (rarely(world, 4)) {
+        options->unit = any_value(world);
+        /* As a program has it from before there were units. */
+        if (rarely(world, 8)) options->struct_size = 56;
     }
     if (options->storage == PICOLLO_STORAGE_SPARSE && rarely(world, 4)) options->max_bytes = 2000 + choose(world, 20000);
     if (options->storage == PICOLLO_STORAGE_SPARSE && options->mode >= PICOLLO_MODE_THREAD_LOCAL) asked.created = PICOLLO_ERR_UNSUPPORTED;
@@ -29,6 +42,12 @@ struct asked ask(struct world *world)
     asked.in_place = asked.created;
     if (options->storage == PICOLLO_STORAGE_SPARSE || options->mode >= PICOLLO_MODE_THREAD_LOCAL) asked.in_place = PICOLLO_ERR_UNSUPPORTED;
     if (options->max_trackable != 0 && options->min_trackable >= options->max_trackable) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
+    if (options->struct_size > 56 && options->unit > 0) {
+        const uint64_t block = rule_of(options->relative_error, options->significant_digits, 0, 0).block;
+        /* No room for the first two blocks, or for nothing but zero. */
+        if (options->unit / (UINT64_C(1) << 62) > 0 || options->unit > ((UINT64_C(1) << 62) - 1) / block) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
+        if (options->max_trackable != 0 && rule_of_options(options).unit > options->max_trackable) asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
+    }
     if (rarely(world, 12)) {
         asked.created = PICOLLO_ERR_INVALID_ARGUMENT;
         switch (choose(world, 7)) {
@@ -36,7 +55,10 @@ struct asked ask(struct world *world)
         case 1: options->mode = 5 + (uint32_t)choose(world, 1 << 20); break;
         case 2: options->storage = 2 + (uint32_t)choose(world, 1 << 20); break;
         case 3: options->counter_bits = 65 + (uint32_t)choose(world, 1 << 20); break;
-        case 4: options->significant_digits = 6 + (uint32_t)choose(world, 1 << 20); break;
+        case 4:
+            options->significant_digits = 6 + (uint32_t)choose(world, 1 << 20);
+            if (options->significant_digits == PICOLLO_ZERO_DIGITS) options->significant_digits++;
+            break;
         case 5: options->min_trackable = options->max_trackable = 1 + choose(world, 1 << 20); break;
         default:
             options->flags = 4u << choose(world, 29);
@@ -52,7 +74,7 @@ struct asked ask(struct world *world)
 
 static struct model *model_of(struct world *world, const picollo_histogram_options *options)
 {
-    const struct rule rule = rule_of(options->relative_error, options->significant_digits, options->min_trackable, options->max_trackable);
+    const struct rule rule = rule_of_options(options);
     struct model *const model = new_model(world, &rule);
     model->mode = options->mode;
     model->storage = options->storage;
@@ -265,9 +287,9 @@ static void op_footprint(struct world *world)
     REQUIRE(bytes >= 64);
 }
 
-void check_merged(struct world *world, const struct rule *rule, const struct snapshot *other, const picollo_merged *merged)
+void check_merged(struct world *world, const struct rule *rule, const struct snapshot *other, int low_ends, const picollo_merged *merged)
 {
-    const struct misplaced expected = misplaced_by_merge(rule, &other->now, &other->source->rule);
+    const struct misplaced expected = misplaced_by_merge(rule, &other->now, &other->source->rule, low_ends);
     if (!other->exact) return;
     SAME(expected.refined, merged->refined);
     SAME(expected.below, merged->underflow);
@@ -280,6 +302,7 @@ static void op_add(struct world *world)
     struct model *const model = world->histogram_models[slot];
     struct snapshot *const other = any_snapshot(world);
     const uint32_t spread = rarely(world, 4) ? 1 + (uint32_t)choose(world, 2) : 0;
+    const int low_ends = spread == PICOLLO_PLACEMENT_LOW_ENDS;
     picollo_merged merged;
     if (world->histograms[slot] == NULL || other == NULL) return;
     REFUSED(PICOLLO_ERR_NULL_POINTER, merged, picollo_histogram_add(world->histograms[slot], NULL, spread, &merged));
@@ -288,11 +311,11 @@ static void op_add(struct world *world)
         EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, spread, NULL));
     } else {
         EXPECT(PICOLLO_OK, picollo_histogram_add(world->histograms[slot], other->handle, spread, &merged));
-        if (!spread) check_merged(world, &model->rule, other, &merged);
+        if (spread != PICOLLO_PLACEMENT_SPREAD) check_merged(world, &model->rule, other, low_ends, &merged);
     }
-    merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule);
-    /* Where counts went that were spread, or to low ends, is the library's to know; none vanishes. */
-    if (spread) model->exact = 0;
+    merge_counts(&model->raw, &model->rule, &other->now, &other->source->rule, low_ends);
+    /* Where counts went that were spread is the library's to know; none vanishes. */
+    if (spread == PICOLLO_PLACEMENT_SPREAD) model->exact = 0;
     if (!other->exact) model->exact = model->conserved = 0;
     settle(model);
 }

@@ -103,6 +103,41 @@ static void op_encode(struct world *world)
     free(bytes);
 }
 
+/* Two of any encodings, one after the other, and what follows them. */
+static void op_decode_first(struct world *world)
+{
+    const struct snapshot *const snapshots[2] = {any_snapshot(world), any_snapshot(world)};
+    static uint8_t bytes[1 << 18];
+    size_t length = 0, ends[2], at = 0;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t encoding = (uint32_t)choose(world, 3);
+        const int as_text = rarely(world, 3);
+        size_t one = 0;
+        picollo_status status;
+        if (snapshots[i] == NULL) return;
+        if (as_text) status = picollo_snapshot_encode_base64(snapshots[i]->handle, encoding, (char *)bytes + length, sizeof bytes - length - 8, &one);
+        else status = picollo_snapshot_encode(snapshots[i]->handle, encoding, bytes + length, sizeof bytes - length - 8, &one);
+        REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_INCOMPATIBLE || status == PICOLLO_ERR_BUFFER_TOO_SMALL);
+        if (status != PICOLLO_OK) return;
+        length += one;
+        if (as_text) bytes[length++] = ' ';
+        ends[i] = length;
+    }
+    for (int i = 0; i < 2; i++) {
+        picollo_snapshot *decoded = NULL;
+        picollo_counts counts, theirs;
+        size_t taken = 77;
+        EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_snapshot_decode_first(bytes + at, length - at, 0, &decoded, NULL));
+        EXPECT(PICOLLO_OK, picollo_snapshot_decode_first(bytes + at, length - at, 0, &decoded, &taken));
+        at += taken;
+        SAME(ends[i], at);
+        EXPECT(PICOLLO_OK, picollo_snapshot_counts(snapshots[i]->handle, &counts));
+        EXPECT(PICOLLO_OK, picollo_snapshot_counts(decoded, &theirs));
+        SAME(counts.total, theirs.total);
+        picollo_snapshot_free(decoded);
+    }
+}
+
 static void op_decode_nonsense(struct world *world)
 {
     uint8_t bytes[64];
@@ -125,11 +160,18 @@ static void op_subtract(struct world *world)
         REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_subtract(from->handle, other->handle, &merged));
         return;
     }
+    if (spread == PICOLLO_PLACEMENT_LOW_ENDS) {
+        EXPECT(PICOLLO_OK, picollo_snapshot_merge(from->handle, other->handle, spread, &merged));
+        check_merged(world, &from->source->rule, other, 1, &merged);
+        merge_counts(&from->now, &from->source->rule, &other->now, &other->source->rule, 1);
+        check_snapshot(world, from);
+        return;
+    }
     if (spread) {
         /* Nothing vanishes; where it went is the library's to know. */
         picollo_counts counts;
         EXPECT(PICOLLO_OK, picollo_snapshot_merge(from->handle, other->handle, spread, &merged));
-        merge_counts(&from->now, &from->source->rule, &other->now, &other->source->rule);
+        merge_counts(&from->now, &from->source->rule, &other->now, &other->source->rule, 0);
         from->exact = 0;
         EXPECT(PICOLLO_OK, picollo_snapshot_counts(from->handle, &counts));
         SAME(everything(&from->now), counts.total + counts.underflow + counts.overflow + counts.lost);
@@ -143,9 +185,9 @@ static void op_subtract(struct world *world)
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, merged, picollo_snapshot_merge(from->handle, other->handle, 3, &merged));
     memset(&merged, UNTOUCHED, sizeof merged);
     EXPECT(PICOLLO_OK, picollo_snapshot_merge(from->handle, other->handle, 0, rarely(world, 2) ? NULL : &merged));
-    if (!is_untouched(&merged, 0, sizeof merged)) check_merged(world, &from->source->rule, other, &merged);
+    if (!is_untouched(&merged, 0, sizeof merged)) check_merged(world, &from->source->rule, other, 0, &merged);
     EXPECT(PICOLLO_OK, picollo_snapshot_subtract(from->handle, other->handle, &merged));
-    check_merged(world, &from->source->rule, other, &merged);
+    check_merged(world, &from->source->rule, other, 0, &merged);
     check_snapshot(world, from);
 }
 
@@ -187,6 +229,7 @@ static void op_corrected(struct world *world)
 const struct operation interchange_operations[] = {
     {"snapshot_copy", op_copy, 6},
     {"snapshot_encode", op_encode, 12},
+    {"snapshot_decode_first", op_decode_first, 4},
     {"snapshot_decode", op_decode_nonsense, 3},
     {"snapshot_subtract", op_subtract, 8},
     {"snapshot_corrected", op_corrected, 3},

@@ -5,7 +5,7 @@
 static uint64_t index_of(const struct rule *rule, uint64_t value)
 {
     uint64_t blocks = 0;
-    for (uint64_t step = bucket_step(rule, value); step > 1; step /= 2) blocks++;
+    for (uint64_t step = bucket_step(rule, value); step > rule->unit; step /= 2) blocks++;
     return blocks * rule->block + value / bucket_step(rule, value);
 }
 
@@ -19,11 +19,14 @@ static uint32_t digits_of(const struct rule *rule)
 
 static void check_layout(struct world *world, const struct rule *rule, const picollo_layout *layout)
 {
+    uint64_t unit = 0;
     SAME(rule->lowest, bucket_lower(rule, layout->min_trackable));
     SAME(rule->highest, bucket_upper(rule, layout->max_trackable));
     SAME(index_of(rule, rule->lowest), layout->first_index);
     SAME(index_of(rule, rule->highest) - layout->first_index + 1, layout->length);
     SAME(rule->block, UINT64_C(1) << layout->block_scale);
+    EXPECT(PICOLLO_OK, picollo_layout_unit(layout, &unit));
+    SAME(rule->unit, unit);
     REQUIRE(layout->relative_error == 0.5 / (double)rule->block);
     SAME(digits_of(rule), layout->significant_digits);
 }
@@ -82,8 +85,7 @@ static void op_options(struct world *world)
         REFUSED(status, estimate, picollo_histogram_estimate(options, &estimate));
         return;
     }
-    rule = options == NULL ? rule_of(0, 0, 0, 0)
-                           : rule_of(options->relative_error, options->significant_digits, options->min_trackable, options->max_trackable);
+    rule = options == NULL ? rule_of(0, 0, 0, 0) : rule_of_options(options);
     EXPECT(PICOLLO_OK, picollo_layout_of_options(options, &layout));
     check_layout(world, &rule, &layout);
     check_values(world, &rule, &layout);
@@ -111,10 +113,8 @@ static void check_made(struct world *world, const struct rule *rule, const picol
     picollo_counts counts;
     uint64_t unit = 0;
     double ratio = 0;
-    EXPECT(PICOLLO_OK, picollo_layout_unit(layout, &unit));
-    SAME(1, unit);
     REFUSED(PICOLLO_ERR_NULL_POINTER, unit, picollo_layout_unit(NULL, &unit));
-    if (lowest == highest) {
+    if (lowest == highest || highest < rule->unit) {
         REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, ranged, picollo_layout_with_range(layout, lowest, highest, &ranged));
         return;
     }
@@ -136,6 +136,11 @@ static void check_made(struct world *world, const struct rule *rule, const picol
     picollo_snapshot_free(made);
     ranged.length++;
     made = NULL;
+    /* It may be that of a smaller unit. */
+    if (picollo_layout_unit(&ranged, &unit) == PICOLLO_OK) {
+        REQUIRE(unit < rule->unit);
+        return;
+    }
     EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_snapshot_create_from_layout(&ranged, &made));
     REQUIRE(made == NULL);
 }

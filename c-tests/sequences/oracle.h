@@ -6,14 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rule of the layout: blocks of `block` buckets, in a range that includes the whole buckets at its ends. */
+/* The rule of the layout: blocks of `block` buckets, of which none is narrower than `unit`, in a range that includes the whole buckets
+ * at its ends. */
 struct rule {
-    uint64_t block, lowest, highest;
+    uint64_t block, lowest, highest, unit;
 };
+
+/* The digits of an HdrHistogram that has blocks of one bucket: 0 are those of the relative error. */
+#define NO_DIGITS 255
 
 static inline uint64_t bucket_step(const struct rule *rule, uint64_t value)
 {
-    uint64_t step = 1;
+    uint64_t step = rule->unit;
     while (value / step >= 2 * rule->block) step *= 2;
     return step;
 }
@@ -31,8 +35,10 @@ static inline uint64_t bucket_upper(const struct rule *rule, uint64_t value)
 
 static inline struct rule rule_of(double relative_error, uint32_t digits, uint64_t min, uint64_t max)
 {
-    struct rule rule = {1, 0, 0};
-    if (digits > 0) {
+    struct rule rule = {1, 0, 0, 1};
+    if (digits == NO_DIGITS) {
+        rule.block = 1;
+    } else if (digits > 0) {
         uint64_t power = 1, sub_buckets = 1;
         for (uint32_t i = 0; i < digits; i++) power *= 10;
         while (sub_buckets < 2 * power) sub_buckets *= 2;
@@ -44,6 +50,21 @@ static inline struct rule rule_of(double relative_error, uint32_t digits, uint64
     }
     rule.lowest = bucket_lower(&rule, min);
     rule.highest = bucket_upper(&rule, max == 0 ? UINT64_MAX : max);
+    return rule;
+}
+
+/* The same in units of the largest power of two in `unit`; and up to where the array of an HdrHistogram ends. */
+static inline struct rule in_units(struct rule rule, uint64_t unit, uint64_t min, uint64_t max, int whole_array)
+{
+    while (unit / 2 >= rule.unit) rule.unit *= 2;
+    if (max == 0) max = UINT64_MAX;
+    if (whole_array) {
+        uint64_t last = 2 * rule.block * rule.unit - 1;
+        while (last < max) last = 2 * last + 1;
+        max = last;
+    }
+    rule.lowest = bucket_lower(&rule, min);
+    rule.highest = bucket_upper(&rule, max);
     return rule;
 }
 
@@ -122,12 +143,12 @@ static inline void subtract_counts(struct counts *to, const struct counts *of, c
     to->lost -= what->lost;
 }
 
-/* Adds what has other buckets, or the same: each count goes to the bucket of its midpoint. */
-static inline void merge_counts(struct counts *to, const struct rule *rule, const struct counts *what, const struct rule *theirs)
+/* Adds what has other buckets, or the same: each count goes to the bucket of its midpoint, or of its low end. */
+static inline void merge_counts(struct counts *to, const struct rule *rule, const struct counts *what, const struct rule *theirs, int low_ends)
 {
     for (size_t i = 0; i < what->length; i++) {
         const uint64_t lower = what->list[i].lower;
-        count_value(to, rule, lower + bucket_step(theirs, lower) / 2, what->list[i].count);
+        count_value(to, rule, low_ends ? lower : lower + bucket_step(theirs, lower) / 2, what->list[i].count);
     }
     to->below += what->below;
     to->above += what->above;
@@ -139,11 +160,11 @@ struct misplaced {
     uint64_t refined, below, above;
 };
 
-static inline struct misplaced misplaced_by_merge(const struct rule *rule, const struct counts *what, const struct rule *theirs)
+static inline struct misplaced misplaced_by_merge(const struct rule *rule, const struct counts *what, const struct rule *theirs, int low_ends)
 {
     struct misplaced misplaced = {0, 0, 0};
     for (size_t i = 0; i < what->length; i++) {
-        const uint64_t step = bucket_step(theirs, what->list[i].lower), middle = what->list[i].lower + step / 2;
+        const uint64_t step = bucket_step(theirs, what->list[i].lower), middle = what->list[i].lower + (low_ends ? 0 : step / 2);
         if (middle < rule->lowest) misplaced.below += what->list[i].count;
         else if (middle > rule->highest) misplaced.above += what->list[i].count;
         else if (bucket_step(rule, middle) < step) misplaced.refined += what->list[i].count;

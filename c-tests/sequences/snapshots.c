@@ -160,7 +160,7 @@ static void op_merge(struct world *world)
         return;
     }
     EXPECT(PICOLLO_OK, picollo_snapshot_merge(into->handle, other->handle, 0, NULL));
-    merge_counts(&into->now, &into->source->rule, &other->now, &other->source->rule);
+    merge_counts(&into->now, &into->source->rule, &other->now, &other->source->rule, 0);
     if (!other->exact) into->exact = 0;
     /* What is in another's wrapped or limited cells is known in sum only, and that only to its own model. */
     if (into->exact) check_snapshot(world, into);

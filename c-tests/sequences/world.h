@@ -170,6 +170,8 @@ struct asked {
     picollo_status created, in_place;
 };
 struct asked ask(struct world *world);
+/* What such options, which are valid, are to give. */
+struct rule rule_of_options(const picollo_histogram_options *options);
 
 struct model *new_model(struct world *world, const struct rule *rule);
 /* After records: the model knows its limits. */
@@ -182,8 +184,8 @@ struct snapshot *any_snapshot(struct world *world);
 struct snapshot *exact_snapshot(struct world *world);
 /* Such a one that is mostly not the first. */
 struct snapshot *another_snapshot(struct world *world, const struct snapshot *first);
-/* Whether a report tells what became of another's counts, each in the bucket of its middle. */
-void check_merged(struct world *world, const struct rule *rule, const struct snapshot *other, const picollo_merged *merged);
+/* Whether a report tells what became of another's counts, each in the bucket of its middle, or of its low end. */
+void check_merged(struct world *world, const struct rule *rule, const struct snapshot *other, int low_ends, const picollo_merged *merged);
 /* Whether text has the form of a PICOLLO_TEXT_.... */
 void check_form(struct world *world, uint32_t format, const char *text);
 /* Of a snapshot that there is, or of nonsense; 0 if there is none. */

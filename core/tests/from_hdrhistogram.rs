@@ -56,6 +56,9 @@ s.write_base64(Encoding::HdrV2Compressed, &mut text)?;
 // `Deserializer::deserialize`
 Snapshot::decode(&bytes, 0)?;
 Snapshot::decode(text.as_bytes(), 0)?;
+// the rest of what it reads from
+let (first, taken) = Snapshot::decode_first(&bytes, 0)?;
+let rest = &bytes[taken..];
 // Java's `outputPercentileDistribution`
 s.write_hgrm(&mut text, 5, 1000.0, HgrmFormat::Columns)?;
 // `IntervalLogWriterBuilder`, `begin_log_with`, `write_comment`
@@ -78,6 +81,7 @@ let d = SharedDoubleHistogram::create(&DoubleOptions::default())?;
 d.record(0.5);
 assert_eq!((line.tag, line.start_seconds), (Some("tag"), t));
 assert_eq!((other.counts().total, read.counts().total), (16, 16));
+assert_eq!((first.counts().total, rest.len()), (16, 0));
 assert_eq!(read.percentile(100.0, ValueSelection::Midpoint)?.value, 1_000_192);
 assert_eq!(read.percentile(100.0, ValueSelection::Upper)?.value, 1_000_447);
 Ok(())

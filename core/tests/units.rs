@@ -39,7 +39,7 @@ proptest! {
 
     #[test]
     fn as_without_a_unit_of_shifted_values(
-        kind in 0usize..7, bits in 0u32..2, digits in 1u32..4, unit in 1u32..20, low in 0u64..5000, high in 1u64..1 << 30,
+        kind in 0usize..7, bits in 0u32..2, digits in 0u32..4, unit in 1u32..20, low in 0u64..5000, high in 1u64..1 << 30,
         values in prop::collection::vec((any::<u64>(), 0u32..64), 1..300), count in 1u64..1000
     ) {
         let (mode, storage) = KINDS[kind];
@@ -49,7 +49,7 @@ proptest! {
             mode,
             storage,
             counter_bits: 32 << bits,
-            significant_digits: digits,
+            significant_digits: if digits == 0 { Options::ZERO_DIGITS } else { digits },
             min_trackable: ends.0,
             max_trackable: ends.1,
             unit: 1 << unit,

@@ -57,7 +57,7 @@ namespace Picollo.Tests
             Check.Throws<ArgumentException>(() => HdrHistogram.Factory.WithMinTrackableValue(9).WithMaxTrackableValue(5).GetLayout());
             Check.Throws<ArgumentException>(() => HdrHistogram.Create().RecordInRange(5, 9, 2));
             Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithMaxTrackableValue(0));
-            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithSignificantDigits(0));
+            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithSignificantDigits(-1));
             Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithSignificantDigits(6));
         }
 

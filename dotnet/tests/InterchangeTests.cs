@@ -70,6 +70,45 @@ namespace Picollo.Tests
             Check.True(!histogram.TryEncode(default, out length) && length == expected.Length, "no buffer");
         }
 
+        /// <summary>Encodings of all kinds, one after another in a buffer.</summary>
+        [Test]
+        public static void OneAfterAnother()
+        {
+            HdrHistogram histogram = Digits();
+            byte[] text = System.Text.Encoding.ASCII.GetBytes(" " + histogram.EncodeBase64() + "\r\n");
+            byte[][] parts =
+            {
+                histogram.Encode(SnapshotEncoding.HdrV2), text, histogram.Encode(SnapshotEncoding.HdrV2Compressed), histogram.Encode()
+            };
+            byte[] all = parts.SelectMany(part => part).ToArray();
+            int at = 0, consumed;
+            foreach (byte[] part in parts)
+            {
+                Same(histogram, HdrHistogramSnapshot.Decode(all.AsSpan(at), out consumed), "one of them");
+                Check.Equal(part.Length, consumed);
+                at += consumed;
+            }
+            Check.Equal(all.Length, at);
+            Check.Fails(PicolloStatus.Corrupt, () => HdrHistogramSnapshot.Decode(default, out int none));
+            Check.Fails(PicolloStatus.OutOfMemory, () => HdrHistogramSnapshot.Decode(all, out int none, 10));
+        }
+
+        /// <summary>Buckets of HdrHistogram's with 0 digits, and of units.</summary>
+        [Test]
+        public static void NoDigitsAndUnits()
+        {
+            HdrHistogram histogram = HdrHistogram.Factory.WithSignificantDigits(0).WithMaxTrackableValue(5000).WithUnit(20).Create();
+            histogram.Record(100);
+            HdrLayout layout = histogram.GetLayout();
+            Check.Equal(16ul, layout.Unit);
+            Check.Equal(64ul, histogram.GetBucket(100).Lower);
+            Check.Equal(127ul, histogram.GetBucket(100).Upper);
+            Same(histogram, HdrHistogramSnapshot.Decode(histogram.Encode(SnapshotEncoding.HdrV2)), "read again");
+            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithSignificantDigits(-1));
+            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithSignificantDigits(6));
+            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithUnit(0));
+        }
+
         [Test]
         public static void BrokenData()
         {

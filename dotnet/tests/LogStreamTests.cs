@@ -67,6 +67,19 @@ namespace Picollo.Tests
             }
         }
 
+        /// <summary>A histogram decodes without its padding, but that is to come, as the rest of any line.</summary>
+        [Test]
+        public static void CutBeforeThePadding()
+        {
+            string log = FormattableString.Invariant($"0.5,1,0,{WithAUnit}");
+            foreach (Encoding encoding in s_encodings)
+            {
+                for (int cut = 1; cut <= 3; cut++)
+                    Check.Equal(0, Entries(Marked(encoding, log.Substring(0, log.Length - cut))).Length, $"{encoding.WebName}, {cut} missing");
+                Check.Equal(1, Entries(Marked(encoding, log)).Length, encoding.WebName);
+            }
+        }
+
         [Test]
         public static void BrokenCharacters()
         {

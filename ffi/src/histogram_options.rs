@@ -54,6 +54,12 @@ pub const PICOLLO_HISTOGRAM_NO_LIVE_RESET: u32 = 1 << 0;
 /// blocks at least. 8,191 for 5,000 and 3 digits. picollo_histogram_layout tells it.
 pub const PICOLLO_HISTOGRAM_WHOLE_ARRAY: u32 = 1 << 1;
 
+/// For significant_digits: the buckets of an HdrHistogram with 0 significant digits, which are powers of two. (0 there is the default of
+/// relative_error.)
+pub const PICOLLO_ZERO_DIGITS: u32 = 255;
+
+const _: () = assert!(PICOLLO_ZERO_DIGITS == Options::ZERO_DIGITS);
+
 /// What a histogram is made from. Begin with PICOLLO_HISTOGRAM_OPTIONS_INIT, and change what should
 /// not be the default.
 ///
@@ -73,8 +79,8 @@ pub struct picollo_histogram_options {
     /// Largest distance between a value and the midpoint of its bucket, in proportion. 0, negative or NaN: 0.001;
     /// clamped to 1e-6 ..= 0.1. The block size is the smallest power of two that is at least 0.5 / relative_error.
     pub relative_error: f64,
-    /// 1 ..= 5: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says. 0:
-    /// unused.
+    /// 1 ..= 5, or PICOLLO_ZERO_DIGITS: the buckets of an HdrHistogram with that many significant digits, whatever relative_error says.
+    /// 0: unused.
     pub significant_digits: u32,
     /// PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY, or 0.
     pub flags: u32,

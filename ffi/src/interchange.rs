@@ -115,9 +115,23 @@ pub fn decode(bytes: &[u8], max_counters: u64) -> Outcome<NonNull<Block>> {
     Block::detached(decoder.boxed()?, decoder.value_ratio())
 }
 
+/// The same of the first of several, and how many bytes it takes.
+#[cfg(feature = "std")]
+fn decode_first(bytes: &[u8], max_counters: u64) -> Outcome<(NonNull<Block>, usize)> {
+    let mut scratch = Vec::new();
+    let (decoder, taken) = picollo_core::Decoder::first(bytes, &mut scratch, max_counters)?;
+    Ok((Block::detached(decoder.boxed()?, decoder.value_ratio())?, taken))
+}
+
 /// There is no memory to make a block of.
 #[cfg(not(feature = "std"))]
 pub fn decode(_: &[u8], _: u64) -> Outcome<NonNull<Block>> {
+    Err(Failure::UNSUPPORTED)
+}
+
+/// As above.
+#[cfg(not(feature = "std"))]
+fn decode_first(_: &[u8], _: u64) -> Outcome<(NonNull<Block>, usize)> {
     Err(Failure::UNSUPPORTED)
 }
 
@@ -149,6 +163,44 @@ pub unsafe extern "C" fn picollo_snapshot_decode(
         // SAFETY: the caller's promises, passed on.
         let (bytes, out) = unsafe { (slice(bytes.cast(), length)?, output(out)?) };
         out.set(decode(bytes, max_counters)?.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Makes a snapshot of the first of several encodings that follow one another, as picollo_snapshot_decode does of one, and reports
+/// where the next one begins. They may be of different kinds.
+///
+///     for (size_t at = 0, taken; at < length; at += taken) {
+///         if (picollo_snapshot_decode_first(bytes + at, length - at, 0, &snapshot, &taken) != PICOLLO_OK) break;
+///         ...
+///     }
+///
+/// Each says in front how long it is, and is held to it: an encoding without the checksum of its zlib stream (HdrHistogram.NET) takes
+/// the length that it announces, and one with a part of the checksum is corrupt, whatever follows. But V0 that is not compressed has
+/// counts to the end, and takes everything. Base64 ends at white space, which it takes too.
+///
+/// Requires: as picollo_snapshot_decode.
+/// Returns: PICOLLO_OK, with *out_taken at least 1 and at most length; otherwise as picollo_snapshot_decode, with nothing written;
+///   PICOLLO_ERR_NULL_POINTER (out, out_taken, and bytes with a length above 0).
+/// Ownership: *out is the caller's, for picollo_snapshot_free. The bytes are not needed any more.
+/// Threads: any thread.
+/// Cost: as picollo_snapshot_decode, whatever follows; that of base64 looks for its end.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_snapshot_decode_first(
+    bytes: *const c_void,
+    length: usize,
+    max_counters: u64,
+    out: *mut *mut picollo_snapshot,
+    out_taken: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (bytes, out, out_taken) =
+            unsafe { (slice(bytes.cast(), length)?, output(out)?, output(out_taken)?) };
+        let (block, taken) = decode_first(bytes, max_counters)?;
+        out.set(block.as_ptr().cast());
+        out_taken.set(taken);
         Ok(())
     })
 }

@@ -170,9 +170,9 @@ pub unsafe extern "C" fn picollo_log_reader_set_max_counters(
 /// picollo_log_reader_decode does that, for those that are wanted.
 ///
 /// Returns: PICOLLO_OK; PICOLLO_END at the end of the log, and before a last line without a line end that cannot be read or whose
-///   histogram is cut, since that is still being written, and before nothing but NULs (picollo_log_reader_position tells where
-///   that is); PICOLLO_ERR_CORRUPT for a line that is no interval: the next call goes on after it (a broken histogram is not
-///   noticed here); PICOLLO_ERR_NULL_POINTER (reader, out_interval), and then nothing is read.
+///   histogram is cut, if only of its padding, since that is still being written, and before nothing but NULs
+///   (picollo_log_reader_position tells where that is); PICOLLO_ERR_CORRUPT for a line that is no interval: the next call goes
+///   on after it (a broken histogram is not noticed here); PICOLLO_ERR_NULL_POINTER (reader, out_interval), and then nothing is read.
 /// Threads: any thread, one at a time with this reader.
 /// Cost: that of reading a line; of a last line without a line end, that of decoding it.
 /// Since: 0.1

@@ -35,7 +35,8 @@ pub struct picollo_layout {
     pub relative_error: f64,
     /// Binary logarithm of the block size.
     pub block_scale: u32,
-    /// Significant digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none.
+    /// Significant digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none, or, with a block_scale of 0, one
+    /// of 0 digits.
     pub significant_digits: u32,
 }
 

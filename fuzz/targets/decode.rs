@@ -1,8 +1,9 @@
-//! Any bytes, as whatever they claim to be: binary, compressed, base64.
+//! Any bytes, as whatever they claim to be: binary, compressed, base64; alone, and as the first of several.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picollo_fuzz::{Counting, check, decode};
+use picollo_core::Snapshot;
+use picollo_fuzz::{Counting, MAX_COUNTERS, check, counts, decode};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -10,6 +11,18 @@ static ALLOCATOR: Counting = Counting;
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(snapshot) = decode(bytes) {
         check(&snapshot);
+        // It may end before the input does, and is the same.
+        let (first, taken) = Snapshot::decode_first(bytes, MAX_COUNTERS).unwrap();
+        assert!((1..=bytes.len()).contains(&taken));
+        assert_eq!((first.layout(), counts(&first)), (snapshot.layout(), counts(&snapshot)));
+    }
+    // One after another, each as it is by itself.
+    let mut rest = bytes;
+    while let Ok((first, taken)) = Snapshot::decode_first(rest, MAX_COUNTERS) {
+        assert!((1..=rest.len()).contains(&taken));
+        let alone = decode(&rest[..taken]).unwrap();
+        assert_eq!((first.layout(), counts(&first)), (alone.layout(), counts(&alone)));
+        rest = &rest[taken..];
     }
     // The same without an allocator: the same result, or too little memory for it.
     let mut memory = vec![0u8; 4096];

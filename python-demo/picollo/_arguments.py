@@ -62,6 +62,13 @@ def checked_error(value: float) -> float:
     return number
 
 
+def _digits_code(digits: Optional[int]) -> int:
+    """The library's number for digits, of which 0 is its default."""
+    if digits is None:
+        return 0
+    return _one_of(digits, range(6), "significant_digits") or structs.ZERO_DIGITS
+
+
 def histogram_options(
     relative_error: float,
     min: int,
@@ -87,9 +94,7 @@ def histogram_options(
         storage=choice(storage, _STORAGES, "storage"),
         counter_bits=checked_counter_bits(counter_bits),
         relative_error=checked_error(relative_error),
-        significant_digits=(
-            0 if significant_digits is None else _one_of(significant_digits, range(1, 6), "significant_digits")
-        ),
+        significant_digits=_digits_code(significant_digits),
         flags=(0 if live_reset else structs.HISTOGRAM_NO_LIVE_RESET)
         | (structs.HISTOGRAM_WHOLE_ARRAY if whole_array else 0),
         min_trackable=lowest,
@@ -112,8 +117,9 @@ def parameters(options: structs.HistogramOptions) -> dict[str, Any]:
 
 def described(options: structs.HistogramOptions) -> str:
     """The options in the words of the parameters, for messages."""
+    digits = 0 if options.significant_digits == structs.ZERO_DIGITS else options.significant_digits
     precision = (
-        f"significant_digits={options.significant_digits}"
+        f"significant_digits={digits}"
         if options.significant_digits
         else f"relative_error={options.relative_error:g}"
     )

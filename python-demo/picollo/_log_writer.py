@@ -52,7 +52,7 @@ class LogWriter:
         counts: Union[Snapshot, Histogram],
         start: Optional[float] = None,
         end: Optional[float] = None,
-        tag: str = "",
+        tag: Optional[str] = None,
     ) -> None:
         """Writes what was recorded in an interval.
 
@@ -67,14 +67,18 @@ class LogWriter:
         The format has room for HdrHistogram's buckets alone. Others are written in those of the digits that are as fine
         (:meth:`Snapshot.with_digits`); underflow, overflow and lost counts are left out.
 
-        :param start: seconds since 1970 (default: where the interval before it, of the same tag, ended; else when the log was
-            opened).
-        :param end: (default: when the counts were taken).
-        :param tag: tells intervals of the same time apart; without comma, space, line end and control character but the tab.
+        :param start: seconds since 1970 (default: :attr:`Snapshot.start`, if it has one; else where the interval before it, of the
+            same tag, ended; else when the log was opened).
+        :param end: (default: :attr:`Snapshot.end`, if it has one; else when the counts were taken).
+        :param tag: tells intervals of the same time apart; without comma, space, line end and control character but the tab (default:
+            :attr:`Snapshot.tag`).
         :raises ValueError: for other tags; nothing is written then.
         :raises IncompatibleError: for values and counts from 2**63 on.
         """
         snapshot = snapshot_of(counts, "a log holds snapshots and histograms")
+        tag = snapshot.tag if tag is None else tag
+        start = snapshot.start if start is None and not math.isnan(snapshot.start) else start
+        end = snapshot.end if end is None and not math.isnan(snapshot.end) else end
         try:
             encoded_tag = c_text(tag, "tag")
         except UnicodeEncodeError:

@@ -103,6 +103,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_encode": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "snapshot_encode_base64": (c_int32, [HANDLE, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "snapshot_decode": (c_int32, [c_void_p, c_size_t, c_uint64, c_void_p]),
+    "snapshot_decode_first": (c_int32, [c_void_p, c_size_t, c_uint64, c_void_p, POINTER(c_size_t)]),
     "snapshot_value_ratio": (c_int32, [HANDLE, POINTER(c_double)]),
     "snapshot_format_hgrm": (c_int32, [HANDLE, c_uint32, c_double, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),
     "snapshot_corrected": (c_int32, [HANDLE, c_uint64, c_void_p]),

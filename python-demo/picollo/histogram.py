@@ -13,7 +13,7 @@ from ._handle import Recorder
 from ._library import held, own, released
 from .clock import Clock, Unit, clock_code, unit_code
 from .errors import InvalidArgumentError, check
-from .interchange import Encoding, Placement, layout_of, placement_code, unpickle_histogram
+from .interchange import Encoding, Placement, layout_of, placement_code, precision_of, unpickle_histogram
 from .percentile import Percentile, ValueSelection, selection_code
 from .scope import Scope
 from .snapshot import HELD_BYTES, Counts, Merged, Snapshot
@@ -57,7 +57,7 @@ class Histogram(Recorder):
         thread-local on Linux on x86-64, as interlocked elsewhere; dense, 64 bits.
     :param storage: ``"dense"`` or ``"sparse"``.
     :param counter_bits: 32 or 64 bits a bucket. 32 halve the memory; a bucket that wraps is told by ``lost_count``.
-    :param significant_digits: 1 to 5: buckets identical to HdrHistogram's with so many digits, instead of a relative error.
+    :param significant_digits: 0 to 5: buckets identical to HdrHistogram's with so many digits, instead of a relative error.
     :param live_reset: keep room for :meth:`reset`, which doubles the memory.
     :param max_bytes: limit of sparse storage, 0 for none. What does not fit is told by ``lost_count``.
     :param whole_array: count up to the largest value that the array of an HdrHistogram with this ``max`` has room for, as it does:
@@ -314,7 +314,8 @@ class Histogram(Recorder):
         """
         snapshot = Snapshot.decode(data, max_counters=max_counters, name=name)
         layout = layout_of(snapshot)
-        histogram = cls(layout.relative_error, layout.low, layout.high, mode, storage, unit=layout.unit, name=name)
+        precision = precision_of(layout)
+        histogram = cls(min=layout.low, max=layout.high, mode=mode, storage=storage, unit=layout.unit, name=name, **precision)
         histogram.add(snapshot)
         return histogram
 
@@ -336,7 +337,7 @@ class Histogram(Recorder):
         options: dict[str, Any] = {"mode": "single_writer"} if self._options is None else parameters(self._options)
         if layout.unit > 1:
             options["unit"] = layout.unit
-        return {"relative_error": layout.relative_error, "min": layout.low, "max": layout.high, **options}
+        return {**precision_of(layout), "min": layout.low, "max": layout.high, **options}
 
 
 def snapshot_of(source: Any, what: str) -> Snapshot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from ctypes import byref, c_double, c_uint64, c_void_p
+from ctypes import byref, c_char_p, c_double, c_size_t, c_uint64, c_void_p, cast
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Iterable, Literal, NamedTuple, Optional
 
@@ -51,6 +51,9 @@ NO_ROOM = (
 #: Most encodings fit. Those that do not are made a second time.
 MOST_FIT = 1 << 15
 
+#: What a snapshot keeps of the interval of a log.
+INTERVAL = ("start", "end", "tag")
+
 #: Decoding so many bytes takes longer than getting the GIL back.
 _LONG = 1 << 14
 
@@ -94,6 +97,30 @@ def decode(data: Any, max_counters: int, name: str) -> Snapshot:
     status = functions.snapshot_decode(encoded, len(encoded), limit, byref(pointer))
     check_decoding(status, f"{len(encoded)} bytes")
     return Snapshot._adopt(pointer, name)
+
+
+def decode_first(data: Any, offset: int, max_counters: int, name: str) -> tuple[Snapshot, int]:
+    """See :meth:`Snapshot.decode_first`."""
+    from .snapshot import Snapshot
+
+    at, limit = u64(offset, "offset"), u64(max_counters, "max_counters")
+    if isinstance(data, str):
+        # All that is read of it is ASCII, whatever comes before.
+        encoded, start = _bytes_of(data[at:]), 0
+        length = len(data)
+    else:
+        encoded, start = _bytes_of(data), at
+        length = len(encoded)
+    if at > length:
+        raise ValueError(f"offset must be within 0 .. {length}, the length of the data, not {at}")
+    pointer, taken = c_void_p(), c_size_t()
+    # Bytes stay where they are while there is a name for them.
+    first = c_void_p((cast(c_char_p(encoded), c_void_p).value or 0) + start)
+    rest = len(encoded) - start
+    functions = released if rest >= _LONG else held
+    status = functions.snapshot_decode_first(first, rest, limit, byref(pointer), byref(taken))
+    check_decoding(status, f"at {at}")
+    return Snapshot._adopt(pointer, name), at + taken.value
 
 
 def _bytes_of(data: Any) -> bytes:
@@ -178,6 +205,13 @@ class Layout(NamedTuple):
         return self._replace(low=min(self.low, other.low), high=max(self.high, other.high), counters=0)
 
 
+def precision_of(layout: Layout) -> dict[str, Any]:
+    """What of the parameters of a histogram gives it blocks of this size. Relative errors of 0 digits are not among them."""
+    if layout.block_scale == 0:
+        return {"significant_digits": 0}
+    return {"relative_error": layout.relative_error}
+
+
 def layout_of(snapshot: Snapshot) -> Layout:
     """The layout of a snapshot."""
     raw = _raw_layout(snapshot)
@@ -212,7 +246,15 @@ def copied(snapshot: Snapshot, name: str) -> Snapshot:
         check(snapshot._functions.snapshot_copy(snapshot._handle(), byref(pointer)), "copy")
     copy = snapshot._adopt(pointer, name)
     copy._ratio = snapshot._ratio
-    return copy
+    return with_interval(copy, snapshot)
+
+
+def with_interval(made: Snapshot, source: Snapshot) -> Snapshot:
+    """What was made of a snapshot, with its times and its tag."""
+    for name in INTERVAL:
+        if name in vars(source):
+            setattr(made, name, getattr(source, name))
+    return made
 
 
 def empty(layout: Layout, name: str = "") -> Snapshot:
@@ -323,7 +365,7 @@ def with_digits(snapshot: Snapshot, significant_digits: int) -> Snapshot:
     layout = layout._replace(unit=min(layout.unit, 1 << (61 - layout.block_scale)))
     converted = empty(layout, snapshot.name)
     converted.merge(snapshot)
-    return converted
+    return with_interval(converted, snapshot)
 
 
 def digits_for(snapshot: Snapshot) -> Optional[int]:

@@ -64,7 +64,7 @@ class LogInterval(NamedTuple):
     start: float
     #: When it ends.
     end: float
-    #: The counts, named like the tag. They stay when the log is closed.
+    #: The counts, named like the tag, with the times and the tag. They stay when the log is closed.
     snapshot: Snapshot
     #: Tells intervals of the same time apart; ``""`` without one.
     tag: str = ""
@@ -200,7 +200,9 @@ class LogReader(Iterator[LogInterval]):
                 check_decoding(status, "the histogram")
             except Exception as error:
                 raise self._error(status, f"{error}: {chunk.excerpt()}") from None
-        return LogInterval(start, end, Snapshot._adopt(pointer, tag), tag, raw.max, self.line)
+        snapshot = Snapshot._adopt(pointer, tag)
+        snapshot.start, snapshot.end, snapshot.tag = start, end, tag
+        return LogInterval(start, end, snapshot, tag, raw.max, self.line)
 
     def _error(self, status: int, message: str, line: Optional[int] = None) -> LogError:
         return LogError(status, message, self.name, self.line if line is None else line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from ctypes import byref, c_double, c_size_t, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Optional
 
@@ -73,6 +74,15 @@ class Snapshot(Handle):
 
     #: That of sums, which the library does not know.
     _ratio: Optional[float] = None
+
+    #: When the interval of the counts began, in seconds since 1970 or since whatever the times of its log count from; NaN unless it was
+    #: read from a log, or set. Copies and pickles keep it, :meth:`LogWriter.write` writes it, and no count depends on it; so with
+    #: :attr:`end` and :attr:`tag`.
+    start: float = math.nan
+    #: When it ended; NaN unless it was read from a log, or set.
+    end: float = math.nan
+    #: What tells counts of the same time apart; ``""`` unless it was read from a log, or set.
+    tag: str = ""
 
     def __init__(self, histogram: c_void_p, footprint: int, name: str = "") -> None:
         """Not for callers: see ``Histogram.snapshot``."""
@@ -418,7 +428,7 @@ class Snapshot(Handle):
         with self._lock:
             status = self._functions.snapshot_corrected(self._handle(), interval, byref(pointer))
         check(status, "corrected")
-        return self._adopt(pointer, self._name)
+        return interchange.with_interval(self._adopt(pointer, self._name), self)
 
     def encode(self, encoding: interchange.Encoding = "native") -> bytes:
         """The counts as bytes, for other processes, machines and times.
@@ -450,6 +460,23 @@ class Snapshot(Handle):
         :raises UnsupportedError: for a later version of our own encoding.
         """
         return interchange.decode(data, max_counters, name)
+
+    @classmethod
+    def decode_first(cls, data: Any, offset: int = 0, *, max_counters: int = 0, name: str = "") -> tuple[Snapshot, int]:
+        """The first of several snapshots that were encoded one after another, in any encodings, and the offset where the next begins::
+
+            offset = 0
+            while offset < len(data):
+                snapshot, offset = picollo.Snapshot.decode_first(data, offset)
+
+        Each says in front how long it is, and is held to it; but V0 that is not compressed takes everything, and base64 ends at white
+        space, which belongs to it.
+
+        :param data: as for :meth:`decode`; what is not bytes is copied by each call.
+        :param offset: where it begins: in bytes, in characters of a str.
+        :raises ValueError: for an offset behind the end. Otherwise as :meth:`decode`.
+        """
+        return interchange.decode_first(data, offset, max_counters, name)
 
     def hgrm(self, ticks_per_half_distance: int = 5, scale: float = 1.0, csv: bool = False) -> str:
         """The percentiles as HdrHistogram prints them, for its plotter (``.hgrm``).
@@ -522,10 +549,12 @@ class Snapshot(Handle):
 
     def __reduce__(self) -> Any:
         # Like what is decoded, what is unpickled has no histogram to be updated from.
-        return interchange.unpickle, (self.encode("native"), self._name)
+        arguments = interchange.unpickle, (self.encode("native"), self._name)
+        state = {name: value for name, value in vars(self).items() if name in interchange.INTERVAL}
+        return (*arguments, state) if state else arguments
 
     def copy(self) -> Snapshot:
-        """A snapshot with the same counts, and no histogram to be updated from."""
+        """A snapshot with the same counts, times and tag, and no histogram to be updated from."""
         return interchange.copied(self, self._name)
 
     def __copy__(self) -> Snapshot:

@@ -72,7 +72,7 @@ def test_native_keeps_everything(values: "list[int]", range_: "list[int]", error
     assert pickle.loads(pickle.dumps(snapshot)).summary().timestamp == snapshot.summary().timestamp
 
 
-@given(values.map(lambda values: [value >> 1 for value in values]), st.integers(1, 5), st.booleans())
+@given(values.map(lambda values: [value >> 1 for value in values]), st.integers(0, 5), st.booleans())
 def test_hdr_keeps_values_and_counts(values: "list[int]", digits: int, compressed: bool) -> None:
     encoding: picollo.interchange.Encoding = "hdr_v2_compressed" if compressed else "hdr_v2"
     # Sparse, as five digits over all 64 bits are 50 MB otherwise.
@@ -87,6 +87,52 @@ def test_hdr_keeps_values_and_counts(values: "list[int]", digits: int, compresse
         assert zlib.decompress(raw[8:]) == snapshot.encode("hdr_v2")
         assert snapshot.encode_text() == base64.b64encode(raw).decode()
         assert snapshot.encode_text().startswith("HISTFAAA")
+
+
+def test_one_after_another() -> None:
+    snapshot = filled(GOLDEN_VALUES, significant_digits=3, max=3_600_000_000).snapshot()
+    encoded = (f" {snapshot.encode_text()}\r\n".encode(), snapshot.encode("hdr_v2_compressed"), GOLDEN, snapshot.encode())
+    data = b"".join(encoded)
+    for source in (data, bytearray(data), memoryview(data)):
+        offset, ends = 0, []
+        while offset < len(source):
+            decoded, offset = Snapshot.decode_first(source, offset, name="A")
+            ends.append(offset)
+            assert (decoded.name, content(decoded)) == ("A", content(snapshot))
+        assert ends == [sum(map(len, encoded[: i + 1])) for i in range(4)]
+    # Text counts in characters, whatever they are before.
+    texts = f"größe {snapshot.encode_text()}\n{snapshot.encode_text('native')}"
+    decoded, offset = Snapshot.decode_first(texts, 6)
+    assert (content(decoded), texts[offset - 1]) == (content(snapshot), "\n")
+    assert Snapshot.decode_first(texts, offset)[1] == len(texts)
+    for at in (len(data), 2):
+        with pytest.raises(picollo.CorruptError, match=f"at {at}"):
+            Snapshot.decode_first(data, at)
+    with pytest.raises(picollo.OutOfMemoryError):
+        Snapshot.decode_first(data, max_counters=10)
+    for wrong in (len(data) + 1, -1):
+        with pytest.raises(ValueError):
+            Snapshot.decode_first(data, wrong)
+    with pytest.raises(TypeError):
+        Snapshot.decode_first(data, 0.5)  # type: ignore[arg-type]
+
+
+def test_no_digits() -> None:
+    histogram = filled([0, 1, 2, 3, 100], significant_digits=0, max=2**20, unit=1)
+    buckets = [(b.lower, b.upper, b.count) for b in histogram.snapshot().buckets()]
+    assert buckets == [(0, 0, 1), (1, 1, 1), (2, 3, 2), (64, 127, 1)]
+    assert "significant_digits=0" in repr(histogram) or histogram.relative_error == 0.5
+    for other in (
+        pickle.loads(pickle.dumps(histogram)),
+        copy.deepcopy(histogram),
+        Histogram.decode(histogram.encode("hdr_v2")),
+        Histogram.decode(histogram.encode()),
+    ):
+        other.record(5)
+        assert other.snapshot().buckets()[3].count == 1
+        assert other.snapshot().layout == histogram.snapshot().layout
+    with pytest.raises(ValueError, match="0, 1, 2, 3, 4, 5"):
+        Histogram(significant_digits=6)
 
 
 def test_golden_vector() -> None:
@@ -256,13 +302,13 @@ def test_what_cannot_be_added() -> None:
     assert Snapshot.merged([snapshot], name="B").name == "B"
 
 
-@given(values, st.integers(1, 5), st.sampled_from([0.1, 0.02, 0.001, 0.0002]))
+@given(values, st.integers(0, 5), st.sampled_from([0.1, 0.02, 0.001, 0.0002]))
 def test_with_digits(values: "list[int]", digits: int, error: float) -> None:
     values = [value % 2**30 for value in values]
     snapshot = filled(values, relative_error=error, max=2**30, name="A").snapshot()
     converted = snapshot.with_digits(digits)
     assert (converted.name, converted.total_count) == ("A", len(values))
-    wanted = {1: 4, 2: 7, 3: 10, 4: 14, 5: 17}[digits]
+    wanted = {0: 0, 1: 4, 2: 7, 3: 10, 4: 14, 5: 17}[digits]
     if wanted <= scale(error):
         # Coarser: as if it had been recorded there.
         assert content(converted) == content(filled(values, significant_digits=digits, max=2**30).snapshot())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
 import math
@@ -328,6 +329,31 @@ def test_round_trip(tmp_path: Path) -> None:
     # From log to log.
     write_log(tmp_path / "only-a.hlog", read_log(tmp_path / "a.hlog", tag="A"))
     assert len(list(read_log(tmp_path / "only-a.hlog"))) == 5
+
+
+def test_times_and_tags_stay_with_snapshots(tmp_path: Path) -> None:
+    histogram = picollo.Histogram(significant_digits=2, max=1000)
+    histogram.record(5)
+    taken = histogram.snapshot()
+    assert (math.isnan(taken.start), math.isnan(taken.end), taken.tag) == (True, True, "")
+    first, second = tmp_path / "a.hlog", tmp_path / "b.hlog"
+    with picollo.write_log(first, start=1e9) as log:
+        log.write(taken, 1e9, 1e9 + 1.5, "A")
+        log.write(taken, 1e9 + 2, 1e9 + 3)
+        # What was set is written; what is said goes before it.
+        taken.start, taken.end, taken.tag = 1e9 + 4, 1e9 + 5, "B"
+        log.write(taken)
+        log.write(taken, end=1e9 + 6, tag="")
+        log.write(taken, 1e9 + 3, tag="C")
+    wanted = [(1e9, 1e9 + 1.5, "A"), (1e9 + 2, 1e9 + 3, ""), (1e9 + 4, 1e9 + 5, "B"), (1e9 + 4, 1e9 + 6, ""), (1e9 + 3, 1e9 + 5, "C")]
+    with picollo.write_log(second, start=1e9) as log:
+        for interval, row in zip(picollo.read_log(first), wanted):
+            read = interval.snapshot
+            made = (read, read.copy(), copy.deepcopy(read), pickle.loads(pickle.dumps(read)), read.with_digits(1), read.corrected(1))
+            assert [(s.start, s.end, s.tag) for s in made] == [row] * len(made)
+            log.write(read.copy())
+    assert [(i.start, i.end, i.tag) for i in picollo.read_log(second)] == wanted
+    assert first.read_text() == second.read_text()
 
 
 def test_default_times(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ pub struct Options {
     pub counter_bits: u32,
     /// Largest distance of a value to its bucket's midpoint, in proportion: 0 means 0.001; clamped to 1e-6 ..= 0.1.
     pub relative_error: f64,
-    /// 1 ..= 5 for the buckets of an HdrHistogram with that many digits; overrides `relative_error`. 0: unused.
+    /// 1 ..= 5, or [`Options::ZERO_DIGITS`], for the buckets of an HdrHistogram with that many digits; overrides `relative_error`.
+    /// 0: unused.
     pub significant_digits: u32,
     /// Leave out the room for a baseline: half the memory, a third in the caller's memory, and reset is unsupported.
     pub no_live_reset: bool,
@@ -35,11 +36,15 @@ pub struct Options {
 }
 
 impl Options {
+    /// What to set `significant_digits` to for an HdrHistogram of 0 digits: its buckets are powers of two.
+    pub const ZERO_DIGITS: u32 = 255;
+
     /// The layout asked for.
     pub fn layout(&self) -> Result<Layout> {
         let max = if self.max_trackable == 0 { u64::MAX } else { self.max_trackable };
         let layout = match self.significant_digits {
             0 => Layout::try_new(self.relative_error, self.min_trackable, max)?,
+            Options::ZERO_DIGITS => Layout::with_significant_digits(0, self.min_trackable, max)?,
             digits => Layout::with_significant_digits(digits, self.min_trackable, max)?,
         };
         let layout = layout.with_unit(self.unit.checked_ilog2().unwrap_or(0))?;

@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 
 use super::hdr::{Cookie, without_double_header};
 use super::scratch::Scratch;
-use super::{native, text64, v2};
+use super::{extent, native, text64, v2};
 use crate::error::{Error, Result};
 use crate::interchange::DEFAULT_MAX_COUNTERS;
 use crate::layout::layout::Layout;
@@ -70,6 +70,38 @@ impl<'a> Decoder<'a> {
         };
         let scratch: &'a M = scratch;
         Decoder::plain(without_double_header(&scratch.bytes()[..length]), max_counters)
+    }
+
+    /// As [`Decoder::new`], for the first of several encodings that follow one another. Returns also how many bytes it takes, at least
+    /// one and at most all: the next one begins there.
+    ///
+    /// Each says in front how long it is, and is held to it: an encoding without the checksum of its zlib stream (HdrHistogram.NET)
+    /// takes the length that it announces, and one with a part of the checksum is [`Error::Corrupt`], whatever follows. But V0 that
+    /// is not compressed has counts to the end, and takes everything. Base64 ends at white space, which it takes too.
+    ///
+    /// ```
+    /// use picollo_core::{Encoding, Layout, Snapshot};
+    ///
+    /// let empty = Snapshot::boxed(Layout::new(0.01, 0, 1000))?;
+    /// let mut bytes = empty.encode_to_vec(Encoding::Native)?;
+    /// bytes.extend_from_slice(b"HISTFAAAAB9YhZNpmSzMwMDAygABzFCaEUIJd9h/gLAUmX6zMgEA\n");
+    /// let mut totals = Vec::new();
+    /// let mut rest = &bytes[..];
+    /// while !rest.is_empty() {
+    ///     let (snapshot, taken) = Snapshot::decode_first(rest, 0)?;
+    ///     totals.push(snapshot.counts().total);
+    ///     rest = &rest[taken..];
+    /// }
+    /// assert_eq!(totals, [0, 2]);
+    /// # Ok::<(), picollo_core::Error>(())
+    /// ```
+    pub fn first<M: Scratch>(
+        bytes: &'a [u8],
+        scratch: &'a mut M,
+        max_counters: u64,
+    ) -> Result<(Decoder<'a>, usize)> {
+        let taken = extent::first(bytes);
+        Ok((Decoder::new(&bytes[..taken], scratch, max_counters)?, taken))
     }
 
     /// Checks what is neither compressed nor text.

@@ -14,6 +14,7 @@
 mod crc32;
 mod decoder;
 mod eights;
+mod extent;
 mod hdr;
 pub(crate) mod hgrm;
 pub mod log;
@@ -169,6 +170,15 @@ impl Snapshot {
     #[cfg(feature = "alloc")]
     pub fn decode(bytes: &[u8], max_counters: u64) -> Result<Box<Snapshot>> {
         Decoder::new(bytes, &mut Vec::new(), max_counters)?.boxed()
+    }
+
+    /// Decodes the first of several encodings that follow one another, on the heap. Returns the bytes that it takes, behind which
+    /// the next one begins. See [`Decoder::first`].
+    #[cfg(feature = "alloc")]
+    pub fn decode_first(bytes: &[u8], max_counters: u64) -> Result<(Box<Snapshot>, usize)> {
+        let mut scratch = Vec::new();
+        let (decoder, taken) = Decoder::first(bytes, &mut scratch, max_counters)?;
+        Ok((decoder.boxed()?, taken))
     }
 
     /// Decodes any encoding, in memory that the caller owns. See [`Decoder::new`] and [`Decoder::decode_in`],

@@ -122,6 +122,16 @@ impl<'a> Image<'a> {
     }
 }
 
+/// What an encoding says of its length, if it is one of a version that is known.
+pub(crate) fn length_of(bytes: &[u8]) -> Option<usize> {
+    let version = u16::from_le_bytes(*bytes.strip_prefix(&MAGIC)?.first_chunk()?);
+    if !matches!(version, VERSION | VERSION_WITH_UNIT) {
+        return None;
+    }
+    let payload = u64::from_le_bytes(*bytes.get(64..)?.first_chunk()?);
+    usize::try_from(payload).ok()?.checked_add(HEADER + CHECKSUM)
+}
+
 /// Tells each run of zeros, and each count, with 0 for the other.
 #[inline(always)]
 fn each_run(payload: &[u8], mut tell: impl FnMut(u64, u64) -> Option<()>) -> Result<()> {

@@ -63,11 +63,12 @@ impl Layout {
         Layout::with_scale(scale_for(relative_error, MIN_ERROR), min, max)
     }
 
-    /// A layout whose buckets are those of an HdrHistogram with this many significant decimal digits (1 ..= 5) and unit
-    /// magnitude 0.
+    /// A layout whose buckets are those of an HdrHistogram with this many significant decimal digits (0 ..= 5) and unit
+    /// magnitude 0. With 0 digits each bucket from 2 on is as wide as its smallest value: powers of two.
     pub const fn with_significant_digits(digits: u32, min: u64, max: u64) -> Result<Layout> {
         // Half of HdrHistogram's sub-bucket count, the power of two at or above 2 * 10^digits.
         let scale = match digits {
+            0 => 0,
             1 => 4,
             2 => 7,
             3 => 10,
@@ -146,7 +147,8 @@ impl Layout {
         Err(Error::InvalidArgument)
     }
 
-    /// The significant decimal digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none.
+    /// The significant decimal digits (1 ..= 5) of the HdrHistogram that has these buckets; 0 where there is none, or one of no digits,
+    /// whose block size is 1.
     pub const fn significant_digits(&self) -> u32 {
         match self.scale {
             4 => 1,
@@ -357,11 +359,11 @@ mod tests {
         assert_eq!((scale(1.0), scale(0.1), scale(f64::INFINITY)), (3, 3, 3));
         assert_eq!((scale(1e-9), scale(1e-6)), (MAX_SCALE, MAX_SCALE));
         assert_eq!((scale(0.5 / 64.0), scale(0.5 / 64.0 - 1e-12)), (6, 7), "the error at a power of two");
-        for digits in 1..=5 {
+        for digits in 0..=5 {
             let layout = Layout::with_significant_digits(digits, 0, 100).unwrap();
-            assert_eq!(layout.block_size(), [16, 128, 1024, 16384, 131_072][digits as usize - 1]);
+            assert_eq!(layout.block_size(), [1, 16, 128, 1024, 16384, 131_072][digits as usize]);
         }
-        for digits in [0, 6, u32::MAX] {
+        for digits in [6, u32::MAX] {
             assert_eq!(Layout::with_significant_digits(digits, 0, 100), Err(Error::InvalidArgument));
         }
     }

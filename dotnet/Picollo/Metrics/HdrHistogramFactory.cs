@@ -35,13 +35,13 @@ namespace Picollo.Metrics
                 return new HdrHistogramFactory(options);
             }
 
-            /// <summary>1 to 5 decimal digits, with buckets identical to those of HdrHistogram; instead of a relative error.</summary>
+            /// <summary>0 to 5 decimal digits, with buckets identical to those of HdrHistogram; instead of a relative error.</summary>
             public HdrHistogramFactory WithSignificantDigits(int digits)
             {
-                if (digits < 1 || digits > 5)
-                    throw new ArgumentOutOfRangeException(nameof(digits), digits, "There are layouts of 1 to 5 digits.");
+                if (digits < 0 || digits > 5)
+                    throw new ArgumentOutOfRangeException(nameof(digits), digits, "There are layouts of 0 to 5 digits.");
                 PicolloHistogramOptions options = _options;
-                options.SignificantDigits = (uint)digits;
+                options.SignificantDigits = digits == 0 ? (uint)Constants.ZeroDigits : (uint)digits;
                 return new HdrHistogramFactory(options);
             }
 
@@ -74,6 +74,19 @@ namespace Picollo.Metrics
             /// 3 digits.
             /// </summary>
             public HdrHistogramFactory WithWholeArray(bool enabled = true) => WithFlag(Constants.HistogramWholeArray, enabled);
+
+            /// <summary>
+            /// HdrHistogram's lowest discernible value: values are counted in units of the largest power of two in it, so that those below
+            /// a block of units take fewer counters. Recording takes longer with a unit.
+            /// </summary>
+            public HdrHistogramFactory WithUnit(ulong value)
+            {
+                if (value == 0)
+                    throw new ArgumentOutOfRangeException(nameof(value), value, "A unit is at least 1.");
+                PicolloHistogramOptions options = _options;
+                options.Unit = value;
+                return new HdrHistogramFactory(options);
+            }
 
             /// <summary>Without it the histogram takes half the memory, and <see cref="Reset"/> fails: for those that are never reset.</summary>
             public HdrHistogramFactory WithLiveReset(bool enabled = true) => WithFlag(Constants.HistogramNoLiveReset, !enabled);

@@ -64,8 +64,30 @@ namespace Picollo.Metrics
             }
         }
 
+        /// <summary>Reads the first of several encodings that follow one another, of any kinds.</summary>
+        /// <param name="bytes">The data, as for <see cref="Decode(ReadOnlySpan{byte}, ulong)"/>.</param>
+        /// <param name="bytesConsumed">How many of them it takes, behind which the next one begins; 0 where it fails.</param>
+        /// <param name="maxCounters">The most counters that the result may have; 0: 6,291,456, which is 48 MiB.</param>
+        /// <remarks>
+        /// Each says in front how long it is, and is held to it; but V0 that is not compressed takes everything, and base64 ends at white
+        /// space, which belongs to it. Fails as <see cref="Decode(ReadOnlySpan{byte}, ulong)"/> does.
+        /// </remarks>
+        public static HdrHistogramSnapshot Decode(ReadOnlySpan<byte> bytes, out int bytesConsumed, ulong maxCounters = 0)
+        {
+            bytesConsumed = 0;
+            Loader.Ensure();
+            fixed (byte* start = &System.Runtime.InteropServices.MemoryMarshal.GetReference(bytes))
+            {
+                UIntPtr taken;
+                Outcome.Check(NativeMethods.picollo_snapshot_decode_first(
+                    start, (UIntPtr)bytes.Length, maxCounters, out SnapshotHandle handle, &taken));
+                bytesConsumed = (int)taken;
+                return new HdrHistogramSnapshot(handle);
+            }
+        }
+
         /// <summary>Reads encoded data that were written as base64, such as the HISTFAAA… of HdrHistogram's logs.</summary>
-        /// <remarks>Fails as <see cref="Decode"/> does.</remarks>
+        /// <remarks>Fails as <see cref="Decode(ReadOnlySpan{byte}, ulong)"/> does.</remarks>
         public static HdrHistogramSnapshot DecodeBase64(string text, ulong maxCounters = 0)
         {
             if (text == null)

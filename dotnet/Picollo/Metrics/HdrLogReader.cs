@@ -126,7 +126,7 @@ namespace Picollo.Metrics
         /// <summary>What is added to the timestamps of the log, in seconds; NaN while it is not known.</summary>
         public double BaseSeconds => Times(true);
 
-        /// <summary>The most counters that snapshots may have from here on; 0: as <see cref="HdrHistogramSnapshot.Decode"/>.</summary>
+        /// <summary>The most counters that snapshots may have from here on; 0: as <see cref="HdrHistogramSnapshot.Decode(ReadOnlySpan{byte}, ulong)"/>.</summary>
         public void SetMaxCounters(ulong maxCounters)
         {
             lock (_gate)

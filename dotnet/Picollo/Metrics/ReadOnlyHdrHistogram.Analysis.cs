@@ -90,7 +90,7 @@ namespace Picollo.Metrics
                 NativeMethods.picollo_snapshot_percentile_steps(snapshot, (uint)ticksPerHalfDistance, steps, capacity, length));
         }
 
-        /// <summary>Writes the counts as bytes, for <see cref="HdrHistogramSnapshot.Decode"/> and for other programs.</summary>
+        /// <summary>Writes the counts as bytes, for <see cref="HdrHistogramSnapshot.Decode(ReadOnlySpan{byte}, ulong)"/> and for other programs.</summary>
         /// <exception cref="PicolloException">
         /// <see cref="PicolloStatus.Incompatible"/>: HdrHistogram's encodings hold the buckets of 0 to 5 significant digits alone
         /// (<c>WithSignificantDigits</c>), and neither values nor counts of 2⁶³ or more.

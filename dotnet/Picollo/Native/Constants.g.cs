@@ -41,6 +41,8 @@ namespace Picollo.Native
         internal const int HistogramNoLiveReset = 1 << 0;
         internal const int HistogramWholeArray = 1 << 1;
 
+        internal const int ZeroDigits = 255;
+
         internal const int InlineVersion = 1;
 
         internal const int ValueMidpoint = 0;

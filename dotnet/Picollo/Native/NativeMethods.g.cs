@@ -277,6 +277,10 @@ namespace Picollo.Native
             void* bytes, UIntPtr length, ulong maxCounters, out SnapshotHandle result);
 
         [DllImport(Library)]
+        internal static extern int picollo_snapshot_decode_first(
+            void* bytes, UIntPtr length, ulong maxCounters, out SnapshotHandle result, UIntPtr* outTaken);
+
+        [DllImport(Library)]
         internal static extern int picollo_snapshot_value_ratio(SnapshotHandle snapshot, double* outRatio);
 
         [DllImport(Library)]

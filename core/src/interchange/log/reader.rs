@@ -28,9 +28,9 @@ const NO_TIME: f64 = 9_223_372_036_854_776.0;
 /// the end of an interval where others have its length (C, told by a timestamp that is absolute and not above it);
 /// intervals without times (Java), which begin and end at 0.
 ///
-/// A last line without a line end that is no interval, or whose histogram is cut, is not there yet: its writer still runs.
-/// So are NULs at the end. [`Reader::position`] is then where it begins. (Without an allocator histograms are not looked at
-/// here.)
+/// A last line without a line end that is no interval, or whose histogram is cut, be it before or within its padding, is not there
+/// yet: its writer still runs. So are NULs at the end. [`Reader::position`] is then where it begins. (Without an allocator nothing but
+/// the length of histograms is looked at here.)
 ///
 /// ```
 /// use picollo_core::log::Reader;
@@ -200,14 +200,15 @@ impl<'a> Reader<'a> {
         Ok(Interval { start_seconds: timestamp + base, length_seconds, max, tag, histogram })
     }
 
-    /// Whether what was read of a line may be all of it.
+    /// Whether what was read of a line may be all of it. A histogram without its padding decodes, but everybody writes padding: it is
+    /// to come.
     fn is_whole(interval: &Result<Interval<'a>>) -> bool {
+        let Ok(interval) = interval else { return false };
         #[cfg(feature = "alloc")]
-        if let Ok(interval) = interval {
-            let mut scratch = alloc::vec::Vec::new();
-            return interval.decoder(&mut scratch, 0).err() != Some(Error::Corrupt);
+        if interval.decoder(&mut alloc::vec::Vec::new(), 0).err() == Some(Error::Corrupt) {
+            return false;
         }
-        interval.is_ok()
+        interval.histogram.len().is_multiple_of(4)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Exit status: 0 if all is well, 1 for an error that was told, 2 for wrong usage, and what a command's help says besides.
 
+mod compare;
 mod failure;
 mod hlog;
 mod progress;
@@ -19,7 +20,10 @@ struct Subcommand {
     run: fn(&ArgMatches) -> Result<u8, Failure>,
 }
 
-const SUBCOMMANDS: &[Subcommand] = &[Subcommand { command: hlog::command, run: hlog::run }];
+const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand { command: compare::command, run: compare::run },
+    Subcommand { command: hlog::command, run: hlog::run },
+];
 
 fn main() -> ExitCode {
     let mut command = Command::new("picollo")

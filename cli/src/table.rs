@@ -17,16 +17,16 @@ pub(crate) fn printable(text: &str) -> String {
             && !matches!(code, 0xad | 0x61c | 0x180e | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f | 0xfeff | 0xfff9..=0xfffb | 0xe0000..=0xe0fff);
         match code {
             _ if is_quiet => result.push(character),
-            ..=0xff => result += &format!("\\x{code:02x}"),
-            ..=0xffff => result += &format!("\\u{code:04x}"),
+            0..=0xff => result += &format!("\\x{code:02x}"),
+            0x100..=0xffff => result += &format!("\\u{code:04x}"),
             _ => result += &format!("\\U{code:08x}"),
         }
     }
     result
 }
 
-/// A table; the first `left` columns are aligned to the left, the others to the right.
-pub(crate) fn table(headings: &[String], rows: &[Vec<String>], left: usize, form: Form) -> String {
+/// A table; the columns `left` are aligned to the left, the others to the right.
+pub(crate) fn table(headings: &[String], rows: &[Vec<String>], left: &[usize], form: Form) -> String {
     let lines = std::iter::once(headings).chain(rows.iter().map(Vec::as_slice));
     if form == Form::Csv {
         let line = |cells: &[String]| cells.iter().map(|cell| csv(cell)).collect::<Vec<_>>().join(",") + "\n";
@@ -46,7 +46,7 @@ pub(crate) fn table(headings: &[String], rows: &[Vec<String>], left: usize, form
             .enumerate()
             .map(
                 |(at, (cell, &width))| {
-                    if at < left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                    if left.contains(&at) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
                 },
             )
             .collect();
@@ -59,7 +59,7 @@ pub(crate) fn table(headings: &[String], rows: &[Vec<String>], left: usize, form
         if number == 0 {
             let mark = |(at, &width): (usize, &usize)| {
                 let dashes = "-".repeat(width - 1);
-                if at < left { format!(":{dashes}") } else { format!("{dashes}:") }
+                if left.contains(&at) { format!(":{dashes}") } else { format!("{dashes}:") }
             };
             let marks: Vec<String> = widths.iter().enumerate().map(mark).collect();
             text += &format!("| {} |\n", marks.join(" | "));
@@ -145,14 +145,14 @@ mod tests {
         let cells = |line: &[&str]| line.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
         let (headings, rows) =
             (cells(&["Tag", "Count"]), [cells(&["a|b", "1"]), cells(&["x,\"y\u{1b}[1m\u{202e}", "1,000"])]);
-        let text = table(&headings, &rows, 1, Form::Text);
+        let text = table(&headings, &rows, &[0], Form::Text);
         assert_eq!(text, "Tag                      Count\na|b                          1\nx,\"y\\x1b[1m\\u202e        1,000\n".replace("        1,000", "  1,000").replace("                      Count", "                Count").replace("                          1\n", "                    1\n"));
         assert_eq!(
-            table(&headings, &rows, 1, Form::Csv),
+            table(&headings, &rows, &[0], Form::Csv),
             "Tag,Count\na|b,1\n\"x,\"\"y\u{1b}[1m\u{202e}\",\"1,000\"\n"
         );
         let lines: Vec<String> =
-            table(&headings, &rows[..1], 1, Form::Markdown).lines().map(str::to_owned).collect();
+            table(&headings, &rows[..1], &[0], Form::Markdown).lines().map(str::to_owned).collect();
         assert_eq!(lines, ["| Tag  | Count |", "| :--- | ----: |", "| a\\|b |     1 |"]);
     }
 }

@@ -204,7 +204,7 @@ fn table_of(
         rows.push(row);
         Ok(())
     })?;
-    let text = table(&headings, &rows, by_tag as usize, form);
+    let text = table(&headings, &rows, if by_tag { &[0] } else { &[] }, form);
     Ok(match (unit, form) {
         ("", _) | (_, Form::Csv) => text,
         (unit, Form::Markdown) => format!("{text}\nValues in {unit}.\n"),

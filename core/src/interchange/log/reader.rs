@@ -108,6 +108,19 @@ impl<'a> Reader<'a> {
         Reader { text, at: 0, line: 0, start_seconds: None, base_seconds: None, has_interval: false }
     }
 
+    /// Goes on in another text, as if it followed: for logs that are read a piece at a time. Pieces are whole lines, with their ends;
+    /// what has none is taken for the end of the log.
+    pub fn on<'b>(&self, text: &'b [u8]) -> Reader<'b> {
+        Reader {
+            text,
+            at: 0,
+            line: self.line,
+            start_seconds: self.start_seconds,
+            base_seconds: self.base_seconds,
+            has_interval: self.has_interval,
+        }
+    }
+
     /// When the log starts, in seconds since 1970, as far as is known by now: the last `StartTime`, else the first
     /// timestamp.
     pub fn start_seconds(&self) -> Option<f64> {

@@ -1,0 +1,97 @@
+//! What is measured of each run, and how people read it.
+
+use crate::table::number;
+
+/// How a value is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Seconds,
+    Kibibytes,
+    Count,
+}
+
+/// Something that is measured.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Metric {
+    pub(super) name: String,
+    pub(super) key: String,
+    pub(super) kind: Kind,
+    /// What cannot be told apart: of equal programs it differs by as much.
+    pub(super) resolution: f64,
+}
+
+/// Where a process lies in memory, and how long its name is.
+const TIME: f64 = 2e-5;
+/// KiB: the kernel adds up memory in steps of 64 pages.
+const MEMORY: f64 = 256.0;
+/// A tick or a wake-up more or less.
+const COUNT: f64 = 1.0;
+
+/// What the kernel says of every process, in the order of [`super::runner::Run::values`].
+const OF_PROCESSES: [(&str, &str, Kind, f64); 9] = [
+    ("Wall time", "wall", Kind::Seconds, TIME),
+    ("CPU time", "cpu", Kind::Seconds, TIME),
+    ("  user", "user", Kind::Seconds, TIME),
+    ("  system", "system", Kind::Seconds, TIME),
+    ("Peak memory", "memory", Kind::Kibibytes, MEMORY),
+    ("Page faults", "page_faults", Kind::Count, COUNT),
+    ("  from disk", "major_faults", Kind::Count, COUNT),
+    ("Waits", "waits", Kind::Count, COUNT),
+    ("Preemptions", "preemptions", Kind::Count, COUNT),
+];
+
+/// Where the wall time is among the metrics.
+pub(super) const WALL: usize = 0;
+
+/// All metrics: those of processes, then the events.
+pub(super) fn all(events: &[String]) -> Vec<Metric> {
+    let of_processes = OF_PROCESSES.iter().map(|&(name, key, kind, resolution)| Metric {
+        name: name.into(),
+        key: key.into(),
+        kind,
+        resolution,
+    });
+    let of_events = events.iter().map(|event| Metric {
+        name: event.clone(),
+        key: event.clone(),
+        kind: Kind::Count,
+        resolution: 0.0,
+    });
+    of_processes.chain(of_events).collect()
+}
+
+impl Kind {
+    /// For people.
+    pub(super) fn write(self, value: f64) -> String {
+        match self {
+            Kind::Seconds if value.abs() >= 1.0 => number(value, 3, true) + " s",
+            Kind::Seconds if value.abs() >= 1e-3 => number(value * 1e3, 2, true) + " ms",
+            Kind::Seconds => number(value * 1e6, 2, true) + " us",
+            Kind::Kibibytes if value >= 1024.0 => number(value / 1024.0, 1, true) + " MiB",
+            Kind::Kibibytes => number(value, 0, true) + " KiB",
+            Kind::Count if value >= 100.0 || value.fract() == 0.0 => number(value, 0, true),
+            Kind::Count => number(value, 1, true),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_for_people() {
+        for (kind, value, text) in [
+            (Kind::Seconds, 1234.5, "1,234.500 s"),
+            (Kind::Seconds, 0.0123, "12.30 ms"),
+            (Kind::Seconds, 4e-6, "4.00 us"),
+            (Kind::Seconds, 0.0, "0.00 us"),
+            (Kind::Kibibytes, 512.0, "512 KiB"),
+            (Kind::Kibibytes, 2048.0, "2.0 MiB"),
+            (Kind::Count, 12_345.6, "12,346"),
+            (Kind::Count, 1.5, "1.5"),
+        ] {
+            assert_eq!(kind.write(value), text);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! `picollo compare`: which of two commands is faster, and by how much.
+
+mod metric;
+mod report;
+mod runner;
+
+use std::time::{Duration, Instant};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use picollo_core::{BlockComparison, COMPARISON_AUTOCORRELATED, CompareOptions, Verdict, compare_blocks};
+use picollo_native::{BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkOptions, Side};
+
+use crate::failure::{Failure, print};
+use crate::progress::{Progress, bar};
+use metric::{Kind, Metric, WALL};
+use runner::{Run, Runner};
+
+const ABOUT: &str = "Which of two commands is faster, and by how much";
+const LONG_ABOUT: &str = "Which of two commands is faster, and by how much.
+
+Runs the commands A and B in turns, in blocks (A B B A, then B A A B), until the difference of their wall times is known well enough or the \
+budget is spent, and compares time, memory, page faults and context switches, and with --event what the processor counted, by the \
+differences within blocks. Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
+counted) are below what this measurement can tell.
+
+Peak memory is at least that of this program itself, some 5 MiB, which a new process starts as on Linux.
+
+  picollo compare 'gzip -1 -k -f data' 'gzip -6 -k -f data'
+  picollo compare --budget 30 --threshold 0.02 './old' './new'
+  picollo compare --shell 'sort < data | uniq' 'sort -u < data'
+  picollo compare --event instructions --event branch-misses ./old ./new --json
+
+Exit status: 0, 1 for an error, 2 for wrong usage, 3 with --fail-if-slower when B is slower.";
+
+/// Exit status with --fail-if-slower.
+const SLOWER: u8 = 3;
+
+pub(crate) fn command() -> Command {
+    let option = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    let count = || value_parser!(u32).range(1..i64::from(i32::MAX));
+    Command::new("compare").about(ABOUT).long_about(LONG_ABOUT).args([
+        Arg::new("a").value_name("CMD_A").required(true).help("a command with its arguments, as one argument"),
+        Arg::new("b").value_name("CMD_B").required(true).help("the one to compare it with"),
+        flag("shell", "run the commands by sh -c, whose start is then part of the time"),
+        option("budget", "S", "seconds at most").default_value("10").value_parser(positive),
+        option("precision", "P", "end when the difference is known to plus or minus this share of A's time; 0: only with the budget")
+            .default_value("0.005")
+            .value_parser(finite)
+            .allow_hyphen_values(true),
+        option("min-blocks", "N", "blocks, of two runs each, at least").default_value("10").value_parser(count()),
+        option("max-blocks", "N", "blocks at most").default_value("100000").value_parser(count()),
+        option("warm-up", "N", "runs of each before it counts").default_value("1").value_parser(count()),
+        option("threshold", "T", "differences up to this share do not matter")
+            .default_value("0.01")
+            .value_parser(finite)
+            .allow_hyphen_values(true),
+        option("confidence", "C", "of the intervals; there are many of them").default_value("0.99").value_parser(share),
+        option("event", "EVENT", "count this event too; may be given again").action(ArgAction::Append),
+        option("name", "NAME", "what to call A, and given again B").action(ArgAction::Append),
+        flag("show-output", "let the commands write; else what they write is dropped"),
+        flag("ignore-failure", "go on when a command fails"),
+        flag("fail-if-slower", "exit with status 3 when B is slower"),
+        flag("json", "write JSON, with the times of all blocks"),
+    ])
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| format!("{text} is no number"))
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    finite(text)
+        .ok()
+        .filter(|number| 0.0 < *number && *number <= 1e6)
+        .ok_or_else(|| format!("must be above 0: {text}"))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    finite(text)
+        .ok()
+        .filter(|number| 0.0 < *number && *number < 1.0)
+        .ok_or_else(|| format!("must be between 0 and 1: {text}"))
+}
+
+/// What the command line says.
+struct Arguments {
+    names: [String; 2],
+    budget: f64,
+    precision: f64,
+    min_blocks: u32,
+    max_blocks: u32,
+    warm_up: u32,
+    threshold: f64,
+    confidence: f64,
+    events: Vec<String>,
+}
+
+/// What A and B took in one block, metric by metric: the means of two runs each.
+type Block = [Vec<Option<f64>>; 2];
+
+/// A metric's comparison, with the blocks that it is of; `None` where it was not measured in every block.
+struct Compared {
+    metric: Metric,
+    found: Option<BlockComparison>,
+}
+
+pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
+    let number = |name: &str| matches.get_one::<f64>(name).copied().unwrap_or(0.0);
+    let count = |name: &str| matches.get_one::<u32>(name).copied().unwrap_or(1);
+    let texts =
+        |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
+    let mut names = texts("name");
+    names.extend(["A", "B"].iter().skip(names.len()).map(|name| (*name).to_owned()));
+    let arguments = Arguments {
+        names: [names[0].clone(), names[1].clone()],
+        budget: number("budget"),
+        precision: number("precision"),
+        min_blocks: count("min-blocks"),
+        max_blocks: count("max-blocks"),
+        warm_up: count("warm-up"),
+        threshold: number("threshold"),
+        confidence: number("confidence"),
+        events: texts("event"),
+    };
+    let command = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let mut runner = Runner::new(
+        [command("a"), command("b")],
+        matches.get_flag("shell"),
+        matches.get_flag("show-output"),
+        matches.get_flag("ignore-failure"),
+        &arguments.events,
+    )?;
+    let began = Instant::now();
+    let blocks = measure(&mut runner, &arguments)?;
+    let took = began.elapsed();
+    let compared = metric::all(&arguments.events)
+        .into_iter()
+        .enumerate()
+        .map(|(at, metric)| Ok(Compared { found: judge(&blocks, at, &metric, &arguments)?, metric }))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let Some(wall) = compared[WALL].found else { return Err("nothing was measured".into()) };
+    if matches.get_flag("json") {
+        print(&report::json(&arguments, &runner, &blocks, &compared))?;
+    } else {
+        let mut text = report::text(&arguments, &runner, blocks.len(), &compared, took);
+        text += &report::sentence(&arguments, &compared[WALL].metric, &wall);
+        if wall.flags & COMPARISON_AUTOCORRELATED != 0 {
+            text += "Runs depend on those before them: the interval is wider for it. Is the machine busy with something else?\n";
+        }
+        print(&text)?;
+    }
+    let is_slower = Verdict::from_code(wall.verdict) == Verdict::Slower;
+    Ok(if is_slower && matches.get_flag("fail-if-slower") { SLOWER } else { 0 })
+}
+
+/// Runs both, until enough is known.
+fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Vec<Block>, Failure> {
+    let mut last = [f64::NAN; 2];
+    // The stepper has a round of its own before it counts.
+    for _ in 1..arguments.warm_up {
+        for (which, last) in last.iter_mut().enumerate() {
+            *last = runner.run(which)?.wall;
+        }
+    }
+    let options = BenchmarkOptions {
+        flags: BENCHMARK_NO_OVERHEAD,
+        budget_seconds: arguments.budget,
+        precision: if arguments.precision > 0.0 { arguments.precision } else { -1.0 },
+        // 0 is a tenth of the budget: as good as nothing.
+        warm_up_seconds: 1e-9,
+        repetitions: 1,
+        confidence: arguments.confidence,
+        min_blocks: arguments.min_blocks,
+        max_blocks: arguments.max_blocks,
+        ..BenchmarkOptions::default()
+    };
+    let failed = |error: picollo_native::Error| Failure::Told(error.to_string());
+    let mut benchmark = Benchmark::create(&options, &[]).map_err(failed)?;
+    let mut samples: Vec<(Side, Run)> = Vec::new();
+    let mut progress = Progress::new(true);
+    while let Some(step) = benchmark.next().map_err(failed)? {
+        let (share, runs) = (benchmark.progress(), samples.len());
+        progress.update(|_: Duration| {
+            let times = ["A", "B"].iter().zip(last).filter(|(_, wall)| wall.is_finite());
+            let times: Vec<String> =
+                times.map(|(name, wall)| format!("{name} {}", Kind::Seconds.write(wall))).collect();
+            format!("{} {runs} runs  {}", bar(share), times.join("  "))
+        });
+        let which = (step.side == Side::B) as usize;
+        let run = runner.run(which)?;
+        benchmark.done_after((run.wall * 1e12) as u64).map_err(failed)?;
+        last[which] = run.wall;
+        samples.push((step.side, run));
+    }
+    // Without the stepper's own round, of which there is only A where that takes longer than the budget, and without what was begun of a block
+    // when the budget was spent.
+    samples.drain(..if samples.len() == 5 { 1 } else { 2.min(samples.len()) });
+    let (blocks, _) = samples.as_chunks::<4>();
+    Ok(blocks.iter().map(block_of).collect())
+}
+
+fn block_of(samples: &[(Side, Run); 4]) -> Block {
+    [Side::A, Side::B].map(|side| {
+        let runs: Vec<&Run> = samples.iter().filter(|(of, _)| *of == side).map(|(_, run)| run).collect();
+        let mean = |at: usize| {
+            let values: Option<Vec<f64>> = runs.iter().map(|run| run.values[at]).collect();
+            values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        (0..runs[0].values.len()).map(mean).collect()
+    })
+}
+
+fn judge(
+    blocks: &[Block],
+    at: usize,
+    metric: &Metric,
+    arguments: &Arguments,
+) -> Result<Option<BlockComparison>, Failure> {
+    let of = |side: usize| blocks.iter().map(|block| block[side][at]).collect::<Option<Vec<f64>>>();
+    let (Some(a), Some(b)) = (of(0), of(1)) else { return Ok(None) };
+    if a.is_empty() {
+        return Ok(None);
+    }
+    let options = CompareOptions {
+        confidence: arguments.confidence,
+        // 0 is the default of one per cent: no threshold at all is below that.
+        relative_threshold: if arguments.threshold > 0.0 { arguments.threshold } else { -1.0 },
+        resolution: metric.resolution,
+        ..CompareOptions::default()
+    };
+    Ok(Some(compare_blocks(&a, &b, &mut vec![0.0; a.len()], &options)?))
+}

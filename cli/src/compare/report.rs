@@ -1,0 +1,176 @@
+//! What a comparison of two commands says: for people, and for programs.
+
+use std::time::Duration;
+
+use picollo_core::{
+    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION,
+    COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, Verdict,
+};
+use serde_json::{Map, Value, json};
+
+use super::metric::{Kind, Metric};
+use super::runner::Runner;
+use super::{Arguments, Block, Compared};
+use crate::table::{Form, printable, table};
+
+/// What A and B take: their medians, moved by as much so that they differ by the median of the differences, which is shown beside.
+fn levels(found: &BlockComparison) -> (f64, f64) {
+    let (middle, half) = (f64::midpoint(found.median_a, found.median_b), found.difference / 2.0);
+    ((middle - half).max(0.0), (middle + half).max(0.0))
+}
+
+/// A difference: in per cent of A, or as it is where A is nothing, or hardly more.
+fn change(metric: &Metric, found: &BlockComparison, value: f64) -> String {
+    let base = levels(found).0;
+    if !value.is_finite() {
+        "n/a".into()
+    } else if base > metric.resolution {
+        let text = format!("{:+.1}%", value / base * 100.0);
+        if text == "+0.0%" || text == "-0.0%" { "0.0%".into() } else { text }
+    } else {
+        let sign = if value > 0.0 {
+            "+"
+        } else if value < 0.0 {
+            "-"
+        } else {
+            ""
+        };
+        format!("{sign}{}", metric.kind.write(value.abs()))
+    }
+}
+
+fn verdict(metric: &Metric, found: &BlockComparison) -> &'static str {
+    match Verdict::from_code(found.verdict) {
+        verdict if metric.key == "wall" || verdict == Verdict::NoEvidence => verdict.as_str(),
+        Verdict::Slower => "more",
+        _ => "less",
+    }
+}
+
+fn has(found: &BlockComparison, flag: u32) -> bool {
+    found.flags & flag != 0
+}
+
+fn row(Compared { metric, found }: &Compared) -> Vec<String> {
+    let mut cells = vec![metric.name.clone()];
+    match found {
+        None => cells.extend(["n/a", "n/a", "n/a", ""].map(str::to_owned)),
+        Some(found) => {
+            let [lower, upper, middle] = [found.difference_lower, found.difference_upper, found.difference]
+                .map(|end| change(metric, found, end));
+            let (a, b) = levels(found);
+            let verdict = if has(found, COMPARISON_BELOW_RESOLUTION) {
+                BELOW_RESOLUTION
+            } else {
+                verdict(metric, found)
+            };
+            cells.extend([
+                metric.kind.write(a),
+                metric.kind.write(b),
+                format!("{middle} [{lower}, {upper}]"),
+                verdict.to_owned(),
+            ]);
+        }
+    }
+    cells
+}
+
+const BELOW_RESOLUTION: &str = "below what this measurement can tell";
+
+/// The table, with what it is of.
+pub(super) fn text(
+    arguments: &Arguments,
+    runner: &Runner,
+    blocks: usize,
+    compared: &[Compared],
+    took: Duration,
+) -> String {
+    let mut text = String::new();
+    for (name, command) in arguments.names.iter().zip(&runner.commands) {
+        let command = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
+        text += &format!("{}: {}\n", printable(name), printable(&command));
+    }
+    text += &format!("{} runs of each in {blocks} blocks, {:.1} s\n\n", 2 * blocks, took.as_secs_f64());
+    // What neither has a trace of is not worth a line.
+    let is_shown = |compared: &&Compared| {
+        compared.metric.key != "major_faults"
+            || compared.found.is_none_or(|found| found.median_a != 0.0 || found.median_b != 0.0)
+    };
+    let headings =
+        ["Per run", &arguments.names[0], &arguments.names[1], "Difference", "Verdict"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = compared.iter().filter(is_shown).map(row).collect();
+    text += &table(&headings, &rows, &[0, 4], Form::Text);
+    text.push('\n');
+    for message in runner.missing() {
+        text += &format!("{}\n\n", printable(&message));
+    }
+    text
+}
+
+/// The answer.
+pub(super) fn sentence(arguments: &Arguments, metric: &Metric, found: &BlockComparison) -> String {
+    let [a, b] = &arguments.names;
+    let [lower, upper] =
+        [found.difference_lower, found.difference_upper].map(|end| change(metric, found, end));
+    let interval = format!("{:.1}% interval {lower} to {upper}", found.coverage * 100.0);
+    let unsigned = |value: f64| change(metric, found, value).trim_start_matches(['+', '-']).to_owned();
+    let verdict = Verdict::from_code(found.verdict);
+    let text = if has(found, COMPARISON_TOO_FEW) {
+        format!("Too few runs to tell {a} and {b} apart: give it a larger --budget.")
+    } else if verdict != Verdict::NoEvidence {
+        format!("{b} is {} than {a} by {} ({interval}).", verdict.as_str(), unsigned(found.difference))
+    } else if has(found, COMPARISON_BELOW_RESOLUTION) {
+        format!(
+            "The difference is {BELOW_RESOLUTION}, {} ({interval}).",
+            Kind::Seconds.write(found.resolution)
+        )
+    } else if has(found, COMPARISON_WITHIN_MARGIN) {
+        format!("{a} and {b} take the same time, but for {:.1}% ({interval}).", arguments.threshold * 100.0)
+    } else {
+        format!(
+            "No evidence of a difference ({interval}). One of {} would most likely have been seen.",
+            unsigned(found.smallest_detectable)
+        )
+    };
+    printable(&text) + "\n"
+}
+
+/// Everything, with the times of all blocks.
+pub(super) fn json(
+    arguments: &Arguments,
+    runner: &Runner,
+    blocks: &[Block],
+    compared: &[Compared],
+) -> String {
+    let mut metrics = Map::new();
+    for (at, Compared { metric, found }) in compared.iter().enumerate() {
+        let value = found.map_or(Value::Null, |found| {
+            // What is not finite is null.
+            json!({
+                "a": levels(&found).0,
+                "b": levels(&found).1,
+                "difference": found.difference,
+                "lower": found.difference_lower,
+                "upper": found.difference_upper,
+                "coverage": found.coverage,
+                "margin": found.margin,
+                "margin_by": if has(&found, COMPARISON_MARGIN_IS_RESOLUTION) { "resolution" } else { "threshold" },
+                "resolution": found.resolution,
+                "below_resolution": has(&found, COMPARISON_BELOW_RESOLUTION),
+                "smallest_detectable": found.smallest_detectable,
+                "lag1": found.lag1,
+                "autocorrelated": has(&found, COMPARISON_AUTOCORRELATED),
+                "verdict": verdict(metric, &found),
+                "blocks": blocks.iter().map(|block| json!([block[0][at], block[1][at]])).collect::<Vec<_>>(),
+            })
+        });
+        metrics.insert(metric.key.clone(), value);
+    }
+    let all = json!({
+        "names": arguments.names,
+        "commands": runner.commands,
+        "block_count": blocks.len(),
+        "metrics": metrics,
+    });
+    format!("{all:#}\n")
+}

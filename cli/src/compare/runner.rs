@@ -1,0 +1,153 @@
+//! Starts commands, and measures what they take.
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Instant;
+
+use picollo_native::{
+    Event, ReadMode, Reading, SESSION_INHERIT, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
+};
+
+use crate::failure::{Failure, plain};
+
+/// What one run took, in the order of the metrics; `None` where an event was not counted.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Run {
+    pub(super) values: Vec<Option<f64>>,
+    pub(super) wall: f64,
+}
+
+/// Starts the two commands.
+pub(super) struct Runner {
+    pub(super) commands: [Vec<String>; 2],
+    shows_output: bool,
+    ignores_failure: bool,
+    session: Option<Session>,
+    readings: Vec<Reading>,
+}
+
+impl Runner {
+    /// `with_shell`: each command is one for `sh -c`.
+    pub(super) fn new(
+        commands: [&str; 2],
+        with_shell: bool,
+        shows_output: bool,
+        ignores_failure: bool,
+        events: &[String],
+    ) -> Result<Runner, Failure> {
+        let split = |command: &str| -> Result<Vec<String>, Failure> {
+            if with_shell {
+                return Ok(vec!["sh".into(), "-c".into(), command.into()]);
+            }
+            match shlex::split(command) {
+                Some(parts) if parts.is_empty() => Err("a command is empty".into()),
+                Some(parts) => Ok(parts),
+                None => Err(format!("{command}: a quotation is not closed").into()),
+            }
+        };
+        let session = if events.is_empty() {
+            None
+        } else {
+            let events = events.iter().map(|event| Event::parse(event)).collect::<Result<Vec<_>, _>>();
+            // Counts what is started from now on, too.
+            let flags = SESSION_INHERIT | SESSION_SKIP_UNAVAILABLE;
+            let session = events.and_then(|events| {
+                Session::create(&SessionOptions { flags, ..SessionOptions::default() }, &events)
+            });
+            Some(session.map_err(|error| error.to_string())?)
+        };
+        Ok(Runner {
+            commands: [split(commands[0])?, split(commands[1])?],
+            shows_output,
+            ignores_failure,
+            session,
+            readings: vec![Reading::default(); events.len()],
+        })
+    }
+
+    /// Runs a command to its end.
+    pub(super) fn run(&mut self, which: usize) -> Result<Run, Failure> {
+        self.read()?;
+        let parts = &self.commands[which];
+        let mut command = Command::new(&parts[0]);
+        command.arg0(&parts[0]).args(&parts[1..]).stdin(Stdio::null());
+        if !self.shows_output {
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        let began = Instant::now();
+        let child = command.spawn().map_err(|error| format!("{}: {}", parts[0], plain(&error)))?;
+        let (status, usage) = wait(child.id()).map_err(|error| format!("{}: {}", parts[0], plain(&error)))?;
+        let wall = began.elapsed().as_secs_f64();
+        if !status.success() && !self.ignores_failure {
+            let how = match status.signal() {
+                Some(signal) => format!("was ended by signal {signal}"),
+                None => format!("failed with status {}", status.code().unwrap_or(-1)),
+            };
+            let command =
+                shlex::try_join(parts.iter().map(String::as_str)).unwrap_or_else(|_| parts[0].clone());
+            return Err(format!(
+                "{command}: {how}; --show-output shows what it said, --ignore-failure goes on"
+            )
+            .into());
+        }
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        let (user, system) = (seconds(usage.ru_utime), seconds(usage.ru_stime));
+        let mut values = [
+            wall,
+            user + system,
+            user,
+            system,
+            usage.ru_maxrss as f64,
+            (usage.ru_minflt + usage.ru_majflt) as f64,
+            usage.ru_majflt as f64,
+            usage.ru_nvcsw as f64,
+            usage.ru_nivcsw as f64,
+        ]
+        .map(Some)
+        .to_vec();
+        self.read()?;
+        if let Some(session) = &self.session {
+            session.readings(true, &mut self.readings).map_err(|error| error.to_string())?;
+            values.extend(
+                self.readings.iter().map(|reading| reading.is_counted().then_some(reading.value as f64)),
+            );
+        }
+        Ok(Run { values, wall })
+    }
+
+    fn read(&mut self) -> Result<(), Failure> {
+        match &mut self.session {
+            Some(session) => Ok(session.read(ReadMode::Syscall).map_err(|error| error.to_string())?),
+            None => Ok(()),
+        }
+    }
+
+    /// Why events are not counted, a sentence each.
+    pub(super) fn missing(&self) -> Vec<String> {
+        let Some(session) = &self.session else { return Vec::new() };
+        (0..session.length().unwrap_or(0))
+            .filter_map(|at| session.event_info(at).ok())
+            .map(|info| info.message().to_owned())
+            .filter(|message| !message.is_empty())
+            .collect()
+    }
+}
+
+/// Waits for a child, and for what it took: the standard library does not say that.
+fn wait(pid: u32) -> io::Result<(ExitStatus, libc::rusage)> {
+    let mut status = 0;
+    // SAFETY: numbers all of it, for which zeros are as good as any.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both places are ours, and the call writes to nothing else. The child is ours to wait for: nobody else does.
+        let waited = unsafe { libc::wait4(pid as libc::pid_t, &mut status, 0, &mut usage) };
+        if waited == pid as libc::pid_t {
+            return Ok((ExitStatus::from_raw(status), usage));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}

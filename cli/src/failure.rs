@@ -1,0 +1,63 @@
+//! Why a command ends early, and how that is told.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Why a command ends.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// In a sentence.
+    Told(String),
+    /// Whoever read the output has seen enough.
+    NoReader,
+}
+
+impl Failure {
+    /// What went wrong with a file.
+    pub(crate) fn of_file(file: impl Display, error: &io::Error) -> Failure {
+        Failure::Told(format!("{file}: {}", plain(error)))
+    }
+
+    /// On standard error, in one line.
+    pub(crate) fn tell(&self, command: &str) {
+        if let Failure::Told(what) = self {
+            let _ = writeln!(io::stderr(), "picollo {command}: {what}");
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(what: String) -> Failure {
+        Failure::Told(what)
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(what: &str) -> Failure {
+        Failure::Told(what.into())
+    }
+}
+
+/// What the system says, without its number.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((text, _)) => text.into(),
+        None => text,
+    }
+}
+
+/// Writes to standard output.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::NoReader,
+        _ => Failure::of_file("standard output", &error),
+    })
+}
+
+/// Writes a file.
+pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| Failure::of_file(path.display(), &error))
+}

@@ -1,0 +1,178 @@
+//! Goes through all logs, and picks what was asked for.
+
+use std::collections::BTreeSet;
+
+use picollo_core::log::{Interval, Reader};
+use picollo_core::{Error, Snapshot};
+
+use super::groups::{Group, Groups};
+use super::source::Source;
+use super::sum::ANY_COUNTERS;
+use crate::failure::Failure;
+use crate::progress::{Progress, of_bytes};
+use crate::table::printable;
+use crate::values::Time;
+
+/// So many unreadable lines are told one by one.
+const TOLD: u64 = 10;
+/// So many tags are named where none was picked.
+const NAMED: usize = 100;
+/// Times are written with three decimals. Half a millisecond more or less is the rounding of their sums.
+const ROUNDING: f64 = 0.0005;
+
+/// What to pick, and how to group it.
+pub(super) struct Choice {
+    /// None: all of them.
+    pub(super) tags: Option<Vec<String>>,
+    pub(super) start: Option<Time>,
+    pub(super) end: Option<Time>,
+    pub(super) by_tag: bool,
+    /// In seconds.
+    pub(super) window: Option<f64>,
+    pub(super) skip_errors: bool,
+}
+
+/// What was read so far.
+pub(super) struct Reading {
+    choice: Choice,
+    /// When the first log begins.
+    pub(super) origin: Option<f64>,
+    tags: BTreeSet<String>,
+    seen: u64,
+    skipped: u64,
+    pub(super) groups: Groups,
+}
+
+/// What is wrong with a line.
+type Fault = String;
+
+impl Reading {
+    pub(super) fn new(choice: Choice) -> Reading {
+        Reading { choice, origin: None, tags: BTreeSet::new(), seen: 0, skipped: 0, groups: Groups::new() }
+    }
+
+    pub(super) fn read(&mut self, files: &[String], mut progress: Progress) -> Result<(), Failure> {
+        let sizes: Option<Vec<u64>> = files
+            .iter()
+            .map(|file| Some(std::fs::metadata(file).ok().filter(|_| file != "-")?.len()))
+            .collect();
+        let total = sizes.map(|sizes| sizes.iter().sum());
+        let mut done = 0;
+        for file in files {
+            let mut source = Source::open(file)?;
+            let name = source.name.clone();
+            let mut state = Reader::new(&[]);
+            while let Some(lines) = source.lines()? {
+                let mut reader = state.on(lines);
+                // Not by `for`: the reader is asked where it is.
+                while let Some(interval) = reader.next() {
+                    let result = interval
+                        .map_err(|_| {
+                            "this is no interval of a log: [Tag=...,] begin, length, maximum and a histogram"
+                                .into()
+                        })
+                        .and_then(|interval| self.take(&interval));
+                    if let Err(fault) = result {
+                        let what = format!("{name}:{}: {fault}", reader.line());
+                        if !self.choice.skip_errors {
+                            return Err(format!("{what}\n(--skip-errors goes on after such lines)").into());
+                        }
+                        self.skipped += 1;
+                        if self.skipped <= TOLD {
+                            progress.clear();
+                            Failure::Told(what).tell("hlog");
+                        }
+                    }
+                }
+                done += lines.len() as u64;
+                // Of what is packed there is more than the file has bytes.
+                progress.update(|took| {
+                    format!(
+                        "{}  {}",
+                        of_bytes(done, total.filter(|&total| done <= total), took),
+                        printable(&name)
+                    )
+                });
+                state = reader.on(&[]);
+            }
+        }
+        if self.skipped > TOLD {
+            progress.clear();
+            Failure::Told(format!("{} more lines could not be read", self.skipped - TOLD)).tell("hlog");
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, interval: &Interval) -> Result<(), Fault> {
+        let tag = interval.tag.unwrap_or("");
+        if !self.picks(tag, interval.start_seconds) {
+            return Ok(());
+        }
+        let group = self.group_of(tag, interval.start_seconds)?;
+        let mut scratch = Vec::new();
+        let snapshot: Result<(Box<Snapshot>, f64), Error> = interval
+            .decoder(&mut scratch, ANY_COUNTERS)
+            .and_then(|decoder| Ok((decoder.boxed()?, decoder.value_ratio())));
+        let (snapshot, ratio) = snapshot.map_err(|error| format!("the histogram: {error}"))?;
+        if self.groups.len() == 0 {
+            self.groups.ratio = ratio;
+        } else if self.groups.ratio != ratio {
+            let known = self.groups.ratio;
+            return Err(format!(
+                "this is a histogram of doubles whose values are multiplied by {ratio}, and not by {known} as those before"
+            ));
+        }
+        self.groups.add(group, &snapshot).map_err(|error| format!("the sum: {error}"))
+    }
+
+    fn picks(&mut self, tag: &str, start: f64) -> bool {
+        self.seen += 1;
+        if self.tags.len() < NAMED && !self.tags.contains(tag) {
+            self.tags.insert(tag.to_owned());
+        }
+        let origin = *self.origin.get_or_insert(start);
+        let seconds = |time: Time| match time {
+            Time::Absolute(seconds) => seconds - ROUNDING,
+            Time::Relative(seconds) => origin + seconds - ROUNDING,
+        };
+        self.choice.tags.as_ref().is_none_or(|tags| tags.iter().any(|known| known == tag))
+            && self.choice.start.is_none_or(|time| start >= seconds(time))
+            && self.choice.end.is_none_or(|time| start < seconds(time))
+    }
+
+    fn group_of(&self, tag: &str, start: f64) -> Result<Group, Fault> {
+        let window = match self.choice.window {
+            None => 0,
+            Some(width) => {
+                let after = start - self.origin.unwrap_or(0.0);
+                // Anything may be written in a log, also times that no window can have.
+                if after.is_nan() || after.abs() >= 1e12 {
+                    return Err(format!("this is no time: {start:e}"));
+                }
+                ((after + ROUNDING) / width).floor() as i64
+            }
+        };
+        Ok(Group { tag: if self.choice.by_tag { tag.to_owned() } else { String::new() }, window })
+    }
+
+    /// Begin and end of a window, in seconds after the origin.
+    pub(super) fn span_of(&self, group: &Group) -> (f64, f64) {
+        let width = self.choice.window.unwrap_or(0.0);
+        (group.window as f64 * width, (group.window + 1) as f64 * width)
+    }
+
+    /// There is nothing to show.
+    pub(super) fn why_nothing(&self, files: usize) -> String {
+        if self.seen == 0 {
+            return format!(
+                "there are no intervals in {}",
+                if files > 1 { "these logs" } else { "this log" }
+            );
+        }
+        let tags: Vec<String> =
+            self.tags.iter().take(10).map(|tag| format!("'{}'", printable(tag))).collect();
+        let more = if self.tags.len() > 10 { ", ..." } else { "" };
+        let seen = crate::table::count(self.seen, true);
+        format!("none of the {seen} intervals was picked; the tags are {}{more}", tags.join(", "))
+    }
+}

@@ -1,0 +1,49 @@
+//! The `picollo` command. Each module that has `command` and `run` is a subcommand.
+//!
+//! Exit status: 0 if all is well, 1 for an error that was told, 2 for wrong usage, and what a command's help says besides.
+
+mod compare;
+mod failure;
+mod hlog;
+mod progress;
+mod table;
+mod values;
+
+use std::process::ExitCode;
+
+use clap::{ArgMatches, Command};
+use failure::Failure;
+
+/// What a subcommand is: its name, its command line, and what runs it. What it returns is the exit status.
+struct Subcommand {
+    command: fn() -> Command,
+    run: fn(&ArgMatches) -> Result<u8, Failure>,
+}
+
+const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand { command: compare::command, run: compare::run },
+    Subcommand { command: hlog::command, run: hlog::run },
+];
+
+fn main() -> ExitCode {
+    let mut command = Command::new("picollo")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Histograms and counters from the command line")
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    for subcommand in SUBCOMMANDS {
+        command = command.subcommand((subcommand.command)());
+    }
+    let matches = command.get_matches();
+    let Some((name, matches)) = matches.subcommand() else { return ExitCode::from(2) };
+    let Some(chosen) = SUBCOMMANDS.iter().find(|known| (known.command)().get_name() == name) else {
+        return ExitCode::from(2);
+    };
+    match (chosen.run)(matches) {
+        Ok(status) => ExitCode::from(status),
+        Err(failure) => {
+            failure.tell(name);
+            ExitCode::from(1)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Values on the command line.
+
+/// Units of time by which values in nanoseconds are divided.
+const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+/// A time as it was given.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Time {
+    /// Seconds since 1970.
+    Absolute(f64),
+    /// Seconds after the beginning.
+    Relative(f64),
+}
+
+/// What values are divided by, and the name of the unit that makes of nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Scale {
+    pub(crate) divisor: f64,
+    pub(crate) unit: &'static str,
+}
+
+/// Seconds after the beginning, `@` and seconds since 1970, or a time of the clock; without a zone that is UTC.
+pub(crate) fn time(text: &str) -> Result<Time, String> {
+    let number = text.strip_prefix('@').unwrap_or(text);
+    if let Ok(seconds) = number.parse::<f64>() {
+        return match (seconds.is_finite(), number.len() < text.len()) {
+            (false, _) => Err(format!("{text} is no time")),
+            (true, true) => Ok(Time::Absolute(seconds)),
+            (true, false) => Ok(Time::Relative(seconds)),
+        };
+    }
+    clock_time(text).map(Time::Absolute).ok_or_else(|| {
+        format!("{text} is no time: seconds after the first interval, @ and seconds since 1970, or 2015-09-09T15:24:39Z")
+    })
+}
+
+/// A date and a time of ISO 8601.
+fn clock_time(text: &str) -> Option<f64> {
+    let (date, time) = match text.split_once(['T', 't', ' ']) {
+        Some((date, time)) => (date, time),
+        None => (text, "00:00"),
+    };
+    let mut parts = date.splitn(3, '-');
+    let (year, month, day) =
+        (digits(parts.next()?, 4)?, digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let lengths = [31, 28 + leap as u32, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    if year == 0 || !(1..=12).contains(&month) || !(1..=lengths[month as usize - 1]).contains(&day) {
+        return None;
+    }
+    let (time, offset) = if let Some(time) = time.strip_suffix(['Z', 'z']) {
+        (time, 0.0)
+    } else if let Some(at) = time.rfind(['+', '-']) {
+        let (hours, minutes) = time[at + 1..].split_once(':').unwrap_or((&time[at + 1..], "00"));
+        let seconds = f64::from(digits(hours, 2)? * 3600 + digits(minutes, 2)? * 60);
+        (&time[..at], if time[at..].starts_with('-') { -seconds } else { seconds })
+    } else {
+        (time, 0.0)
+    };
+    let mut parts = time.splitn(3, ':');
+    let (hour, minute) = (digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
+    let second = match parts.next() {
+        None => 0.0,
+        Some(second) => {
+            let (whole, fraction) = second.split_once('.').unwrap_or((second, "0"));
+            let fraction: f64 =
+                Some(format!("0.{fraction}")).filter(|_| is_digits(fraction))?.parse().ok()?;
+            f64::from(digits(whole, 2)?) + fraction
+        }
+    };
+    if hour > 23 || minute > 59 || second >= 60.0 {
+        return None;
+    }
+    // Days since 1970, counting years from March (Howard Hinnant, "chrono-compatible low-level date algorithms").
+    let year = i64::from(year) - i64::from(month <= 2);
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * ((i64::from(month) + 9) % 12) + 2) / 5 + i64::from(day) - 1;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    Some(days as f64 * 86_400.0 + f64::from(hour * 3600 + minute * 60) + second - offset)
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn digits(text: &str, length: usize) -> Option<u32> {
+    if text.len() == length && is_digits(text) { text.parse().ok() } else { None }
+}
+
+/// A duration.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.001..1e12).contains(&seconds) => Ok(seconds),
+        _ => Err(format!("{text} is no number of seconds from 0.001 on")),
+    }
+}
+
+/// Percentiles, with commas between them.
+pub(crate) fn ranks(text: &str) -> Result<Vec<f64>, String> {
+    text.split(',')
+        .map(|part| part.trim().parse::<f64>().ok().filter(|rank| (0.0..=100.0).contains(rank)))
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| format!("{text} are no percentiles: numbers from 0 to 100, with commas between them"))
+}
+
+/// What to divide by: a unit, or a number.
+pub(crate) fn scale(text: &str) -> Result<Scale, String> {
+    if let Some(&(unit, divisor)) = UNITS.iter().find(|(unit, _)| *unit == text) {
+        return Ok(Scale { divisor, unit });
+    }
+    match text.parse::<f64>() {
+        Ok(divisor) if divisor > 0.0 && divisor.is_finite() => Ok(Scale { divisor, unit: "" }),
+        _ => Err(format!("{text} is neither a positive number nor one of ns, us, ms, s")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        for (text, seconds) in [
+            ("1970-01-01", 0.0),
+            ("1970-01-01T00:00:01Z", 1.0),
+            ("2017-07-14T02:40:03.250Z", 1_500_000_003.25),
+            ("2017-07-14T04:40:05.25+02:00", 1_500_000_005.25),
+            ("2017-07-13 20:40:00-0600", f64::NAN),
+            ("2017-07-13 20:40:00-06", 1_500_000_000.0),
+            ("2000-02-29T00:00", 951_782_400.0),
+            ("1969-12-31T23:59:59z", -1.0),
+            ("0001-01-01T00:00:00", -62_135_596_800.0),
+            ("2015-09-09T15:24:39Z", 1_441_812_279.0),
+        ] {
+            match time(text) {
+                Ok(Time::Absolute(found)) => assert_eq!(found, seconds, "{text}"),
+                other => assert!(seconds.is_nan() && other.is_err(), "{text}: {other:?}"),
+            }
+        }
+        assert_eq!(time("-5"), Ok(Time::Relative(-5.0)));
+        assert_eq!(time("@1441812279.5"), Ok(Time::Absolute(1_441_812_279.5)));
+        for text in [
+            "",
+            "@",
+            "yesterday",
+            "inf",
+            "@nan",
+            "2015-02-29",
+            "2015-13-01",
+            "2015-1-1",
+            "2015-01-01T24:00",
+            "1e400",
+        ] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_values() {
+        assert_eq!(ranks("50, 99.9,100"), Ok(vec![50.0, 99.9, 100.0]));
+        assert_eq!(scale("us"), Ok(Scale { divisor: 1e3, unit: "us" }));
+        assert_eq!(scale("0.5"), Ok(Scale { divisor: 0.5, unit: "" }));
+        assert_eq!(seconds("0.001"), Ok(0.001));
+        for text in ["", "50,101", "nan", "50,,90", "-1"] {
+            assert!(ranks(text).is_err(), "{text}");
+        }
+        for text in ["", "0", "hours", "nan", "inf", "-1"] {
+            assert!(scale(text).is_err() && seconds(text).is_err(), "{text}");
+        }
+    }
+}

@@ -21,8 +21,13 @@ ON_A_LINE = [
     "picollo_histogram_record",
     "picollo_histogram_record_n",
     "picollo_histogram_record_batch",
-    "8dispatch14record_by_kind17h",
-    "8dispatch17record_less_often17h",
+    "8dispatch11record_wide17h",
+    "8dispatch13record_narrow17h",
+    "8dispatch21record_interlocked_6417h",
+    "8dispatch21record_interlocked_3217h",
+    "8dispatch22record_thread_local_3217h",
+    "7sharded17count_64_by_table17h",
+    "7sharded17count_32_by_table17h",
 ]
 LINE = 64
 DECIDE = {

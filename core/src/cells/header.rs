@@ -43,10 +43,10 @@ const TWO_BANKS: u8 = 8;
 pub struct Header {
     pub(crate) layout: Layout,
     pub(crate) kind: Kind,
-    /// Thread-local mode: where a thread's table has its shard of this histogram, in bytes.
-    pub(crate) table_offset: u32,
-    /// Thread-local mode: no other histogram of this process had it, so that threads tell their shards apart.
-    pub(crate) epoch: u64,
+    /// Thread-local mode: where threads have their entry for this histogram. See `threads::entries`.
+    pub(crate) entry: i32,
+    /// Thread-local mode: what is to be seen in that entry; 0 without one.
+    pub(crate) key: u64,
     magic: u32,
     image_version: u16,
     word_bytes: u8,
@@ -74,24 +74,14 @@ pub trait Headed {
     fn header(&self) -> &Header;
 }
 
-/// An epoch that nothing had before, and not 0.
-#[cfg(feature = "alloc")]
-fn new_epoch() -> u64 {
-    #[cfg(loom)]
-    loom::lazy_static! { static ref NEXT: AtomicU64 = AtomicU64::new(1); }
-    #[cfg(not(loom))]
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, crate::platform::atomics::Ordering::Relaxed)
-}
-
 impl Header {
     const_unless_loom! {
         pub(crate) const fn new(layout: Layout, kind: Kind, live_reset: bool) -> Header {
             Header {
                 layout,
                 kind: kind.with_unit(layout.unit()),
-                table_offset: 0,
-                epoch: 0,
+                entry: 0,
+                key: 0,
                 magic: MAGIC,
                 image_version: if layout.unit() == 0 { IMAGE_VERSION } else { IMAGE_VERSION_WITH_UNIT },
                 word_bytes: size_of::<usize>() as u8,
@@ -103,12 +93,6 @@ impl Header {
                 second_baseline: [AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0)],
             }
         }
-    }
-
-    #[cfg(feature = "alloc")]
-    pub(crate) fn with_new_epoch(mut self) -> Header {
-        self.epoch = new_epoch();
-        self
     }
 
     /// With an identity from the beginning, since some of those who read it there may not be able to write.

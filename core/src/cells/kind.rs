@@ -66,7 +66,10 @@ numbered! {
 /// Mode, storage and cell width in one word, so that a record tells them apart by one comparison. It lies in headers, also
 /// in memory that processes share: any word is a kind, if perhaps one that no build makes. The top byte has the binary logarithm of
 /// the layout's unit: those who compare with a kind without one need not ask for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+///
+/// In the order of these words, kinds with cells of 32 bits come before those with cells of 64, and without a unit the first one of
+/// either is a dense single writer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(transparent)]
 pub(crate) struct Kind(u32);
 

@@ -19,7 +19,7 @@ pub struct Place<'a, C> {
 
 impl<'a, C> Place<'a, C> {
     /// # Safety
-    /// There must be a cell at the index, for as long as `'a`.
+    /// There must be a cell at the index, counted from the pointer by wrapping arithmetic, for as long as `'a`.
     #[inline(always)]
     pub(crate) unsafe fn new(cells: *const C, index: usize) -> Self {
         Place { cells, index, all: PhantomData }
@@ -27,8 +27,8 @@ impl<'a, C> Place<'a, C> {
 
     #[inline(always)]
     pub(crate) fn cell(self) -> &'a C {
-        // SAFETY: as promised.
-        unsafe { &*self.cells.add(self.index) }
+        // SAFETY: as promised. (The pointer alone may lead elsewhere.)
+        unsafe { &*self.cells.wrapping_add(self.index) }
     }
 }
 

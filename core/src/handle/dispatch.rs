@@ -2,12 +2,15 @@
 //!
 //! | what | how often | how |
 //! |---|---|---|
-//! | [`record_inlined`], for Rust | hot, inlined into the caller | the kind is compared with that of a single writer of 64 bits, then with two more; the rest is a call |
-//! | [`record_exported`], for C | hot, inlined into the exported function | the kind is compared with that of a single writer of 64 bits; the rest is a jump |
-//! | [`record_by_kind`] | hot, called | two comparisons: thread-local of 64 bits, a single writer of 32 |
-//! | [`record_less_often`] | hot, called | the other dense kinds that add to one cell: thread-local of 32 bits, interlocked |
+//! | [`record_inlined`], for Rust | hot, inlined into the caller | the kind is compared with that of a single writer of 64 bits, then with that of thread-local ones; the rest is a call |
+//! | [`record_exported`], for C | hot, inlined into the exported function | one comparison with the kind of a single writer of 64 bits, which falls through; those below are narrower and one jump away, those above wide and another |
+//! | [`record_wide`], [`record_narrow`] | hot, called | the first kind falls through: thread-local of 64 bits, a single writer of 32. Each of the other dense kinds that add to one cell is one more comparison, and a jump to a function of its own |
 //! | [`record_other`] | called | all others, whose recording is longer, or whose values are shifted to units first |
 //! | [`as_what_it_is`], [`as_what_records`], [`with_type_of`] | rare, or worth it for a whole slice | a match over every kind there is |
+//!
+//! The index is computed before the kind is asked for, and handed on. A taken jump costs a record about as much as four
+//! instructions, and so does code that lies across more cache lines than it must: hence one jump at the most for the kinds that are made
+//! for speed, and functions that start on a line.
 //!
 //! A kind that is not named above `record_other` works nevertheless: it is recorded into by `record_other`. What a mode must
 //! have is [`Body`]; which modes have which storage is said in `is_offered`, and the table in [`with_type_of`] must agree with
@@ -148,25 +151,26 @@ pub(crate) unsafe fn record_inlined(header: NonNull<Header>, value: u64) {
     // SAFETY: alive, as the caller promises, and its kind was written with it. Here and in the functions below: the header is
     // followed by what its kind says.
     unsafe {
+        let index = (*start).layout.recording_logical_index(value);
         let kind = (*start).kind;
         // Told apart by one comparison, whatever other kinds there are.
         if kind == Single::<AtomicU64>::KIND {
-            return (*Single::<AtomicU64>::from_header(start)).record(value);
+            return (*Single::<AtomicU64>::from_header(start)).count_at(index, value);
         }
         core::hint::cold_path();
         #[cfg(feature = "std")]
         if kind == Sharded::<AtomicU64>::KIND {
-            return (*Sharded::<AtomicU64>::from_header(start)).record(value);
+            return (*Sharded::<AtomicU64>::from_header(start)).count_at(index, value);
         }
-        if kind == Single::<AtomicU32>::KIND {
-            return (*Single::<AtomicU32>::from_header(start)).record(value);
+        if kind < Single::<AtomicU64>::KIND {
+            return record_narrow(header, value, index);
         }
-        record_less_often(header, value);
+        record_wide(header, value, index);
     }
 }
 
-/// Counts one value: for the exported function. All kinds but the first are one jump away, so that neither is in the way of
-/// the other.
+/// Counts one value: for the exported function. A dense single writer of 64 bits falls through; one comparison tells those that are
+/// narrower from the other wide ones, and the first of either is one jump away.
 ///
 /// # Safety
 /// As for [`record_inlined`].
@@ -175,56 +179,95 @@ pub(crate) unsafe fn record_exported(header: NonNull<Header>, value: u64) {
     let start: *const Header = header.as_ptr();
     // SAFETY: as for `record_inlined`.
     unsafe {
-        if (*start).kind == Single::<AtomicU64>::KIND {
-            return (*Single::<AtomicU64>::from_header(start)).record(value);
+        let index = (*start).layout.recording_logical_index(value);
+        let kind = (*start).kind;
+        if kind < Single::<AtomicU64>::KIND {
+            core::hint::cold_path();
+            return record_narrow(header, value, index);
         }
-        core::hint::cold_path();
-        record_by_kind(header, value);
+        if kind > Single::<AtomicU64>::KIND {
+            core::hint::cold_path();
+            return record_wide(header, value, index);
+        }
+        (*Single::<AtomicU64>::from_header(start)).count_at(index, value);
     }
 }
 
-crate::start_on_a_line!(".text.picollo_record_by_kind", ".text.picollo_record_less_often");
+/// Defines functions that count one value into a histogram of one kind, its logical index given: each in a section of its own, to
+/// start on a cache line, since what shares a function with others also shares its registers, its ends and its lines.
+macro_rules! functions_of_kinds {
+    ($($(#[$where:meta])? $name:ident, $section:literal, $type:ty;)*) => {
+        $(
+            $(#[$where])?
+            crate::start_on_a_line!($section);
 
-/// See [`record_exported`].
+            $(#[$where])?
+            #[inline(never)]
+            #[cfg_attr(target_os = "linux", unsafe(link_section = $section))]
+            unsafe extern "C" fn $name(header: NonNull<Header>, value: u64, index: u64) {
+                // SAFETY: as for `record_inlined`, and of this kind, as the caller promises.
+                unsafe { (*<$type>::from_header(header.as_ptr())).count_at(index, value) };
+            }
+        )*
+    };
+}
+
+functions_of_kinds! {
+    record_interlocked_64, ".text.picollo_record_interlocked_64", Atomic<AtomicU64>;
+    record_interlocked_32, ".text.picollo_record_interlocked_32", Atomic<AtomicU32>;
+    #[cfg(feature = "std")]
+    record_thread_local_32, ".text.picollo_record_thread_local_32", Sharded<AtomicU32>;
+}
+
+crate::start_on_a_line!(".text.picollo_record_wide", ".text.picollo_record_narrow");
+
+/// Counts one value, whose logical index is given, into what has cells of 64 bits: thread-local ones fall through, each of the others
+/// is a comparison and a jump.
 ///
 /// # Safety
 /// As for [`record_inlined`].
 #[inline(never)]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_record_by_kind"))]
-unsafe extern "C" fn record_by_kind(header: NonNull<Header>, value: u64) {
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_record_wide"))]
+unsafe extern "C" fn record_wide(header: NonNull<Header>, value: u64, index: u64) {
     let start: *const Header = header.as_ptr();
     // SAFETY: as for `record_inlined`.
     unsafe {
         let kind = (*start).kind;
         #[cfg(feature = "std")]
         if kind == Sharded::<AtomicU64>::KIND {
-            return (*Sharded::<AtomicU64>::from_header(start)).record(value);
+            return (*Sharded::<AtomicU64>::from_header(start)).count_at(index, value);
         }
         core::hint::cold_path();
-        if kind == Single::<AtomicU32>::KIND {
-            return (*Single::<AtomicU32>::from_header(start)).record(value);
+        if kind == Atomic::<AtomicU64>::KIND {
+            return record_interlocked_64(header, value, index);
         }
-        record_less_often(header, value);
+        record_other(header, value);
     }
 }
 
-/// The kinds that are not made for speed, or rare: out of the way of those that are, as for [`record_other`].
+/// As [`record_wide`], for cells of 32 bits: those of a single writer fall through.
 ///
 /// # Safety
 /// As for [`record_inlined`].
 #[inline(never)]
-#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_record_less_often"))]
-unsafe extern "C" fn record_less_often(header: NonNull<Header>, value: u64) {
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_record_narrow"))]
+unsafe extern "C" fn record_narrow(header: NonNull<Header>, value: u64, index: u64) {
     let start: *const Header = header.as_ptr();
     // SAFETY: as for `record_inlined`.
     unsafe {
-        match (*start).kind {
-            #[cfg(feature = "std")]
-            Sharded::<AtomicU32>::KIND => (*Sharded::<AtomicU32>::from_header(start)).record(value),
-            Atomic::<AtomicU64>::KIND => (*Atomic::<AtomicU64>::from_header(start)).record(value),
-            Atomic::<AtomicU32>::KIND => (*Atomic::<AtomicU32>::from_header(start)).record(value),
-            _ => record_other(header, value),
+        let kind = (*start).kind;
+        if kind == Single::<AtomicU32>::KIND {
+            return (*Single::<AtomicU32>::from_header(start)).count_at(index, value);
         }
+        core::hint::cold_path();
+        #[cfg(feature = "std")]
+        if kind == Sharded::<AtomicU32>::KIND {
+            return record_thread_local_32(header, value, index);
+        }
+        if kind == Atomic::<AtomicU32>::KIND {
+            return record_interlocked_32(header, value, index);
+        }
+        record_other(header, value);
     }
 }
 

@@ -82,7 +82,7 @@ impl Plan {
         base: NonNull<Header>,
         place: impl FnOnce(Header) -> Header,
     ) -> Result<()> {
-        let header = place(Header::new(self.layout, self.kind, self.live_reset).with_new_epoch());
+        let header = place(Header::new(self.layout, self.kind, self.live_reset));
         // SAFETY: the caller's promise.
         unsafe {
             with_type_of!(self.kind, Type => Type::initialise(base, header, self.max_bytes), _ => Err(Error::Unsupported))

@@ -24,12 +24,12 @@ use crate::histograms::body::Body;
 use crate::histograms::record::Record;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::Ordering::*;
-use crate::platform::atomics::{AtomicU64, HAS_ATOMIC_64};
+use crate::platform::atomics::{AtomicU32, AtomicU64, HAS_ATOMIC_64};
 use crate::platform::memory;
 use crate::platform::memory::size_with;
 use crate::snapshot::source::Source;
 use crate::threads::shards::{ShardHead, Shards};
-use crate::threads::{tables, thread_registry};
+use crate::threads::{entries, tables, thread_registry};
 
 /// A thread-local histogram: header, shards, the counters that all share, and, with live reset, as many words for the
 /// baseline.
@@ -77,18 +77,19 @@ impl<C: Counter> Sharded<C> {
         unsafe { core::slice::from_raw_parts(shard.add(1).cast::<C>().as_ptr(), self.header.layout.length()) }
     }
 
-    /// The shard of the calling thread, if it has one.
+    /// The shard of the calling thread, if its table has one.
     #[inline(always)]
     fn present_shard(&self) -> Option<NonNull<ShardHead>> {
-        tables::shard(self.header.table_offset as usize, self.header.epoch).map(NonNull::cast)
+        tables::shard(self.shards.table_offset as usize, self.shards.epoch).map(NonNull::cast)
     }
 
-    /// The shard of the calling thread, which it gets now if it has none. `None` where the shared counters stand in.
+    /// The shard of the calling thread, which it gets now if it has none, and which its entry leads to from now on. `None` where
+    /// the shared counters stand in.
     fn own_shard(&self) -> Option<NonNull<ShardHead>> {
         if let Some(shard) = self.present_shard() {
             return Some(shard);
         }
-        let (offset, epoch) = (self.header.table_offset as usize, self.header.epoch);
+        let (offset, epoch) = (self.shards.table_offset as usize, self.shards.epoch);
         tables::with_tables(|tables| {
             let entry = tables.entry(offset)?;
             // A signal handler may have been here first.
@@ -96,27 +97,83 @@ impl<C: Counter> Sharded<C> {
                 let shard = self.take_shard().ok()?;
                 tables::Entry::set(entry, tables::Entry { epoch, shard: shard.as_ptr().cast() });
             }
-            NonNull::new(entry.get().shard.cast())
+            let shard = NonNull::new(entry.get().shard)?.cast();
+            self.fill_entry(shard);
+            Some(shard)
         })
         .flatten()
     }
 
+    /// Lets the entry of the calling thread lead to its shard.
+    fn fill_entry(&self, shard: NonNull<ShardHead>) {
+        let key = self.header.key;
+        if key != 0 {
+            // SAFETY: cells lie behind the head.
+            let cells = unsafe { shard.add(1) }.cast::<C>().as_ptr().wrapping_sub(key as usize);
+            entries::fill(self.header.entry, self.header.layout.length() as u64 | key, cells.cast());
+        }
+    }
+
+    /// Adds to the thread's cell: through its entry, or as `elsewhere` does, which is handed the index with the key.
     #[inline(always)]
-    fn add(&self, value: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
-        let layout = &self.header.layout;
-        let index = layout.recording_index(value);
-        if layout.contains(index)
-            && let Some(shard) = self.present_shard()
-        {
-            // SAFETY: shards have `layout.length()` cells behind their head.
-            let wraps = add(unsafe { Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize) });
+    fn add(
+        &self,
+        logical_index: u64,
+        add: impl FnOnce(Place<C>) -> u64,
+        elsewhere: impl FnOnce(*const Header, u64),
+    ) {
+        let keyed = self.header.layout.stored_at(logical_index) | self.header.key;
+        if let Some(cells) = entries::cells(self.header.entry, keyed) {
+            // SAFETY: what is below the entry's limit is this histogram's, and in range; and the pointer is less by the key than
+            // that to the cells.
+            let wraps = add(unsafe { Place::new(cells.cast(), keyed as usize) });
             if wraps != 0 {
-                // SAFETY: alive as long as the histogram.
-                unsafe { shard.as_ref() }.tallies.add_wraps(wraps);
+                // In 2^32 records, once: by whichever thread.
+                self.header.tallies.add_wraps(wraps);
             }
         } else {
+            elsewhere(ptr::from_ref(self).cast(), keyed);
+        }
+    }
+
+    /// Counts one value, whose logical index is known.
+    #[inline(always)]
+    pub(crate) fn count_at(&self, logical_index: u64, value: u64) {
+        self.add(logical_index, C::count_alone, |header, keyed| {
             // SAFETY: our own header, with all that is behind it.
-            unsafe { Self::record_cold(ptr::from_ref(self).cast(), value, count) };
+            unsafe {
+                match (entries::COUNT, C::BITS) {
+                    (0, _) => Self::count_by_table(header, value, keyed),
+                    (_, 64) => count_64_by_table(header, value, keyed),
+                    _ => count_32_by_table(header, value, keyed),
+                }
+            }
+        });
+    }
+
+    /// Counts one value through the thread's table: for histograms beyond those that have entries, and threads whose entry is not
+    /// filled.
+    ///
+    /// # Safety
+    /// As for [`Body::from_header`].
+    #[inline(always)]
+    unsafe fn count_by_table(header: *const Header, value: u64, keyed: u64) {
+        // SAFETY: the caller's promise.
+        let this = unsafe { &*Self::from_header(header) };
+        // Out of range either way, if it was: the key does not have all the bits of an index that has wrapped around.
+        let index = keyed ^ this.header.key;
+        if this.header.layout.contains(index)
+            && let Some(shard) = this.present_shard()
+        {
+            // SAFETY: shards have `layout.length()` cells behind their head.
+            let wraps =
+                C::count_alone(unsafe { Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize) });
+            if wraps != 0 {
+                this.header.tallies.add_wraps(wraps);
+            }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { Self::record_cold(header, value, 1) };
         }
     }
 
@@ -166,6 +223,30 @@ impl<C: Counter> Sharded<C> {
     }
 }
 
+crate::start_on_a_line!(".text.picollo_count_64_by_table", ".text.picollo_count_32_by_table");
+
+/// See [`Sharded::count_by_table`]. Out of the way of records that find their entry, and with the ABI of C, as the cold path.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_count_64_by_table"))]
+unsafe extern "C" fn count_64_by_table(header: *const Header, value: u64, keyed: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { Sharded::<AtomicU64>::count_by_table(header, value, keyed) };
+}
+
+/// As [`count_64_by_table`], for cells of 32 bits.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_count_32_by_table"))]
+unsafe extern "C" fn count_32_by_table(header: *const Header, value: u64, keyed: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { Sharded::<AtomicU32>::count_by_table(header, value, keyed) };
+}
+
 impl<C: Counter> Body for Sharded<C> {
     const KIND: Kind = Kind::new(Mode::ThreadLocal, Storage::Dense, C::BITS);
 
@@ -174,9 +255,8 @@ impl<C: Counter> Body for Sharded<C> {
         size_with::<Header, AtomicU64>(size_of::<Header>() + size_of::<Shards>(), words)
     }
 
-    /// Registers it besides.
+    /// Registers it besides, and gives it an entry in the threads' storage, if there is one left.
     unsafe fn initialise(base: NonNull<Header>, header: Header, _max_bytes: usize) -> Result<()> {
-        let epoch = header.epoch;
         // SAFETY: room and alignment are the caller's promise; zeroed bytes are words already.
         unsafe {
             base.write(header);
@@ -186,8 +266,12 @@ impl<C: Counter> Body for Sharded<C> {
             for index in 0..base.as_ref().cells() {
                 shards.add(1).cast::<AtomicU64>().add(index).write(AtomicU64::new(0));
             }
-            let index = thread_registry::enter(epoch, shards)?;
-            (*base.as_ptr()).table_offset = tables::entry_offset(index) as u32;
+            let found = thread_registry::enter(shards)?;
+            // Nobody else looks at these before the histogram is made: the threads that the registry leads here ask for the epoch first.
+            (*shards.as_ptr()).epoch = found.epoch;
+            (*shards.as_ptr()).table_offset = tables::entry_offset(found.index) as u32;
+            (*base.as_ptr()).entry = entries::place(found.entry.map(|(entry, _)| entry));
+            (*base.as_ptr()).key = found.entry.map_or(0, |(_, key)| key);
         }
         Ok(())
     }
@@ -196,9 +280,9 @@ impl<C: Counter> Body for Sharded<C> {
     unsafe fn dispose(header: NonNull<Header>) {
         // SAFETY: initialised, and alive so far.
         let this = unsafe { &*Self::from_header(header.as_ptr()) };
-        thread_registry::leave(this.header.table_offset / tables::entry_offset(1) as u32);
+        thread_registry::leave(this.shards.table_offset / tables::entry_offset(1) as u32);
         // From here on no thread finds the shards: those that end do not find the histogram in the registry, and entries
-        // that are left in tables have an epoch that no histogram will have again.
+        // that are left in tables have an epoch that no histogram will have again, and those in the threads' storage an earlier key.
         let size = Self::shard_size(&this.header.layout).unwrap_or(0);
         let mut next = this.shards.all.load(Acquire);
         while let Some(shard) = NonNull::new(next) {
@@ -221,7 +305,7 @@ impl<C: Counter> Body for Sharded<C> {
 
     #[inline(always)]
     fn record(&self, value: u64) {
-        self.add(value, C::count_alone, 1);
+        self.count_at(self.header.layout.recording_logical_index(value), value);
     }
 
     fn record_batch(&self, values: &[u64]) {
@@ -291,7 +375,13 @@ impl<C: Counter> Headed for Sharded<C> {
 impl<C: Counter> Record for Sharded<C> {
     #[inline(always)]
     fn record_n(&self, value: u64, count: u64) {
-        self.add(value, |place| place.cell().add_alone(count), count);
+        let index = self.header.layout.recording_logical_index(value);
+        self.add(
+            index,
+            |place| place.cell().add_alone(count),
+            // SAFETY: our own header, with all that is behind it.
+            |header, _| unsafe { Self::record_cold(header, value, count) },
+        );
     }
 }
 

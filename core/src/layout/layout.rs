@@ -20,6 +20,10 @@ use crate::layout::bucket::Bucket;
 /// Largest scale a layout can have: the smallest block size for the smallest relative error, 1e-6.
 pub const MAX_SCALE: u32 = 19;
 
+/// No value has a larger logical index, whatever the scale.
+#[cfg(feature = "std")]
+pub(crate) const MAX_INDEX: u64 = index_of(MAX_SCALE, u64::MAX);
+
 /// Largest sum of the binary logarithms of block and unit, as in HdrHistogram.
 const MAX_UNIT: u32 = 61;
 
@@ -216,13 +220,25 @@ impl Layout {
     /// below or above: one unsigned comparison catches both.
     #[inline(always)]
     pub const fn storage_index(&self, value: u64) -> u64 {
-        self.logical_index(value).wrapping_sub(self.first_index)
+        self.stored_at(self.logical_index(value))
+    }
+
+    /// As [`Layout::logical_index`], of a value in units: for what records.
+    #[inline(always)]
+    pub(crate) const fn recording_logical_index(&self, value: u64) -> u64 {
+        index_of(self.scale, value)
     }
 
     /// As [`Layout::storage_index`], of a value in units: for what records.
     #[inline(always)]
     pub(crate) const fn recording_index(&self, value: u64) -> u64 {
-        index_of(self.scale, value).wrapping_sub(self.first_index)
+        self.stored_at(self.recording_logical_index(value))
+    }
+
+    /// The storage index of a logical one.
+    #[inline(always)]
+    pub(crate) const fn stored_at(&self, logical_index: u64) -> u64 {
+        logical_index.wrapping_sub(self.first_index)
     }
 
     /// As [`Layout::is_below`], of a value in units.

@@ -6,6 +6,7 @@
 
 mod banks;
 mod doubles;
+mod entries;
 mod sparse;
 
 use alloc::boxed::Box;

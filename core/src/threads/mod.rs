@@ -1,5 +1,7 @@
 //! What is kept for each thread.
 
+#[cfg(feature = "std")]
+pub(crate) mod entries;
 pub(crate) mod random;
 #[cfg(feature = "std")]
 pub(crate) mod shards;

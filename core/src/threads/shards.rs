@@ -27,6 +27,10 @@ pub(crate) struct Shards {
     pub(crate) all: AtomicPtr<ShardHead>,
     /// Those that have no owner.
     free: Lock<FreeList>,
+    /// No other histogram of this process had it, so that threads tell their shards apart. Not 0.
+    pub(crate) epoch: u64,
+    /// Where a thread's table has its shard of this histogram, in bytes.
+    pub(crate) table_offset: u32,
 }
 
 struct FreeList(*mut ShardHead);
@@ -36,7 +40,12 @@ unsafe impl Send for FreeList {}
 
 impl Shards {
     pub(crate) fn new() -> Shards {
-        Shards { all: AtomicPtr::new(ptr::null_mut()), free: Lock::new(FreeList(ptr::null_mut())) }
+        Shards {
+            all: AtomicPtr::new(ptr::null_mut()),
+            free: Lock::new(FreeList(ptr::null_mut())),
+            epoch: 0,
+            table_offset: 0,
+        }
     }
 
     /// Takes a free shard, if there is one, whose counts stay what they are. The lock orders the adds of the last owner before

@@ -4,28 +4,33 @@
 //! cannot ask for. So, where the C library grants it to libraries that are loaded late (glibc keeps a small reserve for
 //! them), the slot is defined and read in assembly. Elsewhere it is an ordinary thread-local variable.
 
-#[cfg(all(
-    target_os = "linux",
-    target_env = "gnu",
-    target_pointer_width = "64",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(loom, miri))
-))]
+/// A symbol of this name that another version of this crate in the same program does not have.
+#[cfg(picollo_initial_exec)]
+macro_rules! symbol {
+    ($name:literal) => {
+        concat!(
+            "picollo_thread_",
+            $name,
+            "_",
+            env!("CARGO_PKG_VERSION_MAJOR"),
+            "_",
+            env!("CARGO_PKG_VERSION_MINOR"),
+            "_",
+            env!("CARGO_PKG_VERSION_PATCH")
+        )
+    };
+}
+#[cfg(all(picollo_initial_exec, target_arch = "x86_64"))]
+pub(crate) use symbol;
+
+#[cfg(picollo_initial_exec)]
 mod chosen {
     use crate::threads::tables::{EMPTY, Table};
     use core::arch::{asm, global_asm};
 
-    /// The symbol; of a name that another version of this crate in the same program does not have.
     macro_rules! slot {
         () => {
-            concat!(
-                "picollo_thread_slot_",
-                env!("CARGO_PKG_VERSION_MAJOR"),
-                "_",
-                env!("CARGO_PKG_VERSION_MINOR"),
-                "_",
-                env!("CARGO_PKG_VERSION_PATCH")
-            )
+            symbol!("slot")
         };
     }
 
@@ -117,13 +122,7 @@ mod chosen {
     }
 }
 
-#[cfg(not(all(
-    target_os = "linux",
-    target_env = "gnu",
-    target_pointer_width = "64",
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(any(loom, miri))
-)))]
+#[cfg(not(picollo_initial_exec))]
 mod chosen {
     use crate::threads::tables::{EMPTY, ENDED, Table};
     use core::cell::Cell;

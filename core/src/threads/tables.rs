@@ -5,7 +5,7 @@
 //! entries while there is no table to use: before the thread's first, while a cold path works on it, and after the
 //! thread's destructors ran. A record that finds no entry takes the cold path, so the hot path has no other test.
 
-use crate::threads::slot;
+use crate::threads::{entries, slot};
 use core::cell::Cell;
 use core::ptr;
 
@@ -274,6 +274,8 @@ impl Tables {
     /// Gives the shards back and frees the tables.
     fn end(&self) {
         slot::set(&ENDED);
+        // Before the shards go to others.
+        entries::empty();
         let table = self.table.replace(ptr::null_mut());
         // SAFETY: the tables are ours, and nothing leads to them any more.
         unsafe {

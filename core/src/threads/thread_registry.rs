@@ -8,13 +8,18 @@ use core::ptr::NonNull;
 
 use crate::error::{Error, Result};
 use crate::platform::lock::Lock;
+use crate::threads::entries::{self, Taken};
 use crate::threads::shards::{ShardHead, Shards};
 use crate::threads::tables::{self, Entry, Table};
 
 struct Registry {
     /// The index of a histogram in every thread's table is its index here. Indices are used again, epochs never, so that
     /// an entry of an earlier histogram is told apart.
-    living: Vec<Option<(u64, NonNull<Shards>)>>,
+    living: Vec<Option<Living>>,
+    /// The epoch of the newest histogram.
+    newest: u64,
+    /// Which entries in the threads' storage are taken. A histogram that takes one is newer than all that had it before.
+    taken: Taken,
     /// No index below this one is free.
     lowest_free: usize,
     /// Where threads have their thread-local storage, in ascending order, and their newest tables. Of threads that live
@@ -22,7 +27,26 @@ struct Registry {
     threads: Vec<(usize, NonNull<Table>)>,
 }
 
-const NONE: Registry = Registry { living: Vec::new(), lowest_free: 0, threads: Vec::new() };
+/// A histogram.
+#[derive(Clone, Copy)]
+struct Living {
+    epoch: u64,
+    shards: NonNull<Shards>,
+    entry: Option<usize>,
+}
+
+/// What a histogram is found by.
+pub(crate) struct Found {
+    /// Its index in every thread's table.
+    pub(crate) index: u32,
+    /// No other histogram of this process had it. Not 0.
+    pub(crate) epoch: u64,
+    /// Its entry in every thread's storage, and its key there.
+    pub(crate) entry: Option<(usize, u64)>,
+}
+
+const NONE: Registry =
+    Registry { living: Vec::new(), newest: 0, taken: Taken::NONE, lowest_free: 0, threads: Vec::new() };
 
 // SAFETY: the pointers are followed only while the histograms are registered, and what they lead to is thread-safe.
 unsafe impl Send for Registry {}
@@ -72,8 +96,8 @@ fn with_room<T: Copy, R>(
     }
 }
 
-/// Enters a histogram. Returns its table index. Fails as [`with_room`] does.
-pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
+/// Enters a histogram. Returns what it is found by. Fails as [`with_room`] does.
+pub(crate) fn enter(shards: NonNull<Shards>) -> Result<Found> {
     with_room(
         |registry| &mut registry.living,
         |registry| {
@@ -87,9 +111,13 @@ pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
             if index == living.len() {
                 living.push(None);
             }
-            living[index] = Some((epoch, shards));
             registry.lowest_free = index + 1;
-            Ok(code)
+            registry.newest += 1;
+            let epoch = registry.newest;
+            let key = entries::key_of(epoch);
+            let entry = key.and_then(|key| Some((registry.taken.take()?, key)));
+            living[index] = Some(Living { epoch, shards, entry: entry.map(|(entry, _)| entry) });
+            Ok(Found { index: code, epoch, entry })
         },
     )
 }
@@ -99,8 +127,10 @@ pub(crate) fn enter(epoch: u64, shards: NonNull<Shards>) -> Result<u32> {
 pub(crate) fn leave(index: u32) {
     // Freed after the lock. A library that is unloaded must leave nothing behind, so the last one takes the list with it.
     let _last = with(|registry| {
-        if let Some(entry) = registry.living.get_mut(index as usize) {
-            *entry = None;
+        if let Some(living) = registry.living.get_mut(index as usize) {
+            if let Some(entry) = living.take().and_then(|living| living.entry) {
+                registry.taken.give_back(entry);
+            }
             registry.lowest_free = registry.lowest_free.min(index as usize);
         }
         while registry.living.last().is_some_and(Option::is_none) {
@@ -144,7 +174,7 @@ pub(crate) fn end_thread(place: usize, entries: &[Entry]) {
 pub(crate) fn take_back(entries: &[Entry]) {
     with(|registry| {
         for (entry, living) in entries.iter().zip(&registry.living) {
-            if let Some((epoch, shards)) = living
+            if let Some(Living { epoch, shards, .. }) = living
                 && *epoch == entry.epoch
                 && let Some(shard) = NonNull::new(entry.shard.cast::<ShardHead>())
             {

@@ -8,6 +8,7 @@ mod peers;
 mod reads;
 mod record;
 mod threads;
+mod through;
 
 use picollo_benches::Report;
 
@@ -28,6 +29,7 @@ fn main() {
     }
     record::run(&mut report);
     threads::run(&mut report);
+    through::run(&mut report);
     reads::run(&mut report);
     memory::run(&mut report);
     counters::run(&mut report);

@@ -122,6 +122,12 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         &self.header.layout
     }
 
+    /// Counts one value, whose logical index is known.
+    #[inline(always)]
+    pub(crate) fn count_at(&self, logical_index: u64, value: u64) {
+        self.add_at(self.header.layout.stored_at(logical_index), value, M::count, 1);
+    }
+
     /// Adds at the storage index of a value what was recorded value by value.
     #[inline(always)]
     fn add_few_at(&self, index: u64, value: u64, count: u64) {

@@ -13,7 +13,7 @@ fn counted(histogram: &SharedHistogram) -> (u64, u64) {
     counts(&snapshot)
 }
 
-/// A thread has the entry of a dead histogram, which two others free and make the next ones beside.
+/// A thread has the entries of histograms that two others free, each making the next one.
 #[test]
 fn taken_again() {
     model(3, || {
@@ -36,6 +36,7 @@ fn taken_again() {
             histogram.record(1);
         }
         assert_eq!(next.each_ref().map(counted), [(1, 2); 2]);
+        crate::threads::tables::end();
     });
 }
 
@@ -48,6 +49,7 @@ fn not_enough_for_all() {
             histograms.iter().for_each(|histogram| histogram.record(1));
         }
         assert_eq!(histograms.each_ref().map(counted), [(0, 2); 3]);
+        crate::threads::tables::end();
     });
 }
 

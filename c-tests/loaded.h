@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *load(void)
+static inline void *load(void)
 {
     void *const library = dlopen("libpicollo.so.0", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {

@@ -167,7 +167,8 @@ impl<C: Counter> Sharded<C> {
             && let Some(shard) = this.present_shard()
         {
             // SAFETY: shards have `layout.length()` cells behind their head.
-            let wraps = C::count_alone(unsafe { Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize) });
+            let wraps =
+                C::count_alone(unsafe { Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize) });
             if wraps != 0 {
                 this.header.tallies.add_wraps(wraps);
             }

@@ -6,6 +6,7 @@
 
 mod banks;
 mod doubles;
+mod entries;
 mod per_cpu;
 mod sparse;
 

@@ -64,7 +64,8 @@ mod chosen {
     const SIZE: usize = 16;
     /// The entries, and the limit of one that stays empty.
     const BYTES: usize = COUNT * SIZE + 8;
-    const _: () = assert!(BYTES + size_of::<usize>() <= 320, "what initial-exec storage may take, with the slot");
+    const _: () =
+        assert!(BYTES + size_of::<usize>() <= 320, "what initial-exec storage may take, with the slot");
 
     macro_rules! entries {
         () => {
@@ -166,7 +167,8 @@ mod chosen {
     }
 
     pub fn cells(place: i32, keyed: u64) -> Option<*mut u8> {
-        let (limit, cells) = ENTRIES.try_with(|entries| entries[place as usize].get()).unwrap_or(empty()[0].get());
+        let (limit, cells) =
+            ENTRIES.try_with(|entries| entries[place as usize].get()).unwrap_or(empty()[0].get());
         (keyed < limit).then_some(cells)
     }
 

@@ -11,6 +11,7 @@ mod per_cpu;
 mod reads;
 mod record;
 mod threads;
+mod through;
 
 use picollo_benches::Report;
 
@@ -34,6 +35,7 @@ fn main() {
     threads::run(&mut report);
     #[cfg(target_os = "linux")]
     per_cpu::run(&mut report);
+    through::run(&mut report);
     reads::run(&mut report);
     memory::run(&mut report);
     counters::run(&mut report);

@@ -55,7 +55,7 @@ fn judge(report: &mut Report, section: &Section) {
         ("single-writer .so / HdrHistogram_c's .so", SO, SO_HDR, 0.5),
         ("single-writer batch, AVX-512 / limit", BATCH_AVX512, LIMIT, 1.5),
         ("single-writer batch, BMI2 / limit", BATCH_BMI2, LIMIT, 2.2),
-        ("thread-local .so / single-writer .so", SO_THREAD, SO, 1.15),
+        ("thread-local .so / single-writer .so", SO_THREAD, SO, 1.10),
         ("interlocked / HdrHistogram_c, atomic", INTERLOCKED, HDR_ATOMIC, 0.55),
     ] {
         report.target(what, section.ratio(of, to), limit);

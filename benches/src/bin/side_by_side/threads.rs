@@ -150,7 +150,7 @@ fn compare(report: &mut Report, range: &str, max: u64) {
         section.reference = 1;
         if max == MAIN_RANGE && threads <= 2 {
             let what = format!("thread-local .so / single-writer .so, {threads} thread{plural}");
-            report.target(what, section.ratio(SO_THREAD, SO), 1.15);
+            report.target(what, section.ratio(SO_THREAD, SO), 1.10);
         }
         report.add(section);
     }

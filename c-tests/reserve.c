@@ -1,0 +1,125 @@
+/* Others have used up the reserve of initial-exec thread-local storage, but for what the library may take: it loads, and counts. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "loaded.h"
+#include "test.h"
+
+/* What one copy of reserve_taker.c takes; and all that the library may: its own 320 bytes, those of Rust's standard library, and what
+   aligning them costs. */
+#define TAKEN 32
+#define ALLOWED (320 + 96 + TAKEN)
+#define MOST 200
+
+static char directory[] = "/tmp/picollo-reserve-XXXXXX";
+static char taker[4096];
+
+/* Loads a copy of the taker, since a library that is loaded already is not loaded again. */
+static int take(int number)
+{
+    char path[sizeof directory + 32], block[4096];
+    ssize_t length;
+    void *library;
+    int from, to;
+    snprintf(path, sizeof path, "%s/%d.so", directory, number);
+    from = open(taker, O_RDONLY);
+    to = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700);
+    if (from < 0 || to < 0) abort();
+    while ((length = read(from, block, sizeof block)) > 0) {
+        if (write(to, block, (size_t)length) != length) abort();
+    }
+    close(from);
+    close(to);
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    unlink(path);
+    return library != NULL;
+}
+
+/* Runs a job in a process of its own. Returns its answer. */
+static int in_a_child(int (*job)(int), int argument)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) _exit(job(argument));
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int count_until_full(int most)
+{
+    int number = 0;
+    while (number < most && take(number)) number++;
+    return number;
+}
+
+/* More than have entries of their own. */
+#define HISTOGRAMS 20
+#define RECORDS 100
+
+static picollo_histogram *histograms[HISTOGRAMS];
+static void (*histogram_record)(picollo_histogram *, uint64_t);
+
+static void *record_into_all(void *unused)
+{
+    for (int i = 0; i < HISTOGRAMS * RECORDS; i++) histogram_record(histograms[i % HISTOGRAMS], 100);
+    return unused;
+}
+
+static int load_and_record(int taken)
+{
+    picollo_status (*create)(const picollo_histogram_options *, picollo_histogram **);
+    picollo_status (*summarise)(picollo_histogram *, uint32_t, picollo_summary *);
+    picollo_histogram_options options = default_options();
+    pthread_t thread;
+    void *library;
+    for (int number = 0; number < taken; number++) {
+        if (!take(number)) return 1;
+    }
+    library = dlopen("libpicollo.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return 2;
+    find(library, "picollo_histogram_create", &create);
+    find(library, "picollo_histogram_record", &histogram_record);
+    find(library, "picollo_histogram_summary", &summarise);
+    options.mode = PICOLLO_MODE_THREAD_LOCAL;
+    for (int i = 0; i < HISTOGRAMS; i++) {
+        if (create(&options, &histograms[i]) != PICOLLO_OK) return 3;
+    }
+    if (pthread_create(&thread, NULL, record_into_all, NULL) != 0) return 4;
+    record_into_all(NULL);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < HISTOGRAMS; i++) {
+        picollo_summary summary;
+        if (summarise(histograms[i], PICOLLO_VALUE_MIDPOINT, &summary) != PICOLLO_OK) return 5;
+        if (summary.total_count != 2 * RECORDS) return 6;
+    }
+    return 0;
+}
+
+static void the_library_takes_no_more_than_it_may(void)
+{
+    const int all = in_a_child(count_until_full, MOST);
+    if (all == MOST || all * TAKEN < ALLOWED) {
+        puts("SKIPPED: this C library has another way to load what has such storage");
+        return;
+    }
+    CHECK_U64(0, (uint64_t)in_a_child(load_and_record, all - ALLOWED / TAKEN));
+    /* With all of it gone the loader says so, so there was no more than that. */
+    CHECK_U64(2, (uint64_t)in_a_child(load_and_record, all));
+}
+
+int main(int count, char **arguments)
+{
+    (void)count;
+    /* Beside this program. */
+    snprintf(taker, sizeof taker, "%s", arguments[0]);
+    if (strrchr(taker, '/') == NULL) return 2;
+    strcpy(strrchr(taker, '/') + 1, "libreserve_taker.so");
+    if (mkdtemp(directory) == NULL) return 2;
+    RUN(the_library_takes_no_more_than_it_may);
+    rmdir(directory);
+    return report();
+}

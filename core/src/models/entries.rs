@@ -1,0 +1,73 @@
+//! Entries in the threads' storage: taken again, and of threads that ended. See `threads::entries`. Models have two.
+
+use loom::thread;
+
+use super::{counts, create, model, snapshot};
+use crate::cells::kind::Mode;
+use crate::handle::shared::SharedHistogram;
+use crate::snapshot::snapshot::Since;
+
+fn counted(histogram: &SharedHistogram) -> (u64, u64) {
+    let mut snapshot = snapshot(*histogram.layout());
+    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    counts(&snapshot)
+}
+
+/// A thread has the entries of histograms that two others free, each making the next one.
+#[test]
+fn taken_again() {
+    model(3, || {
+        let first = create(Mode::ThreadLocal, 64);
+        let another = create(Mode::ThreadLocal, 64);
+        first.record(0);
+        another.record(0);
+        let others = [first, another].map(|histogram| {
+            thread::spawn(move || {
+                drop(histogram);
+                let next = create(Mode::ThreadLocal, 64);
+                next.record(1);
+                crate::threads::tables::end();
+                next
+            })
+        });
+        let next = others.map(|other| other.join().unwrap());
+        for histogram in &next {
+            histogram.record(0);
+            histogram.record(1);
+        }
+        assert_eq!(next.each_ref().map(counted), [(1, 2); 2]);
+        crate::threads::tables::end();
+    });
+}
+
+/// Histograms beyond those that have entries go through the table, beside those that have.
+#[test]
+fn not_enough_for_all() {
+    model(3, || {
+        let histograms = [(); 3].map(|()| create(Mode::ThreadLocal, 64));
+        for _ in 0..2 {
+            histograms.iter().for_each(|histogram| histogram.record(1));
+        }
+        assert_eq!(histograms.each_ref().map(counted), [(0, 2); 3]);
+        crate::threads::tables::end();
+    });
+}
+
+/// What a thread records after its end is beside its shard, which the next one has already.
+#[test]
+fn a_record_after_the_end() {
+    model(3, || {
+        let histogram = create(Mode::ThreadLocal, 64);
+        let late = {
+            let histogram = histogram.clone();
+            thread::spawn(move || {
+                histogram.record(1);
+                crate::threads::tables::end();
+                histogram.record(1);
+            })
+        };
+        histogram.recorder().unwrap().record(1);
+        late.join().unwrap();
+        assert_eq!(counted(&histogram), (0, 3));
+    });
+}

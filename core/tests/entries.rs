@@ -1,0 +1,142 @@
+//! Thread-local histograms that come and go, against counts kept beside: threads keep entries of dead histograms in their storage,
+//! which the next ones take again. See `threads::entries` in the sources.
+#![cfg(feature = "std")]
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use picollo_core::{Mode, Options, SharedHistogram, Since, Snapshot};
+
+/// Random numbers, the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// A thread that lives on, and does what it is sent, one thing at a time.
+struct Worker(Sender<Box<dyn FnOnce() + Send>>);
+
+impl Worker {
+    fn new() -> Worker {
+        let (sender, jobs) = channel::<Box<dyn FnOnce() + Send>>();
+        thread::spawn(move || jobs.into_iter().for_each(|job| job()));
+        Worker(sender)
+    }
+
+    fn run(&self, job: impl FnOnce() + Send + 'static) {
+        let (done, is_done) = channel();
+        let job = move || {
+            job();
+            done.send(()).unwrap();
+        };
+        self.0.send(Box::new(job)).unwrap();
+        is_done.recv().unwrap();
+    }
+}
+
+/// A histogram, and what it ought to have counted.
+struct Judged {
+    histogram: SharedHistogram,
+    counts: BTreeMap<u64, u64>,
+    below: u64,
+    above: u64,
+}
+
+impl Judged {
+    fn new(random: &mut Random) -> Judged {
+        let min_trackable = [0, 0, 1, 700, 1 << 20][random.below(5) as usize];
+        let max_trackable = min_trackable + [1, 100, 100_000, 1 << 40][random.below(4) as usize];
+        let options = Options {
+            mode: Mode::ThreadLocal,
+            counter_bits: [32, 64][random.below(2) as usize],
+            relative_error: [0.1, 0.01][random.below(2) as usize],
+            min_trackable,
+            max_trackable,
+            ..Options::default()
+        };
+        let histogram = SharedHistogram::create(&options).unwrap();
+        Judged { histogram, counts: BTreeMap::new(), below: 0, above: 0 }
+    }
+
+    fn record(&mut self, random: &mut Random, worker: &Worker) {
+        let layout = *self.histogram.layout();
+        let values: Vec<u64> = (0..1 + random.below(4))
+            .map(|_| match random.below(4) {
+                0 => random.below(layout.min_trackable() + 1),
+                1 => layout.max_trackable() + random.below(1 << 30),
+                _ => {
+                    layout.min_trackable() + random.below(layout.max_trackable() - layout.min_trackable() + 1)
+                }
+            })
+            .collect();
+        for &value in &values {
+            match layout.bucket_of(value) {
+                Some(bucket) => *self.counts.entry(bucket.storage_index).or_default() += 1,
+                None if value < layout.min_trackable() => self.below += 1,
+                None => self.above += 1,
+            }
+        }
+        let (histogram, how) = (self.histogram.clone(), random.below(8));
+        worker.run(move || match how {
+            0 => histogram.record_batch(&values),
+            1 => values.iter().for_each(|&value| histogram.record_n(value, 1)),
+            2 | 3 => values.iter().for_each(|&value| histogram.record_out_of_line(value)),
+            _ => values.iter().for_each(|&value| histogram.record(value)),
+        });
+    }
+
+    fn judge(&self) {
+        let mut snapshot = Snapshot::boxed(*self.histogram.layout()).unwrap();
+        self.histogram.update(&mut snapshot, Since::Reset).unwrap();
+        let buckets = snapshot.recorded_buckets();
+        let counts: BTreeMap<u64, u64> = buckets.map(|bucket| (bucket.storage_index, bucket.count)).collect();
+        assert_eq!(counts, self.counts);
+        let all = snapshot.counts();
+        assert_eq!((all.underflow, all.overflow, all.lost), (self.below, self.above, 0));
+    }
+}
+
+/// Some have entries, more have none, and entries go from one to the next, in threads that know of the last owner and in others
+/// that do not.
+#[test]
+fn what_takes_an_entry_again_counts_its_own_values() {
+    let mut random = Random(1);
+    let workers = [(); 3].map(|()| Worker::new());
+    let mut living: Vec<Judged> = Vec::new();
+    for step in 0..if cfg!(miri) { 300 } else { 30_000 } {
+        // Now few, now more than there are entries.
+        let most = if step / 1000 % 2 == 0 { 3 } else { 24 };
+        match random.below(10) {
+            0 if living.len() < most => living.push(Judged::new(&mut random)),
+            0 | 1 if !living.is_empty() => {
+                let at = random.below(living.len() as u64) as usize;
+                living.swap_remove(at).judge();
+            }
+            _ if !living.is_empty() => {
+                let at = random.below(living.len() as u64) as usize;
+                let worker = &workers[random.below(workers.len() as u64) as usize];
+                living[at].record(&mut random, worker);
+            }
+            _ => living.push(Judged::new(&mut random)),
+        }
+    }
+    living.iter().for_each(Judged::judge);
+}
+
+/// Every one of more histograms than there are entries has its own, and keeps it while the others go.
+#[test]
+fn those_without_an_entry_count_as_well() {
+    let mut random = Random(2);
+    let worker = Worker::new();
+    let mut living: Vec<Judged> = (0..40).map(|_| Judged::new(&mut random)).collect();
+    while !living.is_empty() {
+        living.iter_mut().for_each(|judged| judged.record(&mut random, &worker));
+        let at = random.below(living.len() as u64) as usize;
+        living.swap_remove(at).judge();
+    }
+}

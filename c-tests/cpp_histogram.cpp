@@ -192,8 +192,9 @@ static void bad_input()
 
 static void modes()
 {
-    for (const picollo::mode mode : {picollo::mode::interlocked, picollo::mode::per_thread}) {
-        picollo::histogram histogram = must(picollo::histogram::create(picollo::options().mode(mode).counter_bits(32)));
+    for (const picollo::mode mode : {picollo::mode::interlocked, picollo::mode::per_thread, picollo::mode::per_cpu}) {
+        const unsigned bits = mode == picollo::mode::per_cpu ? 64 : 32;
+        picollo::histogram histogram = must(picollo::histogram::create(picollo::options().mode(mode).counter_bits(bits)));
         std::vector<std::thread> threads;
         for (int t = 0; t < 3; t++) {
             threads.emplace_back([&] {

@@ -75,7 +75,9 @@ static int has_area(void)
 static void lose_area(void)
 {
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(SYS_rseq)
-    if (has_area()) CHECK(syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, 32, 1, 0x53053053) == 0);
+    /* The kernel takes it back by the size that it was registered with. */
+    for (unsigned size = 32; has_area() && size < 1024; size += 4)
+        syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, size, 1, 0x53053053);
 #endif
     CHECK(!has_area());
 }

@@ -115,6 +115,8 @@ full_relro() { grep -q 'GNU_RELRO' <<<"$segments" && grep -qE 'BIND_NOW|FLAGS_1.
 stack() { grep 'GNU_STACK' <<<"$segments" | grep -q ' RW ' || { grep STACK <<<"$segments"; return 1; }; }
 no_run_path() { ! grep -E 'RPATH|RUNPATH' <<<"$dynamic"; }
 write_or_execute() { ! grep -E '^ *LOAD' <<<"$segments" | grep ' RWE '; }
+# See docs/threads.md: threads that recorded by CPU have left an address inside it with the kernel.
+stays_loaded() { grep -q 'FLAGS_1.*NODELETE' <<<"$dynamic" || { echo "$dynamic"; return 1; }; }
 # Anything else that it needs is somebody's burden at installation.
 dependencies() { ! sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" | grep -vE '^(libc|libgcc_s|libm|ld-linux-x86-64)\.so\.[0-9]+$'; }
 
@@ -126,6 +128,7 @@ check "full RELRO" full_relro
 check "no executable stack" stack
 check "no run path" no_run_path
 check "nothing both writable and executable" write_or_execute
+check "stays loaded after dlclose" stays_loaded
 check "needs the C library and the unwinder only" dependencies
 
 # compare OLD NEW: additions are fine.

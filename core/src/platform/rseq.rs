@@ -22,6 +22,7 @@ pub(crate) type Table = [AtomicPtr<AtomicU64>];
 
 /// What became of an addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(not(any(picollo_rseq, loom)), allow(dead_code, reason = "nothing is added there"))]
 pub(crate) enum Added {
     /// It was done.
     Done,

@@ -75,12 +75,13 @@ fn pin(cpu: usize) {
 fn unregister() {
     const UNREGISTER: libc::c_int = 1;
     const SIGNATURE: u32 = 0x5305_3053;
-    // SAFETY: the area that the C library registered, of the size that it registers.
+    // SAFETY: the area that the C library registered; the kernel refuses any other size than the one that it was registered with.
     unsafe {
         let thread: usize;
         asm!("mov {}, qword ptr fs:[0]", out(reg) thread);
         let area = thread.wrapping_add(AREA.load(Relaxed));
-        assert_eq!(libc::syscall(libc::SYS_rseq, area, 32, UNREGISTER, SIGNATURE), 0);
+        let mut sizes = (32..1024).step_by(4);
+        assert!(sizes.any(|size| libc::syscall(libc::SYS_rseq, area, size, UNREGISTER, SIGNATURE) == 0));
     }
     assert_eq!(cpu(), None);
 }
@@ -186,6 +187,34 @@ fn a_thread_without_an_area_adds_nothing() {
         assert_eq!((count(&untouched, 0), add(&untouched, 0, 1)), (false, Added::Not));
     }
     assert_eq!(shards.total(), 0);
+}
+
+/// Runs something step by step: each instruction is followed by a signal.
+fn step_through<R>(work: impl FnOnce() -> R) -> R {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: the handler does nothing. The trap flag is that of this thread, and is taken back.
+    unsafe {
+        libc::signal(libc::SIGTRAP, nothing as *const () as libc::sighandler_t);
+        asm!("pushfq", "or qword ptr [rsp], 0x100", "popfq");
+        let result = work();
+        asm!("pushfq", "and qword ptr [rsp], ~0x100", "popfq");
+        result
+    }
+}
+
+/// The kernel is told of every sequence that is used; of the control it is not.
+#[test]
+fn what_is_interrupted_adds_nothing() {
+    if !is_there() {
+        return;
+    }
+    let shards = Shards::new();
+    // SAFETY: so many cells.
+    let [one, several, untold] = step_through(|| unsafe {
+        [count(&shards.0, 0), add(&shards.0, 0, 2) != Added::Not, count_untold(&shards.0, 0)]
+    });
+    assert_eq!([one, several, untold], [false, false, true]);
+    assert_eq!(shards.total(), 1);
 }
 
 #[test]

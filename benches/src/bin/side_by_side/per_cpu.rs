@@ -74,7 +74,7 @@ pub fn run(report: &mut Report) {
     let through_singles: Vec<_> = (0..MOST).map(|_| through(Mode::SingleWriter)).collect();
     let (through_per_cpu, through_thread) = (through(Mode::PerCpu), through(Mode::ThreadLocal));
 
-    fn each<'a>(values: &'a [u64], histogram: &SharedHistogram) {
+    fn each(values: &[u64], histogram: &SharedHistogram) {
         opaque(values).iter().for_each(|&value| histogram.record(value));
     }
     const SINGLE: &str = "picollo, a single-writer histogram for each";

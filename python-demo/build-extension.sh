@@ -29,7 +29,8 @@ headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 
 mkdir -p "$out"
 # shellcheck disable=SC2086 # flags are words
-"$compiler" -std=c11 -O2 -Wall -Wextra -Werror -fPIC -fvisibility=hidden ${CFLAGS:-} -I"$headers" -c "$source" -o "$module.o"
-"$compiler" -shared "$module.o" -o "$module.new"
-rm "$module.o"
-mv "$module.new" "$module"
+"$compiler" -std=c11 -O2 -Wall -Wextra -Werror -fPIC -fvisibility=hidden ${CFLAGS:-} -I"$headers" -c "$source" -o "$module.$$.o"
+"$compiler" -shared "$module.$$.o" -o "$module.$$"
+rm "$module.$$.o"
+# At once, as another run may be at it, too.
+mv "$module.$$" "$module"

@@ -18,8 +18,8 @@ class Scope:
     """Times a ``with`` block and records the result, also when the block raises. ``async with`` does the same; either way the
     time in which the task waits for others is part of it.
 
-    The clock is read last on entry and first on exit, in the library; some 70 ns of Python's own overhead stay in the result, about
-    half a microsecond through ctypes. A scope can be kept and entered again, one use at a time; recursion, other threads and
+    The clock is read last on entry and first on exit, in the library; some tens of nanoseconds of overhead stay in the result,
+    about half a microsecond through ctypes. A scope can be kept and entered again, one use at a time; recursion, other threads and
     other tasks need one each.
     """
 

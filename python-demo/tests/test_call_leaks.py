@@ -121,3 +121,12 @@ def test_references_are_given_back() -> None:
     after = references()
     # Immortal objects have a constant; others may gain some in passing, but none a call.
     assert all(abs(now - then) < 100 for now, then in zip(after, before)), list(zip(map(type, watched), before, after))
+
+
+def test_cycles_through_handles_are_collected() -> None:
+    histogram = Histogram(0.1, max=100)
+    histogram._pointer.back = histogram
+    reference = weakref.ref(histogram)
+    del histogram
+    gc.collect()
+    assert reference() is None

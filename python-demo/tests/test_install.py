@@ -50,7 +50,7 @@ def has_setuptools() -> None:
 def can_compile() -> bool:
     """Whether the extension module can be built here."""
     return (
-        shutil.which("cc") is not None
+        shutil.which((sysconfig.get_config_var("CC") or "cc").split()[0]) is not None
         and Path(sysconfig.get_path("include"), "Python.h").is_file()
         and not sysconfig.get_config_var("Py_GIL_DISABLED")
     )

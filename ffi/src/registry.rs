@@ -48,6 +48,13 @@ pub const PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF: u32 = 2;
 /// exponential histograms.
 pub const PICOLLO_EXPOSITION_OTLP: u32 = 3;
 
+const _: () = assert!(
+    PICOLLO_EXPOSITION_OPENMETRICS == Exposition::OpenMetrics as u32
+        && PICOLLO_EXPOSITION_PROMETHEUS_TEXT == Exposition::PrometheusText as u32
+        && PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == Exposition::PrometheusProtobuf as u32
+        && PICOLLO_EXPOSITION_OTLP == Exposition::Otlp as u32
+);
+
 /// Do not tell since when there are counts: no _created.
 pub const PICOLLO_METRIC_NO_CREATED: u32 = 1 << 0;
 /// Prometheus is to have a native histogram, of exponential buckets, in its Protocol Buffers. Servers that read these then

@@ -156,7 +156,7 @@ impl Read {
     }
 }
 
-fn prometheus_families(registry: &Registry) -> Vec<Message> {
+fn prometheus_families(registry: &mut Registry) -> Vec<Message> {
     let bytes = registry.encode_to_vec(Exposition::PrometheusProtobuf).unwrap();
     let (mut bytes, mut families) = (&bytes[..], Vec::new());
     while !bytes.is_empty() {
@@ -307,7 +307,7 @@ fn stand_in(layout: &Layout, value: u64) -> f64 {
 }
 
 /// Checks all formats of a registry with one histogram against naive counting. Returns the schema.
-fn check_against(stand_ins: &[f64], registry: &Registry, finest: i64, max_buckets: usize) -> i64 {
+fn check_against(stand_ins: &[f64], registry: &mut Registry, finest: i64, max_buckets: usize) -> i64 {
     let family = &prometheus_families(registry)[0];
     let (classic, read) = prometheus_histogram(&family.messages(4)[0].message(7));
     for (bound, count) in classic {
@@ -372,7 +372,7 @@ proptest! {
         registry.update(0).unwrap();
         let finest = (i64::from(layout.scale()) - 3).min(8);
         let max_buckets = match max_buckets { 0 => 320, other => other as usize };
-        check_against(&stand_ins, &registry, finest, max_buckets);
+        check_against(&stand_ins, &mut registry, finest, max_buckets);
     }
 
     /// Doubles of all magnitudes and both signs.
@@ -396,7 +396,7 @@ proptest! {
         let metric = Metric { name: "x", native: true, max_buckets, ..Metric::default() };
         registry.add_double(&histogram, &metric, &[]).unwrap();
         registry.update(0).unwrap();
-        check_against(&stand_ins, &registry, 3, if max_buckets == 0 { 320 } else { 5 });
+        check_against(&stand_ins, &mut registry, 3, if max_buckets == 0 { 320 } else { 5 });
     }
 }
 
@@ -413,7 +413,7 @@ fn powers_of_two_belong_below() {
     let mut registry = Registry::new();
     registry.add(&histogram, &Metric { name: "x", native: true, ..Metric::default() }, &[]).unwrap();
     registry.update(0).unwrap();
-    let metric = prometheus_families(&registry)[0].messages(4)[0].message(7);
+    let metric = prometheus_families(&mut registry)[0].messages(4)[0].message(7);
     let read = prometheus_histogram(&metric).1.unwrap();
     // 2^6 buckets each power of two; 2^(148.6 / 64) = 5.
     assert_eq!((read.schema, read.positive), (6, vec![(128, 1), (149, 1)]));
@@ -449,7 +449,7 @@ fn answers_are_as_good_as_documented() {
             .add(&histogram, &Metric { name: "x", native: true, divisor: 1e9, ..Metric::default() }, &[])
             .unwrap();
         registry.update(0).unwrap();
-        let metric = prometheus_families(&registry)[0].messages(4)[0].message(7);
+        let metric = prometheus_families(&mut registry)[0].messages(4)[0].message(7);
         assert_eq!(prometheus_histogram(&metric).1.unwrap().schema, schema, "{error} {octaves}");
     }
 }
@@ -488,7 +488,7 @@ fn everything_of_a_metric_is_there() {
     registry.set_exemplars(total, planted).unwrap();
     registry.update(9_000_000_000).unwrap();
 
-    let families = prometheus_families(&registry);
+    let families = prometheus_families(&mut registry);
     let heads: Vec<_> = families.iter().map(|of| (of.text(1), of.text(2), of.uint(3), of.text(5))).collect();
     let head =
         |name: &str, help: &str, kind, unit: &str| (name.to_owned(), help.to_owned(), kind, unit.to_owned());
@@ -662,7 +662,7 @@ fn counts_beyond_what_formats_hold() {
     let mut registry = Registry::new();
     registry.add(&histogram, &Metric { name: "x", native: true, ..Metric::default() }, &[]).unwrap();
     registry.update(0).unwrap();
-    let families = prometheus_families(&registry);
+    let families = prometheus_families(&mut registry);
     let read = prometheus_histogram(&families[0].message(4).message(7)).1.unwrap();
     assert_eq!(read.total, i64::MAX as u64);
     assert_eq!(families[1].message(4).message(3).double(1), 2f64.powi(62), "what is lost");
@@ -670,7 +670,7 @@ fn counts_beyond_what_formats_hold() {
 
 #[test]
 fn an_empty_registry() {
-    let registry = Registry::new();
-    assert!(prometheus_families(&registry).is_empty());
+    let mut registry = Registry::new();
+    assert!(prometheus_families(&mut registry).is_empty());
     assert!(otlp_metrics(&registry.encode_to_vec(Exposition::Otlp).unwrap()).1.is_empty());
 }

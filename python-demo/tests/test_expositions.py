@@ -14,7 +14,7 @@ from picollo import DoubleHistogram, Histogram, Registry
 
 pytest.importorskip("google.protobuf", reason="protobuf is not installed")
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, unknown_fields  # noqa: E402
 from google.protobuf.internal.decoder import _DecodeVarint32 as varint  # type: ignore[attr-defined] # noqa: E402
 
 #: Of io.prometheus.client: name, number, type, repeated.
@@ -87,7 +87,7 @@ def families(raw: bytes) -> Dict[str, Any]:
         length, at = varint(raw, at)
         family = MetricFamily.FromString(raw[at : at + length])
         at += length
-        assert not family.UnknownFields() if hasattr(family, "UnknownFields") else True
+        assert not len(unknown_fields.UnknownFieldSet(family)), family
         found[family.name] = family
     assert at == len(raw)
     return found

@@ -1,10 +1,12 @@
 //! What was taken of a histogram: its recorded buckets, and what expositions want to know of them.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::exponential::{Edges, Exponential};
 use super::keys::Keys;
 use super::memory::{copy_of, push};
+use super::number::Number;
 use crate::doubles::{DoubleSnapshot, Entry};
 use crate::error::{Error, Result};
 use crate::layout::layout::Layout;
@@ -26,6 +28,8 @@ pub struct Distribution {
     edges: Edges,
     /// As they are written, ascending.
     pub(super) bounds: Vec<f64>,
+    /// The same, as text has them.
+    pub(super) bound_texts: Vec<String>,
     /// For each bound the key behind the last that it includes.
     limits: Vec<i32>,
     /// Ascending, with what was out of range.
@@ -75,6 +79,7 @@ impl Distribution {
             },
             edges: Edges::of(&keys, divisor)?,
             bounds: copy_of(bounds)?,
+            bound_texts: Vec::new(),
             limits,
             entries: Vec::new(),
             cumulative: copy_of(&[0; MAX_BOUNDS][..bounds.len()])?,
@@ -84,7 +89,10 @@ impl Distribution {
             lost: 0,
             not_finite: 0,
         };
-        distribution.bounds.iter_mut().for_each(|bound| *bound /= divisor);
+        for bound in &mut distribution.bounds {
+            *bound /= divisor;
+            push(&mut distribution.bound_texts, Number(*bound).to_text()?)?;
+        }
         distribution.count(Beside::default());
         Ok(distribution)
     }
@@ -218,7 +226,7 @@ fn total_and_sum(entries: &mut [Entry], lost: &mut u64, weight: impl Fn(i32, u64
             entry.count = MOST - total;
         }
         total += entry.count;
-        sum = sum.saturating_add(weight(entry.key, entry.count));
+        sum += weight(entry.key, entry.count);
     }
     (total, sum)
 }

@@ -2,10 +2,13 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::distribution::Distribution;
 use super::memory::{push, text};
 use super::name;
+use super::output::Output;
+use super::text::Escaped;
 use crate::error::{Error, Result};
 
 /// What kind of number a metric is.
@@ -60,7 +63,11 @@ pub enum Value {
 
 /// Names and values, sorted by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Labels(Vec<Label>);
+pub(super) struct Labels {
+    labels: Vec<Label>,
+    /// As text has them, each with a comma behind it: most of what is written are labels.
+    listed: String,
+}
 
 /// A label's name as it was given, the same for Prometheus, and its value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -84,7 +91,25 @@ impl Labels {
         if labels.windows(2).any(|pair| pair[0].plain_name == pair[1].plain_name) {
             return Err(Error::InvalidArgument);
         }
-        Ok(Labels(labels))
+        let mut listed = String::new();
+        listed
+            .try_reserve_exact(Output::length_of(|out| write_labels(&labels, out)))
+            .map_err(|_| Error::OutOfMemory)?;
+        write_labels(&labels, &mut listed);
+        Ok(Labels { labels, listed })
+    }
+
+    /// As text has them, each with a comma behind it.
+    pub(super) fn listed(&self) -> &str {
+        &self.listed
+    }
+}
+
+/// Neither an output nor a text with room for it fails.
+fn write_labels(labels: &[Label], out: &mut impl fmt::Write) {
+    for label in labels {
+        let value = Escaped { text: &label.value, quotes: true };
+        let _ = write!(out, "{}=\"{value}\",", label.plain_name);
     }
 }
 
@@ -92,7 +117,7 @@ impl core::ops::Deref for Labels {
     type Target = [Label];
 
     fn deref(&self) -> &[Label] {
-        &self.0
+        &self.labels
     }
 }
 

@@ -36,6 +36,9 @@ impl TryFrom<u32> for Exposition {
 }
 
 impl Exposition {
+    /// How many there are.
+    pub(super) const NUMBER: usize = 4;
+
     /// What HTTP calls the format.
     pub const fn content_type(self) -> &'static str {
         match self {

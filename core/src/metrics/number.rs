@@ -1,10 +1,26 @@
 //! Numbers in texts.
 
+use alloc::string::String;
 use core::fmt::{self, Display, Write};
+
+use super::memory::text;
+use crate::error::Result;
+use crate::format::buffer::BufferWriter;
 
 /// A number as the standard's canonical numbers are written, those of Go: the shortest digits that read back as the same
 /// double, with a decimal point from 0.0001 to 100000.0, with an exponent of two digits beyond.
 pub(super) struct Number(pub(super) f64);
+
+impl Number {
+    /// The text, in memory of its own.
+    pub(super) fn to_text(&self) -> Result<String> {
+        let mut bytes = [0; 32];
+        let mut buffer = BufferWriter::new(&mut bytes);
+        // A buffer does not fail, and no number is longer.
+        let _ = write!(buffer, "{self}");
+        text(buffer.as_str())
+    }
+}
 
 impl Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,9 +42,9 @@ impl Display for Number {
         }
         // Longest: sign, 17 digits, point, sign and exponent.
         let mut bytes = [0; 32];
-        let mut text = crate::format::buffer::BufferWriter::new(&mut bytes);
-        write!(text, "{value:e}")?;
-        let (digits, exponent) = text.as_str().split_once('e').unwrap_or((text.as_str(), "0"));
+        let mut shortest = BufferWriter::new(&mut bytes);
+        write!(shortest, "{value:e}")?;
+        let (digits, exponent) = shortest.as_str().split_once('e').unwrap_or((shortest.as_str(), "0"));
         let (sign, exponent) = match exponent.strip_prefix('-') {
             Some(exponent) => ('-', exponent),
             None => ('+', exponent),

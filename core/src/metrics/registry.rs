@@ -58,6 +58,8 @@ pub struct Registry {
     last_id: u64,
     /// When the last update was.
     updated_unix_nanos: u64,
+    /// How long each format is, where that was asked for since anything changed.
+    lengths: [Option<usize>; Exposition::NUMBER],
 }
 
 /// Memory that updates use again and again.
@@ -93,6 +95,7 @@ impl Registry {
             scratch: Scratch { snapshots: Vec::new(), doubles: DoubleSnapshot::new(), entries: Vec::new() },
             last_id: 0,
             updated_unix_nanos: 0,
+            lengths: [None; Exposition::NUMBER],
         }
     }
 
@@ -200,6 +203,7 @@ impl Registry {
             }
         }
         self.last_id += 1;
+        self.lengths = [None; Exposition::NUMBER];
         Ok(self.last_id)
     }
 
@@ -214,6 +218,7 @@ impl Registry {
     /// Takes a metric out. Whether it was there. Handles of counters and gauges go on, and nobody reads them.
     pub fn remove(&mut self, id: u64) -> bool {
         let Some((family, at)) = self.position(id) else { return false };
+        self.lengths = [None; Exposition::NUMBER];
         self.families[family].points.remove(at);
         self.sources[family].remove(at);
         if self.sources[family].is_empty() {
@@ -232,6 +237,7 @@ impl Registry {
         if self.families[family].kind == MetricKind::Gauge {
             return Err(Error::Unsupported);
         }
+        self.lengths = [None; Exposition::NUMBER];
         exemplars.sort_by_key(|exemplar| exemplar.unix_nanos);
         self.families[family].points[at].exemplars = exemplars;
         Ok(())
@@ -257,6 +263,7 @@ impl Registry {
     /// others are taken nevertheless.
     pub fn update(&mut self, now_unix_nanos: u64) -> Result<()> {
         let mut result = Ok(());
+        self.lengths = [None; Exposition::NUMBER];
         let members = self.sources.iter().flatten();
         for (member, point) in members.zip(self.families.iter_mut().flat_map(|family| &mut family.points)) {
             match member.source.read(&mut point.value, &mut self.scratch) {
@@ -285,9 +292,9 @@ impl Registry {
     /// all tells how many are needed.
     ///
     /// A microsecond or less for each bucket and metric; allocates nothing.
-    pub fn encode(&self, format: Exposition, bytes: &mut [u8]) -> usize {
+    pub fn encode(&mut self, format: Exposition, bytes: &mut [u8]) -> usize {
         let write = |out: &mut Output| format.write(&self.families, self.updated_unix_nanos, out);
-        let length = Output::length_of(write);
+        let length = *self.lengths[format as usize].get_or_insert_with(|| Output::length_of(write));
         if let Some(bytes) = bytes.get_mut(..length)
             && length > 0
         {
@@ -297,7 +304,7 @@ impl Registry {
     }
 
     /// [`Registry::encode`] into new memory. [`Error::OutOfMemory`].
-    pub fn encode_to_vec(&self, format: Exposition) -> Result<Vec<u8>> {
+    pub fn encode_to_vec(&mut self, format: Exposition) -> Result<Vec<u8>> {
         let length = self.encode(format, &mut []);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length).map_err(|_| Error::OutOfMemory)?;

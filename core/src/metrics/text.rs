@@ -98,15 +98,18 @@ fn write_histogram(
     dialect: Dialect,
     out: &mut (impl Write + ?Sized),
 ) -> fmt::Result {
-    let labels = Listed(&point.labels);
     let mut lower = f64::NEG_INFINITY;
-    for (&bound, count) in distribution.bounds.iter().zip(&distribution.cumulative) {
-        write!(out, "{name}_bucket{{{labels}le=\"{}\"}} {count}", Number(bound))?;
+    let bounds =
+        distribution.bounds.iter().zip(&distribution.bound_texts).map(|(&bound, text)| (bound, &**text));
+    let bounds = bounds.chain([(f64::INFINITY, "+Inf")]);
+    for ((bound, text), count) in bounds.zip(distribution.cumulative.iter().chain([&distribution.total])) {
+        for part in [name, "_bucket{", point.labels.listed(), "le=\"", text, "\"} "] {
+            out.write_str(part)?;
+        }
+        write!(out, "{count}")?;
         write_exemplar(point.exemplar_in(lower, bound), dialect, out)?;
         lower = bound;
     }
-    write!(out, "{name}_bucket{{{labels}le=\"+Inf\"}} {}", distribution.total)?;
-    write_exemplar(point.exemplar_in(lower, f64::INFINITY), dialect, out)?;
     let labels = Braced(&point.labels);
     if dialect == Dialect::Prometheus || !distribution.has_negative() {
         writeln!(out, "{name}_count{labels} {}", distribution.total)?;
@@ -171,39 +174,22 @@ impl Display for Count {
     }
 }
 
-/// Labels, each followed by a comma.
-struct Listed<'a>(&'a Labels);
-
-impl Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|label| write_label(f, label, ","))
-    }
-}
-
 /// All labels in braces; nothing where there are none.
 struct Braced<'a>(&'a Labels);
 
 impl Display for Braced<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((last, others)) = self.0.split_last() else { return Ok(()) };
+        let Some(listed) = self.0.listed().strip_suffix(',') else { return Ok(()) };
         f.write_str("{")?;
-        others.iter().try_for_each(|label| write_label(f, label, ","))?;
-        write_label(f, last, "}")
+        f.write_str(listed)?;
+        f.write_str("}")
     }
 }
 
-fn write_label(f: &mut fmt::Formatter<'_>, label: &super::family::Label, end: &str) -> fmt::Result {
-    f.write_str(&label.plain_name)?;
-    f.write_str("=\"")?;
-    Escaped { text: &label.value, quotes: true }.fmt(f)?;
-    f.write_str("\"")?;
-    f.write_str(end)
-}
-
 /// A text on one line; with its quotes escaped, or without.
-struct Escaped<'a> {
-    text: &'a str,
-    quotes: bool,
+pub(super) struct Escaped<'a> {
+    pub(super) text: &'a str,
+    pub(super) quotes: bool,
 }
 
 impl Display for Escaped<'_> {

@@ -467,20 +467,20 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern int picollo_registry_add_counter(
-            RegistryHandle registry, PicolloMetricOptions* metric, out IntPtr result, ulong* outId);
+            RegistryHandle registry, PicolloMetricOptions* metric, out MetricCounterHandle result, ulong* outId);
 
         [DllImport(Library)]
         internal static extern int picollo_registry_add_gauge(
-            RegistryHandle registry, PicolloMetricOptions* metric, out IntPtr result, ulong* outId);
+            RegistryHandle registry, PicolloMetricOptions* metric, out MetricGaugeHandle result, ulong* outId);
 
         [DllImport(Library)]
         internal static extern void picollo_metric_counter_add(IntPtr counter, ulong count);
 
         [DllImport(Library)]
-        internal static extern int picollo_metric_counter_read(IntPtr counter, ulong* result);
+        internal static extern int picollo_metric_counter_read(MetricCounterHandle counter, ulong* result);
 
         [DllImport(Library)]
-        internal static extern IntPtr picollo_metric_counter_retain(IntPtr counter);
+        internal static extern IntPtr picollo_metric_counter_retain(MetricCounterHandle counter);
 
         [DllImport(Library)]
         internal static extern void picollo_metric_counter_free(IntPtr counter);
@@ -492,10 +492,10 @@ namespace Picollo.Native
         internal static extern void picollo_metric_gauge_add(IntPtr gauge, double value);
 
         [DllImport(Library)]
-        internal static extern int picollo_metric_gauge_read(IntPtr gauge, double* result);
+        internal static extern int picollo_metric_gauge_read(MetricGaugeHandle gauge, double* result);
 
         [DllImport(Library)]
-        internal static extern IntPtr picollo_metric_gauge_retain(IntPtr gauge);
+        internal static extern IntPtr picollo_metric_gauge_retain(MetricGaugeHandle gauge);
 
         [DllImport(Library)]
         internal static extern void picollo_metric_gauge_free(IntPtr gauge);

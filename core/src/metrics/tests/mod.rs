@@ -31,7 +31,7 @@ fn text(registry: &Registry) -> String {
     text
 }
 
-fn plain_text(registry: &Registry) -> String {
+fn plain_text(registry: &mut Registry) -> String {
     String::from_utf8(registry.encode_to_vec(Exposition::PrometheusText).unwrap()).unwrap()
 }
 

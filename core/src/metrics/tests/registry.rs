@@ -127,7 +127,7 @@ busy_seconds_total{queue=\"a\"} 2.5
 # TYPE queue_length gauge
 queue_length{queue=\"a\"} 39999.5
 ";
-    assert_eq!(plain_text(&registry), expected);
+    assert_eq!(plain_text(&mut registry), expected);
     // Handles outlive their metrics and the registry.
     assert!(registry.remove(id) && registry.len() == 3);
     counter.add(1);
@@ -192,7 +192,7 @@ y_total 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
     assert_eq!(text(&registry), expected);
     registry.set_exemplars(id, std::vec![Exemplar::new(5.5, 0, &[]).unwrap()]).unwrap();
     assert!(text(&registry).contains("x_bucket{le=\"10.0\"} 0 # {} 5.5\n"));
-    assert!(!plain_text(&registry).contains(" # "));
+    assert!(!plain_text(&mut registry).contains(" # "));
     // Names and values have at most 128 characters, whatever their bytes.
     assert!(Exemplar::new(1.0, 0, &[("trace", &"\u{e9}".repeat(123))]).is_ok());
     for (value, label) in [(1.0, ("trace", &*"e".repeat(124))), (f64::NAN, ("a", "")), (1.0, ("le", ""))] {

@@ -405,6 +405,25 @@ static void registries()
     /* The histogram is held, though its owner is gone. */
     CHECK(text.find("request_seconds_count{method=\"GET\"} 3\n") != std::string::npos);
     CHECK(text.find("skew_count 1\n") != std::string::npos && text.find("skew_created") == std::string::npos);
+    picollo::metric counted;
+    counted.name = "hits";
+    std::uint64_t hits_id = 0;
+    picollo::metric_counter hits = must(registry.add_counter(counted, &hits_id));
+    FAILS(invalid_argument, registry.add_counter(counted));
+    counted.name = "depth";
+    picollo::metric_gauge depth = must(registry.add_gauge(counted));
+    FAILS(invalid_argument, registry.add_gauge(counted));
+    hits.add();
+    hits.add(4);
+    depth.set(2);
+    depth.add(-3.5);
+    CHECK(hits.value() == 5 && depth.value() == -1.5);
+    must(registry.update());
+    const std::vector<unsigned char> plain = must(registry.encode(picollo::exposition::prometheus_text));
+    const std::string lines(plain.begin(), plain.end());
+    CHECK(lines.find("\nhits_total 5\n") != std::string::npos && lines.find("\ndepth -1.5\n") != std::string::npos);
+    CHECK(!must(registry.encode(picollo::exposition::otlp)).empty());
+    must(registry.remove(hits_id));
     must(registry.remove(id));
     FAILS(invalid_argument, registry.remove(id));
     CHECK(must(registry.text()).find("GET") == std::string::npos);

@@ -211,7 +211,7 @@ SIZE(picollo_label, 2 * P);
 AT(picollo_label, name, 0);
 AT(picollo_label, value, P);
 
-SIZE(picollo_metric_options, 32 + 4 * P);
+SIZE(picollo_metric_options, 40 + 4 * P);
 AT(picollo_metric_options, struct_size, 0);
 AT(picollo_metric_options, flags, 4);
 AT(picollo_metric_options, divisor, 8);
@@ -221,6 +221,8 @@ AT(picollo_metric_options, name, 32);
 AT(picollo_metric_options, help, 32 + P);
 AT(picollo_metric_options, unit, 32 + 2 * P);
 AT(picollo_metric_options, labels, 32 + 3 * P);
+AT(picollo_metric_options, max_buckets, 32 + 4 * P);
+AT(picollo_metric_options, reserved, 36 + 4 * P);
 
 SIZE(picollo_benchmark_options, 80);
 AT(picollo_benchmark_options, struct_size, 0);
@@ -378,7 +380,9 @@ static_assert(PICOLLO_PICTURE_PERCENTILES == 0 && PICOLLO_PICTURE_DENSITY == 1 &
                   PICOLLO_THEME_AUTO == 0 && PICOLLO_THEME_LIGHT == 1 && PICOLLO_THEME_DARK == 2,
               "pictures");
 static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 && PICOLLO_SCALABLE_THRESHOLD_BITS == 13 &&
-                  PICOLLO_METRIC_NO_CREATED == 1 && PICOLLO_EXPOSITION_OPENMETRICS == 0,
+                  PICOLLO_METRIC_NO_CREATED == 1 && PICOLLO_METRIC_NATIVE == 2 && PICOLLO_METRIC_SINCE_RESET == 4 &&
+                  PICOLLO_EXPOSITION_OPENMETRICS == 0 && PICOLLO_EXPOSITION_PROMETHEUS_TEXT == 1 &&
+                  PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == 2 && PICOLLO_EXPOSITION_OTLP == 3,
               "doubles, counters and metrics");
 
 static void asserted_by_the_compiler(void)

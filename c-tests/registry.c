@@ -112,9 +112,12 @@ static void what_is_refused(void)
     metric = metric_of("y", NULL, 0);
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add(registry, histogram, &metric, descending, 2, NULL));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_double(registry, doubles, &metric, infinite, 2, NULL));
-    metric.flags = 1u << 1;
+    metric.flags = PICOLLO_METRIC_SINCE_RESET << 1;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
     metric.flags = 0;
+    metric.reserved = 1;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
+    metric.reserved = 0;
     metric.struct_size = 8;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
     metric.struct_size = sizeof metric;
@@ -228,7 +231,7 @@ static void a_segment_whose_writer_starts_again(void)
     } generations[] = {{1000, 70, "\nlatency_count 70\n"}, {5, 30, "\nlatency_count 30\n"}, {400, 0, "\nlatency_count 0\n"}};
     picollo_histogram_options options = default_options();
     picollo_registry *const registry = registry_of();
-    const picollo_metric_options metric = metric_of("latency", NULL, 0);
+    picollo_metric_options metric = metric_of("latency", NULL, 0);
     FILE *const file = tmpfile();
     size_t size = 0, align = 0;
     void *place = NULL;
@@ -238,6 +241,7 @@ static void a_segment_whose_writer_starts_again(void)
         if (file != NULL) fclose(file);
         return;
     }
+    metric.flags = PICOLLO_METRIC_SINCE_RESET;
     options.max_trackable = 1000;
     CHECK_OK(picollo_histogram_required_size(&options, &size, &align));
     CHECK(file != NULL && ftruncate(fileno(file), (off_t)size) == 0);
@@ -265,6 +269,127 @@ static void a_segment_whose_writer_starts_again(void)
     fclose(file);
 }
 
+/* A reset changes nothing, unless asked for. */
+static void since_the_beginning(void)
+{
+    picollo_registry *const registry = registry_of();
+    picollo_histogram *const histogram = create(0.01, 0, 100000);
+    picollo_metric_options metric = metric_of("all", NULL, 0);
+    char *text;
+    CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
+    metric.name = "some";
+    metric.flags = PICOLLO_METRIC_SINCE_RESET;
+    CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
+    picollo_histogram_record_n(histogram, 5, 7);
+    CHECK_OK(picollo_histogram_reset(histogram));
+    picollo_histogram_record(histogram, 5);
+    CHECK_OK(picollo_registry_update(registry));
+    text = text_of(registry);
+    CHECK(strstr(text, "\nall_count 8\n") != NULL && strstr(text, "\nsome_count 1\n") != NULL);
+    free(text);
+    picollo_histogram_free(histogram);
+    picollo_registry_free(registry);
+}
+
+static void *count(void *counter)
+{
+    for (int i = 0; i < 10000; i++) picollo_metric_counter_add((picollo_metric_counter *)counter, 2);
+    return NULL;
+}
+
+static void counters_and_gauges(void)
+{
+    picollo_registry *const registry = registry_of();
+    picollo_metric_options metric = metric_of("hits_total", NULL, 0);
+    picollo_metric_counter *counter = NULL;
+    picollo_metric_gauge *gauge = NULL;
+    pthread_t thread;
+    uint64_t id = 0, hits = 0;
+    double depth = 0;
+    char *text;
+    metric.flags = PICOLLO_METRIC_NO_CREATED;
+    CHECK_OK(picollo_registry_add_counter(registry, &metric, &counter, &id));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_counter(registry, &metric, &counter, NULL));
+    metric.name = "queue.depth";
+    CHECK_OK(picollo_registry_add_gauge(registry, &metric, &gauge, NULL));
+    CHECK(pthread_create(&thread, NULL, count, counter) == 0);
+    (void)count(counter);
+    CHECK(pthread_join(thread, NULL) == 0);
+    picollo_metric_gauge_set(gauge, 3);
+    picollo_metric_gauge_add(gauge, -0.5);
+    CHECK_OK(picollo_registry_update(registry));
+    text = text_of(registry);
+    CHECK_TEXT("# TYPE hits counter\nhits_total 40000\n# TYPE queue_depth gauge\nqueue_depth 2.5\n# EOF\n", text);
+    free(text);
+    /* In any order: what is left counts on. */
+    CHECK(picollo_metric_counter_retain(counter) == counter && picollo_metric_counter_retain(NULL) == NULL);
+    CHECK(picollo_metric_gauge_retain(gauge) == gauge && picollo_metric_gauge_retain(NULL) == NULL);
+    CHECK_OK(picollo_registry_remove(registry, id));
+    picollo_metric_counter_free(counter);
+    picollo_registry_free(registry);
+    picollo_metric_gauge_free(gauge);
+    picollo_metric_counter_add(counter, 1);
+    picollo_metric_gauge_add(gauge, 1);
+    CHECK_OK(picollo_metric_counter_read(counter, &hits));
+    CHECK_OK(picollo_metric_gauge_read(gauge, &depth));
+    CHECK(hits == 40001 && depth == 3.5);
+    picollo_metric_counter_free(counter);
+    picollo_metric_gauge_free(gauge);
+}
+
+/* All formats, in two passes; what is in them is for the tests in Rust and Python. */
+static void formats(void)
+{
+    picollo_registry *const registry = registry_of();
+    picollo_histogram *const histogram = create(0.01, 0, 100000);
+    picollo_metric_options metric = metric_of("latency", NULL, 0);
+    size_t lengths[4] = {0}, length = 0;
+    unsigned char bytes[8192];
+    metric.flags = PICOLLO_METRIC_NATIVE | PICOLLO_METRIC_NO_CREATED;
+    metric.max_buckets = 4;
+    CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
+    for (uint64_t i = 0; i < 1000; i++) picollo_histogram_record(histogram, i * i);
+    CHECK_OK(picollo_registry_update(registry));
+    for (uint32_t format = PICOLLO_EXPOSITION_OPENMETRICS; format <= PICOLLO_EXPOSITION_OTLP; format++) {
+        CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_registry_encode(registry, format, NULL, 0, &lengths[format]));
+        memset(bytes, 0x5a, sizeof bytes);
+        CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_registry_encode(registry, format, bytes, lengths[format] - 1, &length));
+        CHECK(length == lengths[format] && bytes[0] == 0x5a);
+        CHECK_OK(picollo_registry_encode(registry, format, bytes, sizeof bytes, &length));
+        CHECK(length == lengths[format] && bytes[length] == 0x5a && bytes[0] != 0x5a);
+    }
+    CHECK(lengths[PICOLLO_EXPOSITION_PROMETHEUS_TEXT] + strlen("# EOF\n") == lengths[PICOLLO_EXPOSITION_OPENMETRICS]);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_encode(registry, PICOLLO_EXPOSITION_OTLP + 1, NULL, 0, &length));
+    picollo_histogram_free(histogram);
+    picollo_registry_free(registry);
+}
+
+static void negotiation(void)
+{
+    static const struct {
+        const char *accept, *content_type;
+        uint32_t format;
+    } cases[] = {
+        {NULL, "text/plain; version=0.0.4; charset=utf-8", PICOLLO_EXPOSITION_PROMETHEUS_TEXT},
+        {"\xff;q=\xfe", "text/plain; version=0.0.4; charset=utf-8", PICOLLO_EXPOSITION_PROMETHEUS_TEXT},
+        {"application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+         "application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores", PICOLLO_EXPOSITION_OPENMETRICS},
+        {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,*/*;q=0.1",
+         "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited",
+         PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t format = 77;
+        size_t length = 0;
+        char type[128];
+        CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_registry_negotiate(cases[i].accept, &format, NULL, 0, &length));
+        CHECK(format == 77 && length == strlen(cases[i].content_type));
+        CHECK_OK(picollo_registry_negotiate(cases[i].accept, &format, type, sizeof type, &length));
+        CHECK(format == cases[i].format);
+        CHECK_TEXT(cases[i].content_type, type);
+    }
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
@@ -273,5 +398,9 @@ int main(int argc, char **argv)
     RUN(what_is_refused);
     RUN(any_thread);
     RUN(a_segment_whose_writer_starts_again);
+    RUN(since_the_beginning);
+    RUN(counters_and_gauges);
+    RUN(formats);
+    RUN(negotiation);
     return report();
 }

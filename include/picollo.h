@@ -244,8 +244,14 @@ typedef struct picollo_histogram_array picollo_histogram_array;
 /** Reads a log of histograms (.hlog) that is in the caller's memory. Not counted: it is freed once. */
 typedef struct picollo_log_reader picollo_log_reader;
 
+/** A counter of a registry: a counted reference, which picollo_metric_counter_free gives back. */
+typedef struct picollo_metric_counter picollo_metric_counter;
+
+/** A gauge of a registry: a counted reference, which picollo_metric_gauge_free gives back. */
+typedef struct picollo_metric_gauge picollo_metric_gauge;
+
 /**
- * Histograms with names and labels. Not counted: it is freed once. All calls may be made from any threads at once. In
+ * Histograms, counters and gauges with names and labels. Not counted: it is freed once. All calls may be made from any threads at once. In
  * the child of a fork it can be used, unless another thread of the parent was in the middle of a call with it: then all
  * calls but picollo_registry_free are refused with PICOLLO_ERR_FORKED, for ever.
  */
@@ -2800,7 +2806,7 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
                                              size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
- * Registries: histograms with names and labels, written for Prometheus and its like.
+ * Registries: histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like.
  *
  *     picollo_registry *registry;
  *     const picollo_label labels[] = {{"method", "GET"}};
@@ -2827,8 +2833,30 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
 
 /** OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8. */
 #define PICOLLO_EXPOSITION_OPENMETRICS 0
+/** Prometheus' text, text/plain; version=0.0.4; charset=utf-8. */
+#define PICOLLO_EXPOSITION_PROMETHEUS_TEXT 1
+
+/**
+ * Prometheus' Protocol Buffers, application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;
+ * encoding=delimited. Native histograms, where PICOLLO_METRIC_NATIVE asks for them, are in no other.
+ */
+#define PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF 2
+
+/**
+ * OpenTelemetry's protocol, OTLP, application/x-protobuf: an ExportMetricsServiceRequest with cumulative counts and
+ * exponential histograms.
+ */
+#define PICOLLO_EXPOSITION_OTLP 3
 /** Do not tell since when there are counts: no _created. */
 #define PICOLLO_METRIC_NO_CREATED (1 << 0)
+
+/**
+ * Prometheus is to have a native histogram, of exponential buckets, in its Protocol Buffers. Servers that read these then
+ * drop the buckets at bounds, with whatever is built on them, unless they are told to keep both.
+ */
+#define PICOLLO_METRIC_NATIVE (1 << 1)
+/** Write the counts since the histogram's last reset rather than since it was made. To collectors each reset is a restart. */
+#define PICOLLO_METRIC_SINCE_RESET (1 << 2)
 
 /**
  * A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
@@ -2857,8 +2885,9 @@ typedef struct picollo_metric_options {
     /** Since when there are counts, in nanoseconds since 1970. 0: now. */
     uint64_t created_unix_nanos;
     /**
-     * Letters, digits, underscores and colons, and no digit first: request_seconds. Several histograms may have one name,
-     * with different labels.
+     * Letters, digits, underscores and colons, and no digit first: request_seconds. Dots, hyphens and slashes are
+     * OpenTelemetry's; Prometheus sees underscores for them. Several metrics of one kind may have one name, with different
+     * labels.
      */
     const char *name;
     /** What it means, for people; the same for all of one name. */
@@ -2867,10 +2896,14 @@ typedef struct picollo_metric_options {
     const char *unit;
     /** The labels, in any order. */
     const picollo_label *labels;
+    /** How many exponential buckets may have counts; where there are more, they become coarser. 0: 320; UINT32_MAX: any number. */
+    uint32_t max_buckets;
+    /** 0. */
+    uint32_t reserved;
 } picollo_metric_options;
 
 /** Options that ask for nothing but the defaults: picollo_metric_options options = PICOLLO_METRIC_OPTIONS_INIT; */
-#define PICOLLO_METRIC_OPTIONS_INIT {sizeof(picollo_metric_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL}
+#define PICOLLO_METRIC_OPTIONS_INIT {sizeof(picollo_metric_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0}
 
 /**
  * Makes a registry of nothing.
@@ -2896,13 +2929,14 @@ void picollo_registry_free(picollo_registry *registry);
 /**
  * Adds a histogram. Until the next update it is written as empty.
  *
- * Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. With a length of 0
+ * Requires: bounds leads to length values, ascending, up to 500: the largest values of the buckets, as recorded. With a length of 0
  *   there are those one below each power of four in the histogram's range, which are exact. out_id is for
  *   picollo_registry_remove, or NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, histogram, metric, and with a length above 0 bounds and
  *   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
- *   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where help or
- *   unit differ from those of the same name; and for a name that is written for another, as x_count is beside x;
+ *   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where kind,
+ *   help or unit differ from those of the same name; and for a name that is written for another, as x_count is beside x
+ *   and a_b is for a.b;
  *   PICOLLO_ERR_UNSUPPORTED for unknown flags and fields; PICOLLO_ERR_OUT_OF_MEMORY;
  *   PICOLLO_ERR_FORKED. Nothing has changed then.
  * Ownership: the registry holds a reference to the histogram, until it is removed or the registry freed.
@@ -2953,9 +2987,10 @@ picollo_status picollo_registry_remove(picollo_registry *registry,
                                        uint64_t id);
 
 /**
- * Takes the counts of all histograms since their resets, while others record and reset. Each is of one moment; they are
- * read one after the other. Where counts went down, because of a reset or a collection, the metric is written as created
- * at the update before.
+ * Takes the counts of all metrics, while others record and reset: of histograms since they were made, so that no reset
+ * reaches a collector (but see PICOLLO_METRIC_SINCE_RESET). Each is of one moment; they are read one after the other. Where
+ * counts went down nevertheless, because a histogram of doubles was collected, the metric is written as created at the
+ * update before.
  *
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_BUSY, against competing resets, and
  *   PICOLLO_ERR_OUT_OF_MEMORY, when that was so for one of them: it keeps what was taken before, and the others are
@@ -2972,7 +3007,7 @@ picollo_status picollo_registry_update(picollo_registry *registry);
  * text.
  *
  * Requires: format is PICOLLO_EXPOSITION_...; buffer has capacity bytes. Between asking for the length and writing there
- *   must be neither an update nor another histogram, or the length may differ.
+ *   must be neither an update nor another metric, or the length may differ.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (format); PICOLLO_ERR_FORKED.
  * Threads: any thread.
@@ -2985,6 +3020,167 @@ picollo_status picollo_registry_encode(const picollo_registry *registry,
                                        void *buffer,
                                        size_t capacity,
                                        size_t *out_length);
+
+/**
+ * Finds the format for a request by its header Accept, and the Content-Type of the answer. Of what the header has, that
+ * with the largest q is taken, and of several the first; where it has nothing of ours, it is Prometheus' text. OTLP is never
+ * the answer: it is sent, not scraped.
+ *
+ * Requires: accept is NUL-terminated, of any bytes, or NULL for a request without; buffer has capacity bytes, of which 128 are
+ *   enough.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (out_format, out_length, and buffer with a
+ *   capacity above 0).
+ * Threads: any thread.
+ * Cost: some nanoseconds a byte; allocates nothing.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_registry_negotiate(const char *accept,
+                                          uint32_t *out_format,
+                                          char *buffer,
+                                          size_t capacity,
+                                          size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Counters and gauges: what a registry has beside histograms.
+ *
+ *     picollo_metric_counter *requests;
+ *     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+ *     metric.name = "requests";
+ *     picollo_registry_add_counter(registry, &metric, &requests, NULL);
+ *     for each request:
+ *         picollo_metric_counter_add(requests, 1)
+ *     picollo_metric_counter_free(requests)
+ *
+ * Each is one word on a cache line of its own. Where many threads count all the time, give each its own, with a label.
+ */
+
+/**
+ * Adds a new counter, at zero, to a registry. Its name may end with _total, which is no part of it.
+ *
+ * Requires: out_id is for picollo_registry_remove, or NULL. Of the metric, max_buckets and the flags that are about histograms
+ *   mean nothing.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, metric, out); otherwise as picollo_registry_add.
+ * Ownership: *out is the caller's, for picollo_metric_counter_free; the registry holds a reference of its own.
+ * Threads: any thread.
+ * Cost: allocates copies of what it is given, and 128 bytes.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_registry_add_counter(picollo_registry *registry,
+                                            const picollo_metric_options *metric,
+                                            picollo_metric_counter **out,
+                                            uint64_t *out_id);
+
+/**
+ * Adds a new gauge, at zero, to a registry.
+ *
+ * Requires: as picollo_registry_add_counter.
+ * Returns: as picollo_registry_add_counter.
+ * Ownership: *out is the caller's, for picollo_metric_gauge_free; the registry holds a reference of its own.
+ * Threads: any thread.
+ * Cost: as picollo_registry_add_counter.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_registry_add_gauge(picollo_registry *registry,
+                                          const picollo_metric_options *metric,
+                                          picollo_metric_gauge **out,
+                                          uint64_t *out_id);
+
+/**
+ * Adds to a counter, modulo 2^64.
+ *
+ * Requires: counter is not NULL; this is not checked.
+ * Threads: any thread, signal handlers.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+void picollo_metric_counter_add(picollo_metric_counter *counter, uint64_t count);
+
+/**
+ * Reads a counter while others count.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (counter, out).
+ * Threads: any thread.
+ * Cost: a load.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_metric_counter_read(const picollo_metric_counter *counter, uint64_t *out);
+
+/**
+ * Makes one reference more to a counter, so that each of two owners may free it.
+ *
+ * Returns: counter, the same handle; NULL for NULL.
+ * Ownership: a reference of the caller's own, for picollo_metric_counter_free.
+ * Threads: any thread.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+picollo_metric_counter *picollo_metric_counter_retain(picollo_metric_counter *counter);
+
+/**
+ * Gives back one reference. The counter goes on being written while a registry has it. NULL is allowed and does nothing.
+ *
+ * Requires: counter is not used any more by whoever gives it back.
+ * Threads: any thread.
+ * Cost: frees the memory when it was the last reference.
+ * Since: 0.1
+ */
+void picollo_metric_counter_free(picollo_metric_counter *counter);
+
+/**
+ * Sets a gauge.
+ *
+ * Requires: gauge is not NULL; this is not checked.
+ * Threads: any thread, signal handlers.
+ * Cost: a store.
+ * Since: 0.1
+ */
+void picollo_metric_gauge_set(picollo_metric_gauge *gauge, double value);
+
+/**
+ * Adds to a gauge, also what is negative. Of several threads that add at once, nothing is lost.
+ *
+ * Requires: gauge is not NULL; this is not checked.
+ * Threads: any thread, signal handlers.
+ * Cost: a compare-and-swap, again where another thread came first.
+ * Since: 0.1
+ */
+void picollo_metric_gauge_add(picollo_metric_gauge *gauge, double value);
+
+/**
+ * Reads a gauge while others set it.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (gauge, out).
+ * Threads: any thread.
+ * Cost: a load.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_metric_gauge_read(const picollo_metric_gauge *gauge, double *out);
+
+/**
+ * Makes one reference more to a gauge, so that each of two owners may free it.
+ *
+ * Returns: gauge, the same handle; NULL for NULL.
+ * Ownership: a reference of the caller's own, for picollo_metric_gauge_free.
+ * Threads: any thread.
+ * Cost: an atomic addition.
+ * Since: 0.1
+ */
+picollo_metric_gauge *picollo_metric_gauge_retain(picollo_metric_gauge *gauge);
+
+/**
+ * Gives back one reference. The gauge goes on being written while a registry has it. NULL is allowed and does nothing.
+ *
+ * Requires: gauge is not used any more by whoever gives it back.
+ * Threads: any thread.
+ * Cost: frees the memory when it was the last reference.
+ * Since: 0.1
+ */
+void picollo_metric_gauge_free(picollo_metric_gauge *gauge);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Counters of one word that many threads share.

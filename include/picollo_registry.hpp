@@ -1,4 +1,5 @@
-/* Histograms with names and labels, written as OpenMetrics text, in C++17; and counters that threads share. Include picollo.hpp. */
+/* Histograms, counters and gauges with names and labels, written for Prometheus and OpenTelemetry, in C++17; and counters that threads
+ * share. Include picollo.hpp. */
 #ifndef PICOLLO_REGISTRY_HPP
 #define PICOLLO_REGISTRY_HPP
 
@@ -30,6 +31,65 @@ struct metric {
     std::chrono::system_clock::time_point created = {};
     /** Whether to tell since when there are counts. */
     bool writes_created = true;
+    /** Whether Prometheus is to have a native histogram where its format has them. */
+    bool native = false;
+    /** How many exponential buckets may have counts before they become coarser; 0: 320. */
+    std::uint32_t max_buckets = 0;
+    /** Whether to write the counts since the last reset rather than all. */
+    bool since_reset = false;
+};
+
+/** The formats of a registry. */
+enum class exposition : std::uint32_t {
+    openmetrics = PICOLLO_EXPOSITION_OPENMETRICS,
+    prometheus_text = PICOLLO_EXPOSITION_PROMETHEUS_TEXT,
+    prometheus_protobuf = PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF,
+    otlp = PICOLLO_EXPOSITION_OTLP
+};
+
+/** A number that only grows, of a registry, which it may outlive. Any thread may call. */
+class metric_counter {
+public:
+    explicit metric_counter(picollo_metric_counter *owned) noexcept : handle_(owned) {}
+
+    /** One atomic addition. */
+    void add(std::uint64_t count = 1) noexcept { picollo_metric_counter_add(native(), count); }
+
+    std::uint64_t value() const noexcept
+    {
+        std::uint64_t count = 0;
+        /* Refuses NULL alone. */
+        static_cast<void>(picollo_metric_counter_read(native(), &count));
+        return count;
+    }
+
+    picollo_metric_counter *native() const noexcept { return handle_.get(); }
+
+private:
+    detail::handle<picollo_metric_counter, picollo_metric_counter_free> handle_;
+};
+
+/** A number that goes up and down, of a registry, which it may outlive. Any thread may call. */
+class metric_gauge {
+public:
+    explicit metric_gauge(picollo_metric_gauge *owned) noexcept : handle_(owned) {}
+
+    void set(double value) noexcept { picollo_metric_gauge_set(native(), value); }
+    /** Also what is negative. */
+    void add(double value) noexcept { picollo_metric_gauge_add(native(), value); }
+
+    double value() const noexcept
+    {
+        double number = 0;
+        /* Refuses NULL alone. */
+        static_cast<void>(picollo_metric_gauge_read(native(), &number));
+        return number;
+    }
+
+    picollo_metric_gauge *native() const noexcept { return handle_.get(); }
+
+private:
+    detail::handle<picollo_metric_gauge, picollo_metric_gauge_free> handle_;
 };
 
 /** Histograms with names and labels, of which it holds references. Any thread may call. */
@@ -68,9 +128,31 @@ public:
         });
     }
 
+    /** Adds a new counter. Its number goes to id, for remove. */
+    outcome<metric_counter> add_counter(const metric &known_as, std::uint64_t *id = nullptr)
+    {
+        picollo_metric_counter *made = nullptr;
+        const picollo_status code = status_of(known_as, [&](const picollo_metric_options *native_metric) {
+            return picollo_registry_add_counter(native(), native_metric, &made, id);
+        });
+        if (code != PICOLLO_OK) return detail::fail<metric_counter>(code);
+        return metric_counter(made);
+    }
+
+    /** Adds a new gauge. As add_counter. */
+    outcome<metric_gauge> add_gauge(const metric &known_as, std::uint64_t *id = nullptr)
+    {
+        picollo_metric_gauge *made = nullptr;
+        const picollo_status code = status_of(known_as, [&](const picollo_metric_options *native_metric) {
+            return picollo_registry_add_gauge(native(), native_metric, &made, id);
+        });
+        if (code != PICOLLO_OK) return detail::fail<metric_gauge>(code);
+        return metric_gauge(made);
+    }
+
     outcome<void> remove(std::uint64_t id) { return detail::done(picollo_registry_remove(native(), id)); }
 
-    /** Takes the counts of all histograms since their resets, while others record and reset. */
+    /** Takes the counts of all metrics, of histograms since they were made, while others record and reset. */
     outcome<void> update() { return detail::done(picollo_registry_update(native())); }
 
     /** What the last update has taken, as OpenMetrics text. Allocates. */
@@ -81,11 +163,36 @@ public:
         });
     }
 
+    /** What the last update has taken, in a format, some of which are no text. Allocates. */
+    outcome<std::vector<unsigned char>> encode(exposition format) const
+    {
+        std::vector<unsigned char> bytes;
+        std::size_t length = 0;
+        picollo_status code;
+        /* Again where another thread has added to it meanwhile. */
+        do {
+            bytes.resize(length);
+            code = picollo_registry_encode(native(), static_cast<std::uint32_t>(format), bytes.data(), bytes.size(), &length);
+        } while (code == PICOLLO_ERR_BUFFER_TOO_SMALL);
+        if (code != PICOLLO_OK) return detail::fail<std::vector<unsigned char>>(code);
+        bytes.resize(length);
+        return bytes;
+    }
+
     picollo_registry *native() const noexcept { return handle_.get(); }
 
 private:
     template <class Add>
     static outcome<std::uint64_t> added(const metric &known_as, Add &&add)
+    {
+        std::uint64_t id = 0;
+        const picollo_status code =
+            status_of(known_as, [&](const picollo_metric_options *native_metric) { return add(native_metric, &id); });
+        return detail::filled(code, id);
+    }
+
+    template <class Add>
+    static picollo_status status_of(const metric &known_as, Add &&add)
     {
         std::vector<picollo_label> labels;
         /* The library copies what it is given, but sees no further than a NUL. */
@@ -95,7 +202,9 @@ private:
             labels.push_back({label.first.c_str(), label.second.c_str()});
         }
         picollo_metric_options options = PICOLLO_METRIC_OPTIONS_INIT;
-        options.flags = known_as.writes_created ? 0 : PICOLLO_METRIC_NO_CREATED;
+        options.flags = (known_as.writes_created ? 0 : PICOLLO_METRIC_NO_CREATED) | (known_as.native ? PICOLLO_METRIC_NATIVE : 0) |
+            (known_as.since_reset ? PICOLLO_METRIC_SINCE_RESET : 0);
+        options.max_buckets = known_as.max_buckets;
         /* Zero is the library's word for one, and no divisor. */
         options.divisor = known_as.divisor == 0 ? std::nan("") : known_as.divisor;
         options.labels = labels.data();
@@ -104,9 +213,7 @@ private:
         options.name = known_as.name.c_str();
         options.help = known_as.help.c_str();
         options.unit = known_as.unit.c_str();
-        std::uint64_t id = 0;
-        const picollo_status code = whole ? add(&options, &id) : PICOLLO_ERR_INVALID_ARGUMENT;
-        return detail::filled(code, id);
+        return whole ? add(&options) : PICOLLO_ERR_INVALID_ARGUMENT;
     }
 
     static bool no_nul(const std::string &text) noexcept { return text.find('\0') == std::string::npos; }

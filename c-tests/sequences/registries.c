@@ -20,6 +20,7 @@ struct registered {
         const struct double_model *double_model;
         uint64_t bounds[BOUNDS];
         double double_bounds[BOUNDS], divisor;
+        int since_reset;
         size_t length;
         struct taken taken;
     } entries[ENTRIES];
@@ -62,13 +63,15 @@ static void update_entry(struct entry *entry)
         struct counts now = {0};
         entry->taken.exact = entry->model->exact;
         if (!entry->taken.exact) return;
-        subtract_counts(&now, &entry->model->raw, &entry->model->base);
+        static const struct counts none = {0};
+        subtract_counts(&now, &entry->model->raw, entry->since_reset ? &entry->model->base : &none);
         for (size_t i = 0; i < now.length; i++) take(entry, now.list[i].lower + bucket_step(rule, now.list[i].lower) / 2, now.list[i].count);
         take(entry, rule->lowest > 0 ? rule->lowest - 1 : 0, now.below);
         /* How far above, nobody knows: at +Inf only. */
         entry->taken.total += now.above;
         entry->taken.sum += (rule->highest == UINT64_MAX ? (long double)rule->highest : (long double)rule->highest + 1) * now.above;
-        entry->taken.exact = now.lost == 0;
+        /* More than 2^63 - 1 are not told whole. */
+        entry->taken.exact = now.lost == 0 && entry->taken.total <= INT64_MAX;
         forget_counts(&now);
     } else {
         const struct observations *const now = &entry->double_model->now;
@@ -161,7 +164,7 @@ static void op_write(struct world *world)
     /* There is none at the end. */
     text[length] = 0;
     SAME(length, strlen(text));
-    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_encode(registered->registry, 1 + (uint32_t)choose(world, 100), NULL, 0, &length));
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_encode(registered->registry, 4 + (uint32_t)choose(world, 100), NULL, 0, &length));
     for (size_t i = 0; i < ENTRIES; i++) {
         if (registered->entries[i].name == NULL) continue;
         check_entry(world, text, &registered->entries[i]);
@@ -205,7 +208,7 @@ static void refuse(struct world *world, picollo_registry *registry, picollo_hist
     uint64_t id;
     switch (choose(world, 9)) {
     case 0: metric.struct_size = (uint32_t)choose(world, sizeof metric); break;
-    case 1: metric.flags = 2u << choose(world, 31); expected = PICOLLO_ERR_UNSUPPORTED; break;
+    case 1: metric.flags = 8u << choose(world, 29); expected = PICOLLO_ERR_UNSUPPORTED; break;
     case 2: metric.name = which == 0 ? "" : which == 1 ? "9x" : NO_TEXT; metric.unit = NULL; break;
     case 3: metric.labels = labels[which]; metric.labels_length = which == 2 ? 2 : 1; break;
     case 4: metric.labels = NULL; expected = PICOLLO_ERR_NULL_POINTER; break;
@@ -244,7 +247,9 @@ static void op_add(struct world *world)
     metric.name = added.name->name;
     metric.help = added.name->help;
     metric.unit = added.name->unit;
-    metric.flags = (uint32_t)choose(world, 2);
+    metric.flags = (uint32_t)choose(world, 8);
+    metric.max_buckets = (uint32_t)choose(world, 400);
+    added.since_reset = (metric.flags & PICOLLO_METRIC_SINCE_RESET) != 0;
     metric.divisor = divisors[choose(world, 4)];
     metric.created_unix_nanos = choose(world, 0);
     added.divisor = metric.divisor == 0 ? 1 : metric.divisor;

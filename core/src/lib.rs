@@ -64,7 +64,10 @@ pub use layout::bucket::{Bucket, ValueSelection};
 pub use layout::indices::BatchPath;
 pub use layout::layout::{Layout, MAX_SCALE};
 #[cfg(feature = "alloc")]
-pub use metrics::{Metric, Registry};
+pub use metrics::{
+    Distribution, Exemplar, Exposition, Family, MAX_BOUNDS, Metric, MetricCounter, MetricGauge, MetricKind,
+    Negotiated, Otlp, Point, Registry, Value, negotiate, write_otlp,
+};
 pub use platform::atomics::{AtomicU32, AtomicU64};
 #[doc(hidden)] // For the C interface.
 #[cfg(feature = "std")]

@@ -184,7 +184,7 @@ fn a_registry_takes_no_base_from_one_histogram_to_another() {
         histogram.record_n(7, count);
         histogram.reset().unwrap();
         histogram.record_n(7, count);
-        let metric = Metric { name: "latency", ..Metric::default() };
+        let metric = Metric { name: "latency", since_reset: true, ..Metric::default() };
         let id = registry.add(&histogram, &metric, &[]).unwrap();
         registry.update(0).unwrap();
         let mut text = String::new();
@@ -204,7 +204,7 @@ fn a_registry_takes_no_base_from_one_histogram_to_another() {
         histogram.record_n(7, count);
         histogram.reset().unwrap();
         histogram.record_n(7, count / 2);
-        registry.add(histogram, &Metric { name, ..Metric::default() }, &[]).unwrap();
+        registry.add(histogram, &Metric { name, since_reset: true, ..Metric::default() }, &[]).unwrap();
     }
     registry.update(0).unwrap();
     let mut text = String::new();
@@ -250,7 +250,9 @@ fn forked_writers_in_the_same_place() {
         histogram.update(&mut monitor, Since::PreviousUpdate).unwrap();
         histogram.update(&mut since_reset, Since::Reset).unwrap();
         assert_eq!((monitor.counts().total, since_reset.counts().total), (count, count));
-        let id = registry.add(&histogram, &Metric { name: "latency", ..Metric::default() }, &[]).unwrap();
+        let id = registry
+            .add(&histogram, &Metric { name: "latency", since_reset: true, ..Metric::default() }, &[])
+            .unwrap();
         registry.update(0).unwrap();
         let mut text = String::new();
         registry.write_openmetrics(&mut text).unwrap();

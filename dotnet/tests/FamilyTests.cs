@@ -125,6 +125,47 @@ namespace Picollo.Tests
         }
 
         [Test]
+        public static void CountersGaugesAndFormats()
+        {
+            MetricCounter hits;
+            using (var registry = new MetricRegistry())
+            {
+                HdrHistogram latency = HdrHistogram.Create();
+                registry.Add(latency, new MetricOptions { Name = "all", Native = true, MaxBuckets = 10, WritesCreated = false }, 7);
+                registry.Add(latency, new MetricOptions { Name = "some", SinceReset = true, WritesCreated = false }, 7);
+                hits = registry.AddCounter(new MetricOptions { Name = "hits_total", WritesCreated = false });
+                MetricGauge depth = registry.AddGauge(new MetricOptions { Name = "queue.depth" });
+                Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(new MetricOptions { Name = "hits" }));
+                Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddGauge(new MetricOptions { Name = "queue_depth" }));
+                latency.Record(5, 3);
+                latency.Reset();
+                latency.Record(5);
+                hits.Add();
+                hits.Add(4);
+                depth.Set(2);
+                depth.Add(-3.5);
+                Check.True(hits.Value == 5 && depth.Value == -1.5, "values");
+                registry.Update();
+                string text = System.Text.Encoding.UTF8.GetString(registry.Encode(ExpositionFormat.PrometheusText));
+                foreach (string line in new[] { "all_count 4", "some_count 1", "hits_total 5", "queue_depth -1.5" })
+                    Check.True(text.Split('\n').Contains(line), $"{line} in\n{text}");
+                Check.True(registry.Format() == System.Text.Encoding.UTF8.GetString(registry.Encode(ExpositionFormat.OpenMetrics)), "text");
+                byte[] messages = registry.Encode(ExpositionFormat.PrometheusProtobuf), request = registry.Encode(ExpositionFormat.Otlp);
+                Check.True(messages.Length > 50 && request[0] == 10, "protocol buffers");
+                Check.Fails(PicolloStatus.InvalidArgument, () => registry.Encode((ExpositionFormat)99));
+                registry.Remove(hits.Id);
+                registry.Remove(depth.Id);
+            }
+            hits.Add();
+            Check.True(hits.Value == 6, "it outlives its registry");
+            Check.True(MetricRegistry.Negotiate(null, out string type) == ExpositionFormat.PrometheusText, type);
+            Check.True(type == "text/plain; version=0.0.4; charset=utf-8", type);
+            const string Accept = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5";
+            Check.True(MetricRegistry.Negotiate(Accept, out type) == ExpositionFormat.OpenMetrics, type);
+            Check.True(type == MetricRegistry.MediaType, type);
+        }
+
+        [Test]
         public static void RegistriesAreChecked()
         {
             var registry = new MetricRegistry();

@@ -41,7 +41,7 @@ namespace Picollo.Tests
             { "picollo_benchmark_(done_after|progress)", "a benchmark of delegates runs to its end, by the library's clock" },
             { "picollo_session_length", "the binding knows it" },
             { "picollo_session_open", "each name is parsed by itself, so that the exception can say which parameter it came from" },
-            { "picollo_(double_)?histogram(_array)?_retain", "objects share a SafeHandle" }
+            { "picollo_((double_)?histogram(_array)?|metric_(counter|gauge))_retain", "objects share a SafeHandle" }
         };
 
         private static string[][] Report()

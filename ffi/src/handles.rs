@@ -55,7 +55,17 @@ pub struct picollo_histogram_array {
     _opaque: [u8; 0],
 }
 
-/// Histograms with names and labels. Not counted: it is freed once. All calls may be made from any threads at once. In
+/// A counter of a registry: a counted reference, which picollo_metric_counter_free gives back.
+pub struct picollo_metric_counter {
+    _opaque: [u8; 0],
+}
+
+/// A gauge of a registry: a counted reference, which picollo_metric_gauge_free gives back.
+pub struct picollo_metric_gauge {
+    _opaque: [u8; 0],
+}
+
+/// Histograms, counters and gauges with names and labels. Not counted: it is freed once. All calls may be made from any threads at once. In
 /// the child of a fork it can be used, unless another thread of the parent was in the middle of a call with it: then all
 /// calls but picollo_registry_free are refused with PICOLLO_ERR_FORKED, for ever.
 pub struct picollo_registry {

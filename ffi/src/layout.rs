@@ -60,8 +60,9 @@ layout!(crate::double_snapshot::picollo_double_summary, 968, statistics 0, perce
 #[cfg(feature = "std")]
 layout!(crate::registry::picollo_label, 2 * P, name 0, value P);
 #[cfg(feature = "std")]
-layout!(crate::registry::picollo_metric_options, 32 + 4 * P, struct_size 0, flags 4, divisor 8, labels_length 16,
-    created_unix_nanos 24, name 32, help 32 + P, unit 32 + 2 * P, labels 32 + 3 * P);
+layout!(crate::registry::picollo_metric_options, 40 + 4 * P, struct_size 0, flags 4, divisor 8, labels_length 16,
+    created_unix_nanos 24, name 32, help 32 + P, unit 32 + 2 * P, labels 32 + 3 * P, max_buckets 32 + 4 * P,
+    reserved 36 + 4 * P);
 layout!(crate::clock::picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(crate::event::picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40,
     bp_type 44, modifiers 48, reserved 52, unit 56, name 72);

@@ -106,6 +106,8 @@ mod log;
 mod mapping;
 mod memory;
 mod merge;
+#[cfg(feature = "std")]
+mod metric;
 mod options;
 mod picture;
 mod recorder;

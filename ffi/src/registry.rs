@@ -1,4 +1,4 @@
-//! Registries: histograms with names and labels, written for Prometheus and its like.
+//! Registries: histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like.
 //!
 //!     picollo_registry *registry;
 //!     const picollo_label labels[] = {{"method", "GET"}};
@@ -22,11 +22,12 @@
 //! it, and what was above it is counted at +Inf alone. Lost and not finite observations are told by counters beside the
 //! histogram, _lost and _not_finite, where there are any.
 
-use core::ffi::{c_char, c_void};
+use core::ffi::{CStr, c_char, c_void};
+use core::fmt::Write;
 
-use picollo_core::{Lock, Metric, Registry};
+use picollo_core::{Exposition, Lock, Metric, Registry, negotiate};
 
-use crate::argument::{input, output, slice, text};
+use crate::argument::{input, output, slice, slice_mut, text};
 use crate::counted::borrow;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_void};
@@ -34,13 +35,33 @@ use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_regist
 use crate::memory;
 use crate::options;
 use crate::status::picollo_status;
-use crate::text::write_bytes;
+use crate::text::write_text;
 
 /// OpenMetrics text, application/openmetrics-text; version=1.0.0; charset=utf-8.
 pub const PICOLLO_EXPOSITION_OPENMETRICS: u32 = 0;
+/// Prometheus' text, text/plain; version=0.0.4; charset=utf-8.
+pub const PICOLLO_EXPOSITION_PROMETHEUS_TEXT: u32 = 1;
+/// Prometheus' Protocol Buffers, application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily;
+/// encoding=delimited. Native histograms, where PICOLLO_METRIC_NATIVE asks for them, are in no other.
+pub const PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF: u32 = 2;
+/// OpenTelemetry's protocol, OTLP, application/x-protobuf: an ExportMetricsServiceRequest with cumulative counts and
+/// exponential histograms.
+pub const PICOLLO_EXPOSITION_OTLP: u32 = 3;
+
+const _: () = assert!(
+    PICOLLO_EXPOSITION_OPENMETRICS == Exposition::OpenMetrics as u32
+        && PICOLLO_EXPOSITION_PROMETHEUS_TEXT == Exposition::PrometheusText as u32
+        && PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == Exposition::PrometheusProtobuf as u32
+        && PICOLLO_EXPOSITION_OTLP == Exposition::Otlp as u32
+);
 
 /// Do not tell since when there are counts: no _created.
 pub const PICOLLO_METRIC_NO_CREATED: u32 = 1 << 0;
+/// Prometheus is to have a native histogram, of exponential buckets, in its Protocol Buffers. Servers that read these then
+/// drop the buckets at bounds, with whatever is built on them, unless they are told to keep both.
+pub const PICOLLO_METRIC_NATIVE: u32 = 1 << 1;
+/// Write the counts since the histogram's last reset rather than since it was made. To collectors each reset is a restart.
+pub const PICOLLO_METRIC_SINCE_RESET: u32 = 1 << 2;
 
 /// A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
 /// a digit nor two underscores first, and is not le; the value is any UTF-8.
@@ -68,8 +89,9 @@ pub struct picollo_metric_options {
     pub labels_length: u64,
     /// Since when there are counts, in nanoseconds since 1970. 0: now.
     pub created_unix_nanos: u64,
-    /// Letters, digits, underscores and colons, and no digit first: request_seconds. Several histograms may have one name,
-    /// with different labels.
+    /// Letters, digits, underscores and colons, and no digit first: request_seconds. Dots, hyphens and slashes are
+    /// OpenTelemetry's; Prometheus sees underscores for them. Several metrics of one kind may have one name, with different
+    /// labels.
     pub name: *const c_char,
     /// What it means, for people; the same for all of one name.
     pub help: *const c_char,
@@ -77,6 +99,10 @@ pub struct picollo_metric_options {
     pub unit: *const c_char,
     /// The labels, in any order.
     pub labels: *const picollo_label,
+    /// How many exponential buckets may have counts; where there are more, they become coarser. 0: 320; UINT32_MAX: any number.
+    pub max_buckets: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: numbers and pointers, which are valid for any bits, in naturally aligned order without padding (asserted in
@@ -91,7 +117,7 @@ type Shared = Lock<Registry>;
 ///
 /// # Safety
 /// If not NULL, `registry` must be a handle that is not freed meanwhile.
-unsafe fn with<T>(
+pub unsafe fn with<T>(
     registry: *const picollo_registry,
     work: impl FnOnce(&mut Registry) -> Outcome<T>,
 ) -> Outcome<T> {
@@ -104,14 +130,15 @@ unsafe fn with<T>(
 ///
 /// # Safety
 /// As for [`options::read`]; strings and labels must be there for the time of the call.
-unsafe fn with_metric<T>(
+pub unsafe fn with_metric<T>(
     options: *const picollo_metric_options,
     use_it: impl FnOnce(&Metric) -> Outcome<T>,
 ) -> Outcome<T> {
     // SAFETY: the caller's promises, passed on.
     unsafe {
         let asked = options::read(options)?.ok_or(Failure::NULL_POINTER)?;
-        if asked.flags & !PICOLLO_METRIC_NO_CREATED != 0 {
+        const FLAGS: u32 = PICOLLO_METRIC_NO_CREATED | PICOLLO_METRIC_NATIVE | PICOLLO_METRIC_SINCE_RESET;
+        if asked.flags & !FLAGS != 0 || asked.reserved != 0 {
             return Err(Failure::UNSUPPORTED);
         }
         let length = usize::try_from(asked.labels_length).map_err(|_| Failure::INVALID_ARGUMENT)?;
@@ -133,6 +160,9 @@ unsafe fn with_metric<T>(
             labels: &labels,
             divisor: asked.divisor,
             created_unix_nanos,
+            native: asked.flags & PICOLLO_METRIC_NATIVE != 0,
+            max_buckets: asked.max_buckets,
+            since_reset: asked.flags & PICOLLO_METRIC_SINCE_RESET != 0,
         })
     }
 }
@@ -141,7 +171,7 @@ unsafe fn with_metric<T>(
 ///
 /// # Safety
 /// If not NULL, `out_id` must be valid for a write.
-unsafe fn tell(out_id: *mut u64, id: u64) -> Outcome {
+pub unsafe fn tell(out_id: *mut u64, id: u64) -> Outcome {
     if !out_id.is_null() {
         // SAFETY: the caller's promise, passed on.
         unsafe { output(out_id)? }.set(id);
@@ -187,13 +217,14 @@ pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) 
 
 /// Adds a histogram. Until the next update it is written as empty.
 ///
-/// Requires: bounds leads to length values, ascending: the largest values of the buckets, as recorded. With a length of 0
+/// Requires: bounds leads to length values, ascending, up to 500: the largest values of the buckets, as recorded. With a length of 0
 ///   there are those one below each power of four in the histogram's range, which are exact. out_id is for
 ///   picollo_registry_remove, or NULL.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, histogram, metric, and with a length above 0 bounds and
 ///   labels); PICOLLO_ERR_INVALID_ARGUMENT for names, labels, units, bounds or a divisor that are not as
-///   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where help or
-///   unit differ from those of the same name; and for a name that is written for another, as x_count is beside x;
+///   picollo_metric_options says, or not UTF-8; where there is one of this name and these labels already; where kind,
+///   help or unit differ from those of the same name; and for a name that is written for another, as x_count is beside x
+///   and a_b is for a.b;
 ///   PICOLLO_ERR_UNSUPPORTED for unknown flags and fields; PICOLLO_ERR_OUT_OF_MEMORY;
 ///   PICOLLO_ERR_FORKED. Nothing has changed then.
 /// Ownership: the registry holds a reference to the histogram, until it is removed or the registry freed.
@@ -274,9 +305,10 @@ pub unsafe extern "C" fn picollo_registry_remove(registry: *mut picollo_registry
     })
 }
 
-/// Takes the counts of all histograms since their resets, while others record and reset. Each is of one moment; they are
-/// read one after the other. Where counts went down, because of a reset or a collection, the metric is written as created
-/// at the update before.
+/// Takes the counts of all metrics, while others record and reset: of histograms since they were made, so that no reset
+/// reaches a collector (but see PICOLLO_METRIC_SINCE_RESET). Each is of one moment; they are read one after the other. Where
+/// counts went down nevertheless, because a histogram of doubles was collected, the metric is written as created at the
+/// update before.
 ///
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry); PICOLLO_ERR_BUSY, against competing resets, and
 ///   PICOLLO_ERR_OUT_OF_MEMORY, when that was so for one of them: it keeps what was taken before, and the others are
@@ -296,7 +328,7 @@ pub unsafe extern "C" fn picollo_registry_update(registry: *mut picollo_registry
 /// text.
 ///
 /// Requires: format is PICOLLO_EXPOSITION_...; buffer has capacity bytes. Between asking for the length and writing there
-///   must be neither an update nor another histogram, or the length may differ.
+///   must be neither an update nor another metric, or the length may differ.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (registry, out_length, and buffer with a
 ///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT (format); PICOLLO_ERR_FORKED.
 /// Threads: any thread.
@@ -312,13 +344,45 @@ pub unsafe extern "C" fn picollo_registry_encode(
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
+        let (buffer, out_length) =
+            unsafe { (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?) };
+        let format = Exposition::try_from(format)?;
+        // SAFETY: as above.
+        let length = unsafe { with(registry, |registry| Ok(registry.encode(format, buffer)))? };
+        out_length.set(length);
+        if length > capacity { Err(Failure::BUFFER_TOO_SMALL) } else { Ok(()) }
+    })
+}
+
+/// Finds the format for a request by its header Accept, and the Content-Type of the answer. Of what the header has, that
+/// with the largest q is taken, and of several the first; where it has nothing of ours, it is Prometheus' text. OTLP is never
+/// the answer: it is sent, not scraped.
+///
+/// Requires: accept is NUL-terminated, of any bytes, or NULL for a request without; buffer has capacity bytes, of which 128 are
+///   enough.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (out_format, out_length, and buffer with a
+///   capacity above 0).
+/// Threads: any thread.
+/// Cost: some nanoseconds a byte; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_registry_negotiate(
+    accept: *const c_char,
+    out_format: *mut u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
         unsafe {
-            if format != PICOLLO_EXPOSITION_OPENMETRICS {
-                return Err(Failure::INVALID_ARGUMENT);
-            }
-            with(registry, |registry| {
-                write_bytes(buffer, capacity, out_length, &|mut out| registry.write_openmetrics(&mut out))
-            })
+            let out_format = output(out_format)?;
+            let accept = if accept.is_null() { &[] } else { CStr::from_ptr(accept).to_bytes() };
+            let negotiated = negotiate(accept);
+            let write = |out: &mut dyn Write| out.write_str(negotiated.content_type);
+            write_text(buffer, capacity, out_length, &write)?;
+            out_format.set(negotiated.format as u32);
+            Ok(())
         }
     })
 }

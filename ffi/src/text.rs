@@ -13,8 +13,6 @@
 //! NULL is the same as "". They are escaped for the format, and column widths count Unicode scalar values.
 
 use core::ffi::c_char;
-#[cfg(feature = "std")]
-use core::ffi::c_void;
 use core::fmt::{self, Write};
 
 use picollo_core::text::{BufferWriter, Format, ListedBucket, write_c_string};
@@ -60,31 +58,6 @@ pub unsafe fn write_text(
     let written = write_c_string(buffer, write);
     out_length.set(written.length);
     if written.fits { Ok(()) } else { Err(Failure::BUFFER_TOO_SMALL) }
-}
-
-/// As [`write_text`], for what is read with its length: there is no NUL, and a buffer that is too small is not written to.
-///
-/// # Safety
-/// As for [`write_text`].
-#[cfg(feature = "std")]
-pub unsafe fn write_bytes(
-    buffer: *mut c_void,
-    capacity: usize,
-    out_length: *mut usize,
-    write: &dyn Fn(&mut dyn Write) -> fmt::Result,
-) -> Outcome {
-    // SAFETY: the caller's promises, passed on.
-    let (buffer, out_length) = unsafe { (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?) };
-    let mut counter = BufferWriter::new(&mut []);
-    // The counter does not fail, so an error is the producer's decision to end its text.
-    let _ = write(&mut counter);
-    let length = counter.needed();
-    out_length.set(length);
-    if length > capacity {
-        return Err(Failure::BUFFER_TOO_SMALL);
-    }
-    let _ = write(&mut BufferWriter::new(buffer));
-    Ok(())
 }
 
 /// Whether [`write_text`] would take these. Nothing is written yet.

@@ -1,5 +1,5 @@
 //! The calls on things that live on the heap alone, where there is none: arrays of histograms, histograms of doubles,
-//! registries.
+//! registries with their counters and gauges.
 //!
 //! None of these things can be made, so that nothing can be done with one, whatever is passed: the calls answer
 //! PICOLLO_ERR_UNSUPPORTED, or do nothing. They do not look at their parameters and declare none, which in the calling
@@ -7,7 +7,10 @@
 
 use core::ptr;
 
-use crate::handles::{picollo_double_histogram, picollo_histogram, picollo_histogram_array};
+use crate::handles::{
+    picollo_double_histogram, picollo_histogram, picollo_histogram_array, picollo_metric_counter,
+    picollo_metric_gauge,
+};
 use crate::status::{PICOLLO_ERR_UNSUPPORTED, picollo_status};
 
 macro_rules! unsupported {
@@ -52,6 +55,11 @@ unsupported! {
     picollo_registry_remove
     picollo_registry_update
     picollo_registry_encode
+    picollo_registry_negotiate
+    picollo_registry_add_counter
+    picollo_registry_add_gauge
+    picollo_metric_counter_read
+    picollo_metric_gauge_read
 }
 
 nothing! {
@@ -63,6 +71,11 @@ nothing! {
     picollo_double_histogram_record_batch
     picollo_double_snapshot_free
     picollo_registry_free
+    picollo_metric_counter_add
+    picollo_metric_counter_free
+    picollo_metric_gauge_set
+    picollo_metric_gauge_add
+    picollo_metric_gauge_free
 }
 
 /// There are no arrays.
@@ -80,6 +93,18 @@ extern "C" fn picollo_histogram_array_retain() -> *mut picollo_histogram_array {
 /// As for arrays.
 #[unsafe(no_mangle)]
 extern "C" fn picollo_double_histogram_retain() -> *mut picollo_double_histogram {
+    ptr::null_mut()
+}
+
+/// As for arrays.
+#[unsafe(no_mangle)]
+extern "C" fn picollo_metric_counter_retain() -> *mut picollo_metric_counter {
+    ptr::null_mut()
+}
+
+/// As for arrays.
+#[unsafe(no_mangle)]
+extern "C" fn picollo_metric_gauge_retain() -> *mut picollo_metric_gauge {
     ptr::null_mut()
 }
 

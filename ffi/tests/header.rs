@@ -72,6 +72,7 @@ const SECTIONS: &[Section] = &[
         ],
     },
     Section { module: "registry", structs: &[] },
+    Section { module: "metric", structs: &[] },
     Section { module: "counter", structs: &[] },
     Section { module: "clock", structs: &[] },
     Section {

@@ -77,7 +77,7 @@ from .log import LogError, LogInterval, LogPosition, LogReader, read_log, write_
 from .percentile import Bucket, BucketPercentile, Percentile
 from .picture import Report, Svg, report, svg
 from .reading import Reading
-from .registry import Registry
+from .registry import Exposition, MetricCounter, MetricGauge, Registry
 from .scope import Scope
 from .session import Measurement, Session
 from .snapshot import Counts, Merged, Snapshot
@@ -116,6 +116,7 @@ __all__ = [
     "EmptyError",
     "Event",
     "EventInfo",
+    "Exposition",
     "ForkedError",
     "Histogram",
     "HistogramArray",
@@ -131,6 +132,8 @@ __all__ = [
     "LogWriter",
     "Measurement",
     "Merged",
+    "MetricCounter",
+    "MetricGauge",
     "NoSuchEventError",
     "NotCountedError",
     "NullPointerError",

@@ -120,8 +120,13 @@ INTERVAL_LOOK = 0
 INTERVAL_COLLECT = 1
 
 EXPOSITION_OPENMETRICS = 0
+EXPOSITION_PROMETHEUS_TEXT = 1
+EXPOSITION_PROMETHEUS_PROTOBUF = 2
+EXPOSITION_OTLP = 3
 
 METRIC_NO_CREATED = 1 << 0
+METRIC_NATIVE = 1 << 1
+METRIC_SINCE_RESET = 1 << 2
 
 SCALABLE_THRESHOLD_BITS = 13
 
@@ -513,6 +518,8 @@ class MetricOptions(ctypes.Structure):
         ("help", c_char_p),
         ("unit", c_char_p),
         ("labels", ctypes.POINTER(Label)),
+        ("max_buckets", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

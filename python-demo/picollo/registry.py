@@ -1,26 +1,106 @@
-"""Histograms with names and labels, written as OpenMetrics text for Prometheus and its like. See ``docs/metrics.md``."""
+"""Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like. See
+``docs/metrics.md``.
+"""
 
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_uint64, c_void_p
-from typing import Any, Iterable, Mapping, Optional, Union
+from ctypes import byref, c_double, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _structs as structs
 from ._arguments import u64
 from ._buffers import batch_of, double_batch_of
 from ._handle import Handle
 from ._library import held, own, released
-from ._text import c_text, read_text
+from ._text import c_text, read_bytes
 from .doubles import DoubleHistogram
 from .errors import check
 from .histogram import Histogram
 
-__all__ = ["Registry"]
+__all__ = ["Exposition", "MetricCounter", "MetricGauge", "Registry"]
+
+_FORMATS: Dict[str, int] = {
+    "openmetrics": structs.EXPOSITION_OPENMETRICS,
+    "prometheus-text": structs.EXPOSITION_PROMETHEUS_TEXT,
+    "prometheus-protobuf": structs.EXPOSITION_PROMETHEUS_PROTOBUF,
+    "otlp": structs.EXPOSITION_OTLP,
+}
+
+
+class Exposition(NamedTuple):
+    """What a request is to be answered with."""
+
+    #: For :meth:`Registry.encode`.
+    format: str
+    #: What HTTP calls it.
+    content_type: str
+
+
+class MetricCounter(Handle):
+    """A number that only grows, of a registry, which it may outlive. Any thread may use it."""
+
+    __slots__ = ("number",)
+
+    _KIND = "counter"
+
+    #: For :meth:`Registry.remove`.
+    number: int
+
+    def __init__(self, pointer: c_void_p, number: int) -> None:
+        self._pointer = own(pointer, held.metric_counter_free)
+        self.number = number
+
+    def add(self, count: int = 1) -> None:
+        """Adds what is not negative: an atomic addition, and the call of the library."""
+        held.metric_counter_add(self._handle(), u64(count, "count"))
+
+    @property
+    def value(self) -> int:
+        """What was added so far, modulo 2**64."""
+        count = c_uint64()
+        check(held.metric_counter_read(self._handle(), byref(count)), "counter")
+        return count.value
+
+    def __repr__(self) -> str:
+        return f"<picollo.MetricCounter {'closed' if self._pointer is None else self.value}>"
+
+
+class MetricGauge(Handle):
+    """A number that goes up and down, of a registry, which it may outlive. Any thread may use it."""
+
+    __slots__ = ("number",)
+
+    _KIND = "gauge"
+
+    #: For :meth:`Registry.remove`.
+    number: int
+
+    def __init__(self, pointer: c_void_p, number: int) -> None:
+        self._pointer = own(pointer, held.metric_gauge_free)
+        self.number = number
+
+    def set(self, value: float) -> None:
+        """Sets it."""
+        held.metric_gauge_set(self._handle(), float(value))
+
+    def add(self, value: float) -> None:
+        """Adds, also what is negative. Of several threads that add at once, nothing is lost."""
+        held.metric_gauge_add(self._handle(), float(value))
+
+    @property
+    def value(self) -> float:
+        """What it is now."""
+        value = c_double()
+        check(held.metric_gauge_read(self._handle(), byref(value)), "gauge")
+        return value.value
+
+    def __repr__(self) -> str:
+        return f"<picollo.MetricGauge {'closed' if self._pointer is None else self.value}>"
 
 
 class Registry(Handle):
-    """Histograms with names and labels.
+    """Histograms, counters and gauges with names and labels.
 
     ::
 
@@ -57,36 +137,31 @@ class Registry(Handle):
         bounds: Optional[Iterable[float]] = None,
         divisor: float = 1.0,
         created: bool = True,
+        native: bool = False,
+        max_buckets: int = 0,
+        since_reset: bool = False,
     ) -> int:
         """Adds a histogram, which the registry keeps alive. Returns a number for :meth:`remove`.
 
-        :param name: letters, digits, underscores and colons. Histograms of one name differ in their labels.
+        :param name: letters, digits, underscores and colons. Histograms of one name differ in their labels. Dots, hyphens and
+            slashes are OpenTelemetry's; Prometheus sees underscores for them.
         :param unit: such as ``seconds``, which the name has to end with.
-        :param bounds: the largest values of the buckets to write, ascending, as recorded. Counts are exact where a bucket of
-            the histogram ends, as at one below each power of two. Default: one below each power of four in the range; of
-            doubles, each power of ten from 1e-6 to 1e6.
+        :param bounds: the largest values of the buckets to write, ascending, as recorded, up to 500. Counts are exact where a
+            bucket of the histogram ends, as at one below each power of two. Default: one below each power of four in the range;
+            of doubles, each power of ten from 1e-6 to 1e6.
         :param divisor: values and bounds are divided by this: 1e9 for nanoseconds that are to be seconds.
         :param created: tell since when there are counts.
+        :param native: Prometheus is to have a native histogram where its format has them; servers then drop the buckets at bounds.
+        :param max_buckets: how many exponential buckets may have counts before they become coarser; 0: 320.
+        :param since_reset: write the counts since the last reset, which is a restart to collectors, rather than all.
         :raises InvalidArgumentError: for names, labels, units and bounds that OpenMetrics does not allow, or that are taken.
         """
         if not isinstance(histogram, (Histogram, DoubleHistogram)):
             raise TypeError(f"a registry holds histograms, not {type(histogram).__name__}")
-        if not divisor > 0:
-            raise ValueError(f"divisor must be positive, not {divisor!r}")
-        given = list((labels or {}).items())
-        raw_labels = (structs.Label * len(given))(
-            *(structs.Label(c_text(key, "a label's name"), c_text(value, f"label {key}")) for key, value in given)
-        )
-        options = structs.MetricOptions(
-            struct_size=ctypes.sizeof(structs.MetricOptions),
-            flags=0 if created else structs.METRIC_NO_CREATED,
-            divisor=divisor,
-            labels_length=len(given),
-            name=c_text(name, "name"),
-            help=c_text(help, "help"),
-            unit=c_text(unit, "unit"),
-            labels=raw_labels,
-        )
+        options, what = _options(name, help, unit, labels, divisor, created)
+        options.flags |= structs.METRIC_NATIVE if native else 0
+        options.flags |= structs.METRIC_SINCE_RESET if since_reset else 0
+        options.max_buckets = max_buckets
         listed = () if bounds is None else bounds
         if isinstance(histogram, Histogram):
             add, batch = released.registry_add, batch_of(listed, "bounds")
@@ -96,8 +171,40 @@ class Registry(Handle):
         status = add(
             self._handle(), histogram._handle(), byref(options), batch.address or None, batch.length, byref(number)
         )
-        check(status, f"metric {name!r} with labels {dict(given)!r} and unit {unit!r}")
+        check(status, what)
         return number.value
+
+    def add_counter(
+        self,
+        name: str,
+        *,
+        help: str = "",
+        unit: str = "",
+        labels: Optional[Mapping[str, str]] = None,
+        divisor: float = 1.0,
+        created: bool = True,
+    ) -> MetricCounter:
+        """Adds a new counter, at zero, and returns it. Its name may end with ``_total``. Otherwise as :meth:`add`."""
+        options, what = _options(name, help, unit, labels, divisor, created)
+        return MetricCounter(*self._made(released.registry_add_counter, options, what))
+
+    def add_gauge(
+        self,
+        name: str,
+        *,
+        help: str = "",
+        unit: str = "",
+        labels: Optional[Mapping[str, str]] = None,
+        divisor: float = 1.0,
+    ) -> MetricGauge:
+        """Adds a new gauge, at zero, and returns it. Otherwise as :meth:`add`."""
+        options, what = _options(name, help, unit, labels, divisor, False)
+        return MetricGauge(*self._made(released.registry_add_gauge, options, what))
+
+    def _made(self, add: Callable[..., int], options: structs.MetricOptions, what: str) -> Tuple[c_void_p, int]:
+        pointer, number = c_void_p(), c_uint64()
+        check(add(self._handle(), byref(options), byref(pointer), byref(number)), what)
+        return pointer, number.value
 
     def remove(self, number: int) -> None:
         """Takes a histogram out.
@@ -112,11 +219,30 @@ class Registry(Handle):
 
     def openmetrics(self, update: bool = True) -> str:
         """The OpenMetrics text, of the counts as of now, or of the last :meth:`update`."""
+        return self.encode("openmetrics", update).decode("utf-8")
+
+    def encode(self, format: str = "openmetrics", update: bool = True) -> bytes:
+        """An exposition of the counts as of now, or of the last :meth:`update`.
+
+        :param format: ``openmetrics`` or ``prometheus-text``, both texts in UTF-8; ``prometheus-protobuf``, with native histograms
+            where they are asked for; ``otlp``, with exponential histograms.
+        """
+        code = _FORMATS.get(format)
+        if code is None:
+            raise ValueError(f"format must be one of {', '.join(_FORMATS)}, not {format!r}")
         handle = self._handle()
         if update:
             self.update()
-        form = structs.EXPOSITION_OPENMETRICS
-        return read_text(lambda *buffer: released.registry_encode(handle, form, *buffer), "OpenMetrics text")
+        return read_bytes(lambda *buffer: released.registry_encode(handle, code, *buffer), "exposition")
+
+    @staticmethod
+    def negotiate(accept: Optional[str] = None) -> Exposition:
+        """The format for a request with this header ``Accept``, and the ``Content-Type`` of the answer."""
+        raw = (accept or "").encode("utf-8", "replace").split(b"\0")[0]
+        code, length, buffer = c_uint32(), c_size_t(), ctypes.create_string_buffer(128)
+        check(held.registry_negotiate(raw, byref(code), buffer, len(buffer), byref(length)), "negotiation")
+        name = next(name for name, number in _FORMATS.items() if number == code.value)
+        return Exposition(name, buffer.value.decode("ascii"))
 
     def close(self) -> None:
         """Lets go of the histograms now rather than when nothing refers to the registry any more. May be called again."""
@@ -127,3 +253,26 @@ class Registry(Handle):
 
     def __reduce__(self) -> Any:
         raise TypeError("a registry cannot be pickled; its text can be sent")
+
+
+def _options(
+    name: str, help: str, unit: str, labels: Optional[Mapping[str, str]], divisor: float, created: bool
+) -> Tuple[structs.MetricOptions, str]:
+    """What the library is told of a metric, and what errors are to call it."""
+    if not divisor > 0:
+        raise ValueError(f"divisor must be positive, not {divisor!r}")
+    given = list((labels or {}).items())
+    raw_labels = (structs.Label * len(given))(
+        *(structs.Label(c_text(key, "a label's name"), c_text(value, f"label {key}")) for key, value in given)
+    )
+    options = structs.MetricOptions(
+        struct_size=ctypes.sizeof(structs.MetricOptions),
+        flags=0 if created else structs.METRIC_NO_CREATED,
+        divisor=divisor,
+        labels_length=len(given),
+        name=c_text(name, "name"),
+        help=c_text(help, "help"),
+        unit=c_text(unit, "unit"),
+        labels=raw_labels,
+    )
+    return options, f"metric {name!r} with labels {dict(given)!r} and unit {unit!r}"

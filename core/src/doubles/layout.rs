@@ -43,7 +43,7 @@ pub struct DoubleBucket {
 
 /// Where a finite double other than zero is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) negative: bool,
     pub(super) row: usize,
     pub(super) column: usize,
@@ -63,6 +63,16 @@ impl DoubleLayout {
         0.5 / (1u64 << self.bits) as f64
     }
 
+    /// Binary logarithm of the number of buckets in a row.
+    pub(crate) const fn scale(&self) -> u32 {
+        self.bits
+    }
+
+    /// The largest key, of the last bucket of the last row.
+    pub(crate) const fn last_key(&self) -> i32 {
+        (ROWS << self.bits) as i32
+    }
+
     /// Buckets in a row.
     pub(super) const fn columns(&self) -> usize {
         1 << self.bits
@@ -70,7 +80,7 @@ impl DoubleLayout {
 
     /// Where a value is counted; `None` for zero and what is not finite.
     #[inline(always)]
-    pub(super) fn place_of(&self, value: f64) -> Option<Place> {
+    pub(crate) fn place_of(&self, value: f64) -> Option<Place> {
         let bits = value.to_bits();
         let magnitude = bits & !SIGN;
         // One comparison for all that is not a normal number.
@@ -96,13 +106,13 @@ impl DoubleLayout {
     }
 
     /// The place as a number that is ordered as the values are; zero is that of zero.
-    pub(super) const fn key_of(&self, place: Place) -> i32 {
+    pub(crate) const fn key_of(&self, place: Place) -> i32 {
         let key = 1 + ((place.row << self.bits) | place.column) as i32;
         if place.negative { -key } else { key }
     }
 
     /// The bucket with a key that [`DoubleLayout::key_of`] made, or of zero.
-    pub(super) fn bucket_at(&self, key: i32, count: u64) -> DoubleBucket {
+    pub(crate) fn bucket_at(&self, key: i32, count: u64) -> DoubleBucket {
         if key == 0 {
             return DoubleBucket { lower: 0.0, upper: 0.0, midpoint: 0.0, count };
         }

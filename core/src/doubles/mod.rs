@@ -32,6 +32,7 @@ use snapshot::check_quantiles;
 
 pub use layout::{DoubleBucket, DoubleLayout};
 pub use shared::SharedDoubleHistogram;
+pub(crate) use snapshot::Entry;
 pub use snapshot::{DoubleSnapshot, DoubleStatistics, QuantileRule};
 pub use summary::{DoublePercentile, DoubleSummary};
 

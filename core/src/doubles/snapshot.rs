@@ -22,9 +22,9 @@ pub enum QuantileRule {
 
 /// A bucket's key and count.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub(super) key: i32,
-    pub(super) count: u64,
+pub(crate) struct Entry {
+    pub(crate) key: i32,
+    pub(crate) count: u64,
 }
 
 /// The counts of one interval of a [`DoubleHistogram`](super::DoubleHistogram).
@@ -130,6 +130,11 @@ impl DoubleSnapshot {
     /// count wraps around 64 bits.
     pub fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// Keys and counts, where there are any, in ascending order.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
     /// The buckets that have counts, in ascending order.

@@ -314,6 +314,12 @@ impl SharedHistogram {
         as_what_it_is!(self.0, histogram => snapshot.update(histogram, since))
     }
 
+    /// As [`SharedHistogram::update`], of all that was ever counted.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn update_since_creation(&self, snapshot: &mut Snapshot) -> Result<()> {
+        as_what_it_is!(self.0, histogram => snapshot.update_since_creation(histogram))
+    }
+
     pub(crate) fn is_single_writer(&self) -> bool {
         // SAFETY: as for `layout`.
         unsafe { (*self.0.as_ptr()).kind }.mode() == Some(Mode::SingleWriter)

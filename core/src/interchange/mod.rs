@@ -28,7 +28,7 @@ mod stored;
 mod tests;
 mod text64;
 mod v2;
-mod varint;
+pub(crate) mod varint;
 #[cfg(feature = "compression")]
 mod zlib;
 

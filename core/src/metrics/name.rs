@@ -1,5 +1,9 @@
-//! Which names OpenMetrics allows.
+//! Which names are allowed, and what Prometheus makes of them.
 
+use alloc::string::String;
+
+use super::family::MetricKind;
+use super::memory::text;
 use crate::error::{Error, Result};
 
 fn check(allowed: bool) -> Result<()> {
@@ -11,42 +15,59 @@ fn is_name(name: &str, also: &[u8]) -> bool {
     name.bytes().all(allowed) && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
 }
 
-/// The name of a metric.
+/// What OpenTelemetry allows in names and Prometheus does not, with underscores for it.
+pub(super) fn plain(name: &str) -> Result<String> {
+    let mut plain = text(name)?;
+    // One byte for another, so that nothing is allocated.
+    for (at, _) in name.match_indices(['.', '-', '/']) {
+        plain.replace_range(at..at + 1, "_");
+    }
+    Ok(plain)
+}
+
+/// The plain name of a metric.
 pub(super) fn check_metric(name: &str) -> Result<()> {
     check(is_name(name, b":"))
 }
 
-/// The name of a label. `le` is the bound of a bucket; names with two underscores in front are kept for others.
+/// The plain name of a label. `le` is the bound of a bucket; names with two underscores in front are kept for others.
 pub(super) fn check_label(name: &str) -> Result<()> {
     check(is_name(name, b"") && name != "le" && !name.starts_with("__"))
 }
 
-/// A unit, which the name has to end with.
+/// A unit, which the plain name has to end with.
 pub(super) fn check_unit(name: &str, unit: &str) -> Result<()> {
     let ends = |unit| name.strip_suffix(unit).is_some_and(|rest| rest.len() > 1 && rest.ends_with('_'));
     check(unit.is_empty() || (is_name(unit, b":") && ends(unit)))
 }
 
-/// What is appended to the name of a histogram for its samples, and for the counters beside it, which are samples named
+/// What is appended to the name of a metric for its samples, and for the counters beside a histogram, which are samples named
 /// `x_lost_total`, of a family that could have `x_lost_created`.
-const SUFFIXES: [&str; 10] = [
-    "_bucket",
-    "_count",
-    "_sum",
-    "_created",
-    "_lost",
-    "_lost_total",
-    "_lost_created",
-    "_not_finite",
-    "_not_finite_total",
-    "_not_finite_created",
-];
+const fn suffixes(kind: MetricKind) -> &'static [&'static str] {
+    match kind {
+        MetricKind::Histogram => &[
+            "_bucket",
+            "_count",
+            "_sum",
+            "_created",
+            "_lost",
+            "_lost_total",
+            "_lost_created",
+            "_not_finite",
+            "_not_finite_total",
+            "_not_finite_created",
+        ],
+        MetricKind::Counter => &["_total", "_created"],
+        MetricKind::Gauge => &[],
+    }
+}
 
-/// Whether one name is what is written for the other.
-pub(super) fn clash(a: &str, b: &str) -> bool {
-    let is_of =
-        |longer: &str, shorter| longer.strip_prefix(shorter).is_some_and(|rest| SUFFIXES.contains(&rest));
-    is_of(a, b) || is_of(b, a)
+/// Whether one plain name is what is written for the other, or both are the same.
+pub(super) fn clash(a: (&str, MetricKind), b: (&str, MetricKind)) -> bool {
+    let is_of = |longer: &str, (shorter, kind): (&str, MetricKind)| {
+        longer.strip_prefix(shorter).is_some_and(|rest| rest.is_empty() || suffixes(kind).contains(&rest))
+    };
+    is_of(a.0, b) || is_of(b.0, a)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -70,6 +91,12 @@ mod tests {
     }
 
     #[test]
+    fn plain_names() {
+        assert_eq!(plain("http.server-time/s").unwrap(), "http_server_time_s");
+        assert_eq!(plain("a_b:c é").unwrap(), "a_b:c é");
+    }
+
+    #[test]
     fn units() {
         for (name, unit) in [("x", ""), ("x_seconds", "seconds"), ("a_b_bytes_per_s", "bytes_per_s")] {
             assert_eq!(check_unit(name, unit), Ok(()));
@@ -86,10 +113,23 @@ mod tests {
         for (a, b) in
             [("x", "x_count"), ("x_sum", "x"), ("x", "x_lost"), ("x", "x_lost_total"), ("x", "x_not_finite")]
         {
+            let (a, b) = ((a, MetricKind::Histogram), (b, MetricKind::Histogram));
             assert!(clash(a, b) && clash(b, a));
         }
         for (a, b) in [("x", "x_max"), ("x_count", "y"), ("x_count", "x_sum"), ("x", "xx_count")] {
-            assert!(!clash(a, b));
+            let (a, b) = ((a, MetricKind::Histogram), (b, MetricKind::Histogram));
+            assert!(!clash(a, b) && !clash(b, a));
+        }
+        use MetricKind::{Counter, Gauge, Histogram};
+        for (a, b, clashes) in [
+            (("x", Counter), ("x_total", Gauge), true),
+            (("x", Counter), ("x_lost", Counter), false),
+            (("x", Histogram), ("x_lost", Counter), true),
+            (("x", Gauge), ("x_count", Gauge), false),
+            (("x_count", Gauge), ("x", Histogram), true),
+            (("x", Gauge), ("x", Counter), true),
+        ] {
+            assert_eq!((clash(a, b), clash(b, a)), (clashes, clashes), "{a:?} {b:?}");
         }
     }
 }

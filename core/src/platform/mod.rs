@@ -2,6 +2,8 @@
 
 pub(crate) mod atomics;
 pub(crate) mod banks;
+#[cfg(feature = "alloc")]
+pub(crate) mod counted;
 #[cfg(picollo_critical_64)]
 pub(crate) mod critical;
 pub(crate) mod lines;

@@ -156,6 +156,32 @@ impl Snapshot {
         } else if !self.head.baseline_version.is_some_and(|version| source.baseline_is(version)) {
             self.take_baseline(source)?;
         }
+        self.take_counts(source, identity);
+        Ok(())
+    }
+
+    /// As [`Snapshot::update`], of all that was ever counted: resets are no part of it. The next update of whatever
+    /// kind starts anew.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn update_since_creation<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {
+        if !self.head.layout.same_counters(source.layout()) {
+            return Err(Error::Incompatible);
+        }
+        if !self.has_base() {
+            return Err(Error::Unsupported);
+        }
+        source.prepare()?;
+        let identity = source.identity();
+        // Counted from zero, whatever the words of the base hold; no version stands for that, so that the next update reads one.
+        self.head = Head::new(self.head.layout);
+        self.take_counts(source, identity);
+        self.head.source = None;
+        Ok(())
+    }
+
+    /// Copies the counts, and counts them from the base, which is in place.
+    #[inline(always)]
+    fn take_counts<T: Source + ?Sized>(&mut self, source: &T, identity: Identity) {
         let mut raw_tallies = source.tallies();
         let head = &mut self.head;
         let (raw, base) = split(&mut self.words, head);
@@ -176,7 +202,7 @@ impl Snapshot {
         let base_was_changed = wraps > 0;
         if raw_tallies.wraps != head.base_tallies.wraps {
             let mut wide = raw_tallies.wraps_beside_since(&head.base_tallies);
-            if T::COUNTER_BITS == 64 {
+            if T::COUNTER_BITS == 64 && !head.base_is_zero {
                 wide += wraps_of_64_between(&*base, raw);
             }
             wraps = wraps.wrapping_add(wraps_of_64_bits(wide, T::COUNTER_BITS));
@@ -190,7 +216,6 @@ impl Snapshot {
             head.baseline_version = None;
         }
         head.count_totals(total, wraps, T::COUNTER_BITS);
-        Ok(())
     }
 
     fn take_baseline<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {

@@ -5,7 +5,7 @@ using Picollo.Native;
 
 namespace Picollo.Metrics
 {
-    /// <summary>What a histogram is known as in a registry.</summary>
+    /// <summary>What a histogram, counter or gauge is known as in a registry.</summary>
     public sealed class MetricOptions
     {
         /// <summary>Letters, digits, underscores and colons, and no digit first: <c>request_seconds</c>.</summary>
@@ -28,9 +28,22 @@ namespace Picollo.Metrics
 
         /// <summary>Whether to tell since when there are counts.</summary>
         public bool WritesCreated { get; set; } = true;
+
+        /// <summary>
+        /// Whether Prometheus is to have a native histogram where its format has them. Servers then drop the buckets at bounds.
+        /// </summary>
+        public bool Native { get; set; }
+
+        /// <summary>How many exponential buckets may have counts before they become coarser; 0: 320.</summary>
+        public uint MaxBuckets { get; set; }
+
+        /// <summary>Whether to write the counts since the last reset, a restart to collectors, rather than all.</summary>
+        public bool SinceReset { get; set; }
     }
 
-    /// <summary>Histograms with names and labels, written as OpenMetrics text for Prometheus and its like.</summary>
+    /// <summary>
+    /// Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like.
+    /// </summary>
     /// <remarks>
     /// The registry keeps the counts of its histograms, not their objects: those that were disposed are written on. Any thread may
     /// call anything, at any time.
@@ -99,7 +112,58 @@ namespace Picollo.Metrics
             return id;
         }
 
-        /// <summary>Takes a histogram out.</summary>
+        /// <summary>Adds a new counter, at zero. Its name may end with <c>_total</c>.</summary>
+        /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
+        public MetricCounter AddCounter(MetricOptions metric)
+        {
+            ulong id;
+            MetricCounterHandle counter;
+            using (var native = new NativeMetric(metric))
+            {
+                PicolloMetricOptions options = native.Options;
+                lock (_gate)
+                    Outcome.Check(NativeMethods.picollo_registry_add_counter(Live(), &options, out counter, &id));
+            }
+            return new MetricCounter(counter, id);
+        }
+
+        /// <summary>Adds a new gauge, at zero.</summary>
+        /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
+        public MetricGauge AddGauge(MetricOptions metric)
+        {
+            ulong id;
+            MetricGaugeHandle gauge;
+            using (var native = new NativeMetric(metric))
+            {
+                PicolloMetricOptions options = native.Options;
+                lock (_gate)
+                    Outcome.Check(NativeMethods.picollo_registry_add_gauge(Live(), &options, out gauge, &id));
+            }
+            return new MetricGauge(gauge, id);
+        }
+
+        /// <summary>The format for a request with this header <c>Accept</c>, and the <c>Content-Type</c> of the answer.</summary>
+        /// <param name="accept">The header; null or empty: there is none.</param>
+        /// <param name="contentType">What HTTP is to call the answer.</param>
+        public static ExpositionFormat Negotiate(string accept, out string contentType)
+        {
+            Loader.Ensure();
+            // The library sees no further than a NUL.
+            byte[] header = System.Text.Encoding.UTF8.GetBytes((accept ?? string.Empty) + "\0");
+            uint format = 0;
+            contentType = NativeText.Read((buffer, capacity, length) =>
+            {
+                uint found;
+                int status;
+                fixed (byte* start = header)
+                    status = NativeMethods.picollo_registry_negotiate(start, &found, buffer, capacity, length);
+                format = found;
+                return status;
+            });
+            return (ExpositionFormat)format;
+        }
+
+        /// <summary>Takes a histogram, counter or gauge out.</summary>
         /// <exception cref="PicolloException">
         /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number.
         /// </exception>
@@ -109,7 +173,7 @@ namespace Picollo.Metrics
                 Outcome.Check(NativeMethods.picollo_registry_remove(Live(), id));
         }
 
-        /// <summary>Takes the counts of all histograms since their resets, while others record and reset.</summary>
+        /// <summary>Takes the counts of all, of histograms since they were made, while others record and reset.</summary>
         public void Update()
         {
             int status, tries = 0;
@@ -129,6 +193,18 @@ namespace Picollo.Metrics
                 return NativeText.Read((buffer, capacity, length) =>
                     NativeMethods.picollo_registry_encode(
                         registry, Constants.ExpositionOpenmetrics, buffer, capacity, length));
+            }
+        }
+
+        /// <summary>What the last update has taken, in a format.</summary>
+        /// <exception cref="PicolloException"><see cref="PicolloStatus.InvalidArgument"/>: there is no such format.</exception>
+        public byte[] Encode(ExpositionFormat format)
+        {
+            lock (_gate)
+            {
+                RegistryHandle registry = Live();
+                return NativeText.ReadBytes((buffer, capacity, length) =>
+                    NativeMethods.picollo_registry_encode(registry, (uint)format, buffer, capacity, length));
             }
         }
 
@@ -202,7 +278,9 @@ namespace Picollo.Metrics
                 return new PicolloMetricOptions
                 {
                     StructSize = (uint)sizeof(PicolloMetricOptions),
-                    Flags = metric.WritesCreated ? 0 : NoCreated,
+                    Flags = (metric.WritesCreated ? 0 : NoCreated) | (metric.Native ? Constants.MetricNative : 0) |
+                        (metric.SinceReset ? Constants.MetricSinceReset : 0),
+                    MaxBuckets = metric.MaxBuckets,
                     // Zero is the library's word for one, and no divisor.
                     Divisor = metric.Divisor == 0 ? double.NaN : metric.Divisor,
                     LabelsLength = (ulong)index,

@@ -115,8 +115,13 @@ namespace Picollo.Native
         internal const int IntervalCollect = 1;
 
         internal const int ExpositionOpenmetrics = 0;
+        internal const int ExpositionPrometheusText = 1;
+        internal const int ExpositionPrometheusProtobuf = 2;
+        internal const int ExpositionOtlp = 3;
 
         internal const int MetricNoCreated = 1 << 0;
+        internal const int MetricNative = 1 << 1;
+        internal const int MetricSinceReset = 1 << 2;
 
         internal const int ScalableThresholdBits = 13;
 

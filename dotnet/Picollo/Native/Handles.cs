@@ -126,6 +126,34 @@ namespace Picollo.Native
         }
     }
 
+    /// <summary>A picollo_metric_counter.</summary>
+    internal sealed class MetricCounterHandle : NativeHandle
+    {
+        public MetricCounterHandle()
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_metric_counter_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A picollo_metric_gauge.</summary>
+    internal sealed class MetricGaugeHandle : NativeHandle
+    {
+        public MetricGaugeHandle()
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_metric_gauge_free(handle);
+            return true;
+        }
+    }
+
     /// <summary>A picollo_registry.</summary>
     internal sealed class RegistryHandle : NativeHandle
     {

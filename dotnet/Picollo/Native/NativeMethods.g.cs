@@ -463,6 +463,47 @@ namespace Picollo.Native
         internal static extern int picollo_registry_encode(
             RegistryHandle registry, uint format, void* buffer, UIntPtr capacity, UIntPtr* outLength);
 
+        [DllImport(Library)]
+        internal static extern int picollo_registry_negotiate(
+            byte* accept, uint* outFormat, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+
+        // Metric.
+
+        [DllImport(Library)]
+        internal static extern int picollo_registry_add_counter(
+            RegistryHandle registry, PicolloMetricOptions* metric, out MetricCounterHandle result, ulong* outId);
+
+        [DllImport(Library)]
+        internal static extern int picollo_registry_add_gauge(
+            RegistryHandle registry, PicolloMetricOptions* metric, out MetricGaugeHandle result, ulong* outId);
+
+        [DllImport(Library)]
+        internal static extern void picollo_metric_counter_add(IntPtr counter, ulong count);
+
+        [DllImport(Library)]
+        internal static extern int picollo_metric_counter_read(MetricCounterHandle counter, ulong* result);
+
+        [DllImport(Library)]
+        internal static extern IntPtr picollo_metric_counter_retain(MetricCounterHandle counter);
+
+        [DllImport(Library)]
+        internal static extern void picollo_metric_counter_free(IntPtr counter);
+
+        [DllImport(Library)]
+        internal static extern void picollo_metric_gauge_set(IntPtr gauge, double value);
+
+        [DllImport(Library)]
+        internal static extern void picollo_metric_gauge_add(IntPtr gauge, double value);
+
+        [DllImport(Library)]
+        internal static extern int picollo_metric_gauge_read(MetricGaugeHandle gauge, double* result);
+
+        [DllImport(Library)]
+        internal static extern IntPtr picollo_metric_gauge_retain(MetricGaugeHandle gauge);
+
+        [DllImport(Library)]
+        internal static extern void picollo_metric_gauge_free(IntPtr gauge);
+
         // Counter.
 
         [DllImport(Library)]

@@ -345,6 +345,8 @@ namespace Picollo.Native
         public byte* Help;
         public byte* Unit;
         public PicolloLabel* Labels;
+        public uint MaxBuckets;
+        public uint Reserved;
     }
 
     [StructLayout(LayoutKind.Sequential)]

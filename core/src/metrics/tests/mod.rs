@@ -1,3 +1,4 @@
+use super::number::Number;
 use super::*;
 use crate::cells::kind::Mode;
 use crate::cells::kind::Storage;
@@ -5,10 +6,11 @@ use crate::doubles::{DoubleOptions, DoubleSnapshot, SharedDoubleHistogram};
 use crate::error::Error;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
-use crate::metrics::Metric;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
+
+mod registry;
 
 fn histogram(options: &Options) -> SharedHistogram {
     SharedHistogram::create(options).unwrap()
@@ -27,6 +29,10 @@ fn text(registry: &Registry) -> String {
     let mut text = String::new();
     registry.write_openmetrics(&mut text).unwrap();
     text
+}
+
+fn plain_text(registry: &mut Registry) -> String {
+    String::from_utf8(registry.encode_to_vec(Exposition::PrometheusText).unwrap()).unwrap()
 }
 
 /// The number that a line with this beginning has.
@@ -179,31 +185,6 @@ ratio_bucket{le=\"1e-08\"} 0
 }
 
 #[test]
-fn a_reset_is_told() {
-    let (integers, numbers) = (histogram(&options()), doubles());
-    let mut registry = Registry::new();
-    let created_unix_nanos = 5_000_000_000;
-    registry.add(&integers, &Metric { name: "a", created_unix_nanos, ..Metric::default() }, &[]).unwrap();
-    registry
-        .add_double(&numbers, &Metric { name: "b", created_unix_nanos, ..Metric::default() }, &[])
-        .unwrap();
-    integers.record_n(5, 10);
-    numbers.record_n(5.0, 10);
-    for seconds in [10, 20] {
-        registry.update(seconds * 1_000_000_000).unwrap();
-        let text = text(&registry);
-        assert_eq!((sample(&text, "a_created"), sample(&text, "b_created")), (5.0, 5.0));
-    }
-    integers.reset().unwrap();
-    integers.record_n(5, 3);
-    numbers.collect(&mut DoubleSnapshot::new()).unwrap();
-    registry.update(30_000_000_000).unwrap();
-    let text = text(&registry);
-    assert_eq!((sample(&text, "a_created"), sample(&text, "b_created")), (20.0, 20.0));
-    assert_eq!((sample(&text, "a_count"), sample(&text, "b_count")), (3.0, 0.0));
-}
-
-#[test]
 fn lost_counts_are_told() {
     let base = Options { mode: Mode::Interlocked, storage: Storage::Sparse, ..options() };
     let empty = histogram(&base).footprint() as u64;
@@ -256,32 +237,6 @@ fn what_is_refused() {
     assert_eq!(registry.len(), 1);
     assert!(registry.remove(id) && !registry.remove(id) && registry.is_empty());
     assert!(registry.add(&histogram, &Metric { help: "other", ..metric }, &[]).unwrap() > id);
-}
-
-#[test]
-fn numbers() {
-    for (value, text) in [
-        (0.0, "0.0"),
-        (-0.0, "0.0"),
-        (1.0, "1.0"),
-        (-2.5, "-2.5"),
-        (0.001, "0.001"),
-        (0.0001, "0.0001"),
-        (0.00001, "1e-05"),
-        (100_000.0, "100000.0"),
-        (1e6, "1e+06"),
-        (-1e6, "-1e+06"),
-        (1_048_575.0, "1.048575e+06"),
-        (1e10, "1e+10"),
-        (1.5e-300, "1.5e-300"),
-        (-2.2250738585072014e-308, "-2.2250738585072014e-308"),
-        (u64::MAX as f64, "1.8446744073709552e+19"),
-        (f64::INFINITY, "+Inf"),
-        (f64::NEG_INFINITY, "-Inf"),
-        (f64::NAN, "NaN"),
-    ] {
-        assert_eq!(Number(value).to_string(), text);
-    }
 }
 
 /// Below a unit no bucket ends, and default bounds begin with the first that one does.

@@ -1,0 +1,87 @@
+//! What a scrape of a hundred histograms costs, in each format: an update, the length, and the bytes.
+//!
+//!     cargo run --release -p picollo-benches --bin metrics
+//!
+//! Each histogram has 10,000 recorded values in 12 powers of two. Medians of rounds in which the formats take turns.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use picollo_core::{Exposition, Metric, Options, Registry, SharedHistogram};
+
+const HISTOGRAMS: usize = 100;
+const VALUES: usize = 10_000;
+const ROUNDS: usize = 51;
+
+const FORMATS: [(&str, Exposition); 4] = [
+    ("OpenMetrics", Exposition::OpenMetrics),
+    ("Prometheus text", Exposition::PrometheusText),
+    ("Prometheus protobuf", Exposition::PrometheusProtobuf),
+    ("OTLP", Exposition::Otlp),
+];
+
+fn registry(options: &Options) -> Registry {
+    let mut registry = Registry::new();
+    let mut random = 88_172_645_463_325_252u64;
+    for number in 0..HISTOGRAMS {
+        let histogram = SharedHistogram::create(options).unwrap();
+        for _ in 0..VALUES {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            // Even over the logarithm.
+            let value = 4096.0 * (12.0 * (random >> 11) as f64 / (1u64 << 53) as f64).exp2();
+            histogram.record(value as u64);
+        }
+        let (number, labels) = (number.to_string(), "GET");
+        let metric = Metric {
+            name: "request_seconds",
+            help: "Time to serve a request",
+            unit: "seconds",
+            labels: &[("method", labels), ("worker", &number)],
+            divisor: 1e9,
+            created_unix_nanos: 1_700_000_000_000_000_000,
+            native: true,
+            ..Metric::default()
+        };
+        registry.add(&histogram, &metric, &[]).unwrap();
+    }
+    registry
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn main() {
+    for (name, relative_error, max, limit) in [
+        ("1 % from 1 ns to an hour", 0.01, 3_600_000_000_000, 2.0),
+        ("0.1 % from 1 to 1e9", 0.001, 1_000_000_000, 6.0),
+    ] {
+        let options = Options { relative_error, min_trackable: 1, max_trackable: max, ..Options::default() };
+        let mut registry = registry(&options);
+        let (mut bytes, mut times) = (Vec::new(), vec![Vec::new(); FORMATS.len() + 1]);
+        let mut lengths = [0; FORMATS.len()];
+        for _ in 0..ROUNDS {
+            for (at, (_, format)) in FORMATS.into_iter().enumerate() {
+                let start = Instant::now();
+                registry.update(1_700_000_060_000_000_000).unwrap();
+                let updated = start.elapsed();
+                let length = registry.encode(format, &mut []);
+                bytes.resize(length, 0);
+                registry.encode(format, &mut bytes);
+                black_box(&bytes);
+                times[at].push(start.elapsed().as_secs_f64() * 1e3);
+                times[FORMATS.len()].push(updated.as_secs_f64() * 1e3);
+                lengths[at] = length;
+            }
+        }
+        println!("\n{HISTOGRAMS} histograms, {name}: at most {limit} ms\n");
+        println!("| | ms | bytes |\n| :-- | --: | --: |");
+        for (at, (format, _)) in FORMATS.iter().enumerate() {
+            println!("| {format} | {:.2} | {} |", median(&mut times[at]), lengths[at]);
+        }
+        println!("| the update alone | {:.2} | |", median(&mut times[FORMATS.len()]));
+    }
+}

@@ -1,0 +1,193 @@
+//! What expositions are written of: metrics, wherever they come from.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::distribution::Distribution;
+use super::memory::{push, text};
+use super::name;
+use super::output::Output;
+use super::text::Escaped;
+use crate::error::{Error, Result};
+
+/// What kind of number a metric is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MetricKind {
+    /// How often each value occurred.
+    Histogram,
+    /// A number that only grows.
+    Counter,
+    /// A number that goes up and down.
+    Gauge,
+}
+
+/// The metrics of one name, in the order in which they came: what encoders take.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// As it was given, but without a counter's `_total`: what OpenTelemetry has.
+    pub(super) name: String,
+    /// The name with underscores for what Prometheus does not allow.
+    pub(super) plain_name: String,
+    pub(super) help: String,
+    pub(super) unit: String,
+    pub(super) kind: MetricKind,
+    pub(super) points: Vec<Point>,
+}
+
+/// One metric of a family.
+#[derive(Clone, Debug)]
+pub struct Point {
+    pub(super) labels: Labels,
+    /// A counter's and gauge's value is divided by this; what is in a distribution is so already.
+    pub(super) divisor: f64,
+    /// 0: not told.
+    pub(super) created_unix_nanos: u64,
+    /// Whether Prometheus is to have exponential buckets where its format has them.
+    pub(super) native: bool,
+    pub(super) value: Value,
+    /// In the order of their times.
+    pub(super) exemplars: Vec<Exemplar>,
+}
+
+/// A metric's value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Of a counter.
+    Counter(u64),
+    /// Of a gauge.
+    Gauge(f64),
+    /// Of a histogram.
+    Histogram(Distribution),
+}
+
+/// Names and values, sorted by name.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Labels {
+    labels: Vec<Label>,
+    /// As text has them, each with a comma behind it: most of what is written are labels.
+    listed: String,
+}
+
+/// A label's name as it was given, the same for Prometheus, and its value.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Label {
+    /// First: labels are sorted by it, and two with one plain name are refused.
+    pub(super) plain_name: String,
+    pub(super) name: String,
+    pub(super) value: String,
+}
+
+impl Labels {
+    /// [`Error::InvalidArgument`] for names that are not allowed or come twice.
+    pub(super) fn new(given: &[(&str, &str)]) -> Result<Labels> {
+        let mut labels = Vec::new();
+        for &(name, value) in given {
+            let plain_name = name::plain(name)?;
+            name::check_label(&plain_name)?;
+            push(&mut labels, Label { plain_name, name: text(name)?, value: text(value)? })?;
+        }
+        labels.sort_unstable();
+        if labels.windows(2).any(|pair| pair[0].plain_name == pair[1].plain_name) {
+            return Err(Error::InvalidArgument);
+        }
+        let mut listed = String::new();
+        listed
+            .try_reserve_exact(Output::length_of(|out| write_labels(&labels, out)))
+            .map_err(|_| Error::OutOfMemory)?;
+        write_labels(&labels, &mut listed);
+        Ok(Labels { labels, listed })
+    }
+
+    /// As text has them, each with a comma behind it.
+    pub(super) fn listed(&self) -> &str {
+        &self.listed
+    }
+}
+
+/// Neither an output nor a text with room for it fails.
+fn write_labels(labels: &[Label], out: &mut impl fmt::Write) {
+    for label in labels {
+        let value = Escaped { text: &label.value, quotes: true };
+        let _ = write!(out, "{}=\"{value}\",", label.plain_name);
+    }
+}
+
+impl core::ops::Deref for Labels {
+    type Target = [Label];
+
+    fn deref(&self) -> &[Label] {
+        &self.labels
+    }
+}
+
+/// One observation that stands for others: its value, when it was, and labels that lead further, such as `trace_id`.
+#[derive(Clone, Debug)]
+pub struct Exemplar {
+    pub(super) value: f64,
+    pub(super) unix_nanos: u64,
+    pub(super) labels: Labels,
+}
+
+impl Exemplar {
+    /// An exemplar. The value is in the unit that is written.
+    ///
+    /// [`Error::InvalidArgument`] for a value that is not finite, for labels as of metrics, and where their names and values have more
+    /// than 128 characters in all, the standard's limit. [`Error::OutOfMemory`].
+    pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<Exemplar> {
+        let characters: usize =
+            labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();
+        if !value.is_finite() || characters > 128 {
+            return Err(Error::InvalidArgument);
+        }
+        Ok(Exemplar { value, unix_nanos, labels: Labels::new(labels)? })
+    }
+}
+
+impl Family {
+    /// Whether expositions of the one would have a name that those of the other have.
+    pub(super) fn clashes(&self, plain_name: &str, kind: MetricKind) -> bool {
+        name::clash((&self.plain_name, self.kind), (plain_name, kind))
+    }
+
+    /// What came since an earlier exposition, for formats that want differences: counts of each metric since it was in `earlier`, and
+    /// all of those that were not there or have less. Gauges are as they are. Pass it on to [`write_otlp`](super::write_otlp) with the
+    /// time of the earlier one.
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn since(families: &[Family], earlier: &[Family]) -> Result<Vec<Family>> {
+        let mut differences = Vec::new();
+        for family in families {
+            let before =
+                earlier.iter().find(|before| before.name == family.name && before.kind == family.kind);
+            let mut difference = Family { points: Vec::new(), ..family.without_points()? };
+            for point in &family.points {
+                let before = before
+                    .and_then(|before| before.points.iter().find(|before| before.labels == point.labels));
+                let value = match (&point.value, before.map(|before| &before.value)) {
+                    (Value::Counter(now), Some(Value::Counter(before))) => {
+                        Value::Counter(now.checked_sub(*before).unwrap_or(*now))
+                    }
+                    (Value::Histogram(now), Some(Value::Histogram(before))) => {
+                        Value::Histogram(now.since(before)?)
+                    }
+                    (value, _) => value.clone(),
+                };
+                push(&mut difference.points, Point { value, ..point.clone() })?;
+            }
+            push(&mut differences, difference)?;
+        }
+        Ok(differences)
+    }
+
+    fn without_points(&self) -> Result<Family> {
+        Ok(Family {
+            name: text(&self.name)?,
+            plain_name: text(&self.plain_name)?,
+            help: text(&self.help)?,
+            unit: text(&self.unit)?,
+            kind: self.kind,
+            points: Vec::new(),
+        })
+    }
+}

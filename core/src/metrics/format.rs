@@ -1,0 +1,70 @@
+//! The formats that metrics are written in.
+
+use super::family::Family;
+use super::otlp::{self, Otlp};
+use super::output::Output;
+use super::text::{self, Dialect};
+use crate::error::{Error, Result};
+
+/// A format of expositions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Exposition {
+    /// OpenMetrics text, 1.0.
+    #[default]
+    OpenMetrics = 0,
+    /// Prometheus' text, 0.0.4.
+    PrometheusText = 1,
+    /// Prometheus' Protocol Buffers: messages `MetricFamily`, each after its length.
+    PrometheusProtobuf = 2,
+    /// OpenTelemetry's protocol in Protocol Buffers, with cumulative counts: an `ExportMetricsServiceRequest`.
+    Otlp = 3,
+}
+
+impl TryFrom<u32> for Exposition {
+    type Error = Error;
+
+    fn try_from(code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(Exposition::OpenMetrics),
+            1 => Ok(Exposition::PrometheusText),
+            2 => Ok(Exposition::PrometheusProtobuf),
+            3 => Ok(Exposition::Otlp),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}
+
+impl Exposition {
+    /// How many there are.
+    pub(super) const NUMBER: usize = 4;
+
+    /// What HTTP calls the format.
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Exposition::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Exposition::PrometheusText => "text/plain; version=0.0.4; charset=utf-8",
+            Exposition::PrometheusProtobuf => {
+                "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+            }
+            Exposition::Otlp => "application/x-protobuf",
+        }
+    }
+
+    /// Writes metrics that were taken at a time.
+    pub(super) fn write(self, families: &[Family], time_unix_nanos: u64, out: &mut Output) {
+        // An output does not fail.
+        let _ = match self {
+            Exposition::OpenMetrics => text::write(families, Dialect::OpenMetrics, out),
+            Exposition::PrometheusText => text::write(families, Dialect::Prometheus, out),
+            Exposition::PrometheusProtobuf => {
+                super::prometheus::write(families, out);
+                Ok(())
+            }
+            Exposition::Otlp => {
+                otlp::write(families, &Otlp { time_unix_nanos, ..Otlp::default() }, out);
+                Ok(())
+            }
+        };
+    }
+}

@@ -1,0 +1,157 @@
+//! Prometheus' Protocol Buffers: messages `io.prometheus.client.MetricFamily`, each after its length.
+//!
+//! A metric that is to be native has exponential buckets, and its classic ones beside them: scrapers take the former and drop the
+//! latter, unless they are told to keep both, and 2.42 finds exemplars only there.
+
+use super::distribution::Distribution;
+use super::exponential::{Exponential, Numbered, ZERO_THRESHOLD};
+use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
+use super::output::Output;
+use super::text::COUNTERS_BESIDE;
+use crate::interchange::varint::zigzag;
+
+const COUNTER: u64 = 0;
+const GAUGE: u64 = 1;
+const HISTOGRAM: u64 = 4;
+
+/// Writes metrics.
+pub(super) fn write(families: &[Family], out: &mut Output) {
+    for family in families {
+        out.delimited(|out| write_family(family, out));
+        for (what, count) in COUNTERS_BESIDE {
+            if family.has_beside(count) {
+                out.delimited(|out| write_beside(family, what, count, out));
+            }
+        }
+    }
+}
+
+fn write_family(family: &Family, out: &mut Output) {
+    let (kind, suffix) = match family.kind {
+        MetricKind::Counter => (COUNTER, "_total"),
+        MetricKind::Gauge => (GAUGE, ""),
+        MetricKind::Histogram => (HISTOGRAM, ""),
+    };
+    write_head(out, &[&family.plain_name, suffix], &family.help, kind);
+    for point in &family.points {
+        out.message(4, |out| {
+            write_labels(&point.labels, out);
+            match &point.value {
+                Value::Gauge(value) => out.message(2, |out| out.double(1, value / point.divisor)),
+                Value::Counter(count) => out.message(3, |out| {
+                    out.double(1, *count as f64 / point.divisor);
+                    if let Some(exemplar) = point.exemplars.last() {
+                        out.message(2, |out| write_exemplar(exemplar, out));
+                    }
+                    write_time(3, point.created_unix_nanos, out);
+                }),
+                Value::Histogram(distribution) => {
+                    out.message(7, |out| write_histogram(point, distribution, out));
+                }
+            }
+        });
+    }
+    out.text(5, &family.unit);
+}
+
+fn write_beside(family: &Family, what: &str, count: fn(&Distribution) -> u64, out: &mut Output) {
+    write_head(out, &[&family.plain_name, "_", what, "_total"], "", COUNTER);
+    for (point, distribution) in family.distributions() {
+        out.message(4, |out| {
+            write_labels(&point.labels, out);
+            out.message(3, |out| out.double(1, count(distribution) as f64));
+        });
+    }
+}
+
+fn write_head(out: &mut Output, name: &[&str], help: &str, kind: u64) {
+    out.message(1, |out| name.iter().for_each(|part| out.put(part.as_bytes())));
+    // A message without a field is one of the same type.
+    out.text(2, help);
+    out.uint(3, kind);
+}
+
+fn write_labels(labels: &Labels, out: &mut Output) {
+    for label in labels.iter() {
+        out.message(1, |out| {
+            out.text(1, &label.plain_name);
+            out.text(2, &label.value);
+        });
+    }
+}
+
+fn write_time(field: u32, unix_nanos: u64, out: &mut Output) {
+    if unix_nanos != 0 {
+        out.message(field, |out| {
+            out.uint(1, unix_nanos / 1_000_000_000);
+            out.uint(2, unix_nanos % 1_000_000_000);
+        });
+    }
+}
+
+fn write_exemplar(exemplar: &Exemplar, out: &mut Output) {
+    write_labels(&exemplar.labels, out);
+    out.double(2, exemplar.value);
+    write_time(3, exemplar.unix_nanos, out);
+}
+
+fn write_histogram(point: &Point, distribution: &Distribution, out: &mut Output) {
+    out.uint(1, distribution.total);
+    out.double(2, distribution.sum);
+    let bounds = distribution.bounds.iter().copied().chain([f64::INFINITY]);
+    let mut lower = f64::NEG_INFINITY;
+    for (bound, &count) in bounds.zip(distribution.cumulative.iter().chain([&distribution.total])) {
+        let exemplar = point.exemplar_in(lower, bound);
+        out.message(3, |out| {
+            out.uint(1, count);
+            out.double(2, bound);
+            if let Some(exemplar) = exemplar {
+                out.message(3, |out| write_exemplar(exemplar, out));
+            }
+        });
+        lower = bound;
+    }
+    if point.native {
+        write_exponential(&distribution.exponential, out);
+    }
+    write_time(15, point.created_unix_nanos, out);
+    if point.native {
+        // Here they need a time.
+        for exemplar in point.exemplars.iter().filter(|exemplar| exemplar.unix_nanos != 0) {
+            out.message(16, |out| write_exemplar(exemplar, out));
+        }
+    }
+}
+
+fn write_exponential(exponential: &Exponential, out: &mut Output) {
+    out.sint(5, exponential.schema.into());
+    out.double(6, ZERO_THRESHOLD);
+    out.uint(7, exponential.zero);
+    for (spans, deltas, numbered) in [(9, 10, &exponential.negative), (12, 13, &exponential.positive)] {
+        write_spans(spans, numbered, out);
+        if !numbered.is_empty() {
+            out.message(deltas, |out| write_deltas(numbered, out));
+        }
+    }
+}
+
+/// Runs of neighbours: how far they are behind the end of the one before, the first behind bucket zero, and how many.
+fn write_spans(field: u32, numbered: &[Numbered], out: &mut Output) {
+    let mut end = 0;
+    for run in numbered.chunk_by(|a, b| b.0 == a.0 + 1) {
+        let (offset, length) = (run[0].0 - end, run.len());
+        out.message(field, |out| {
+            out.sint(1, offset.into());
+            out.uint(2, length as u64);
+        });
+        end = run[0].0 + length as i32;
+    }
+}
+
+fn write_deltas(numbered: &[Numbered], out: &mut Output) {
+    let mut before = 0;
+    for &(_, count) in numbered {
+        out.varint(zigzag(count as i64 - before));
+        before = count as i64;
+    }
+}

@@ -1,0 +1,389 @@
+//! The registry: where histograms, counters and gauges are, and what was last taken of them.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::distribution::{Distribution, powers_of_four};
+use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
+use super::format::Exposition;
+use super::handles::{MetricCounter, MetricGauge};
+use super::keys::Keys;
+use super::memory::{push, text};
+use super::name;
+use super::output::Output;
+use crate::doubles::{DoubleSnapshot, Entry, SharedDoubleHistogram};
+use crate::error::{Error, Result};
+use crate::handle::shared::SharedHistogram;
+use crate::handle::single_writer::Handle;
+use crate::handle::single_writer::sealed::Inside;
+use crate::layout::layout::Layout;
+use crate::snapshot::snapshot::{Since, Snapshot};
+
+/// What a histogram, counter or gauge is known as.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Metric<'a> {
+    /// Letters, digits, underscores and colons, and no digit first: `request_duration_seconds`. Dots, hyphens and slashes are
+    /// OpenTelemetry's: Prometheus sees underscores for them. A counter's may end with `_total`, which is not part of it. Several
+    /// metrics of one kind may have one name, with different labels.
+    pub name: &'a str,
+    /// What it means, for people; may be empty.
+    pub help: &'a str,
+    /// The unit, such as `seconds`; may be empty. The name has to end with it, after an underscore.
+    pub unit: &'a str,
+    /// Names and values that tell metrics of one name apart. Names are like those of metrics, without colons, and neither `le`
+    /// nor beginning with two underscores.
+    pub labels: &'a [(&'a str, &'a str)],
+    /// Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds. 0 means 1.
+    pub divisor: f64,
+    /// Since when there are counts, in nanoseconds since 1970; 0 where that is not to be told.
+    pub created_unix_nanos: u64,
+    /// Prometheus is to have a native histogram, of exponential buckets, where its format has them. Others still have bounds.
+    pub native: bool,
+    /// How many exponential buckets may have counts before they become coarser. 0 means 320, `u32::MAX` any number.
+    pub max_buckets: u32,
+    /// Write the counts since the histogram was reset rather than since it was made. Collectors then see a restart at each reset.
+    pub since_reset: bool,
+}
+
+/// Histograms, counters and gauges with names and labels.
+///
+/// [`Registry::update`] takes the counts of all, and [`Registry::encode`] writes what was taken, as often as one likes.
+#[derive(Debug, Default)]
+pub struct Registry {
+    families: Vec<Family>,
+    /// For each family, for each of its points, where it comes from.
+    sources: Vec<Vec<Member>>,
+    scratch: Scratch,
+    last_id: u64,
+    /// When the last update was.
+    updated_unix_nanos: u64,
+    /// How long each format is, where that was asked for since anything changed.
+    lengths: [Option<usize>; Exposition::NUMBER],
+}
+
+/// Memory that updates use again and again.
+#[derive(Debug, Default)]
+struct Scratch {
+    /// For each layout one snapshot, which every histogram of that layout uses in turn.
+    snapshots: Vec<Box<Snapshot>>,
+    doubles: DoubleSnapshot,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Member {
+    id: u64,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// Whether its counts since the reset go out.
+    Integers(SharedHistogram, bool),
+    Doubles(SharedDoubleHistogram),
+    Counter(MetricCounter),
+    Gauge(MetricGauge),
+}
+
+impl Registry {
+    /// A registry of nothing.
+    pub const fn new() -> Registry {
+        Registry {
+            families: Vec::new(),
+            sources: Vec::new(),
+            scratch: Scratch { snapshots: Vec::new(), doubles: DoubleSnapshot::new(), entries: Vec::new() },
+            last_id: 0,
+            updated_unix_nanos: 0,
+            lengths: [None; Exposition::NUMBER],
+        }
+    }
+
+    /// Adds a histogram, which the registry keeps alive. Returns what [`Registry::remove`] takes. Until the next update it is
+    /// written as empty.
+    ///
+    /// `bounds` are the largest values of the buckets, ascending, as recorded, up to 500; none: one below each power of four in the
+    /// range, which are exact.
+    ///
+    /// [`Error::InvalidArgument`] for a name, label, bound or divisor that is not as [`Metric`] says; when there is a
+    /// metric with this name and these labels; when kind, help or unit differ from those of the others with this name; and when
+    /// the name is one that is written for another (`x_count` beside `x`, `a.b` beside `a_b`). [`Error::OutOfMemory`]. Nothing has
+    /// changed then.
+    pub fn add(&mut self, histogram: &impl Handle, metric: &Metric, bounds: &[u64]) -> Result<u64> {
+        let histogram = histogram.unguarded(Inside(()));
+        let layout = *histogram.layout();
+        let bounds = match bounds {
+            [] => powers_of_four(&layout)?,
+            given => {
+                let mut bounds = Vec::new();
+                bounds.try_reserve_exact(given.len()).map_err(|_| Error::OutOfMemory)?;
+                bounds.extend(given.iter().map(|&bound| bound as f64));
+                bounds
+            }
+        };
+        let distribution =
+            |divisor| Distribution::new(Keys::Integers(layout), divisor, &bounds, metric.max_buckets);
+        let source = Source::Integers(histogram.clone(), metric.since_reset);
+        self.add_source(source, metric, |divisor| distribution(divisor).map(Value::Histogram))
+    }
+
+    /// Adds a histogram of doubles, of which updates read the counts since its last collection: collecting it starts the
+    /// metric anew.
+    ///
+    /// As for [`Registry::add`]; no bounds: each power of ten from 1e-6 to 1e6.
+    pub fn add_double(
+        &mut self,
+        histogram: &SharedDoubleHistogram,
+        metric: &Metric,
+        bounds: &[f64],
+    ) -> Result<u64> {
+        const POWERS: [f64; 13] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
+        let bounds = if bounds.is_empty() { &POWERS } else { bounds };
+        let keys = Keys::Doubles(histogram.layout());
+        self.add_source(Source::Doubles(histogram.clone()), metric, |divisor| {
+            Distribution::new(keys, divisor, bounds, metric.max_buckets).map(Value::Histogram)
+        })
+    }
+
+    /// Adds a new counter. Returns what [`Registry::remove`] takes, and what to count with, which may outlive the registry. Errors as
+    /// for [`Registry::add`].
+    pub fn add_counter(&mut self, metric: &Metric) -> Result<(u64, MetricCounter)> {
+        let counter = MetricCounter::create()?;
+        let id = self.add_source(Source::Counter(counter.clone()), metric, |_| Ok(Value::Counter(0)))?;
+        Ok((id, counter))
+    }
+
+    /// Adds a new gauge. As for [`Registry::add_counter`].
+    pub fn add_gauge(&mut self, metric: &Metric) -> Result<(u64, MetricGauge)> {
+        let gauge = MetricGauge::create()?;
+        let id = self.add_source(Source::Gauge(gauge.clone()), metric, |_| Ok(Value::Gauge(0.0)))?;
+        Ok((id, gauge))
+    }
+
+    fn add_source(
+        &mut self,
+        source: Source,
+        metric: &Metric,
+        value: impl FnOnce(f64) -> Result<Value>,
+    ) -> Result<u64> {
+        let kind = source.kind();
+        let given = metric.name.strip_suffix("_total").filter(|_| kind == MetricKind::Counter);
+        let given = given.unwrap_or(metric.name);
+        let plain_name = name::plain(given)?;
+        name::check_metric(&plain_name)?;
+        name::check_unit(&plain_name, metric.unit)?;
+        let point = Point::new(metric, value)?;
+        let member = Member { id: self.last_id + 1, source };
+        match self.families.iter().position(|family| family.name == given) {
+            Some(at) => {
+                let family = &mut self.families[at];
+                let unlike = (family.kind, &*family.help, &*family.unit) != (kind, metric.help, metric.unit);
+                if unlike || family.points.iter().any(|other| other.labels == point.labels) {
+                    return Err(Error::InvalidArgument);
+                }
+                push(&mut family.points, point)?;
+                if let Err(error) = push(&mut self.sources[at], member) {
+                    family.points.pop();
+                    return Err(error);
+                }
+            }
+            None => {
+                if self.families.iter().any(|family| family.clashes(&plain_name, kind)) {
+                    return Err(Error::InvalidArgument);
+                }
+                let (mut points, mut members) = (Vec::new(), Vec::new());
+                push(&mut points, point)?;
+                push(&mut members, member)?;
+                let (name, help, unit) = (text(given)?, text(metric.help)?, text(metric.unit)?);
+                push(&mut self.families, Family { name, plain_name, help, unit, kind, points })?;
+                if let Err(error) = push(&mut self.sources, members) {
+                    self.families.pop();
+                    return Err(error);
+                }
+            }
+        }
+        self.last_id += 1;
+        self.lengths = [None; Exposition::NUMBER];
+        Ok(self.last_id)
+    }
+
+    /// Where a metric is.
+    fn position(&self, id: u64) -> Option<(usize, usize)> {
+        self.sources
+            .iter()
+            .enumerate()
+            .find_map(|(family, members)| Some((family, members.iter().position(|member| member.id == id)?)))
+    }
+
+    /// Takes a metric out. Whether it was there. Handles of counters and gauges go on, and nobody reads them.
+    pub fn remove(&mut self, id: u64) -> bool {
+        let Some((family, at)) = self.position(id) else { return false };
+        self.lengths = [None; Exposition::NUMBER];
+        self.families[family].points.remove(at);
+        self.sources[family].remove(at);
+        if self.sources[family].is_empty() {
+            self.families.remove(family);
+            self.sources.remove(family);
+        }
+        true
+    }
+
+    /// Exemplars to write with a metric from now on, instead of those before: of a histogram each is written with the bucket that it
+    /// is in, the latest where there are several, and of a counter the latest.
+    ///
+    /// [`Error::InvalidArgument`] when there is no metric with this number; [`Error::Unsupported`] for gauges, which have none.
+    pub fn set_exemplars(&mut self, id: u64, mut exemplars: Vec<Exemplar>) -> Result<()> {
+        let (family, at) = self.position(id).ok_or(Error::InvalidArgument)?;
+        if self.families[family].kind == MetricKind::Gauge {
+            return Err(Error::Unsupported);
+        }
+        self.lengths = [None; Exposition::NUMBER];
+        exemplars.sort_by_key(|exemplar| exemplar.unix_nanos);
+        self.families[family].points[at].exemplars = exemplars;
+        Ok(())
+    }
+
+    /// How many metrics there are.
+    pub fn len(&self) -> usize {
+        self.sources.iter().map(Vec::len).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// Takes the counts of all metrics: of histograms since they were made, whatever was reset meanwhile, unless
+    /// [`Metric::since_reset`] was asked for. Each is of one moment; they are read one after the other.
+    ///
+    /// Where counts went down nevertheless, because a histogram of doubles was collected, or one was reset of which the counts since
+    /// then go out, it is written as created at the update before: the last moment that is known to be before that.
+    ///
+    /// [`Error::Busy`] or [`Error::OutOfMemory`] when that was so for one of them: it keeps what was taken before, and the
+    /// others are taken nevertheless.
+    pub fn update(&mut self, now_unix_nanos: u64) -> Result<()> {
+        let mut result = Ok(());
+        self.lengths = [None; Exposition::NUMBER];
+        let members = self.sources.iter().flatten();
+        for (member, point) in members.zip(self.families.iter_mut().flat_map(|family| &mut family.points)) {
+            match member.source.read(&mut point.value, &mut self.scratch) {
+                Ok(true) if point.created_unix_nanos != 0 => {
+                    point.created_unix_nanos = self.updated_unix_nanos
+                }
+                Ok(_) => {}
+                Err(error) => result = result.and(Err(error)),
+            }
+        }
+        self.updated_unix_nanos = now_unix_nanos;
+        result
+    }
+
+    /// What the last update has taken, for encoders, and to keep a copy of.
+    pub fn families(&self) -> &[Family] {
+        &self.families
+    }
+
+    /// When the last update was, in nanoseconds since 1970; 0 before the first.
+    pub fn updated_unix_nanos(&self) -> u64 {
+        self.updated_unix_nanos
+    }
+
+    /// Writes what the last update has taken. Returns the length of all, and writes nothing where `bytes` has not as many: nothing at
+    /// all tells how many are needed.
+    ///
+    /// A microsecond or less for each bucket and metric; allocates nothing.
+    pub fn encode(&mut self, format: Exposition, bytes: &mut [u8]) -> usize {
+        let write = |out: &mut Output| format.write(&self.families, self.updated_unix_nanos, out);
+        let length = *self.lengths[format as usize].get_or_insert_with(|| Output::length_of(write));
+        if let Some(bytes) = bytes.get_mut(..length)
+            && length > 0
+        {
+            write(&mut Output::into(bytes));
+        }
+        length
+    }
+
+    /// [`Registry::encode`] into new memory. [`Error::OutOfMemory`].
+    pub fn encode_to_vec(&mut self, format: Exposition) -> Result<Vec<u8>> {
+        let length = self.encode(format, &mut []);
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(length).map_err(|_| Error::OutOfMemory)?;
+        bytes.resize(length, 0);
+        self.encode(format, &mut bytes);
+        Ok(bytes)
+    }
+
+    /// Writes what the last update has taken as OpenMetrics text. Fails only where `out` does.
+    pub fn write_openmetrics(&self, out: &mut (impl fmt::Write + ?Sized)) -> fmt::Result {
+        super::text::write(&self.families, super::text::Dialect::OpenMetrics, out)
+    }
+}
+
+impl Point {
+    fn new(metric: &Metric, value: impl FnOnce(f64) -> Result<Value>) -> Result<Point> {
+        let divisor = if metric.divisor == 0.0 { 1.0 } else { metric.divisor };
+        if !divisor.is_finite() || divisor < 0.0 {
+            return Err(Error::InvalidArgument);
+        }
+        Ok(Point {
+            labels: Labels::new(metric.labels)?,
+            divisor,
+            created_unix_nanos: metric.created_unix_nanos,
+            native: metric.native,
+            value: value(divisor)?,
+            exemplars: Vec::new(),
+        })
+    }
+}
+
+impl Source {
+    fn kind(&self) -> MetricKind {
+        match self {
+            Source::Integers(..) | Source::Doubles(_) => MetricKind::Histogram,
+            Source::Counter(_) => MetricKind::Counter,
+            Source::Gauge(_) => MetricKind::Gauge,
+        }
+    }
+
+    /// Whether anything became less that should not.
+    fn read(&self, value: &mut Value, scratch: &mut Scratch) -> Result<bool> {
+        match (self, value) {
+            (Source::Integers(histogram, since_reset), Value::Histogram(distribution)) => {
+                let snapshot = snapshot_of(&mut scratch.snapshots, histogram.layout())?;
+                if *since_reset {
+                    // Others used it: nothing of theirs is to be counted from, not even where an image and its copy pass for one.
+                    snapshot.forget_source();
+                    histogram.update(snapshot, Since::Reset)?;
+                } else {
+                    histogram.update_since_creation(snapshot)?;
+                }
+                distribution.take(snapshot, &mut scratch.entries)
+            }
+            (Source::Doubles(histogram), Value::Histogram(distribution)) => {
+                histogram.look(&mut scratch.doubles)?;
+                distribution.take_doubles(&scratch.doubles, &mut scratch.entries)
+            }
+            (Source::Counter(counter), value) => {
+                *value = Value::Counter(counter.value());
+                Ok(false)
+            }
+            (Source::Gauge(gauge), value) => {
+                *value = Value::Gauge(gauge.value());
+                Ok(false)
+            }
+            (Source::Integers(..) | Source::Doubles(_), _) => Ok(false),
+        }
+    }
+}
+
+/// The snapshot for a layout, made now if there is none.
+fn snapshot_of<'a>(scratch: &'a mut Vec<Box<Snapshot>>, layout: &Layout) -> Result<&'a mut Snapshot> {
+    let index = match scratch.iter().position(|snapshot| snapshot.layout().same_counters(layout)) {
+        Some(index) => index,
+        None => {
+            push(scratch, Snapshot::boxed(*layout)?)?;
+            scratch.len() - 1
+        }
+    };
+    Ok(&mut scratch[index])
+}

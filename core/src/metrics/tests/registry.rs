@@ -1,0 +1,255 @@
+//! Counters, gauges, resets, names and exemplars.
+
+use super::*;
+
+/// Counts since histograms were made go out, so that no reset reaches a scraper, whatever counts: each mode, storage and width.
+#[test]
+fn a_reset_reaches_nobody() {
+    use Mode::*;
+    let wrapped = u64::from(u32::MAX) - 5;
+    for (mode, storage) in [
+        (Interlocked, Storage::Dense),
+        (Interlocked, Storage::Sparse),
+        (ThreadLocal, Storage::Dense),
+        (Scalable, Storage::Dense),
+    ] {
+        for counter_bits in [32, 64] {
+            let what = format!("{mode:?} {storage:?} {counter_bits}");
+            let histogram =
+                histogram(&Options { mode, storage, counter_bits, min_trackable: 100, ..options() });
+            let mut registry = Registry::new();
+            let metric = Metric { name: "a", created_unix_nanos: 5_000_000_000, ..Metric::default() };
+            registry.add(&histogram, &metric, &[]).unwrap();
+            registry.add(&histogram, &Metric { since_reset: true, name: "b", ..metric }, &[]).unwrap();
+            for round in 1..4 {
+                for value in [5, 500, 1_000_000] {
+                    histogram.record_n(value, 3);
+                }
+                registry.update(round * 10_000_000_000).unwrap();
+                let (text, round) = (text(&registry), round as f64);
+                for name in ["a_count", "a_bucket{le=\"+Inf\"}"] {
+                    assert_eq!(sample(&text, name), 9.0 * round, "{what}");
+                }
+                assert_eq!(sample(&text, "a_bucket{le=\"255.0\"}"), 3.0 * round, "{what}");
+                assert_eq!((sample(&text, "b_count"), sample(&text, "a_created")), (9.0, 5.0), "{what}");
+                histogram.reset().unwrap();
+            }
+            if mode != Interlocked {
+                continue;
+            }
+            // Cells of 32 bits that wrap around between resets: what is missing is said.
+            histogram.record_n(500, wrapped);
+            histogram.reset().unwrap();
+            histogram.record_n(500, 100);
+            registry.update(0).unwrap();
+            let lost = if counter_bits == 32 { 1u64 << 32 } else { 0 };
+            let text = text(&registry);
+            assert_eq!(sample(&text, "a_count"), (27 + wrapped + 100 - lost) as f64, "{what}");
+            assert_eq!(text.contains("a_lost_total 4294967296\n"), lost != 0, "{what}");
+            assert_eq!(sample(&text, "b_count"), 100.0, "{what}");
+        }
+    }
+}
+
+#[test]
+fn counts_that_go_down_are_told() {
+    let (integers, numbers) = (histogram(&options()), doubles());
+    let mut registry = Registry::new();
+    let metric = Metric { created_unix_nanos: 5_000_000_000, since_reset: true, ..Metric::default() };
+    registry.add(&integers, &Metric { name: "a", ..metric }, &[]).unwrap();
+    registry.add_double(&numbers, &Metric { name: "b", ..metric }, &[]).unwrap();
+    integers.record_n(5, 10);
+    numbers.record_n(5.0, 10);
+    for seconds in [10, 20] {
+        registry.update(seconds * 1_000_000_000).unwrap();
+        let text = text(&registry);
+        assert_eq!((sample(&text, "a_created"), sample(&text, "b_created")), (5.0, 5.0));
+    }
+    integers.reset().unwrap();
+    integers.record_n(5, 3);
+    // A collection takes counts out, whatever was asked for.
+    numbers.collect(&mut DoubleSnapshot::new()).unwrap();
+    registry.update(30_000_000_000).unwrap();
+    let text = text(&registry);
+    assert_eq!((sample(&text, "a_created"), sample(&text, "b_created")), (20.0, 20.0));
+    assert_eq!((sample(&text, "a_count"), sample(&text, "b_count")), (3.0, 0.0));
+}
+
+#[test]
+fn counters_and_gauges() {
+    let mut registry = Registry::new();
+    let metric = Metric { created_unix_nanos: 1_500_000_000, labels: &[("queue", "a")], ..Metric::default() };
+    let requests = Metric { name: "requests_total", help: "All \"of\" them", ..metric };
+    let (id, counter) = registry.add_counter(&requests).unwrap();
+    let (_, second) = registry.add_counter(&Metric { labels: &[("queue", "b")], ..requests }).unwrap();
+    let busy = Metric { name: "busy_seconds", unit: "seconds", divisor: 1e9, ..metric };
+    let (_, nanos) = registry.add_counter(&busy).unwrap();
+    let (_, gauge) = registry.add_gauge(&Metric { name: "queue_length", ..metric }).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..10_000 {
+                    counter.add(2);
+                    gauge.add(1.0);
+                }
+            });
+        }
+    });
+    assert_eq!((counter.value(), gauge.value()), (80_000, 40_000.0));
+    gauge.add(-0.5);
+    second.add(u64::MAX);
+    nanos.add(2_500_000_000);
+    assert!(text(&registry).contains("requests_total{queue=\"a\"} 0\n"), "nothing is taken yet");
+    registry.update(0).unwrap();
+    let expected = "\
+# TYPE requests counter
+# HELP requests All \\\"of\\\" them
+requests_total{queue=\"a\"} 80000
+requests_created{queue=\"a\"} 1.500
+requests_total{queue=\"b\"} 18446744073709551615
+requests_created{queue=\"b\"} 1.500
+# TYPE busy_seconds counter
+# UNIT busy_seconds seconds
+busy_seconds_total{queue=\"a\"} 2.5
+busy_seconds_created{queue=\"a\"} 1.500
+# TYPE queue_length gauge
+queue_length{queue=\"a\"} 39999.5
+# EOF
+";
+    assert_eq!(text(&registry), expected);
+    let expected = "\
+# TYPE requests_total counter
+# HELP requests_total All \"of\" them
+requests_total{queue=\"a\"} 80000
+requests_total{queue=\"b\"} 18446744073709551615
+# TYPE busy_seconds_total counter
+busy_seconds_total{queue=\"a\"} 2.5
+# TYPE queue_length gauge
+queue_length{queue=\"a\"} 39999.5
+";
+    assert_eq!(plain_text(&mut registry), expected);
+    // Handles outlive their metrics and the registry.
+    assert!(registry.remove(id) && registry.len() == 3);
+    counter.add(1);
+    gauge.set(f64::NEG_INFINITY);
+    registry.update(0).unwrap();
+    let text = text(&registry);
+    assert!(!text.contains("80000") && text.contains("queue_length{queue=\"a\"} -Inf\n"), "{text}");
+    drop(registry);
+    assert_eq!(counter.value(), 80_001);
+}
+
+/// Names that OpenTelemetry has, and what Prometheus sees of them.
+#[test]
+fn names_with_dots() {
+    let mut registry = Registry::new();
+    let metric = Metric { name: "http.server.duration_seconds", unit: "seconds", ..Metric::default() };
+    registry
+        .add(&histogram(&options()), &Metric { labels: &[("http.method", "GET")], ..metric }, &[7])
+        .unwrap();
+    let line = "http_server_duration_seconds_bucket{http_method=\"GET\",le=\"7.0\"} 0\n";
+    assert!(text(&registry).contains(line));
+    for (name, labels) in [
+        ("http_server_duration_seconds", &[][..]),
+        ("http.server_duration_seconds", &[]),
+        ("http.server.duration_seconds", &[("a.b", "1"), ("a_b", "2")]),
+        ("http.server.duration_seconds", &[("http_method", "GET"), ("l\u{e9}", "")]),
+    ] {
+        let bad = Metric { name, labels, ..metric };
+        let added = registry.add(&histogram(&options()), &bad, &[]);
+        assert_eq!(added, Err(Error::InvalidArgument), "{bad:?}");
+    }
+}
+
+#[test]
+fn exemplars_are_in_text() {
+    let mut registry = Registry::new();
+    let histogram = histogram(&options());
+    let id = registry.add(&histogram, &Metric { name: "x", ..Metric::default() }, &[10, 100]).unwrap();
+    let (total, _) = registry.add_counter(&Metric { name: "y", ..Metric::default() }).unwrap();
+    let exemplar = |value, millis: u64, trace| {
+        Exemplar::new(value, millis * 1_000_000, &[("trace_id", trace), ("who", "a\"b")]).unwrap()
+    };
+    let planted = std::vec![
+        exemplar(10.0, 2_500, "late"),
+        exemplar(3.0, 1_500, "early"),
+        exemplar(1e6, 1_000, "far"),
+        Exemplar::new(5.5, 0, &[]).unwrap(),
+    ];
+    registry.set_exemplars(id, planted.clone()).unwrap();
+    registry.set_exemplars(total, planted).unwrap();
+    let expected = "\
+# TYPE x histogram
+x_bucket{le=\"10.0\"} 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
+x_bucket{le=\"100.0\"} 0
+x_bucket{le=\"+Inf\"} 0 # {trace_id=\"far\",who=\"a\\\"b\"} 1e+06 1.000
+x_count 0
+x_sum 0.0
+# TYPE y counter
+y_total 0 # {trace_id=\"late\",who=\"a\\\"b\"} 10.0 2.500
+# EOF
+";
+    assert_eq!(text(&registry), expected);
+    registry.set_exemplars(id, std::vec![Exemplar::new(5.5, 0, &[]).unwrap()]).unwrap();
+    assert!(text(&registry).contains("x_bucket{le=\"10.0\"} 0 # {} 5.5\n"));
+    assert!(!plain_text(&mut registry).contains(" # "));
+    // Names and values have at most 128 characters, whatever their bytes.
+    assert!(Exemplar::new(1.0, 0, &[("trace", &"\u{e9}".repeat(123))]).is_ok());
+    for (value, label) in [(1.0, ("trace", &*"e".repeat(124))), (f64::NAN, ("a", "")), (1.0, ("le", ""))] {
+        assert_eq!(Exemplar::new(value, 0, &[label]).err(), Some(Error::InvalidArgument));
+    }
+    let (gauge, _) = registry.add_gauge(&Metric { name: "z", ..Metric::default() }).unwrap();
+    assert_eq!(registry.set_exemplars(gauge, Vec::new()), Err(Error::Unsupported));
+    assert_eq!(registry.set_exemplars(99, Vec::new()), Err(Error::InvalidArgument));
+}
+
+#[test]
+fn what_is_refused() {
+    let (histogram, doubles) = (histogram(&options()), doubles());
+    let mut registry = Registry::new();
+    let metric = Metric { name: "x", help: "h", ..Metric::default() };
+    let id = registry.add(&histogram, &metric, &[]).unwrap();
+    let refused = Some(Error::InvalidArgument);
+    for bad in ["x", "x_total", "x_lost", "x_count", "x_not_finite_total", "total", ""] {
+        let bad = Metric { name: bad, ..metric };
+        let counter = registry.add_counter(&bad);
+        assert_eq!(counter.err().is_some(), bad.name != "total", "{bad:?}");
+    }
+    for bad in ["x", "x_lost", "x_count", "x_lost_total", "total", "total_total", ""] {
+        assert_eq!(registry.add_gauge(&Metric { name: bad, ..metric }).err(), refused, "{bad}");
+    }
+    assert!(registry.add_gauge(&Metric { name: "x_total", ..metric }).is_ok());
+    let many: Vec<u64> = (1..=501).collect();
+    let y = Metric { name: "y", ..metric };
+    assert_eq!(registry.add(&histogram, &y, &many).err(), refused);
+    let many: Vec<f64> = (1..=501).map(f64::from).collect();
+    assert_eq!(registry.add_double(&doubles, &y, &many).err(), refused);
+    assert!(registry.add_double(&doubles, &y, &many[1..]).is_ok());
+    assert_eq!(registry.len(), 4);
+    assert!(registry.remove(id));
+    assert!(registry.add_gauge(&metric).is_ok(), "the name is free again");
+}
+
+/// The length of all comes first, and nothing is written where it does not fit.
+#[test]
+fn lengths_and_buffers() {
+    let mut registry = Registry::new();
+    let histogram = histogram(&options());
+    let metric = Metric { name: "x", labels: &[("a", "b")], native: true, ..Metric::default() };
+    registry.add(&histogram, &metric, &[]).unwrap();
+    histogram.record_batch(&[1, 50, 70_000]);
+    registry.update(12).unwrap();
+    use Exposition::*;
+    for format in [OpenMetrics, PrometheusText, PrometheusProtobuf, Otlp] {
+        let bytes = registry.encode_to_vec(format).unwrap();
+        assert_eq!(registry.encode(format, &mut []), bytes.len());
+        let mut buffer = std::vec![0xaa; bytes.len() + 1];
+        assert_eq!(registry.encode(format, &mut buffer[..bytes.len() - 1]), bytes.len());
+        assert!(buffer.iter().all(|&byte| byte == 0xaa), "too small");
+        assert_eq!(registry.encode(format, &mut buffer), bytes.len());
+        assert_eq!((&buffer[..bytes.len()], buffer[bytes.len()]), (&bytes[..], 0xaa));
+        assert_eq!(Exposition::try_from(format as u32), Ok(format));
+    }
+    assert_eq!(Exposition::try_from(4), Err(Error::InvalidArgument));
+    assert_eq!(Registry::new().encode(PrometheusProtobuf, &mut [1]), 0);
+}

@@ -1,0 +1,210 @@
+//! Text: OpenMetrics 1.0, and Prometheus' own format 0.0.4.
+
+use core::fmt::{self, Display, Write};
+
+use super::distribution::Distribution;
+use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
+use super::number::Number;
+
+/// Which of the two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Dialect {
+    OpenMetrics,
+    /// It has neither units nor exemplars, nor since when there are counts, nor an end.
+    Prometheus,
+}
+
+/// Writes metrics. Fails only where `out` does.
+///
+/// Every histogram has its buckets, `_count`, `_sum` and, where that is known, `_created`. With negative bounds or values OpenMetrics
+/// has no `_count` and `_sum`. Where observations were lost, or were not finite, a counter with the name of the histogram and `_lost`
+/// or `_not_finite` says how many; they are in none of the others.
+pub(super) fn write(families: &[Family], dialect: Dialect, out: &mut (impl Write + ?Sized)) -> fmt::Result {
+    for family in families {
+        write_family(family, dialect, out)?;
+    }
+    if dialect == Dialect::OpenMetrics { out.write_str("# EOF\n") } else { Ok(()) }
+}
+
+fn write_family(family: &Family, dialect: Dialect, out: &mut (impl Write + ?Sized)) -> fmt::Result {
+    let name = &*family.plain_name;
+    let (kind, suffix) = match family.kind {
+        MetricKind::Histogram => ("histogram", ""),
+        MetricKind::Counter => ("counter", "_total"),
+        MetricKind::Gauge => ("gauge", ""),
+    };
+    // The older format knows samples only.
+    let suffix = if dialect == Dialect::Prometheus { suffix } else { "" };
+    writeln!(out, "# TYPE {name}{suffix} {kind}")?;
+    if dialect == Dialect::OpenMetrics && !family.unit.is_empty() {
+        writeln!(out, "# UNIT {name} {}", family.unit)?;
+    }
+    if !family.help.is_empty() {
+        let quotes = dialect == Dialect::OpenMetrics;
+        writeln!(out, "# HELP {name}{suffix} {}", Escaped { text: &family.help, quotes })?;
+    }
+    for point in &family.points {
+        match &point.value {
+            Value::Histogram(distribution) => write_histogram(name, point, distribution, dialect, out)?,
+            Value::Counter(count) => {
+                write!(out, "{name}_total{} {}", Braced(&point.labels), Count(*count, point.divisor))?;
+                write_exemplar(point.exemplars.last(), dialect, out)?;
+                write_created(name, point, dialect, out)?;
+            }
+            Value::Gauge(value) => {
+                writeln!(out, "{name}{} {}", Braced(&point.labels), Number(value / point.divisor))?;
+            }
+        }
+    }
+    for (what, count) in COUNTERS_BESIDE {
+        if !family.has_beside(count) {
+            continue;
+        }
+        writeln!(
+            out,
+            "# TYPE {name}_{what}{} counter",
+            if dialect == Dialect::Prometheus { "_total" } else { "" }
+        )?;
+        for (point, distribution) in family.distributions() {
+            writeln!(out, "{name}_{what}_total{} {}", Braced(&point.labels), count(distribution))?;
+        }
+    }
+    Ok(())
+}
+
+/// The counters beside histograms, and how their names end.
+pub(super) const COUNTERS_BESIDE: [(&str, fn(&Distribution) -> u64); 2] =
+    [("lost", |distribution| distribution.lost), ("not_finite", |distribution| distribution.not_finite)];
+
+impl Family {
+    /// The metrics that are histograms.
+    pub(super) fn distributions(&self) -> impl Iterator<Item = (&Point, &Distribution)> {
+        self.points.iter().filter_map(|point| match &point.value {
+            Value::Histogram(distribution) => Some((point, distribution)),
+            _ => None,
+        })
+    }
+
+    /// Whether a counter beside them is to be written: where it is not zero for all of them.
+    pub(super) fn has_beside(&self, count: fn(&Distribution) -> u64) -> bool {
+        self.distributions().any(|(_, distribution)| count(distribution) != 0)
+    }
+}
+
+fn write_histogram(
+    name: &str,
+    point: &Point,
+    distribution: &Distribution,
+    dialect: Dialect,
+    out: &mut (impl Write + ?Sized),
+) -> fmt::Result {
+    let mut lower = f64::NEG_INFINITY;
+    let bounds =
+        distribution.bounds.iter().zip(&distribution.bound_texts).map(|(&bound, text)| (bound, &**text));
+    let bounds = bounds.chain([(f64::INFINITY, "+Inf")]);
+    for ((bound, text), count) in bounds.zip(distribution.cumulative.iter().chain([&distribution.total])) {
+        for part in [name, "_bucket{", point.labels.listed(), "le=\"", text, "\"} "] {
+            out.write_str(part)?;
+        }
+        write!(out, "{count}")?;
+        write_exemplar(point.exemplar_in(lower, bound), dialect, out)?;
+        lower = bound;
+    }
+    let labels = Braced(&point.labels);
+    if dialect == Dialect::Prometheus || !distribution.has_negative() {
+        writeln!(out, "{name}_count{labels} {}", distribution.total)?;
+        writeln!(out, "{name}_sum{labels} {}", Number(distribution.sum))?;
+    }
+    write_created(name, point, dialect, out)
+}
+
+impl Point {
+    /// The latest exemplar above one value and up to another.
+    pub(super) fn exemplar_in(&self, lower: f64, upper: f64) -> Option<&Exemplar> {
+        self.exemplars.iter().rev().find(|exemplar| lower < exemplar.value && exemplar.value <= upper)
+    }
+}
+
+fn write_created(
+    name: &str,
+    point: &Point,
+    dialect: Dialect,
+    out: &mut (impl Write + ?Sized),
+) -> fmt::Result {
+    if dialect == Dialect::Prometheus || point.created_unix_nanos == 0 {
+        return Ok(());
+    }
+    writeln!(out, "{name}_created{} {}", Braced(&point.labels), Time(point.created_unix_nanos))
+}
+
+/// Ends the line, with an exemplar where there is one.
+fn write_exemplar(
+    exemplar: Option<&Exemplar>,
+    dialect: Dialect,
+    out: &mut (impl Write + ?Sized),
+) -> fmt::Result {
+    if let Some(exemplar) = exemplar
+        && dialect == Dialect::OpenMetrics
+    {
+        let braced = Braced(&exemplar.labels);
+        let empty = if exemplar.labels.is_empty() { "{}" } else { "" };
+        write!(out, " # {empty}{braced} {}", Number(exemplar.value))?;
+        if exemplar.unix_nanos != 0 {
+            write!(out, " {}", Time(exemplar.unix_nanos))?;
+        }
+    }
+    out.write_str("\n")
+}
+
+/// Seconds since 1970, in milliseconds, which is what Prometheus keeps.
+struct Time(u64);
+
+impl Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1_000_000_000, self.0 % 1_000_000_000 / 1_000_000)
+    }
+}
+
+/// A counter's value, divided.
+struct Count(u64, f64);
+
+impl Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.1 == 1.0 { write!(f, "{}", self.0) } else { Number(self.0 as f64 / self.1).fmt(f) }
+    }
+}
+
+/// All labels in braces; nothing where there are none.
+struct Braced<'a>(&'a Labels);
+
+impl Display for Braced<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(listed) = self.0.listed().strip_suffix(',') else { return Ok(()) };
+        f.write_str("{")?;
+        f.write_str(listed)?;
+        f.write_str("}")
+    }
+}
+
+/// A text on one line; with its quotes escaped, or without.
+pub(super) struct Escaped<'a> {
+    pub(super) text: &'a str,
+    pub(super) quotes: bool,
+}
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.text;
+        let is_special = |c: char| c == '\\' || c == '\n' || (self.quotes && c == '"');
+        while let Some(at) = rest.find(is_special) {
+            f.write_str(&rest[..at])?;
+            f.write_str(match rest.as_bytes()[at] {
+                b'\\' => "\\\\",
+                b'\n' => "\\n",
+                _ => "\\\"",
+            })?;
+            rest = &rest[at + 1..];
+        }
+        f.write_str(rest)
+    }
+}

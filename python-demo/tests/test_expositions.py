@@ -1,0 +1,274 @@
+"""Expositions, as other decoders than our own read them: PyPI's ``protobuf``, ``opentelemetry-proto`` and ``prometheus_client``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, List, Tuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import picollo
+from picollo import DoubleHistogram, Histogram, Registry
+
+pytest.importorskip("google.protobuf", reason="protobuf is not installed")
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, unknown_fields  # noqa: E402
+from google.protobuf.internal.decoder import _DecodeVarint32 as varint  # type: ignore[attr-defined] # noqa: E402
+
+#: Of io.prometheus.client: name, number, type, repeated.
+FIELDS: Dict[str, List[Tuple[str, int, str, bool]]] = {
+    "Timestamp": [("seconds", 1, "int64", False), ("nanos", 2, "int32", False)],
+    "LabelPair": [("name", 1, "string", False), ("value", 2, "string", False)],
+    "Exemplar": [("label", 1, "LabelPair", True), ("value", 2, "double", False), ("timestamp", 3, "Timestamp", False)],
+    "Gauge": [("value", 1, "double", False)],
+    "Counter": [("value", 1, "double", False), ("exemplar", 2, "Exemplar", False), ("created", 3, "Timestamp", False)],
+    "BucketSpan": [("offset", 1, "sint32", False), ("length", 2, "uint32", False)],
+    "Bucket": [
+        ("cumulative_count", 1, "uint64", False),
+        ("upper_bound", 2, "double", False),
+        ("exemplar", 3, "Exemplar", False),
+    ],
+    "Histogram": [
+        ("sample_count", 1, "uint64", False),
+        ("sample_sum", 2, "double", False),
+        ("bucket", 3, "Bucket", True),
+        ("schema", 5, "sint32", False),
+        ("zero_threshold", 6, "double", False),
+        ("zero_count", 7, "uint64", False),
+        ("negative_span", 9, "BucketSpan", True),
+        ("negative_delta", 10, "sint64", True),
+        ("positive_span", 12, "BucketSpan", True),
+        ("positive_delta", 13, "sint64", True),
+        ("created", 15, "Timestamp", False),
+        ("exemplars", 16, "Exemplar", True),
+    ],
+    "Metric": [
+        ("label", 1, "LabelPair", True),
+        ("gauge", 2, "Gauge", False),
+        ("counter", 3, "Counter", False),
+        ("timestamp_ms", 6, "int64", False),
+        ("histogram", 7, "Histogram", False),
+    ],
+    "MetricFamily": [
+        ("name", 1, "string", False),
+        ("help", 2, "string", False),
+        ("type", 3, "int32", False),
+        ("metric", 4, "Metric", True),
+        ("unit", 5, "string", False),
+    ],
+}
+
+
+def _messages() -> Any:
+    file = descriptor_pb2.FileDescriptorProto(name="metrics.proto", package="prometheus", syntax="proto3")
+    kinds = descriptor_pb2.FieldDescriptorProto
+    for name, fields in FIELDS.items():
+        message = file.message_type.add(name=name)
+        for field, number, kind, repeated in fields:
+            label = kinds.LABEL_REPEATED if repeated else kinds.LABEL_OPTIONAL
+            added = message.field.add(name=field, number=number, label=label)
+            if kind in FIELDS:
+                added.type, added.type_name = kinds.TYPE_MESSAGE, f".prometheus.{kind}"
+            else:
+                added.type = getattr(kinds, f"TYPE_{kind.upper()}")
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("prometheus.MetricFamily"))
+
+
+MetricFamily = _messages()
+
+
+def families(raw: bytes) -> Dict[str, Any]:
+    found, at = {}, 0
+    while at < len(raw):
+        length, at = varint(raw, at)
+        family = MetricFamily.FromString(raw[at : at + length])
+        at += length
+        assert not len(unknown_fields.UnknownFieldSet(family)), family
+        found[family.name] = family
+    assert at == len(raw)
+    return found
+
+
+def buckets(spans: Any, deltas: Any) -> Dict[int, int]:
+    """By Prometheus' numbers."""
+    found, number, count, rest = {}, 0, 0, list(deltas)
+    for span in spans:
+        number += span.offset
+        for _ in range(span.length):
+            count += rest.pop(0)
+            assert count > 0
+            found[number] = count
+            number += 1
+    assert not rest
+    return found
+
+
+def check_native(histogram: Any) -> Tuple[Dict[int, int], Dict[int, int]]:
+    negative = buckets(histogram.negative_span, histogram.negative_delta)
+    positive = buckets(histogram.positive_span, histogram.positive_delta)
+    assert -4 <= histogram.schema <= 8 and histogram.zero_threshold == 2.0**-128
+    assert histogram.sample_count == histogram.zero_count + sum(negative.values()) + sum(positive.values())
+    return negative, positive
+
+
+def quantile(positive: Dict[int, int], zero: int, schema: int, q: float) -> Tuple[float, float]:
+    """The ends of the bucket of an observation, by nearest rank."""
+    rank = max(1, math.ceil(q * (zero + sum(positive.values()))))
+    if rank <= zero:
+        return 0.0, 0.0
+    rank -= zero
+    for number, count in sorted(positive.items()):
+        rank -= count
+        if rank <= 0:
+            return 2.0 ** ((number - 1) / 2**schema), 2.0 ** (number / 2**schema)
+    raise AssertionError("there are fewer observations")
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.one_of(st.integers(0, 2**42), st.integers(0, 40).map(lambda power: 2**power)), min_size=1, max_size=80),
+    st.sampled_from([0.1, 0.01, 0.001]),
+    st.sampled_from([0, 3, 20]),
+)
+def test_prometheus_protobuf(values: List[int], error: float, max_buckets: int) -> None:
+    histogram, registry = Histogram(error, max=2**40), Registry()
+    registry.add(histogram, "x.y", native=True, max_buckets=max_buckets, labels={"a.b": "é"}, help="Help")
+    histogram.record_many(values)
+    (family,) = families(registry.encode("prometheus-protobuf")).values()
+    assert (family.name, family.help, family.type) == ("x_y", "Help", 4)
+    metric = family.metric[0]
+    assert [(label.name, label.value) for label in metric.label] == [("a_b", "é")]
+    _, positive = check_native(metric.histogram)
+    assert metric.histogram.sample_count == len(values)
+    assert len(positive) <= (max_buckets or 320) or metric.histogram.schema == -4
+    ordered = sorted(min(value, 2**40) for value in values)
+    for q in (0.0, 0.5, 0.9, 1.0):
+        truth = ordered[max(1, math.ceil(q * len(ordered))) - 1]
+        low, high = quantile(positive, metric.histogram.zero_count, metric.histogram.schema, q)
+        assert low * (1 - 2 * error) <= truth <= high * (1 + 2 * error) + 1
+
+
+def test_kinds_and_classic_buckets() -> None:
+    registry, histogram = Registry(), Histogram(0.01, max=10**6)
+    number = registry.add(histogram, "x", bounds=[10, 1000])
+    skew = DoubleHistogram()
+    registry.add(skew, "skew", native=True)
+    hits, depth = registry.add_counter("hits_total"), registry.add_gauge("depth")
+    histogram.record_many([5, 500, 5000])
+    skew.record_many([-2.0, 0.0, 5e-324, 3.0, float("nan")])
+    hits.add(3)
+    depth.set(-1.5)
+    found = families(registry.encode("prometheus-protobuf"))
+    assert [(name, family.type) for name, family in found.items()] == [
+        ("x", 4),
+        ("skew", 4),
+        ("skew_not_finite_total", 0),
+        ("hits_total", 0),
+        ("depth", 1),
+    ]
+    of = found["x"].metric[0].histogram
+    assert [(b.upper_bound, b.cumulative_count) for b in of.bucket] == [(10, 1), (1000, 2), (math.inf, 3)]
+    assert of.zero_threshold == 0 and not of.positive_span and of.created.seconds > 0
+    negative, positive = check_native(found["skew"].metric[0].histogram)
+    assert sum(negative.values()) == 1 and sum(positive.values()) == 1
+    assert found["skew"].metric[0].histogram.zero_count == 2
+    assert found["hits_total"].metric[0].counter.value == 3 and found["depth"].metric[0].gauge.value == -1.5
+    histogram.reset()
+    assert families(registry.encode("prometheus-protobuf"))["x"].metric[0].histogram.sample_count == 3
+    registry.remove(number)
+    registry.remove(hits.number)
+    hits.add(1)
+    assert hits.value == 4 and depth.value == -1.5
+    assert list(families(registry.encode("prometheus-protobuf"))) == ["skew", "skew_not_finite_total", "depth"]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 2**36), min_size=1, max_size=80))
+def test_otlp(values: List[int]) -> None:
+    service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    histogram, registry = Histogram(0.001, max=2**40), Registry()
+    registry.add(histogram, "request.time_seconds", unit="seconds", divisor=1e9, labels={"http.method": "GET"})
+    hits, depth = registry.add_counter("hits", labels={"a": ""}), registry.add_gauge("depth")
+    histogram.record_many(values)
+    hits.add(7)
+    depth.set(2.5)
+    request = service.ExportMetricsServiceRequest.FromString(registry.encode("otlp"))
+    scope = request.resource_metrics[0].scope_metrics[0]
+    assert scope.scope.name == "picollo" and scope.scope.version
+    times, counted, gauge = scope.metrics
+    assert (times.name, times.unit) == ("request.time_seconds", "s")
+    assert times.exponential_histogram.aggregation_temporality == 2
+    (point,) = times.exponential_histogram.data_points
+    assert [(of.key, of.value.string_value) for of in point.attributes] == [("http.method", "GET")]
+    assert 0 < point.start_time_unix_nano <= point.time_unix_nano
+    assert point.count == len(values) == point.zero_count + sum(point.positive.bucket_counts)
+    assert point.sum == pytest.approx(sum(values) / 1e9, rel=0.001)
+    assert point.min == pytest.approx(min(values) / 1e9, rel=0.001)
+    assert point.max == pytest.approx(max(values) / 1e9, rel=0.001)
+    positive = {point.positive.offset + 1 + at: count for at, count in enumerate(point.positive.bucket_counts) if count}
+    ordered = sorted(values)
+    for q in (0.5, 0.99):
+        truth = ordered[max(1, math.ceil(q * len(ordered))) - 1] / 1e9
+        low, high = quantile(positive, point.zero_count, point.scale, q)
+        assert low * 0.998 <= truth <= high * 1.002
+    (total,) = counted.sum.data_points
+    assert counted.sum.is_monotonic and counted.sum.aggregation_temporality == 2 and total.as_int == 7
+    assert [(of.key, of.value.WhichOneof("value")) for of in total.attributes] == [("a", "string_value")]
+    assert gauge.gauge.data_points[0].as_double == 2.5
+
+
+def test_prometheus_text() -> None:
+    parser = pytest.importorskip("prometheus_client.parser")
+    registry, histogram = Registry(), Histogram(0.01, max=10**6)
+    help = 'Of "all"\n\\ kinds'
+    registry.add(histogram, "x_seconds", unit="seconds", help=help, labels={"a": 'q"\\\n'}, bounds=[10, 1000])
+    registry.add_counter("hits", help="Hits").add(2)
+    registry.add_gauge("depth").set(math.inf)
+    histogram.record_many([5, 500, 5000])
+    text = registry.encode("prometheus-text").decode("utf-8")
+    found = {family.name: family for family in parser.text_string_to_metric_families(text)}
+    assert {name: family.type for name, family in found.items()} == {
+        "x_seconds": "histogram",
+        "hits": "counter",
+        "depth": "gauge",
+    }
+    assert found["x_seconds"].documentation == help
+    samples = {(s.name, s.labels.get("le")): s.value for s in found["x_seconds"].samples}
+    assert samples["x_seconds_bucket", "10.0"] == 1 and samples["x_seconds_bucket", "+Inf"] == 3
+    assert samples["x_seconds_count", None] == 3 and ("x_seconds_created", None) not in samples
+    assert {s.labels["a"] for s in found["x_seconds"].samples} == {'q"\\\n'}
+    assert found["hits"].samples[0].value == 2 and found["depth"].samples[0].value == math.inf
+    assert "# UNIT" not in text and "# EOF" not in text
+
+
+def test_negotiation() -> None:
+    assert Registry.negotiate() == ("prometheus-text", "text/plain; version=0.0.4; charset=utf-8")
+    assert Registry.negotiate("*/*\0application/openmetrics-text").format == "prometheus-text"
+    openmetrics = Registry.negotiate("text/plain;q=0.5,application/openmetrics-text;version=1.0.0")
+    assert openmetrics == ("openmetrics", Registry.CONTENT_TYPE)
+    accept = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;escaping=x,*/*;q=0.1"
+    wanted = Registry.negotiate(accept)
+    assert wanted.format == "prometheus-protobuf" and wanted.content_type.endswith("; escaping=underscores")
+
+
+def test_what_is_refused() -> None:
+    registry = Registry()
+    counter = registry.add_counter("x")
+    with pytest.raises(picollo.InvalidArgumentError):
+        registry.add_counter("x_total")
+    with pytest.raises(picollo.InvalidArgumentError):
+        registry.add_gauge("x")
+    with pytest.raises(ValueError):
+        counter.add(-1)
+    with pytest.raises(ValueError, match="prometheus-text"):
+        registry.encode("text")
+    counter.close()
+    with pytest.raises(picollo.ClosedError):
+        counter.add(1)
+    registry.close()
+    with pytest.raises(picollo.ClosedError):
+        registry.encode()

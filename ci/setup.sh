@@ -31,6 +31,11 @@ for set in "$@"; do
         need python3 python3
         need valgrind valgrind
         python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+        # Not needed, but without it Python's extension module is not tested.
+        if [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}" = 1 ]; then
+            headers=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
+            [ -e "$headers/Python.h" ] || missing+=(python3-dev)
+        fi
         ;;
     dotnet)
         need mono-mcs mcs

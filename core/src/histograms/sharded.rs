@@ -119,7 +119,7 @@ impl<C: Counter> Sharded<C> {
     fn add(
         &self,
         logical_index: u64,
-        add: impl FnOnce(Place<C>) -> u64,
+        add: impl FnOnce(Place<C, true>) -> u64,
         elsewhere: impl FnOnce(*const Header, u64),
     ) {
         let keyed = self.header.layout.stored_at(logical_index) | self.header.key;
@@ -166,8 +166,9 @@ impl<C: Counter> Sharded<C> {
             && let Some(shard) = this.present_shard()
         {
             // SAFETY: shards have `layout.length()` cells behind their head.
-            let wraps =
-                C::count_alone(unsafe { Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize) });
+            let wraps = C::count_alone::<false>(unsafe {
+                Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize)
+            });
             if wraps != 0 {
                 this.header.tallies.add_wraps(wraps);
             }

@@ -32,6 +32,7 @@ pub(crate) use crate::histograms::sharded::Sharded;
 #[cfg(feature = "alloc")]
 pub(crate) use crate::histograms::sparse::Sparse;
 pub(crate) use crate::platform::atomics::{AtomicU32, AtomicU64};
+use crate::platform::lines::start_on_a_line;
 
 pub(crate) type Single<C> = Histogram<[C], Unguarded>;
 pub(crate) type Atomic<C> = Histogram<[C], Interlocked>;
@@ -199,7 +200,7 @@ macro_rules! functions_of_kinds {
     ($($(#[$where:meta])? $name:ident, $section:literal, $type:ty;)*) => {
         $(
             $(#[$where])?
-            crate::start_on_a_line!($section);
+            start_on_a_line!($section);
 
             $(#[$where])?
             #[inline(never)]
@@ -219,7 +220,7 @@ functions_of_kinds! {
     record_thread_local_32, ".text.picollo_record_thread_local_32", Sharded<AtomicU32>;
 }
 
-crate::start_on_a_line!(".text.picollo_record_wide", ".text.picollo_record_narrow");
+start_on_a_line!(".text.picollo_record_wide", ".text.picollo_record_narrow");
 
 /// Counts one value, whose logical index is given, into what has cells of 64 bits: thread-local ones fall through, each of the others
 /// is a comparison and a jump.

@@ -25,6 +25,7 @@ use crate::histograms::record::Record;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::Ordering::*;
 use crate::platform::atomics::{AtomicU32, AtomicU64, HAS_ATOMIC_64};
+use crate::platform::lines::start_on_a_line;
 use crate::platform::memory;
 use crate::platform::memory::size_with;
 use crate::snapshot::source::Source;
@@ -224,7 +225,7 @@ impl<C: Counter> Sharded<C> {
     }
 }
 
-crate::start_on_a_line!(".text.picollo_count_64_by_table", ".text.picollo_count_32_by_table");
+start_on_a_line!(".text.picollo_count_64_by_table", ".text.picollo_count_32_by_table");
 
 /// See [`Sharded::count_by_table`]. Out of the way of records that find their entry, and with the ABI of C, as the cold path.
 ///

@@ -44,6 +44,14 @@ int main(int argc, char **argv)
         record(create(PICOLLO_MODE_SINGLE_WRITER, 32, 0), times);
     } else if (strcmp(path, "record-thread-local") == 0) {
         record(create(PICOLLO_MODE_THREAD_LOCAL, 64, 0), times);
+    } else if (strcmp(path, "record-thread-local-32") == 0) {
+        record(create(PICOLLO_MODE_THREAD_LOCAL, 32, 0), times);
+    } else if (strcmp(path, "record-thread-local-17th") == 0) {
+        /* Sixteen others have the entries in the thread's storage. */
+        for (int i = 0; i < 16; i++) create(PICOLLO_MODE_THREAD_LOCAL, 64, 0);
+        record(create(PICOLLO_MODE_THREAD_LOCAL, 64, 0), times);
+    } else if (strcmp(path, "record-interlocked-32") == 0) {
+        record(create(PICOLLO_MODE_INTERLOCKED, 32, 0), times);
     } else if (strcmp(path, "record-interlocked") == 0) {
         record(create(PICOLLO_MODE_INTERLOCKED, 64, 0), times);
     } else if (strcmp(path, "record-per-cpu-without-areas") == 0) {

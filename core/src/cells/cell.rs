@@ -68,7 +68,7 @@ pub trait Counter: sealed::Sealed + Send + Sync + 'static {
     fn add_few_alone(&self, count: u64) -> u64;
     /// Adds one as the only writer. Returns as [`Counter::add_few_alone`].
     #[doc(hidden)]
-    fn count_alone(place: Place<Self>) -> u64
+    fn count_alone<const WRAPPING: bool>(place: Place<Self, WRAPPING>) -> u64
     where
         Self: Sized;
     /// As [`Counter::add_few_alone`], as one of many writers.
@@ -140,7 +140,7 @@ impl Counter for AtomicU64 {
     }
 
     #[inline(always)]
-    fn count_alone(place: Place<Self>) -> u64 {
+    fn count_alone<const WRAPPING: bool>(place: Place<Self, WRAPPING>) -> u64 {
         place.cell().add_few_alone(1)
     }
 
@@ -196,7 +196,7 @@ impl Counter for AtomicU32 {
     }
 
     #[inline(always)]
-    fn count_alone(place: Place<Self>) -> u64 {
+    fn count_alone<const WRAPPING: bool>(place: Place<Self, WRAPPING>) -> u64 {
         one_step::count_32(place) as u64
     }
 

@@ -8,18 +8,19 @@
 
 use core::marker::PhantomData;
 
-/// A cell among others.
+/// A cell among others, at an index from a pointer on. With `WRAPPING` the pointer alone may lead anywhere, and both together to the
+/// cell by wrapping arithmetic.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a, C> {
+pub struct Place<'a, C, const WRAPPING: bool = false> {
     cells: *const C,
     index: usize,
     all: PhantomData<&'a C>,
 }
 
-impl<'a, C> Place<'a, C> {
+impl<'a, C, const WRAPPING: bool> Place<'a, C, WRAPPING> {
     /// # Safety
-    /// There must be a cell at the index, counted from the pointer by wrapping arithmetic, for as long as `'a`.
+    /// There must be a cell at the index, for as long as `'a`.
     #[inline(always)]
     pub(crate) unsafe fn new(cells: *const C, index: usize) -> Self {
         Place { cells, index, all: PhantomData }
@@ -27,8 +28,8 @@ impl<'a, C> Place<'a, C> {
 
     #[inline(always)]
     pub(crate) fn cell(self) -> &'a C {
-        // SAFETY: as promised. (The pointer alone may lead elsewhere.)
-        unsafe { &*self.cells.wrapping_add(self.index) }
+        // SAFETY: as promised.
+        unsafe { &*if WRAPPING { self.cells.wrapping_add(self.index) } else { self.cells.add(self.index) } }
     }
 }
 
@@ -56,7 +57,7 @@ mod chosen {
     }
 
     #[inline(always)]
-    pub(crate) fn count_32(place: Place<AtomicU32>) -> bool {
+    pub(crate) fn count_32<const WRAPPING: bool>(place: Place<AtomicU32, WRAPPING>) -> bool {
         // SAFETY: as in `add_64`: there is a cell. The index apart, so that the instruction finds it, too.
         unsafe {
             asm!(
@@ -102,7 +103,7 @@ mod chosen {
     }
 
     #[inline(always)]
-    pub(crate) fn count_32(place: Place<AtomicU32>) -> bool {
+    pub(crate) fn count_32<const WRAPPING: bool>(place: Place<AtomicU32, WRAPPING>) -> bool {
         add_32(place.cell(), 1)
     }
 

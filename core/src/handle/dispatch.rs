@@ -34,6 +34,7 @@ pub(crate) use crate::histograms::sharded::Sharded;
 #[cfg(feature = "alloc")]
 pub(crate) use crate::histograms::sparse::Sparse;
 pub(crate) use crate::platform::atomics::{AtomicU32, AtomicU64};
+use crate::platform::lines::start_on_a_line;
 
 pub(crate) type Single<C> = Histogram<[C], Unguarded>;
 pub(crate) type Atomic<C> = Histogram<[C], Interlocked>;
@@ -204,7 +205,7 @@ macro_rules! functions_of_kinds {
     ($($(#[$where:meta])? $name:ident, $section:literal, $type:ty;)*) => {
         $(
             $(#[$where])?
-            crate::start_on_a_line!($section);
+            start_on_a_line!($section);
 
             $(#[$where])?
             #[inline(never)]
@@ -226,7 +227,7 @@ functions_of_kinds! {
     record_per_cpu, ".text.picollo_record_per_cpu", PerCpu;
 }
 
-crate::start_on_a_line!(".text.picollo_record_wide", ".text.picollo_record_narrow");
+start_on_a_line!(".text.picollo_record_wide", ".text.picollo_record_narrow");
 
 /// Counts one value, whose logical index is given, into what has cells of 64 bits: thread-local ones fall through, each of the others
 /// is a comparison and a jump.

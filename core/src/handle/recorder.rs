@@ -72,7 +72,7 @@ impl Recorder {
     #[inline(always)]
     fn count<C: Counter>(&self, index: usize) -> u64 {
         // SAFETY: the cells live as long as the histogram, and `record` has looked.
-        C::count_alone(unsafe { Place::new(self.counters.cast::<C>().as_ptr(), index) })
+        C::count_alone::<false>(unsafe { Place::new(self.counters.cast::<C>().as_ptr(), index) })
     }
 
     /// The parts that stand for this recorder, which is given up to them: the histogram and the owner. A single-writer

@@ -25,6 +25,7 @@ use crate::histograms::record::Record;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::Ordering::*;
 use crate::platform::atomics::{AtomicU32, AtomicU64, HAS_ATOMIC_64};
+use crate::platform::lines::start_on_a_line;
 use crate::platform::memory;
 use crate::platform::memory::size_with;
 use crate::snapshot::source::Source;
@@ -120,7 +121,7 @@ impl<C: Counter> Sharded<C> {
     fn add(
         &self,
         logical_index: u64,
-        add: impl FnOnce(Place<C>) -> u64,
+        add: impl FnOnce(Place<C, true>) -> u64,
         elsewhere: impl FnOnce(*const Header, u64),
     ) {
         let keyed = self.header.layout.stored_at(logical_index) | self.header.key;
@@ -167,8 +168,9 @@ impl<C: Counter> Sharded<C> {
             && let Some(shard) = this.present_shard()
         {
             // SAFETY: shards have `layout.length()` cells behind their head.
-            let wraps =
-                C::count_alone(unsafe { Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize) });
+            let wraps = C::count_alone::<false>(unsafe {
+                Place::new(shard.add(1).cast::<C>().as_ptr(), index as usize)
+            });
             if wraps != 0 {
                 this.header.tallies.add_wraps(wraps);
             }
@@ -224,7 +226,7 @@ impl<C: Counter> Sharded<C> {
     }
 }
 
-crate::start_on_a_line!(".text.picollo_count_64_by_table", ".text.picollo_count_32_by_table");
+start_on_a_line!(".text.picollo_count_64_by_table", ".text.picollo_count_32_by_table");
 
 /// See [`Sharded::count_by_table`]. Out of the way of records that find their entry, and with the ABI of C, as the cold path.
 ///

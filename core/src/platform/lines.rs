@@ -17,3 +17,5 @@ macro_rules! start_on_a_line {
         )+
     };
 }
+
+pub(crate) use start_on_a_line;

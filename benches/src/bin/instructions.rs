@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{opaque, values};
-use picollo_core::{BatchPath, Histogram, Layout, SingleWriter};
+use picollo_core::{BatchPath, Counter, Histogram, Layout, SingleWriter};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -19,9 +19,18 @@ fn main() {
         match path.as_str() {
             "inlined-64" => values.iter().for_each(|&value| wide.record(value)),
             "inlined-32" => values.iter().for_each(|&value| narrow.record(value)),
+            "writer-64" => by_writer(&mut wide, values),
+            "writer-32" => by_writer(&mut narrow, values),
             "batch-bmi2" => wide.record_batch_by(BatchPath::Bmi2, values),
             "batch-plain" => wide.record_batch_by(BatchPath::Plain, values),
             _ => std::process::exit(2),
         }
     }
+}
+
+/// Apart, so that what it keeps in registers is not in the way of the others.
+#[inline(never)]
+fn by_writer<C: Counter>(histogram: &mut Histogram<[C], SingleWriter>, values: &[u64]) {
+    let (mut writer, _) = histogram.split();
+    values.iter().for_each(|&value| writer.record(value));
 }

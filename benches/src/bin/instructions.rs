@@ -17,8 +17,8 @@ fn main() {
     for _ in 0..times {
         let values = opaque(&values[..]);
         match path.as_str() {
-            "inlined-64" => values.iter().for_each(|&value| wide.record(value)),
-            "inlined-32" => values.iter().for_each(|&value| narrow.record(value)),
+            "inlined-64" => inlined(&mut wide, values),
+            "inlined-32" => inlined(&mut narrow, values),
             "writer-64" => by_writer(&mut wide, values),
             "writer-32" => by_writer(&mut narrow, values),
             "batch-bmi2" => wide.record_batch_by(BatchPath::Bmi2, values),
@@ -28,7 +28,13 @@ fn main() {
     }
 }
 
-/// Apart, so that what it keeps in registers is not in the way of the others.
+// Functions of their own, so that what one keeps in registers is not in the way of another.
+
+#[inline(never)]
+fn inlined<C: Counter>(histogram: &mut Histogram<[C], SingleWriter>, values: &[u64]) {
+    values.iter().for_each(|&value| histogram.record(value));
+}
+
 #[inline(never)]
 fn by_writer<C: Counter>(histogram: &mut Histogram<[C], SingleWriter>, values: &[u64]) {
     let (mut writer, _) = histogram.split();

@@ -126,9 +126,10 @@ impl<'a, C: Counter> Writer<'a, C> {
     pub fn record(&mut self, value: u64) {
         let histogram = self.histogram.unguarded();
         match self.indexer.index(value) {
-            // SAFETY: the histogram has as many cells as its layout says, and the indexer is of that layout.
             Some(index) => {
-                histogram.count_wraps(C::count_alone(unsafe { Place::new(histogram.cells.as_ptr(), index) }))
+                // SAFETY: the histogram has as many cells as its layout says, and the indexer is of that layout.
+                let place = unsafe { Place::new(histogram.cells.as_ptr(), index) };
+                histogram.count_wraps(C::count_alone(place));
             }
             None => add_out_of_range::<Unguarded>(&histogram.header, value, 1),
         }

@@ -10,12 +10,16 @@
 
 static uint64_t values[VALUES];
 
+/* What HdrHistogram's encodings ask for. */
+static uint32_t significant_digits;
+
 static picollo_histogram *create(uint32_t mode, uint32_t bits, uint64_t max)
 {
     picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
     options.mode = mode;
     options.counter_bits = bits;
     options.max_trackable = max;
+    options.significant_digits = significant_digits;
     picollo_histogram *histogram;
     if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) exit(2);
     return histogram;
@@ -71,8 +75,15 @@ int main(int argc, char **argv)
         for (long time = 0; time < times; time++) picollo_histogram_record_batch(histogram, values, VALUES);
     } else {
         /* Reads, of 16,384 counters. */
-        picollo_histogram *histogram = create(PICOLLO_MODE_SINGLE_WRITER, 64, UINT64_C(0x7fffffffff));
+        if (strcmp(path, "encode-v2") == 0) significant_digits = 3;
+        const int is_thread_local = strcmp(path, "snapshot-thread-local") == 0;
+        picollo_histogram *histogram = create(is_thread_local ? PICOLLO_MODE_THREAD_LOCAL : PICOLLO_MODE_SINGLE_WRITER, 64,
+                                              UINT64_C(0x7fffffffff));
         record(histogram, 1);
+        if (significant_digits > 0) {
+            /* Neighbours that all have counts, of one byte each and of two. */
+            for (uint64_t value = 0; value < 2000; value++) picollo_histogram_record_n(histogram, value, value < 1000 ? 30 : 300);
+        }
         picollo_snapshot *snapshot;
         if (picollo_snapshot_create(histogram, &snapshot) != PICOLLO_OK) return 2;
         picollo_summary summary;
@@ -81,13 +92,16 @@ int main(int argc, char **argv)
         picollo_percentile percentiles[PICOLLO_SUMMARY_PERCENTILES];
         for (int i = 0; i < PICOLLO_SUMMARY_PERCENTILES; i++) ranks[i] = summary.percentiles[i].rank;
         char text[8192];
+        static uint8_t bytes[1 << 16];
         size_t length;
         for (long time = 0; time < times; time++) {
             picollo_status status = PICOLLO_ERR_INVALID_ARGUMENT;
-            if (strcmp(path, "snapshot") == 0) {
+            if (strcmp(path, "snapshot") == 0 || is_thread_local) {
                 status = picollo_snapshot_update(snapshot, 0);
             } else if (strcmp(path, "snapshot-delta") == 0) {
                 status = picollo_snapshot_update(snapshot, 1);
+            } else if (strcmp(path, "encode-v2") == 0) {
+                status = picollo_snapshot_encode(snapshot, PICOLLO_ENCODING_HDR_V2, bytes, sizeof bytes, &length);
             } else if (strcmp(path, "percentiles") == 0) {
                 status = picollo_snapshot_percentiles(snapshot, ranks, PICOLLO_SUMMARY_PERCENTILES,
                                                       PICOLLO_VALUE_MIDPOINT, percentiles);

@@ -120,6 +120,21 @@ fn a_recorder_is_the_writer() {
     assert!(sparse.writer().is_ok());
 }
 
+/// The writer of narrow cells tallies their wraps, and what is out of range, as the histogram's own `record` does.
+#[test]
+fn the_writer_of_narrow_cells_counts_wraps() {
+    let mut histogram = Histogram::<[AtomicU32], SingleWriter>::boxed(LAYOUT, true).unwrap();
+    let (mut writer, reader) = histogram.split();
+    writer.record_n(3, u32::MAX as u64);
+    writer.record(3);
+    writer.record(3);
+    writer.record(u64::MAX);
+    let mut seen = Snapshot::boxed(LAYOUT).unwrap();
+    seen.update(reader, Since::Reset).unwrap();
+    assert_eq!(seen.bucket_of(3).unwrap().count, 1);
+    assert_eq!((seen.counts().overflow, seen.counts().lost), (1, 1 << 32));
+}
+
 /// Whatever a shared handle can record, the one writer can, with the same counts.
 #[test]
 fn the_writers_record_all_that_others_do() {
@@ -138,6 +153,7 @@ fn the_writers_record_all_that_others_do() {
     macro_rules! all_of_it {
         ($writer:expr) => {{
             $writer.record(5);
+            $writer.record(u64::MAX);
             $writer.record_n(6, 3);
             $writer.record_batch(&[1, 2, 3, 2_000]);
             $writer.record_corrected(100, 10);

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use picollo_benches::{opaque, values};
-use picollo_core::{BatchPath, Histogram, Layout, SingleWriter};
+use picollo_core::{BatchPath, Counter, Histogram, Layout, SingleWriter};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -17,11 +17,26 @@ fn main() {
     for _ in 0..times {
         let values = opaque(&values[..]);
         match path.as_str() {
-            "inlined-64" => values.iter().for_each(|&value| wide.record(value)),
-            "inlined-32" => values.iter().for_each(|&value| narrow.record(value)),
+            "inlined-64" => inlined(&mut wide, values),
+            "inlined-32" => inlined(&mut narrow, values),
+            "writer-64" => by_writer(&mut wide, values),
+            "writer-32" => by_writer(&mut narrow, values),
             "batch-bmi2" => wide.record_batch_by(BatchPath::Bmi2, values),
             "batch-plain" => wide.record_batch_by(BatchPath::Plain, values),
             _ => std::process::exit(2),
         }
     }
+}
+
+// Functions of their own, so that what one keeps in registers is not in the way of another.
+
+#[inline(never)]
+fn inlined<C: Counter>(histogram: &mut Histogram<[C], SingleWriter>, values: &[u64]) {
+    values.iter().for_each(|&value| histogram.record(value));
+}
+
+#[inline(never)]
+fn by_writer<C: Counter>(histogram: &mut Histogram<[C], SingleWriter>, values: &[u64]) {
+    let (mut writer, _) = histogram.split();
+    values.iter().for_each(|&value| writer.record(value));
 }

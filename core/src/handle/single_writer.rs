@@ -226,6 +226,12 @@ pub struct SharedWriter {
 impl SharedWriter {
     record_as_the_one_writer!(self => self.histogram.0);
 
+    /// Counts one value: a load, an add and a store of one cell.
+    #[inline(always)]
+    pub fn record(&mut self, value: u64) {
+        self.histogram.0.record(value);
+    }
+
     /// The histogram, for reading and resetting.
     pub fn histogram(&self) -> &SingleWriterHistogram {
         &self.histogram

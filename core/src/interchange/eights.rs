@@ -3,6 +3,16 @@
 //! Counts of neighbours are of one size where there are many, so that mostly all eight take as many bytes. What is below is SSE2,
 //! which every x86-64 has; elsewhere, and for all other counts, they are written one by one.
 
+/// Eight counts, by how they are written.
+pub(crate) enum Neighbours {
+    /// There are none.
+    Zeros,
+    /// None is zero, and each takes two bytes at most.
+    Short(Eight),
+    /// Of all kinds, or not looked at.
+    Mixed,
+}
+
 /// The eight words that are written for eight counts, of which none is zero and each takes two bytes at most.
 #[derive(Clone, Copy)]
 pub(crate) struct Eight {
@@ -20,11 +30,10 @@ const LONG: u64 = 1 << 13;
 
 #[cfg(target_arch = "x86_64")]
 impl Eight {
-    /// `None` where some count is zero, or takes more than two bytes.
     #[inline(always)]
-    pub(crate) fn of(counts: &[u64; 8]) -> Option<Eight> {
+    pub(crate) fn of(counts: &[u64; 8]) -> Neighbours {
         // SAFETY: every x86-64 has SSE2.
-        unsafe { sse2::eight(counts) }
+        unsafe { sse2::neighbours(counts) }
     }
 
     /// How many bytes all of them take.
@@ -51,27 +60,29 @@ impl Eight {
 mod sse2 {
     use core::arch::x86_64::*;
 
-    use super::{Eight, LONG};
+    use super::{Eight, LONG, Neighbours};
 
     #[inline]
     #[target_feature(enable = "sse2")]
-    pub(super) fn eight(counts: &[u64; 8]) -> Option<Eight> {
+    pub(super) fn neighbours(counts: &[u64; 8]) -> Neighbours {
         let [a, b, c, d] = [0, 2, 4, 6].map(|at| {
             // SAFETY: two of the counts, wherever they lie.
             unsafe { _mm_loadu_si128(counts.as_ptr().add(at).cast()) }
         });
         let union = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d));
         let union = _mm_or_si128(union, _mm_unpackhi_epi64(union, union));
-        if _mm_cvtsi128_si64(union) as u64 >= LONG {
-            return None;
+        match _mm_cvtsi128_si64(union) as u64 {
+            0 => return Neighbours::Zeros,
+            LONG.. => return Neighbours::Mixed,
+            _ => {}
         }
         // The lower half of each, and of that again the lower half: no count has more bits.
         let counts = _mm_packs_epi32(lower_halves(a, b), lower_halves(c, d));
         if _mm_movemask_epi8(_mm_cmpeq_epi16(counts, _mm_setzero_si128())) != 0 {
-            return None;
+            return Neighbours::Mixed;
         }
         let short = _mm_movemask_epi8(_mm_cmplt_epi16(counts, _mm_set1_epi16(64)));
-        Some(Eight { words: _mm_slli_epi16::<1>(counts), short: short as u32 })
+        Neighbours::Short(Eight { words: _mm_slli_epi16::<1>(counts), short: short as u32 })
     }
 
     #[inline]
@@ -109,8 +120,8 @@ mod sse2 {
 #[cfg(not(target_arch = "x86_64"))]
 impl Eight {
     #[inline(always)]
-    pub(crate) fn of(_counts: &[u64; 8]) -> Option<Eight> {
-        None
+    pub(crate) fn of(_counts: &[u64; 8]) -> Neighbours {
+        Neighbours::Mixed
     }
 
     #[inline(always)]
@@ -137,15 +148,16 @@ mod tests {
             // Of all lengths, and of one length or two, up to the ends of each.
             let mixed = counts.map(|(count, shift)| count >> shift);
             let alike = counts.map(|(count, _)| least + count % 65 * (LONG / 64 - least / 64) / 64 * (shift as u64 % 65 + 1) / 64);
-            for counts in [mixed, alike, alike.map(|count| count << shift), alike.map(|count| count.min(63))] {
+            for counts in [mixed, alike, alike.map(|count| count << shift), alike.map(|count| count.min(63)), [0; 8]] {
                 let (mut expected, mut piece) = (Vec::new(), [0; PIECE]);
                 let mut writer = varint::Writer::new(&mut expected, &mut piece);
                 counts.iter().for_each(|count| writer.put(count << 1).unwrap());
                 writer.finish().unwrap();
                 let fits = counts.iter().all(|&count| count != 0 && varint::length(count << 1) <= 2 && count < LONG);
-                let eight = Eight::of(&counts);
-                prop_assert_eq!(eight.is_some(), fits);
-                let Some(eight) = eight else { continue };
+                let neighbours = Eight::of(&counts);
+                prop_assert_eq!(matches!(neighbours, Neighbours::Zeros), counts == [0; 8]);
+                prop_assert_eq!(matches!(neighbours, Neighbours::Short(_)), fits);
+                let Neighbours::Short(eight) = neighbours else { continue };
                 prop_assert_eq!(eight.length(), expected.len());
                 let is_alike = expected.len() == 8 || expected.len() == 16;
                 prop_assert_eq!(eight.bytes().is_some(), is_alike);

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::eights::Eight;
+use super::eights::{Eight, Neighbours};
 use crate::error::Result;
 use crate::snapshot::differences::{BLOCK, Cells};
 
@@ -144,7 +144,11 @@ fn put_run<P: Put>(counts: &[u64], mut index: u64, mut next: u64, put: &mut P) -
 /// As [`put_run`], of eight counts, at once where that can be done.
 #[inline(always)]
 fn put_eight<P: Put>(counts: &[u64; 8], index: u64, next: u64, put: &mut P) -> Result<u64> {
-    let Some(eight) = Eight::of(counts) else { return put_each(counts, index, next, put) };
+    let eight = match Eight::of(counts) {
+        Neighbours::Zeros => return Ok(next),
+        Neighbours::Short(eight) => eight,
+        Neighbours::Mixed => return put_each(counts, index, next, put),
+    };
     if index != next {
         put.put_zeros(index - next)?;
     }

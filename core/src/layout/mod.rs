@@ -2,5 +2,6 @@
 
 pub(crate) mod bucket;
 pub(crate) mod equivalent;
+pub(crate) mod indexer;
 pub(crate) mod indices;
 pub(crate) mod layout;

@@ -140,12 +140,17 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
     fn add_at(&self, index: u64, value: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
         if self.header.layout.contains(index) {
             // SAFETY: every constructor makes at least `layout.length()` cells, and the layout never changes.
-            let wraps = add(unsafe { Place::new(self.cells.as_ptr(), index as usize) });
-            if wraps != 0 {
-                self.header.tallies.add_wraps(wraps);
-            }
+            self.count_wraps(add(unsafe { Place::new(self.cells.as_ptr(), index as usize) }));
         } else {
             add_out_of_range::<M>(&self.header, value, count);
+        }
+    }
+
+    /// Tallies how often a cell wrapped around.
+    #[inline(always)]
+    fn count_wraps(&self, wraps: u64) {
+        if wraps != 0 {
+            self.header.tallies.add_wraps(wraps);
         }
     }
 

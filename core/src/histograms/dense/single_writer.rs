@@ -2,25 +2,21 @@
 
 use core::ptr;
 
-use super::Histogram;
+use super::{Histogram, add_out_of_range};
 use crate::cells::cell::Counter;
+use crate::cells::one_step::Place;
 use crate::cells::single_writer::{SingleWriter, Unguarded};
 use crate::error::Result;
 use crate::histograms::record::Record;
+use crate::layout::indexer::Indexer;
 use crate::layout::layout::Layout;
 use crate::platform::atomics::AtomicU64;
 use crate::snapshot::merge::Merged;
 use crate::snapshot::snapshot::Snapshot;
 
-/// The ways to record that the one writer has, each through what records without asking who does.
+/// The ways to record that the one writer has beside `record`, each through what records without asking who does.
 macro_rules! record_as_the_one_writer {
     ($self:ident => $through:expr) => {
-        /// Counts one value: a load, an add and a store of one cell.
-        #[inline(always)]
-        pub fn record(&mut $self, value: u64) {
-            $through.record(value);
-        }
-
         /// Counts one value `count` times. A count of zero does nothing.
         #[inline]
         pub fn record_n(&mut $self, value: u64, count: u64) {
@@ -73,6 +69,12 @@ pub(crate) use record_as_the_one_writer;
 impl<C: Counter> Histogram<[C], SingleWriter> {
     record_as_the_one_writer!(self => self.unguarded());
 
+    /// Counts one value: a load, an add and a store of one cell. In a loop, [`Writer::record`] is faster.
+    #[inline(always)]
+    pub fn record(&mut self, value: u64) {
+        self.unguarded().record(value);
+    }
+
     /// As [`Histogram::record_batch`], by a given path.
     #[doc(hidden)]
     pub fn record_batch_by(&mut self, path: crate::layout::indices::BatchPath, values: &[u64]) {
@@ -94,7 +96,7 @@ impl<C: Counter> Histogram<[C], SingleWriter> {
     /// ```
     pub fn split(&mut self) -> (Writer<'_, C>, &Self) {
         let this = &*self;
-        (Writer(this), this)
+        (Writer { histogram: this, indexer: Indexer::new(this.layout()) }, this)
     }
 
     /// The same histogram, recorded into by whoever has it: for the writer's own methods.
@@ -108,18 +110,38 @@ impl<C: Counter> Histogram<[C], SingleWriter> {
 
 /// The one writer of a single-writer histogram, made by [`Histogram::split`]. It can be sent to another thread, and not
 /// cloned.
-pub struct Writer<'a, C: Counter = AtomicU64>(&'a Histogram<[C], SingleWriter>);
+///
+/// It is the fastest way to record in a loop: it has a copy of what maps values to cells, which the compiler keeps in registers,
+/// while [`Histogram::record`] has to load it anew after each cell that it writes.
+pub struct Writer<'a, C: Counter = AtomicU64> {
+    histogram: &'a Histogram<[C], SingleWriter>,
+    indexer: Indexer,
+}
 
 impl<'a, C: Counter> Writer<'a, C> {
-    record_as_the_one_writer!(self => self.0.unguarded());
+    record_as_the_one_writer!(self => self.histogram.unguarded());
+
+    /// Counts one value: a load, an add and a store of one cell.
+    #[inline(always)]
+    pub fn record(&mut self, value: u64) {
+        let histogram = self.histogram.unguarded();
+        match self.indexer.index(value) {
+            Some(index) => {
+                // SAFETY: the histogram has as many cells as its layout says, and the indexer is of that layout.
+                let place = unsafe { Place::new(histogram.cells.as_ptr(), index) };
+                histogram.count_wraps(C::count_alone(place));
+            }
+            None => add_out_of_range::<Unguarded>(&histogram.header, value, 1),
+        }
+    }
 
     /// The rule that maps values to counters.
     pub fn layout(&self) -> &Layout {
-        self.0.layout()
+        self.histogram.layout()
     }
 
     /// The histogram, for reading and resetting.
     pub fn histogram(&self) -> &'a Histogram<[C], SingleWriter> {
-        self.0
+        self.histogram
     }
 }

@@ -82,7 +82,7 @@ static const struct kind {
     {sizeof(picollo_picture_options), try_picture, 0},
     {sizeof(picollo_benchmark_options), try_benchmark, 72},
     {sizeof(picollo_session_options), try_session, 0},
-    {sizeof(picollo_metric_options), try_metric, 0},
+    {sizeof(picollo_metric_options), try_metric, offsetof(picollo_metric_options, max_buckets)},
 };
 
 /* All of these have the defaults where they are zero. */

@@ -207,7 +207,8 @@ static void refuse(struct world *world, picollo_registry *registry, picollo_hist
     picollo_status expected = PICOLLO_ERR_INVALID_ARGUMENT;
     uint64_t id;
     switch (choose(world, 9)) {
-    case 0: metric.struct_size = (uint32_t)choose(world, sizeof metric); break;
+    /* Below that of the first version. */
+    case 0: metric.struct_size = (uint32_t)choose(world, offsetof(picollo_metric_options, max_buckets)); break;
     case 1: metric.flags = 8u << choose(world, 29); expected = PICOLLO_ERR_UNSUPPORTED; break;
     case 2: metric.name = which == 0 ? "" : which == 1 ? "9x" : NO_TEXT; metric.unit = NULL; break;
     case 3: metric.labels = labels[which]; metric.labels_length = which == 2 ? 2 : 1; break;

@@ -674,3 +674,21 @@ fn an_empty_registry() {
     assert!(prometheus_families(&mut registry).is_empty());
     assert!(otlp_metrics(&registry.encode_to_vec(Exposition::Otlp).unwrap()).1.is_empty());
 }
+
+/// In every format: what was recorded before a reset stays.
+#[test]
+fn resets_reach_nobody() {
+    let histogram = SharedHistogram::create(&Options::default()).unwrap();
+    let mut registry = Registry::new();
+    registry.add(&histogram, &Metric { name: "x", native: true, ..Metric::default() }, &[]).unwrap();
+    for round in 1..4 {
+        histogram.record_n(1_000, 5);
+        registry.update(round).unwrap();
+        let metric = prometheus_families(&mut registry)[0].message(4).message(7);
+        assert_eq!(prometheus_histogram(&metric).1.unwrap().total, 5 * round);
+        let bytes = registry.encode_to_vec(Exposition::Otlp).unwrap();
+        let point = otlp_metrics(&bytes).1[0].message(10).message(1);
+        assert_eq!(otlp_histogram(&point).total, 5 * round);
+        histogram.reset().unwrap();
+    }
+}

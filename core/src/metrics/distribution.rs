@@ -9,7 +9,9 @@ use super::memory::{copy_of, push};
 use super::number::Number;
 use crate::doubles::{DoubleSnapshot, Entry};
 use crate::error::{Error, Result};
+use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
+use crate::snapshot::differences::{BLOCK, Cells};
 use crate::snapshot::snapshot::Snapshot;
 
 /// As many bounds as a metric can have.
@@ -110,9 +112,7 @@ impl Distribution {
         if counts.underflow != 0 {
             push(spare, Entry { key: Keys::UNDERFLOW, count: counts.underflow })?;
         }
-        for (index, count) in snapshot.recorded_counts() {
-            push(spare, Entry { key: index as i32, count })?;
-        }
+        append_recorded(snapshot.cells(), spare)?;
         if counts.overflow != 0 {
             push(spare, Entry { key: self.keys.overflow(), count: counts.overflow })?;
         }
@@ -140,9 +140,11 @@ impl Distribution {
         let lost = &mut beside.lost;
         let (total, sum) = match self.keys {
             Keys::Integers(layout) => {
-                let weight =
-                    |key, count: u64| Keys::midpoint_of_integer(&layout, key).saturating_mul(count.into());
-                let (total, sum) = total_and_sum(&mut self.entries, lost, weight);
+                let (total, sum) = total_and_sum_by_blocks(&layout, &self.entries).unwrap_or_else(|| {
+                    // Up to 2^64, and of all counts there are less than 2^63.
+                    let weight = |key, count| Keys::midpoint_of_integer(&layout, key) * u128::from(count);
+                    total_and_sum(&mut self.entries, lost, weight)
+                });
                 (total, sum as f64 / self.divisor)
             }
             Keys::Doubles(_) => {
@@ -216,6 +218,63 @@ impl Distribution {
     }
 }
 
+/// Appends the cells that have counts. Where histograms are busy, whether a cell has is as good as random: so each is written down, and
+/// stays or is written over by the next.
+fn append_recorded(cells: Cells, entries: &mut Vec<Entry>) -> Result<()> {
+    const ROOM: usize = 32 * BLOCK;
+    let (mut some, mut number) = ([Entry { key: 0, count: 0 }; ROOM], 0);
+    for start in (0..cells.len()).step_by(BLOCK) {
+        let counts = cells.block(start);
+        if counts.iter().fold(0, |all, count| all | count) == 0 {
+            continue;
+        }
+        for (at, count) in counts.into_iter().enumerate() {
+            some[number % ROOM] = Entry { key: (start + at) as i32, count };
+            number += usize::from(count != 0);
+        }
+        if number > ROOM - BLOCK {
+            append(entries, &some[..number])?;
+            number = 0;
+        }
+    }
+    append(entries, &some[..number])
+}
+
+fn append(entries: &mut Vec<Entry>, more: &[Entry]) -> Result<()> {
+    entries.try_reserve(more.len()).map_err(|_| Error::OutOfMemory)?;
+    entries.extend_from_slice(more);
+    Ok(())
+}
+
+/// Below this many observations a block's sums fit into 64 bits: no bucket of a block has a number of more than 20.
+const FEW: u128 = 1 << 43;
+
+/// As [`total_and_sum`] of midpoints, block by block, in each of which they are in equal steps; `None` where counts are too many.
+fn total_and_sum_by_blocks(layout: &Layout, entries: &[Entry]) -> Option<(u64, u128)> {
+    let total: u128 = entries.iter().map(|entry| u128::from(entry.count)).sum();
+    if total >= FEW {
+        return None;
+    }
+    // What is out of range comes first and last.
+    let first = entries.iter().take_while(|entry| entry.key < 0).count();
+    let last = first + entries[first..].partition_point(|entry| (entry.key as u64) < layout.length() as u64);
+    let outside = entries[..first].iter().chain(&entries[last..]);
+    let mut sum: u128 =
+        outside.map(|entry| Keys::midpoint_of_integer(layout, entry.key) * u128::from(entry.count)).sum();
+    let block_of = |entry: &Entry| (layout.first_index() + entry.key as u64) >> layout.scale();
+    for run in entries[first..last].chunk_by(|a, b| block_of(a) == block_of(b)) {
+        let bucket = layout.bucket_at(run[0].key as u64);
+        let (mut count, mut steps) = (0, 0);
+        for entry in run {
+            count += entry.count;
+            steps += entry.count * (entry.key - run[0].key) as u64;
+        }
+        let lowest = bucket.equivalent_value(ValueSelection::Midpoint);
+        sum += u128::from(lowest) * u128::from(count) + u128::from(bucket.step) * u128::from(steps);
+    }
+    Some((total as u64, sum))
+}
+
 /// The sum of all counts, and of what they weigh. What is above [`MOST`] in all goes from the entries to the lost ones.
 fn total_and_sum(entries: &mut [Entry], lost: &mut u64, weight: impl Fn(i32, u64) -> u128) -> (u64, u128) {
     let (mut total, mut sum) = (0, 0u128);
@@ -240,4 +299,33 @@ pub(super) fn powers_of_four(layout: &Layout) -> Result<Vec<f64>> {
     let powers = (1..32).map(|power| (1u64 << (2 * power)) - 1).filter(|bound| range.contains(bound));
     bounds.extend(powers.map(|bound| bound as f64));
     Ok(bounds)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The same, however it is added up.
+        #[test]
+        fn sums_by_blocks(
+            scale in 0u32..8, unit in 0u32..4, min in 0u64..5000,
+            counts in prop::collection::vec((0i32..3000, 1u64..1 << 30), 0..60), below in 0u64..9, above in 0u64..9,
+        ) {
+            let layout = Layout::with_scale(scale, min, 1 << 40).unwrap().with_unit(unit).unwrap();
+            let mut entries: Vec<Entry> = counts
+                .iter()
+                .map(|&(key, count)| Entry { key: key % layout.length() as i32, count })
+                .collect();
+            entries.push(Entry { key: Keys::UNDERFLOW, count: below });
+            entries.push(Entry { key: layout.length() as i32, count: above });
+            entries.sort_by_key(|entry| entry.key);
+            let weight = |key, count| Keys::midpoint_of_integer(&layout, key) * u128::from(count);
+            let (by_blocks, mut lost) = (total_and_sum_by_blocks(&layout, &entries), 0);
+            prop_assert_eq!(by_blocks, Some(total_and_sum(&mut entries, &mut lost, weight)));
+            entries[0].count = 1 << 43;
+            prop_assert_eq!(total_and_sum_by_blocks(&layout, &entries), None);
+        }
+    }
 }

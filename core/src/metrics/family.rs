@@ -52,6 +52,8 @@ pub struct Point {
 
 /// A metric's value.
 #[derive(Clone, Debug)]
+// Nearly all are the large one, in a list; a box each would be one more allocation that can fail.
+#[allow(clippy::large_enum_variant)]
 pub enum Value {
     /// Of a counter.
     Counter(u64),

@@ -7,7 +7,7 @@ use super::distribution::Distribution;
 use super::exponential::{Exponential, Numbered, ZERO_THRESHOLD};
 use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
 use super::output::Output;
-use super::text::COUNTERS_BESIDE;
+use super::text::{COUNTERS_BESIDE, CountBeside};
 use crate::interchange::varint::zigzag;
 
 const COUNTER: u64 = 0;
@@ -54,7 +54,7 @@ fn write_family(family: &Family, out: &mut Output) {
     out.text(5, &family.unit);
 }
 
-fn write_beside(family: &Family, what: &str, count: fn(&Distribution) -> u64, out: &mut Output) {
+fn write_beside(family: &Family, what: &str, count: CountBeside, out: &mut Output) {
     write_head(out, &[&family.plain_name, "_", what, "_total"], "", COUNTER);
     for (point, distribution) in family.distributions() {
         out.message(4, |out| {

@@ -72,8 +72,11 @@ fn write_family(family: &Family, dialect: Dialect, out: &mut (impl Write + ?Size
     Ok(())
 }
 
+/// What is counted beside a histogram.
+pub(super) type CountBeside = fn(&Distribution) -> u64;
+
 /// The counters beside histograms, and how their names end.
-pub(super) const COUNTERS_BESIDE: [(&str, fn(&Distribution) -> u64); 2] =
+pub(super) const COUNTERS_BESIDE: [(&str, CountBeside); 2] =
     [("lost", |distribution| distribution.lost), ("not_finite", |distribution| distribution.not_finite)];
 
 impl Family {
@@ -86,7 +89,7 @@ impl Family {
     }
 
     /// Whether a counter beside them is to be written: where it is not zero for all of them.
-    pub(super) fn has_beside(&self, count: fn(&Distribution) -> u64) -> bool {
+    pub(super) fn has_beside(&self, count: CountBeside) -> bool {
         self.distributions().any(|(_, distribution)| count(distribution) != 0)
     }
 }

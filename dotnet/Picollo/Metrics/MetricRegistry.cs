@@ -240,6 +240,8 @@ namespace Picollo.Metrics
         private sealed class NativeMetric : IDisposable
         {
             private const uint NoCreated = Constants.MetricNoCreated;
+            private const uint Native = Constants.MetricNative;
+            private const uint SinceReset = Constants.MetricSinceReset;
 
             private readonly NativeBlocks _blocks = new NativeBlocks();
 
@@ -278,8 +280,8 @@ namespace Picollo.Metrics
                 return new PicolloMetricOptions
                 {
                     StructSize = (uint)sizeof(PicolloMetricOptions),
-                    Flags = (metric.WritesCreated ? 0 : NoCreated) | (metric.Native ? Constants.MetricNative : 0) |
-                        (metric.SinceReset ? Constants.MetricSinceReset : 0),
+                    Flags = (metric.WritesCreated ? 0 : NoCreated) | (metric.Native ? Native : 0) |
+                        (metric.SinceReset ? SinceReset : 0),
                     MaxBuckets = metric.MaxBuckets,
                     // Zero is the library's word for one, and no divisor.
                     Divisor = metric.Divisor == 0 ? double.NaN : metric.Divisor,

@@ -133,6 +133,8 @@ namespace Picollo.Native
         {
         }
 
+        internal IntPtr Pointer => handle;
+
         protected override bool ReleaseHandle()
         {
             NativeMethods.picollo_metric_counter_free(handle);
@@ -146,6 +148,8 @@ namespace Picollo.Native
         public MetricGaugeHandle()
         {
         }
+
+        internal IntPtr Pointer => handle;
 
         protected override bool ReleaseHandle()
         {

@@ -50,7 +50,9 @@ fn main() {
     let is_glibc = is("target_os", "linux") && is("target_env", "gnu") && is("target_pointer_width", "64");
     let initial_exec = is_glibc && (is_x86_64 || is("target_arch", "aarch64")) && is_memory_plain;
     let rseq = one_step && is_glibc && env::var_os("CARGO_FEATURE_STD").is_some();
-    for (name, is_so) in names.iter().zip([critical_64, critical_32, one_step, wide_loads, initial_exec, rseq]) {
+    for (name, is_so) in
+        names.iter().zip([critical_64, critical_32, one_step, wide_loads, initial_exec, rseq])
+    {
         if is_so {
             println!("cargo::rustc-cfg={name}");
         }

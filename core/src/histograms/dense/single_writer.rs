@@ -128,7 +128,7 @@ impl<'a, C: Counter> Writer<'a, C> {
         match self.indexer.index(value) {
             Some(index) => {
                 // SAFETY: the histogram has as many cells as its layout says, and the indexer is of that layout.
-                let place = unsafe { Place::new(histogram.cells.as_ptr(), index) };
+                let place = unsafe { Place::<_, false>::new(histogram.cells.as_ptr(), index) };
                 histogram.count_wraps(C::count_alone(place));
             }
             None => add_out_of_range::<Unguarded>(&histogram.header, value, 1),

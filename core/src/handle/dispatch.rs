@@ -246,12 +246,13 @@ unsafe extern "C" fn record_wide(header: NonNull<Header>, value: u64, index: u64
             return (*Sharded::<AtomicU64>::from_header(start)).count_at(index, value);
         }
         core::hint::cold_path();
-        if kind == Atomic::<AtomicU64>::KIND {
-            return record_interlocked_64(header, value, index);
-        }
+        // Before interlocked ones, to whose locked addition a comparison is nothing.
         #[cfg(feature = "alloc")]
         if kind == PerCpu::KIND {
             return record_per_cpu(header, value, index);
+        }
+        if kind == Atomic::<AtomicU64>::KIND {
+            return record_interlocked_64(header, value, index);
         }
         record_other(header, value);
     }

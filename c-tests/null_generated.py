@@ -22,6 +22,8 @@ MAKERS = {
     "picollo_snapshot": "picollo_snapshot_create(the_picollo_histogram, &the_picollo_snapshot)",
     "picollo_session": "make_session(&the_picollo_session)",
     "picollo_log_reader": "picollo_log_reader_create(\"#[x]\\n\", 5, &the_picollo_log_reader)",
+    "picollo_metric_counter": "make_metrics(&the_picollo_metric_counter, NULL)",
+    "picollo_metric_gauge": "make_metrics(NULL, &the_picollo_metric_gauge)",
     "picollo_benchmark": "picollo_benchmark_create(NULL, NULL, 0, &the_picollo_benchmark, NULL)",
 }
 SCALARS = {"size": "sizeof room[0]", "capacity": "64", "inline_version": "PICOLLO_INLINE_VERSION", "length": "1"}
@@ -147,6 +149,20 @@ static picollo_status make_session(picollo_session **out)
     options.flags = PICOLLO_SESSION_SKIP_UNAVAILABLE;
     if (picollo_event_parse("page-faults", &event, NULL) != PICOLLO_OK) return PICOLLO_ERR_UNSUPPORTED;
     return picollo_session_create(&options, &event, 1, out, NULL);
+}
+
+static picollo_status make_metrics(picollo_metric_counter **counter, picollo_metric_gauge **gauge)
+{
+    picollo_registry *registry;
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    metric.name = "x";
+    picollo_status status = picollo_registry_create(&registry);
+    if (status != PICOLLO_OK) return status;
+    if (counter != NULL) status = picollo_registry_add_counter(registry, &metric, counter, NULL);
+    if (gauge != NULL) status = picollo_registry_add_gauge(registry, &metric, gauge, NULL);
+    /* They outlive it. */
+    picollo_registry_free(registry);
+    return status;
 }
 ''')
 for handle in opaque:

@@ -79,7 +79,7 @@ static void unknown_values(void)
 {
     static const uint32_t widths[] = {1, 16, 31, 33, 63, 65, 128, UINT32_MAX};
     picollo_histogram_options options = default_options();
-    options.mode = 4;
+    options.mode = 5;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_options(&options));
     options.mode = UINT32_MAX;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, try_options(&options));

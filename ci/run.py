@@ -67,6 +67,7 @@ NIGHTLY = [
     Job("manual", 420, "ci/docs.sh commands pictures"),
     Job("dotnet", 300, "ci/dotnet.sh"),
     Job("dotnet-pmu", 60, "ci/simulated-pmu.sh clr", needs=("stage", "dotnet")),
+    Job("command", 180, "cargo test --quiet -p picollo-cli", needs=()),
     Job("explorer", 240, "ci/explorer.sh", needs=()),
     Job("stress", 180, f"{RECORDS} {STRESS}", needs=()),
     Job("abi-fuzz", 180, "ci/abi-fuzz.sh"),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref, c_double, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _structs as structs
 from ._arguments import u64
@@ -17,6 +17,7 @@ from ._text import c_text, read_bytes
 from .doubles import DoubleHistogram
 from .errors import check
 from .histogram import Histogram
+from .serving import MetricsServer
 
 __all__ = ["Exposition", "MetricCounter", "MetricGauge", "Registry"]
 
@@ -243,6 +244,36 @@ class Registry(Handle):
         check(held.registry_negotiate(raw, byref(code), buffer, len(buffer), byref(length)), "negotiation")
         name = next(name for name, number in _FORMATS.items() if number == code.value)
         return Exposition(name, buffer.value.decode("ascii"))
+
+    def _answer(self, accept: str) -> Tuple[str, bytes]:
+        form = self.negotiate(accept)
+        return form.content_type, self.encode(form.format)
+
+    def serve(self, port: int = 9464, host: str = "127.0.0.1", **limits: Any) -> MetricsServer:
+        """Serves the metrics over HTTP to scrapers, from threads of its own, until it is closed.
+
+        ::
+
+            with registry.serve(9464) as server:
+                print(server.url)               # http://127.0.0.1:9464/metrics
+                ...
+
+        :param port: 0: one that is free, which :attr:`MetricsServer.port` tells.
+        :param host: where to listen. A loopback address is open to all users of this machine, and to no other one; there,
+            requests for hosts but addresses, ``localhost`` and those in ``hosts`` are refused: pages in a browser send them.
+        :param limits: ``path`` (``/metrics``), ``connections`` served at once (16; more are answered 503), ``timeout``, seconds for a
+            whole request (5), ``hosts``, names of this endpoint.
+        """
+        return MetricsServer(self._answer, port, host, **limits)
+
+    def wsgi_app(self, environ: Mapping[str, Any], start_response: Callable[..., Any]) -> List[bytes]:
+        """The metrics as a WSGI application, for a service that speaks HTTP already. Any path will do; ``GET`` and ``HEAD``."""
+        if environ.get("REQUEST_METHOD", "GET") not in ("GET", "HEAD"):
+            start_response("405 Method Not Allowed", [("Content-Type", "text/plain"), ("Allow", "GET, HEAD")])
+            return [b"only GET and HEAD\n"]
+        content_type, body = self._answer(environ.get("HTTP_ACCEPT", ""))
+        start_response("200 OK", [("Content-Type", content_type), ("Content-Length", str(len(body))), ("Vary", "Accept")])
+        return [] if environ.get("REQUEST_METHOD") == "HEAD" else [body]
 
     def close(self) -> None:
         """Lets go of the histograms now rather than when nothing refers to the registry any more. May be called again."""

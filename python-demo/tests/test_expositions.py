@@ -15,7 +15,7 @@ from picollo import DoubleHistogram, Histogram, Registry
 pytest.importorskip("google.protobuf", reason="protobuf is not installed")
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, unknown_fields  # noqa: E402
-from google.protobuf.internal.decoder import _DecodeVarint32 as varint  # type: ignore[attr-defined] # noqa: E402
+from google.protobuf.internal.decoder import _DecodeVarint32 as varint  # noqa: E402
 
 #: Of io.prometheus.client: name, number, type, repeated.
 FIELDS: Dict[str, List[Tuple[str, int, str, bool]]] = {

@@ -4,10 +4,13 @@ import socket
 import threading
 import time
 import urllib.request
-from typing import Any, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from wsgiref.util import setup_testing_defaults
+from wsgiref.validate import validator
 
 import pytest
 
+import picollo
 from picollo.serving import MetricsServer
 
 
@@ -36,6 +39,57 @@ def talk(server: MetricsServer, request: bytes, *, end: bool = False) -> bytes:
 
 def status(answer: bytes) -> Optional[int]:
     return int(answer.split(b" ")[1]) if answer else None
+
+
+def test_a_registry_serves_itself() -> None:
+    registry = picollo.Registry()
+    latency = picollo.Histogram(0.01, max=10**9)
+    registry.add(latency, "latency")
+    latency.record(5)
+    with registry.serve(0, connections=2) as server:
+        for accept, content_type, part in (
+            ("application/openmetrics-text;version=1.0.0", "application/openmetrics-text", b"latency_count 1\n"),
+            ("", "text/plain", b"latency_count 1\n"),
+            (PROTOBUF, "application/vnd.google.protobuf", b"\x07latency"),
+        ):
+            request = urllib.request.Request(server.url, headers={"Accept": accept})
+            with urllib.request.urlopen(request) as response:
+                assert response.headers["Content-Type"].startswith(content_type)
+                assert part in response.read()
+        # Each scrape is of its moment.
+        latency.record(6)
+        with urllib.request.urlopen(server.url) as response:
+            assert b"latency_count 2\n" in response.read()
+
+
+PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+
+
+def test_a_registry_is_an_application() -> None:
+    registry = picollo.Registry()
+    registry.add_counter("hits").add(7)
+    seen: List[Any] = []
+    validated = validator(registry.wsgi_app)
+    environ: Dict[str, Any] = {"QUERY_STRING": ""}
+    setup_testing_defaults(environ)
+    environ["HTTP_ACCEPT"] = "application/openmetrics-text"
+
+    def start(*answer: Any) -> Callable[[bytes], None]:
+        seen.append(answer)
+        return lambda data: None
+
+    def ask(method: str) -> bytes:
+        body = validated({**environ, "REQUEST_METHOD": method}, start)
+        try:
+            return b"".join(body)
+        finally:
+            body.close()  # type: ignore[attr-defined]
+
+    assert b"hits_total 7\n" in ask("GET")
+    assert ask("HEAD") == b""
+    assert b"GET" in ask("POST")
+    assert [answer[0][:3] for answer in seen] == ["200", "200", "405"]
+    assert dict(seen[0][1])["Content-Type"].startswith("application/openmetrics-text")
 
 
 def test_metrics_are_answered(server: MetricsServer) -> None:

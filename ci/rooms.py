@@ -17,7 +17,7 @@ from pathlib import Path
 ROOMS = {
     "core": "error format: platform layout cells snapshot statistics threads histograms handle doubles interchange text metrics models",
     "native": "base: os clock work event machine user_read opening session benchmark elsewhere",
-    "serve": "options request: connection server otlp",
+    "serve": "options request protobuf: connection server otlp registry",
 }
 # Paths with `$crate` are what macros write.
 PATH = re.compile(r"(?<![\w:])\$?(crate|super|self)((?:::\w+)+|::\{)")

@@ -81,6 +81,7 @@ NIGHTLY = [
     Job("windows", 420, "ci/targets/windows.sh", needs=()),
     # The first time it compiles cargo-c.
     Job("install", 900, "ci/install.sh"),
+    Job("prometheus", 180, "ci/prometheus.sh"),
     Job("interop", 180, "ci/interop.sh", beside=True),
     Job("deny", 120, "ci/deny.sh", beside=True, needs=()),
 ]

@@ -33,8 +33,8 @@ for set in "$@"; do
         python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
         # Not needed, but without it Python's extension module is not tested.
         if [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}" = 1 ]; then
-            headers=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
-            [ -e "$headers/Python.h" ] || missing+=(python3-dev)
+            python3 -c 'import os, sysconfig; os.stat(sysconfig.get_paths()["include"] + "/Python.h")' 2>/dev/null \
+                || missing+=(python3-dev)
         fi
         ;;
     dotnet)

@@ -1,22 +1,35 @@
-//! The way out of a [`picollo_core`](https://docs.rs/picollo-core) registry: an HTTP endpoint that scrapers read, and a push to
-//! OpenTelemetry collectors. Standard library only.
+//! The way out of a [`picollo_core::Registry`]: an HTTP endpoint that scrapers read ([`Server`], [`exposition`]), and a push to OpenTelemetry
+//! collectors ([`otlp::Pusher`], [`RegistryExport`]). Beside Picollo it needs the standard library only.
 //!
 //! ```no_run
-//! use picollo_serve::{Answer, Options, Server};
+//! use std::sync::{Arc, Mutex};
+//! use picollo_core::Registry;
+//! use picollo_serve::{Options, RegistryExport, Server, exposition, otlp};
 //!
-//! let server = Server::start("127.0.0.1:9464", Options::default(), |accept: &str| {
-//!     let _ = accept; // negotiate the format here
-//!     Ok(Answer { content_type: "text/plain; version=0.0.4; charset=utf-8".into(), body: b"up 1\n".to_vec() })
-//! })?;
+//! let registry = Arc::new(Mutex::new(Registry::new()));
+//! let server = Server::start("127.0.0.1:9464", Options::default(), exposition(registry.clone()))?;
 //! println!("http://{}/metrics", server.address());
-//! # Ok::<(), std::io::Error>(())
+//!
+//! // As OTEL_EXPORTER_OTLP_ENDPOINT and its siblings say.
+//! if let Some(settings) = otlp::Settings::from_environment()? {
+//!     let export = RegistryExport::new(registry);
+//!     let pusher = otlp::Pusher::start(settings, export, |report| {
+//!         if let Err(error) = &report.result {
+//!             eprintln!("metrics: {error}");
+//!         }
+//!     })?;
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod connection;
 mod options;
 pub mod otlp;
+mod protobuf;
+mod registry;
 mod request;
 mod server;
 
 pub use options::{Answer, Options};
+pub use registry::{RegistryExport, exposition};
 pub use server::Server;

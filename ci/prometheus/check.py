@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""A real Prometheus scrapes services that record what is known: does it say so?
+
+    ci/prometheus/check.py PROMETHEUS PROMTOOL FOLDER -- SERVICE... -- SERVICE... ...
+
+Each service prints its port, records 1 to 1,000 ms (one of each) for each line of input, and at the end of its input how many values that
+were. The name before the command's first word and `=` is its label `job`. Ends with "N passed, N failed".
+"""
+
+import json
+import math
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+
+#: Between two scrapes, and between two rounds of records.
+SCRAPE, ROUND = 0.25, 0.02
+SECONDS = 20
+passed = failed = 0
+
+
+def check(name, is_so, found):
+    global passed, failed
+    passed, failed = passed + bool(is_so), failed + (not is_so)
+    print(f"{'ok' if is_so else 'FAILED'}: {name}: {found}")
+
+
+class Service:
+    def __init__(self, job, command):
+        self.job, self.command, self.rounds = job, command, 0
+        self.start()
+
+    def start(self, port=None):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.port = int(self.process.stdout.readline())
+
+    def record(self):
+        self.process.stdin.write("\n")
+
+    def end(self):
+        """No more records; how many there were."""
+        self.process.stdin.close()
+        return int(self.process.stdout.readline())
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def ask(port, path, **query):
+    url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(query)}"
+    with urllib.request.urlopen(url, timeout=10) as response:
+        return json.load(response)["data"]
+
+
+def one(port, query):
+    """The value of a query of one series; NaN for none."""
+    result = ask(port, "query", query=query)["result"]
+    return float(result[0]["value"][1]) if len(result) == 1 else math.nan
+
+
+def near(found, expected, share):
+    return abs(found - expected) <= share * expected
+
+
+def main(arguments):
+    prometheus, promtool, folder, *rest = arguments
+    folder, commands = pathlib.Path(folder), []
+    for word in rest:
+        if word == "--":
+            commands.append([])
+        else:
+            commands[-1].append(word)
+    services = []
+    for first, *arguments in commands:
+        job, word = first.split("=", 1)
+        services.append(Service(job, [word, *arguments]))
+    targets = folder / "targets.json"
+
+    def tell_targets():
+        listed = [{"targets": [f"127.0.0.1:{one.port}"], "labels": {"service": one.job}} for one in services]
+        fresh = folder / "targets.new"
+        fresh.write_text(json.dumps(listed))
+        fresh.rename(targets)
+
+    tell_targets()
+    config = folder / "prometheus.yml"
+    config.write_text(
+        f"global: {{scrape_interval: {int(SCRAPE * 1000)}ms, scrape_timeout: {int(SCRAPE * 1000)}ms}}\n"
+        "scrape_configs:\n"
+        # The instance would differ after a restart, on another port.
+        "- {job_name: services, file_sd_configs: [{files: [" + str(targets) + "], refresh_interval: 1s}],\n"
+        "   relabel_configs: [{source_labels: [service], target_label: instance}]}\n"
+    )
+    port = free_port()
+    log = open(folder / "prometheus.log", "w")
+    server = subprocess.Popen(
+        [prometheus, f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}", f"--web.listen-address=127.0.0.1:{port}",
+         "--enable-feature=native-histograms,exemplar-storage"], stdout=log, stderr=subprocess.STDOUT,
+    )
+    try:
+        follow(services, tell_targets, port, promtool)
+    finally:
+        for process in (server, *(one.process for one in services)):
+            process.kill()
+            process.wait()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+def follow(services, tell_targets, port, promtool):
+    by_job = {one.job: one for one in services}
+    began = time.monotonic()
+    restarted = before = None
+    while (now := time.monotonic()) < began + SECONDS:
+        for service in services:
+            service.record()
+        if restarted is None and now > began + SECONDS / 2:
+            # A process of that name ends, and starts again from nothing.
+            restarted = by_job["c"]
+            restarted.process.kill()
+            restarted.process.wait()
+            restarted.start()
+            tell_targets()
+        time.sleep(ROUND)
+    rate_window = "5s"
+    time.sleep(2 * SCRAPE)
+    up = {row["metric"]["service"]: row["value"][1] for row in ask(port, "query", query="up")["result"]}
+    check("all are up", up == {job: "1" for job in by_job}, up)
+
+    # Of 1 to 1,000 ms the quantile q is q seconds. Classic: linear within a bucket of 50 ms, exact to a value. By fours, powers of four.
+    for quantile in (0.5, 0.9, 0.99):
+        found = one(port, f"histogram_quantile({quantile}, sum by (le) (rate(py_classic_seconds_bucket[{rate_window}])))")
+        check(f"classic quantile {quantile}", near(found, quantile, 0.01), found)
+        # A layout of 64 buckets a block is schema 3: buckets of 9 %.
+        for metric in ("py_native_seconds", "rust_seconds"):
+            found = one(port, f"histogram_quantile({quantile}, sum(rate({metric}[{rate_window}])))")
+            check(f"native quantile {quantile} of {metric}", near(found, quantile, 2 ** 0.125 - 1 + 0.01), found)
+    found = one(port, f"histogram_sum(sum(rate(py_native_seconds[{rate_window}]))) / histogram_count(sum(rate(py_native_seconds[{rate_window}])))")
+    check("mean, native", near(found, 0.5005, 0.005), found)
+
+    check("a restart is a reset", one(port, "resets(c_requests_total[60s])") == 1, one(port, "resets(c_requests_total[60s])"))
+    exemplars = ask(port, "query_exemplars", query="rust_seconds", start=time.time() - 120, end=time.time())
+    exemplars += ask(port, "query_exemplars", query="rust_classic_seconds_bucket", start=time.time() - 120, end=time.time())
+    ids = {one["labels"].get("trace_id") for series in exemplars for one in series["exemplars"]}
+    check("exemplars", "0af7651916cd43dd8448eb211c80319c" in ids, ids)
+
+    truth = {service.job: service.end() for service in services}
+    time.sleep(4 * SCRAPE)
+    for job, name in (("py", "py_classic_seconds_count"), ("c", "c_seconds_count"), ("c", "c_requests_total"), ("py", "py_depth")):
+        found = one(port, name)
+        check(f"all of {name}", found == truth[job], f"{found:.0f} of {truth[job]}")
+    for job, name in (("py", "py_native_seconds"), ("rust", "rust_seconds")):
+        found = one(port, f"histogram_count({name})")
+        check(f"all of {name}", found == truth[job], f"{found:.0f} of {truth[job]}")
+
+    for service in services:
+        request = urllib.request.Request(f"http://127.0.0.1:{service.port}/metrics", headers={"Accept": "text/plain"})
+        with urllib.request.urlopen(request) as response:
+            text = response.read()
+        result = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True)
+        check(f"promtool check metrics, {service.job}", result.returncode == 0, (result.stdout + result.stderr).decode().strip()[:300])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,24 @@
+"""A service in Python for ci/prometheus.sh: prints its port, records a round for each line of input, then prints how much it recorded."""
+
+import sys
+import time
+
+import picollo
+
+registry = picollo.Registry()
+classic = picollo.Histogram(0.01)
+native = picollo.Histogram(0.01)
+options = {"unit": "seconds", "divisor": 1e9}
+registry.add(classic, "py_classic_seconds", bounds=[round(0.05 * step * 1e9) for step in range(1, 21)], **options)
+registry.add(native, "py_native_seconds", native=True, **options)
+depth = registry.add_gauge("py_depth")
+with registry.serve(0) as server:
+    print(server.port, flush=True)
+    recorded = 0
+    for line in sys.stdin:
+        for histogram in (classic, native):
+            histogram.record_many([value * 1_000_000 for value in range(1, 1001)])
+        recorded += 1000
+        depth.set(recorded)
+    print(recorded, flush=True)
+    time.sleep(600)

@@ -50,6 +50,7 @@ int main(void)
 
     options.relative_error = 0.01;
     metric.name = "c_seconds";
+    metric.help = "How long requests took";
     metric.unit = "seconds";
     metric.divisor = 1e9;
     if (bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, 16) != 0
@@ -57,6 +58,7 @@ int main(void)
         || picollo_histogram_create(&options, &latency) != PICOLLO_OK || picollo_registry_create(&registry) != PICOLLO_OK
         || picollo_registry_add(registry, latency, &metric, NULL, 0, NULL) != PICOLLO_OK) return 1;
     metric.name = "c_requests";
+    metric.help = "Requests that were served";
     metric.unit = NULL;
     metric.divisor = 0;
     if (picollo_registry_add_counter(registry, &metric, &requests, NULL) != PICOLLO_OK) return 1;

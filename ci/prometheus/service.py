@@ -8,10 +8,10 @@ import picollo
 registry = picollo.Registry()
 classic = picollo.Histogram(0.01)
 native = picollo.Histogram(0.01)
-options = {"unit": "seconds", "divisor": 1e9}
+options = {"help": "How long requests took", "unit": "seconds", "divisor": 1e9}
 registry.add(classic, "py_classic_seconds", bounds=[round(0.05 * step * 1e9) for step in range(1, 21)], **options)
 registry.add(native, "py_native_seconds", native=True, **options)
-depth = registry.add_gauge("py_depth")
+depth = registry.add_gauge("py_depth", help="How much was recorded")
 with registry.serve(0) as server:
     print(server.port, flush=True)
     recorded = 0

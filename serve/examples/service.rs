@@ -9,14 +9,22 @@ use picollo_serve::{Server, exposition};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let latency = SharedHistogram::create(&Options { relative_error: 0.01, ..Options::default() })?;
-    let seconds = Metric { name: "rust_seconds", unit: "seconds", divisor: 1e9, native: true, ..Metric::default() };
+    let seconds = Metric {
+        name: "rust_seconds",
+        help: "How long requests took",
+        unit: "seconds",
+        divisor: 1e9,
+        native: true,
+        ..Metric::default()
+    };
     let mut registry = Registry::new();
     let ids = [
         registry.add(&latency, &seconds, &[])?,
         registry.add(&latency, &Metric { name: "rust_classic_seconds", native: false, ..seconds }, &[])?,
     ];
     let registry = Arc::new(Mutex::new(registry));
-    let server = Server::start("127.0.0.1:0", picollo_serve::Options::default(), exposition(registry.clone()))?;
+    let server =
+        Server::start("127.0.0.1:0", picollo_serve::Options::default(), exposition(registry.clone()))?;
     println!("{}", server.address().rsplit(':').next().unwrap_or_default());
     let mut recorded = 0;
     for line in std::io::stdin().lock().lines() {

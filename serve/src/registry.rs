@@ -75,7 +75,8 @@ impl Export for RegistryExport {
             registry.families().to_vec()
         };
         let is_delta = settings.temporality == Temporality::Delta;
-        let since = if is_delta { Some(Family::since(&families, &self.accepted).map_err(told)?) } else { None };
+        let since =
+            if is_delta { Some(Family::since(&families, &self.accepted).map_err(told)?) } else { None };
         let resource: Vec<(&str, &str)> =
             settings.resource.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let about = Otlp {

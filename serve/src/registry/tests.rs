@@ -58,7 +58,10 @@ fn differences_go_on_from_what_was_accepted() {
     histogram.record(7);
     histogram.record(7);
     let request = push(20);
-    assert_eq!((of_points(&request, 4), of_points(&request, 3), of_points(&request, 2)), (vec![2], vec![20], vec![start]));
+    assert_eq!(
+        (of_points(&request, 4), of_points(&request, 3), of_points(&request, 2)),
+        (vec![2], vec![20], vec![start])
+    );
     // Delta, by the number of the specification.
     assert_eq!(dig(&request, &[1, 2, 2, 10, 2]), [1]);
     // It did not arrive: the next has that, too.

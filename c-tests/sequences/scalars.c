@@ -114,7 +114,7 @@ static void op_scrape(struct world *world)
     if (rarely(world, 2)) {
         EXPECT(PICOLLO_OK, picollo_registry_update(scalars->registry));
         for (size_t i = 0; i < SCALARS; i++) {
-            scalars->all[i].taken_count = scalars->all[i].count + (PLANTED(11) ? 1 : 0);
+            scalars->all[i].taken_count = scalars->all[i].count + (PLANTED(12) ? 1 : 0);
             scalars->all[i].taken_value = scalars->all[i].value;
         }
     }

@@ -221,6 +221,8 @@ static void signals_come_between(void)
         interrupted = histograms[i];
         handled_here = 0;
         while (handled_here < (is_quick() ? 2 : 100)) {
+            /* ThreadSanitizer keeps signals back until a call that it knows. */
+            if (SANITIZED) usleep(1);
             /* The first record is the handler's. */
             if (handled_here == 0) continue;
             for (int j = 0; j < 500; j++) picollo_histogram_record(interrupted, 2);

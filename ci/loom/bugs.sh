@@ -24,12 +24,12 @@ plant() {
     elif (cd "$copy" && timeout "${LOOM_BUG_SECONDS:-600}" cargo test --quiet --package "picollo-$1" --lib "$3" >"$copy/log" 2>&1); then
         echo "MISSED    $2: $3 passes"
         missed=$((missed + 1))
-    elif ! grep -q 'panicked at' "$copy/log"; then
+    elif ! grep -qE 'panicked at|signal: (6|7|11),' "$copy/log"; then
         # Out of time, most likely: nothing was noticed.
         echo "MISSED    $2: $3 ended without a finding: $(tail -n 1 "$copy/log")"
         missed=$((missed + 1))
     else
-        echo "noticed   $2: $(grep -m 1 -A1 'panicked at' "$copy/log" | tail -n 1)"
+        echo "noticed   $2: $(grep -m 1 -A1 'panicked at' "$copy/log" | tail -n 1 | grep . || grep -m 1 -o 'signal: .*' "$copy/log")"
         noticed=$((noticed + 1))
     fi
 }

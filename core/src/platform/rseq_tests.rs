@@ -93,16 +93,25 @@ const CELLS: usize = 4;
 
 impl Shards {
     fn new() -> Shards {
-        let shard = || Vec::leak((0..CELLS).map(|_| AtomicU64::new(0)).collect()).as_mut_ptr();
+        let shard = || Vec::leak((0..CELLS).map(|_| AtomicU64::new(0)).collect::<Vec<_>>()).as_mut_ptr();
         Shards((0..cpus()).map(|_| AtomicPtr::new(shard())).collect())
     }
 
     fn total(&self) -> u64 {
         let cells = self.0.iter().flat_map(|shard| {
-            // SAFETY: so many cells, never freed.
+            // SAFETY: so many cells, freed with the shards.
             unsafe { core::slice::from_raw_parts(shard.load(Relaxed), CELLS) }
         });
         cells.map(|cell| cell.load(Relaxed)).sum()
+    }
+}
+
+impl Drop for Shards {
+    fn drop(&mut self) {
+        for shard in &self.0 {
+            // SAFETY: leaked by `new` as a vector with no more room than this, and used by nobody any more.
+            drop(unsafe { Vec::from_raw_parts(shard.load(Relaxed), CELLS, CELLS) });
+        }
     }
 }
 

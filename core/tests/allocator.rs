@@ -98,7 +98,8 @@ fn creation_without_memory_is_an_error() {
     for mode in modes {
         LIMIT.set(1000);
         // SAFETY: nobody records.
-        let refused = unsafe { SharedHistogram::create_unguarded(&Options { mode, ..options(0) }) };
+        let refused =
+            unsafe { SharedHistogram::create_unguarded(&Options { mode, counter_bits: 64, ..options(0) }) };
         LIMIT.set(usize::MAX);
         assert_eq!(refused.map(|_| ()), Err(Error::OutOfMemory));
     }

@@ -64,7 +64,7 @@ static void threads_outlive_the_library(void)
     }
 }
 
-static volatile int stop;
+static int stop;
 
 /* The kernel looks at what a thread's last record left behind whenever the thread is interrupted next, here for a while after the
  * library went. */
@@ -74,7 +74,7 @@ static void *record_and_work(void *unused)
     pthread_barrier_wait(&barrier);
     for (int i = 0; i < RECORDS; i++) histogram_record(histogram, 100);
     pthread_barrier_wait(&barrier);
-    while (!stop) work++;
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) work++;
     return unused;
 }
 
@@ -85,7 +85,7 @@ static void the_kernel_outlives_it_too(void)
         picollo_summary summary;
         pthread_t threads[THREADS];
         void *const library = load_and_find();
-        stop = 0;
+        __atomic_store_n(&stop, 0, __ATOMIC_RELEASE);
         options.mode = PICOLLO_MODE_PER_CPU;
         options.relative_error = 0.05;
         CHECK(pthread_barrier_init(&barrier, NULL, THREADS + 1) == 0);
@@ -99,7 +99,7 @@ static void the_kernel_outlives_it_too(void)
         CHECK(dlclose(library) == 0);
         /* Long enough for eight threads to take turns on a few processors. */
         usleep(50000);
-        stop = 1;
+        __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
         for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
         pthread_barrier_destroy(&barrier);
     }

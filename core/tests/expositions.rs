@@ -653,6 +653,7 @@ fn counts_beyond_what_formats_hold() {
     let histogram = SharedHistogram::create(&Options {
         relative_error: 0.01,
         max_trackable: 10_000,
+        counter_bits: 64,
         ..Options::default()
     })
     .unwrap();

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import byref, c_double, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, ClassVar, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _structs as structs
 from ._arguments import u64
@@ -38,19 +38,36 @@ class Exposition(NamedTuple):
     content_type: str
 
 
-class MetricCounter(Handle):
-    """A number that only grows, of a registry, which it may outlive. Any thread may use it."""
+class _Number(Handle):
+    """What counters and gauges have in common."""
 
     __slots__ = ("number",)
 
-    _KIND = "counter"
+    #: The function of the library that gives the handle back.
+    _FREE: ClassVar[str]
 
     #: For :meth:`Registry.remove`.
     number: int
 
     def __init__(self, pointer: c_void_p, number: int) -> None:
-        self._pointer = own(pointer, held.metric_counter_free)
+        self._pointer = own(pointer, getattr(held, self._FREE))
         self.number = number
+
+    @property
+    def value(self) -> float:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<picollo.{type(self).__name__} {'closed' if self._pointer is None else self.value}>"
+
+
+class MetricCounter(_Number):
+    """A number that only grows, of a registry, which it may outlive. Any thread may use it."""
+
+    __slots__ = ()
+
+    _KIND = "counter"
+    _FREE = "metric_counter_free"
 
     def add(self, count: int = 1) -> None:
         """Adds what is not negative: an atomic addition, and the call of the library."""
@@ -63,23 +80,14 @@ class MetricCounter(Handle):
         check(held.metric_counter_read(self._handle(), byref(count)), "counter")
         return count.value
 
-    def __repr__(self) -> str:
-        return f"<picollo.MetricCounter {'closed' if self._pointer is None else self.value}>"
 
-
-class MetricGauge(Handle):
+class MetricGauge(_Number):
     """A number that goes up and down, of a registry, which it may outlive. Any thread may use it."""
 
-    __slots__ = ("number",)
+    __slots__ = ()
 
     _KIND = "gauge"
-
-    #: For :meth:`Registry.remove`.
-    number: int
-
-    def __init__(self, pointer: c_void_p, number: int) -> None:
-        self._pointer = own(pointer, held.metric_gauge_free)
-        self.number = number
+    _FREE = "metric_gauge_free"
 
     def set(self, value: float) -> None:
         """Sets it."""
@@ -95,9 +103,6 @@ class MetricGauge(Handle):
         value = c_double()
         check(held.metric_gauge_read(self._handle(), byref(value)), "gauge")
         return value.value
-
-    def __repr__(self) -> str:
-        return f"<picollo.MetricGauge {'closed' if self._pointer is None else self.value}>"
 
 
 class Registry(Handle):

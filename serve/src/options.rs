@@ -1,6 +1,6 @@
-//! What an endpoint answers, and within which limits.
+//! What an endpoint answers, and within which limits; and the time, which all of the crate tells in one way.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What is sent to a scraper.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,4 +40,9 @@ impl Default for Options {
             hosts: Vec::new(),
         }
     }
+}
+
+/// Nanoseconds since 1970; 0 where the clock is before that.
+pub(crate) fn unix_nanos() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }

@@ -1,17 +1,11 @@
 //! A registry's way out: what it answers to scrapers, and what it pushes.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use picollo_core::{Family, Otlp, Registry, negotiate, write_otlp};
 
-use crate::options::Answer;
+use crate::options::{Answer, unix_nanos};
 use crate::otlp::{Export, Settings, Temporality};
-
-/// Nanoseconds since 1970; 0 where the clock is before that.
-pub(crate) fn unix_nanos() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
-}
 
 /// Answers scrapers with what a registry has at that moment: for [`Server::start`](crate::Server::start).
 ///

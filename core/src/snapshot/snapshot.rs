@@ -133,14 +133,7 @@ impl Snapshot {
     /// deltas start from; [`Error::Busy`] when competing resets kept the baseline from being
     /// read ([`Since::Reset`] only): the snapshot is then empty, and the next delta starts where it would have anyway.
     pub fn update<T: Source + ?Sized>(&mut self, source: &T, since: Since) -> Result<()> {
-        if !self.head.layout.same_counters(source.layout()) {
-            return Err(Error::Incompatible);
-        }
-        if !self.has_base() {
-            return Err(Error::Unsupported);
-        }
-        source.prepare()?;
-        let identity = source.identity();
+        let identity = self.begin(source)?;
         let is_new = self.head.source != Some(identity);
         if is_new {
             // What the words hold is written before it is read.
@@ -160,10 +153,9 @@ impl Snapshot {
         Ok(())
     }
 
-    /// As [`Snapshot::update`], of all that was ever counted: resets are no part of it. The next update of whatever
-    /// kind starts anew.
-    #[cfg(feature = "alloc")]
-    pub(crate) fn update_since_creation<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {
+    /// What every update begins with: whether there can be one, and of what it is.
+    #[inline(always)]
+    fn begin<T: Source + ?Sized>(&self, source: &T) -> Result<Identity> {
         if !self.head.layout.same_counters(source.layout()) {
             return Err(Error::Incompatible);
         }
@@ -171,7 +163,14 @@ impl Snapshot {
             return Err(Error::Unsupported);
         }
         source.prepare()?;
-        let identity = source.identity();
+        Ok(source.identity())
+    }
+
+    /// As [`Snapshot::update`], of all that was ever counted: resets are no part of it. The next update of whatever
+    /// kind starts anew.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn update_since_creation<T: Source + ?Sized>(&mut self, source: &T) -> Result<()> {
+        let identity = self.begin(source)?;
         // Counted from zero, whatever the words of the base hold; no version stands for that, so that the next update reads one.
         self.head = Head::new(self.head.layout);
         self.take_counts(source, identity);

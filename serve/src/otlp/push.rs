@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
+use crate::options::unix_nanos;
 use crate::otlp::client::{Outcome, PushError};
 use crate::otlp::settings::Settings;
 
@@ -105,8 +106,7 @@ impl Shared {
 
 /// One push, with what has to be repeated.
 fn push(settings: &Settings, export: &mut impl Export, deadline: Instant, shared: &Shared) -> Report {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
-    let request = match export.encode(settings, now) {
+    let request = match export.encode(settings, unix_nanos()) {
         Ok(request) => request,
         Err(what) => return Report { result: Err(PushError::Encoding(what)), attempts: 0, bytes: 0 },
     };

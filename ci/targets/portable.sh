@@ -43,7 +43,7 @@ lacking() {
             echo "FAILED: $lacks switches nothing off"
             failed=$((failed + 1))
         fi
-        PROPTEST_CASES="${PROPTEST_CASES:-64}" tests $lacks cargo test --quiet --package picollo-core --features critical-section
+        PROPTEST_CASES="${PROPTEST_CASES:-64}" tests $lacks cargo test --quiet --no-fail-fast --package picollo-core --features critical-section
         cargo check --quiet --package picollo-core --no-default-features --features critical-section
     done
     unset RUSTC_WORKSPACE_WRAPPER RUSTDOCFLAGS

@@ -207,7 +207,7 @@ fn records_after_the_destructors_of_a_thread_are_not_lost() {
 
 #[test]
 fn a_sum_of_a_shard_and_the_shared_counters_that_wraps_is_told() {
-    let histogram = SharedHistogram::create(&options()).unwrap();
+    let histogram = SharedHistogram::create(&Options { counter_bits: 64, ..options() }).unwrap();
     on_a_thread(|| {
         // Destructors run in reverse order of first use: this one's records go to the shared counters.
         LATE.with_borrow_mut(|late| *late = Some(Late(histogram.clone())));
@@ -221,10 +221,14 @@ fn a_sum_of_a_shard_and_the_shared_counters_that_wraps_is_told() {
         assert_eq!(snapshot.counts().lost, lost, "{since:?}");
     }
     // A shard more, and the sum is made in several passes.
-    let recorder = histogram.recorder().unwrap();
+    let one = histogram.footprint();
+    on_a_thread(|| {
+        histogram.record(1);
+        on_a_thread(|| histogram.record(1));
+    });
+    assert!(histogram.footprint() > one);
     histogram.update(&mut snapshot, Since::Reset).unwrap();
-    assert_eq!(snapshot.counts().lost, u64::MAX);
-    drop(recorder);
+    assert_eq!((snapshot.counts().lost, snapshot.bucket_of(1).unwrap().count), (u64::MAX, 2));
 }
 
 #[test]
@@ -283,7 +287,7 @@ fn a_narrow_recorder_passes_the_wrap_on() {
 #[test]
 fn other_modes_have_no_recorder() {
     for mode in [Mode::Interlocked, Mode::Scalable, Mode::PerCpu] {
-        let histogram = SharedHistogram::create(&Options { mode, ..options() }).unwrap();
+        let histogram = SharedHistogram::create(&Options { mode, counter_bits: 64, ..options() }).unwrap();
         assert_eq!(histogram.recorder().map(|_| ()), Err(Error::Unsupported));
     }
 }

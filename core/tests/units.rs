@@ -140,7 +140,9 @@ proptest! {
         prop_assume!(mode != Mode::Scalable);
         let options = |digits, unit: u32, max| {
             let unit = 1u64 << unit;
-            Options { mode, storage, significant_digits: digits, max_trackable: max, unit, ..Options::default() }
+            // Per CPU there are cells of 64 bits only, and not everywhere are they the default.
+            let counter_bits = if mode == Mode::PerCpu { 64 } else { 0 };
+            Options { mode, storage, significant_digits: digits, max_trackable: max, unit, counter_bits, ..Options::default() }
         };
         let source = create(&options(digits.0, from, 0)).unwrap();
         source.record_batch(&values);

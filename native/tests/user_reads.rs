@@ -304,6 +304,39 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// The counters have not moved since the calibration, but they had before it: such an interval was interrupted.
+#[test]
+fn a_calibration_proves_nothing_of_what_was_before_it() {
+    let fake = machine(48);
+    let mut session = open(&fake, 0);
+    fake.pass(100, 1000, 1000);
+    assert_eq!(values(&read(&mut session)), [100, 200]);
+    fake.off_pmu();
+    fake.pass(0, 1000, 0);
+    fake.on_pmu(5);
+    session.calibrate().unwrap();
+    let said = read(&mut session);
+    let not_counted = Status::NotCounted.code();
+    assert!(
+        said.iter()
+            .all(|said| (said.status, said.time_enabled, said.flags) == (not_counted, 1000, READING_FAST)),
+        "{said:?}"
+    );
+    fake.off_pmu();
+    fake.pass(0, 1000, 0);
+    fake.on_pmu(5);
+    fake.pass(50, 500, 500);
+    session.calibrate().unwrap();
+    let said = read(&mut session);
+    assert!(said.iter().all(|said| said.flags == READING_FAST | READING_SCALED), "{said:?}");
+    assert_eq!(values(&said), [150, 300]);
+    // The next one is whole again.
+    fake.pass(50, 500, 500);
+    let said = read(&mut session);
+    assert!(said.iter().all(|said| said.flags == HOW), "{said:?}");
+    assert_eq!(values(&said), [50, 100]);
+}
+
 /// (count, enabled, running) of one event: what truly happened.
 type Truth = (u64, u64, u64);
 

@@ -10,6 +10,9 @@ use crate::session::scale::{Scaled, scale};
 pub(crate) const STANDING: u32 = 1 << 30;
 /// In place of a sample's flags: there was none.
 const NO_SAMPLE: u32 = 1 << 31;
+/// In a sample's flags: the counters have been read since, by a calibration. That they have not moved since then proves nothing of
+/// what was before it.
+const SKIPPED: u32 = 1 << 29;
 
 /// An event's samples that differences are taken of.
 #[derive(Clone, Copy, Default, Debug)]
@@ -86,9 +89,8 @@ impl History {
     /// The flags of the last delta: fast holds for both ends, stale for either.
     fn delta_flags(&self) -> u32 {
         let (before, now) = (self.previous_flags, self.last_flags);
-        now & before & READING_FAST
-            | now & (READING_CLEAN | READING_RESYNC)
-            | (now | before) & READING_TIMES_STALE
+        let clean = if before & SKIPPED == 0 { READING_CLEAN } else { 0 };
+        now & before & READING_FAST | now & (clean | READING_RESYNC) | (now | before) & READING_TIMES_STALE
     }
 
     /// Forgets what was counted between two samples, as if nothing had happened.
@@ -98,6 +100,7 @@ impl History {
             sample.enabled = sample.enabled.wrapping_add(to.enabled.wrapping_sub(from.enabled));
             sample.running = sample.running.wrapping_add(to.running.wrapping_sub(from.running));
         }
+        self.last_flags |= SKIPPED;
     }
 
     /// The interval since the previous sample, or since the base.

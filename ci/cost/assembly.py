@@ -177,6 +177,9 @@ def main():
 
     for part in ON_A_LINE:
         judge(f"{part} on a cache line", misplaced(functions, part))
+    returns = [address for address in functions[RECORD] if code[address][0].startswith("ret")]
+    length = returns[0] + 1 - functions[RECORD][0]
+    judge("a single writer in one cache line", [f"{length} bytes"] if length > LINE else [])
     everything = [code[address][0] for address in functions[RECORD]]
     judge("no way to a panic", [text for text in everything if re.search(r"panic|unwind|bounds", text)])
     print(f"{passed} passed, {failed} failed")

@@ -8,7 +8,8 @@
 //! | [`record_other`] | called | all others, whose recording is longer, or whose values are shifted to units first |
 //! | [`as_what_it_is`], [`as_what_records`], [`with_type_of`] | rare, or worth it for a whole slice | a match over every kind there is |
 //!
-//! The index is computed before the kind is asked for, and handed on. A taken jump costs a record about as much as four
+//! All of the index but one shift is computed before the kind is asked for, and handed on: the value stays in the register that it came
+//! in, and no copy of it is made. A taken jump costs a record about as much as four
 //! instructions, and so does code that lies across more cache lines than it must: hence one jump at the most for the kinds that are made
 //! for speed, and functions that start on a line.
 //!
@@ -33,6 +34,8 @@ pub(crate) use crate::histograms::scalable::Scalable;
 pub(crate) use crate::histograms::sharded::Sharded;
 #[cfg(feature = "alloc")]
 pub(crate) use crate::histograms::sparse::Sparse;
+
+use crate::layout::layout::Halfway;
 pub(crate) use crate::platform::atomics::{AtomicU32, AtomicU64};
 use crate::platform::lines::start_on_a_line;
 
@@ -157,21 +160,21 @@ pub(crate) unsafe fn record_inlined(header: NonNull<Header>, value: u64) {
     // SAFETY: alive, as the caller promises, and its kind was written with it. Here and in the functions below: the header is
     // followed by what its kind says.
     unsafe {
-        let index = (*start).layout.recording_logical_index(value);
+        let halfway = (*start).layout.halfway(value);
         let kind = (*start).kind;
         // Told apart by one comparison, whatever other kinds there are.
         if kind == Single::<AtomicU64>::KIND {
-            return (*Single::<AtomicU64>::from_header(start)).count_at(index, value);
+            return (*Single::<AtomicU64>::from_header(start)).count_at(halfway.logical_index(value), value);
         }
         core::hint::cold_path();
         #[cfg(feature = "std")]
         if kind == Sharded::<AtomicU64>::KIND {
-            return (*Sharded::<AtomicU64>::from_header(start)).count_at(index, value);
+            return (*Sharded::<AtomicU64>::from_header(start)).count_at(halfway.logical_index(value), value);
         }
         if kind < Single::<AtomicU64>::KIND {
-            return record_narrow(header, value, index);
+            return record_narrow(header, value, halfway.block, halfway.exponent);
         }
-        record_wide(header, value, index);
+        record_wide(header, value, halfway.block, halfway.exponent);
     }
 }
 
@@ -185,21 +188,21 @@ pub(crate) unsafe fn record_exported(header: NonNull<Header>, value: u64) {
     let start: *const Header = header.as_ptr();
     // SAFETY: as for `record_inlined`.
     unsafe {
-        let index = (*start).layout.recording_logical_index(value);
+        let halfway = (*start).layout.halfway(value).in_place();
         let kind = (*start).kind;
         if kind < Single::<AtomicU64>::KIND {
             core::hint::cold_path();
-            return record_narrow(header, value, index);
+            return record_narrow(header, value, halfway.block, halfway.exponent);
         }
         if kind > Single::<AtomicU64>::KIND {
             core::hint::cold_path();
-            return record_wide(header, value, index);
+            return record_wide(header, value, halfway.block, halfway.exponent);
         }
-        (*Single::<AtomicU64>::from_header(start)).count_at(index, value);
+        (*Single::<AtomicU64>::from_header(start)).count_at(halfway.logical_index(value), value);
     }
 }
 
-/// Defines functions that count one value into a histogram of one kind, its logical index given: each in a section of its own, to
+/// Defines functions that count one value into a histogram of one kind, its logical index given halfway: each in a section of its own, to
 /// start on a cache line, since what shares a function with others also shares its registers, its ends and its lines.
 macro_rules! functions_of_kinds {
     ($($(#[$where:meta])? $name:ident, $section:literal, $type:ty;)*) => {
@@ -210,7 +213,8 @@ macro_rules! functions_of_kinds {
             $(#[$where])?
             #[inline(never)]
             #[cfg_attr(target_os = "linux", unsafe(link_section = $section))]
-            unsafe extern "C" fn $name(header: NonNull<Header>, value: u64, index: u64) {
+            unsafe extern "C" fn $name(header: NonNull<Header>, value: u64, block: u64, exponent: u64) {
+                let index = Halfway { block, exponent }.logical_index(value);
                 // SAFETY: as for `record_inlined`, and of this kind, as the caller promises.
                 unsafe { (*<$type>::from_header(header.as_ptr())).count_at(index, value) };
             }
@@ -229,30 +233,31 @@ functions_of_kinds! {
 
 start_on_a_line!(".text.picollo_record_wide", ".text.picollo_record_narrow");
 
-/// Counts one value, whose logical index is given, into what has cells of 64 bits: thread-local ones fall through, each of the others
+/// Counts one value, whose logical index is given halfway, into what has cells of 64 bits: thread-local ones fall through, each of the others
 /// is a comparison and a jump.
 ///
 /// # Safety
 /// As for [`record_inlined`].
 #[inline(never)]
 #[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_record_wide"))]
-unsafe extern "C" fn record_wide(header: NonNull<Header>, value: u64, index: u64) {
+unsafe extern "C" fn record_wide(header: NonNull<Header>, value: u64, block: u64, exponent: u64) {
     let start: *const Header = header.as_ptr();
     // SAFETY: as for `record_inlined`.
     unsafe {
         let kind = (*start).kind;
         #[cfg(feature = "std")]
         if kind == Sharded::<AtomicU64>::KIND {
-            return (*Sharded::<AtomicU64>::from_header(start)).count_at(index, value);
+            return (*Sharded::<AtomicU64>::from_header(start))
+                .count_at(Halfway { block, exponent }.logical_index(value), value);
         }
         core::hint::cold_path();
         // Before interlocked ones, to whose locked addition a comparison is nothing.
         #[cfg(feature = "alloc")]
         if kind == PerCpu::KIND {
-            return record_per_cpu(header, value, index);
+            return record_per_cpu(header, value, block, exponent);
         }
         if kind == Atomic::<AtomicU64>::KIND {
-            return record_interlocked_64(header, value, index);
+            return record_interlocked_64(header, value, block, exponent);
         }
         record_other(header, value);
     }
@@ -264,21 +269,22 @@ unsafe extern "C" fn record_wide(header: NonNull<Header>, value: u64, index: u64
 /// As for [`record_inlined`].
 #[inline(never)]
 #[cfg_attr(target_os = "linux", unsafe(link_section = ".text.picollo_record_narrow"))]
-unsafe extern "C" fn record_narrow(header: NonNull<Header>, value: u64, index: u64) {
+unsafe extern "C" fn record_narrow(header: NonNull<Header>, value: u64, block: u64, exponent: u64) {
     let start: *const Header = header.as_ptr();
     // SAFETY: as for `record_inlined`.
     unsafe {
         let kind = (*start).kind;
         if kind == Single::<AtomicU32>::KIND {
-            return (*Single::<AtomicU32>::from_header(start)).count_at(index, value);
+            return (*Single::<AtomicU32>::from_header(start))
+                .count_at(Halfway { block, exponent }.logical_index(value), value);
         }
         core::hint::cold_path();
         #[cfg(feature = "std")]
         if kind == Sharded::<AtomicU32>::KIND {
-            return record_thread_local_32(header, value, index);
+            return record_thread_local_32(header, value, block, exponent);
         }
         if kind == Atomic::<AtomicU32>::KIND {
-            return record_interlocked_32(header, value, index);
+            return record_interlocked_32(header, value, block, exponent);
         }
         record_other(header, value);
     }

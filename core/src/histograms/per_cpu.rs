@@ -122,7 +122,7 @@ impl PerCpu {
         let this = unsafe { &*Self::from_header(header) };
         let index = this.header.layout.recording_index(value);
         if !this.header.layout.contains(index) {
-            return add_out_of_range::<Interlocked>(&this.header, value, count);
+            return add_out_of_range::<Interlocked>(&this.header, index, count);
         }
         this.touch();
         this.tell(this.shared()[index as usize].add_shared(count));

@@ -70,9 +70,9 @@ impl<C: Counter> Scalable<C> {
     }
 
     #[inline(always)]
-    fn add_at(&self, index: u64, value: u64, count: u64) {
+    fn add_at(&self, index: u64, count: u64) {
         if !self.header.layout.contains(index) {
-            return crate::histograms::dense::add_out_of_range::<Interlocked>(&self.header, value, count);
+            return crate::histograms::dense::add_out_of_range::<Interlocked>(&self.header, index, count);
         }
         // SAFETY: there are `layout.length()` cells at the beginning of the words.
         let cell = unsafe { &*self.words.as_ptr().cast::<C>().add(index as usize) };
@@ -179,8 +179,8 @@ impl<C: Counter> Body for Scalable<C> {
     }
 
     fn record_batch(&self, values: &[u64]) {
-        crate::layout::indices::for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_at(index, value, count);
+        crate::layout::indices::for_each_index(&self.header.layout, values, |index, _, count| {
+            self.add_at(index, count);
         });
     }
 
@@ -205,7 +205,7 @@ impl<C: Counter> Headed for Scalable<C> {
 impl<C: Counter> Record for Scalable<C> {
     #[inline(always)]
     fn record_n(&self, value: u64, count: u64) {
-        self.add_at(self.header.layout.recording_index(value), value, count);
+        self.add_at(self.header.layout.recording_index(value), count);
     }
 
     /// What is read has 64 bits, whatever the cells have.

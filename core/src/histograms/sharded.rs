@@ -208,7 +208,7 @@ impl<C: Counter> Sharded<C> {
                 }
                 None => &this.words[index as usize],
             }
-        } else if layout.is_below_recording(value) {
+        } else if Layout::lies_below(index) {
             &tallies.underflow
         } else {
             &tallies.overflow

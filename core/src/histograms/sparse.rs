@@ -74,14 +74,14 @@ impl<C: Counter, M: WriteMode> Sparse<C, M> {
 
     /// Adds at the storage index of a value what was recorded value by value.
     #[inline(always)]
-    fn add_few_at(&self, index: u64, value: u64, count: u64) {
-        self.add_at(index, value, |place| M::add_few(place.cell(), count), count);
+    fn add_few_at(&self, index: u64, count: u64) {
+        self.add_at(index, |place| M::add_few(place.cell(), count), count);
     }
 
     #[inline(always)]
-    fn add_at(&self, index: u64, value: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
+    fn add_at(&self, index: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
         if !self.header.layout.contains(index) {
-            return add_out_of_range::<M>(&self.header, value, count);
+            return add_out_of_range::<M>(&self.header, index, count);
         }
         let index = index as usize;
         // SAFETY: the directory has an entry for every index of the layout.
@@ -153,12 +153,12 @@ impl<C: Counter, M: WriteMode> Body for Sparse<C, M> {
 
     #[inline(always)]
     fn record(&self, value: u64) {
-        self.add_at(self.header.layout.recording_index(value), value, M::count, 1);
+        self.add_at(self.header.layout.recording_index(value), M::count, 1);
     }
 
     fn record_batch(&self, values: &[u64]) {
-        crate::layout::indices::for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_few_at(index, value, count);
+        crate::layout::indices::for_each_index(&self.header.layout, values, |index, _, count| {
+            self.add_few_at(index, count);
         });
     }
 
@@ -221,7 +221,7 @@ impl<C: Counter, M: WriteMode> Record for Sparse<C, M> {
     #[inline(always)]
     fn record_n(&self, value: u64, count: u64) {
         let index = self.header.layout.recording_index(value);
-        self.add_at(index, value, |place| M::add(place.cell(), count), count);
+        self.add_at(index, |place| M::add(place.cell(), count), count);
     }
 }
 

@@ -123,26 +123,26 @@ impl<C: Counter, M: WriteMode> Histogram<[C], M> {
         &self.header.layout
     }
 
-    /// Counts one value, whose logical index is known.
+    /// Counts one value, whose logical index is known. (The value itself is what others need.)
     #[inline(always)]
-    pub(crate) fn count_at(&self, logical_index: u64, value: u64) {
-        self.add_at(self.header.layout.stored_at(logical_index), value, M::count, 1);
+    pub(crate) fn count_at(&self, logical_index: u64, _value: u64) {
+        self.add_at(self.header.layout.shortly_stored_at(logical_index), M::count, 1);
     }
 
     /// Adds at the storage index of a value what was recorded value by value.
     #[inline(always)]
-    fn add_few_at(&self, index: u64, value: u64, count: u64) {
-        self.add_at(index, value, |place| M::add_few(place.cell(), count), count);
+    fn add_few_at(&self, index: u64, count: u64) {
+        self.add_at(index, |place| M::add_few(place.cell(), count), count);
     }
 
     /// Adds at the storage index of a value.
     #[inline(always)]
-    fn add_at(&self, index: u64, value: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
+    fn add_at(&self, index: u64, add: impl FnOnce(Place<C>) -> u64, count: u64) {
         if self.header.layout.contains(index) {
             // SAFETY: every constructor makes at least `layout.length()` cells, and the layout never changes.
             self.count_wraps(add(unsafe { Place::new(self.cells.as_ptr(), index as usize) }));
         } else {
-            add_out_of_range::<M>(&self.header, value, count);
+            add_out_of_range::<M>(&self.header, index, count);
         }
     }
 
@@ -192,42 +192,38 @@ impl<C: Counter, M: ManyWriters> Histogram<[C], M> {
     /// Counts one value.
     #[inline(always)]
     pub fn record(&self, value: u64) {
-        self.add_at(self.header.layout.recording_index(value), value, M::count, 1);
+        self.add_at(self.header.layout.recording_index(value), M::count, 1);
     }
 
     /// Counts one value `count` times. A count of zero does nothing.
     #[inline]
     pub fn record_n(&self, value: u64, count: u64) {
-        self.add_at(
-            self.header.layout.recording_index(value),
-            value,
-            |place| M::add(place.cell(), count),
-            count,
-        );
+        self.add_at(self.header.layout.recording_index(value), |place| M::add(place.cell(), count), count);
     }
 
     /// Counts every value of a slice.
     pub fn record_batch(&self, values: &[u64]) {
-        crate::layout::indices::for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_few_at(index, value, count);
+        crate::layout::indices::for_each_index(&self.header.layout, values, |index, _, count| {
+            self.add_few_at(index, count);
         });
     }
 
     /// As [`Histogram::record_batch`], by a given path.
     #[doc(hidden)]
     pub fn record_batch_by(&self, path: crate::layout::indices::BatchPath, values: &[u64]) {
-        path.for_each_index(&self.header.layout, values, |index, value, count| {
-            self.add_few_at(index, value, count);
+        path.for_each_index(&self.header.layout, values, |index, _, count| {
+            self.add_few_at(index, count);
         });
     }
 }
 
-/// A function of the header alone, so that a record need not know where the cells end.
+/// Counts what has no cell, by its storage index, which is out of range. A function of the header alone, so that a record need not
+/// know where the cells end.
 #[cold]
 #[inline(never)]
-pub(crate) fn add_out_of_range<M: WriteMode>(header: &Header, value: u64, count: u64) {
+pub(crate) fn add_out_of_range<M: WriteMode>(header: &Header, index: u64, count: u64) {
     let tallies = &header.tallies;
-    let tally = if header.layout.is_below_recording(value) { &tallies.underflow } else { &tallies.overflow };
+    let tally = if Layout::lies_below(index) { &tallies.underflow } else { &tallies.overflow };
     tallies.add_wraps_beside(M::add(tally, count), header.counter_bits());
 }
 

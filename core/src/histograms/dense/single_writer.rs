@@ -4,6 +4,7 @@ use core::ptr;
 
 use super::{Histogram, add_out_of_range};
 use crate::cells::cell::Counter;
+use crate::cells::header::Header;
 use crate::cells::one_step::Place;
 use crate::cells::single_writer::{SingleWriter, Unguarded};
 use crate::error::Result;
@@ -108,6 +109,13 @@ impl<C: Counter> Histogram<[C], SingleWriter> {
     }
 }
 
+/// Counts a value that the indexer has no index for.
+#[cold]
+#[inline(never)]
+fn outside(header: &Header, value: u64) {
+    add_out_of_range::<Unguarded>(header, header.layout.recording_index(value), 1);
+}
+
 /// The one writer of a single-writer histogram, made by [`Histogram::split`]. It can be sent to another thread, and not
 /// cloned.
 ///
@@ -131,7 +139,7 @@ impl<'a, C: Counter> Writer<'a, C> {
                 let place = unsafe { Place::<_, false>::new(histogram.cells.as_ptr(), index) };
                 histogram.count_wraps(C::count_alone(place));
             }
-            None => add_out_of_range::<Unguarded>(&histogram.header, value, 1),
+            None => outside(&histogram.header, value),
         }
     }
 

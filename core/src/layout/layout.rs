@@ -234,7 +234,7 @@ impl Layout {
     /// As [`Layout::logical_index`], of a value in units: for what records.
     #[inline(always)]
     pub(crate) const fn recording_logical_index(&self, value: u64) -> u64 {
-        self.halfway(value).logical_index(value)
+        index_of(self.scale, value)
     }
 
     /// As [`Layout::storage_index`], of a value in units: for what records.
@@ -353,9 +353,12 @@ impl Halfway {
 
 const _: () = assert!(MAX_INDEX < 1 << 26);
 
+/// The logical index, all at once: in whole registers, which loops over many values come out of with fewer moves.
 #[inline(always)]
 const fn index_of(scale: u32, value: u64) -> u64 {
-    Halfway::of(scale, value).logical_index(value)
+    let block_size = 1u64 << (scale & 63);
+    let exponent = 63 - (value | block_size).leading_zeros() - scale;
+    ((exponent as u64) << (scale & 63)) + (value >> (exponent & 63))
 }
 
 /// The smallest scale that keeps the promise `0.5 / 2^scale <= error`, for an error of `min_error` at least, 0.1 at most, and

@@ -6,10 +6,13 @@ use crate::doubles::{DoubleOptions, DoubleSnapshot, SharedDoubleHistogram};
 use crate::error::Error;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
+use crate::layout::bucket::ValueSelection;
+use crate::layout::layout::Layout;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
+mod answers;
 mod registry;
 
 fn histogram(options: &Options) -> SharedHistogram {

@@ -156,7 +156,7 @@ fn write_buckets(field: u32, numbered: &[Numbered], by: u32, out: &mut Output) {
             let mut next = first;
             for run in numbered.chunk_by(|a, b| coarser(a.0, by) == coarser(b.0, by)) {
                 let number = coarser(run[0].0, by);
-                (next..number).for_each(|_| out.varint(0));
+                out.zeros((number - next) as usize);
                 out.varint(run.iter().map(|bucket| bucket.1).sum());
                 next = number + 1;
             }

@@ -1,7 +1,7 @@
 """The dashboard of docs/grafana: what it asks, and whether a Prometheus answers.
 
-Grafana puts metrics and jobs in the places of its variables. Here each variable is asked for as Grafana would, must have exactly the
-metrics that it is for, and each expression is then sent with each of these.
+Grafana puts metrics and jobs in the places of its variables. Here each variable is asked for as Grafana would, must have exactly
+the metrics that it is for, and each expression is then sent with each of these.
 """
 
 import itertools
@@ -44,7 +44,8 @@ class Dashboard:
         ids = [panel["id"] for panel in self.board["panels"]]
         places = [tuple(panel["gridPos"][side] for side in "xywh") for panel in self.board["panels"]]
         known = {variable["name"] for variable in self.variables} | {"__rate_interval", "__all"}
-        named = {name for inside in walk(self.board) for text in inside.values() if isinstance(text, str) for name in VARIABLE.findall(text)}
+        texts = [text for inside in walk(self.board) for text in inside.values() if isinstance(text, str)]
+        named = {name for text in texts for name in VARIABLE.findall(text)}
         faults = [f"no variable {name}" for name in named - known] + [f"nothing uses {name}" for name in known - named]
         faults += [f"number {number} twice" for number in set(ids) if ids.count(number) > 1]
         for a, b in itertools.combinations(places, 2):

@@ -132,6 +132,56 @@ static void what_is_refused(void)
     picollo_registry_free(registry);
 }
 
+/* Whatever bytes: what is no UTF-8 is refused wherever it stands, and what is stays on its line. */
+static void any_bytes(void)
+{
+    static const char *const bad[] = {"\xff", "a\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "a\xc3"};
+    static const char *const no_names[] = {"a\x01", "a\n", "a\"b", "a\\b", "a{b", "a=b", "\xc3\xa9", "a\x7f", " "};
+    static const picollo_label labels[] = {{"a", "\x01\r\n\t\x1b\"\\}\x7f\xef\xbb\xbf\xf4\x8f\xbf\xbf # {"}};
+    picollo_registry *const registry = registry_of();
+    picollo_metric_counter *counter = NULL;
+    picollo_metric_options metric;
+    unsigned char bytes[4096];
+    size_t length = 0;
+    char *text;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const picollo_label named = {bad[i], "b"}, valued = {"b", bad[i]};
+        for (int place = 0; place < 5; place++) {
+            metric = metric_of(place == 0 ? bad[i] : "x", place == 1 ? &named : &valued, place == 1 || place == 2);
+            if (place == 3) metric.help = bad[i];
+            if (place == 4) metric.unit = bad[i];
+            CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_counter(registry, &metric, &counter, NULL));
+        }
+    }
+    for (size_t i = 0; i < sizeof no_names / sizeof no_names[0]; i++) {
+        const picollo_label named = {no_names[i], "b"};
+        metric = metric_of(no_names[i], NULL, 0);
+        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_counter(registry, &metric, &counter, NULL));
+        metric = metric_of("x", &named, 1);
+        CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_counter(registry, &metric, &counter, NULL));
+    }
+    CHECK(counter == NULL);
+    metric = metric_of("x", labels, 1);
+    metric.help = labels[0].value;
+    metric.flags = PICOLLO_METRIC_NO_CREATED;
+    CHECK_OK(picollo_registry_add_counter(registry, &metric, &counter, NULL));
+    text = text_of(registry);
+    CHECK_TEXT("# TYPE x counter\n"
+               "# HELP x \x01\r\\n\t\x1b\\\"\\\\}\x7f\xef\xbb\xbf\xf4\x8f\xbf\xbf # {\n"
+               "x_total{a=\"\x01\r\\n\t\x1b\\\"\\\\}\x7f\xef\xbb\xbf\xf4\x8f\xbf\xbf # {\"} 0\n# EOF\n", text);
+    free(text);
+    /* Elsewhere than in text as they are, twice: the value and the help. */
+    for (uint32_t format = PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF; format <= PICOLLO_EXPOSITION_OTLP; format++) {
+        const size_t size = strlen(labels[0].value);
+        int found = 0;
+        CHECK_OK(picollo_registry_encode(registry, format, bytes, sizeof bytes, &length));
+        for (size_t at = 0; at + size <= length; at++) found += memcmp(bytes + at, labels[0].value, size) == 0;
+        CHECK(found == 2);
+    }
+    picollo_metric_counter_free(counter);
+    picollo_registry_free(registry);
+}
+
 static picollo_registry *shared_registry;
 static picollo_histogram *shared_histogram;
 
@@ -396,6 +446,7 @@ int main(int argc, char **argv)
     if (argc > 1) return write_a_text();
     RUN(a_scrape);
     RUN(what_is_refused);
+    RUN(any_bytes);
     RUN(any_thread);
     RUN(a_segment_whose_writer_starts_again);
     RUN(since_the_beginning);

@@ -59,7 +59,7 @@ instructions() {
         echo "SKIPPED instructions: the budgets are for x86-64 with AVX2 and BMI2"
         return
     fi
-    cargo build --release --quiet -p picollo-benches --bin instructions
+    cargo build --release --quiet -p picollo-benches --bin instructions --bin metrics
     gcc -O2 benches/c/instructions.c -o "$work/instructions-c" -I"$stage/include" -L"$stage/lib" -lpicollo
     local c=$work/instructions-c rust=$target/release/instructions path
     {
@@ -68,12 +68,14 @@ instructions() {
             record-interlocked-32 record-per-cpu-without-areas record-inline-c record-batch record-batch-thread-local; do
             measure "$c" $path 2 12 1000
         done
+        # Each of ten histograms.
+        for path in update openmetrics prometheus-text prometheus-protobuf otlp; do measure "${rust%/*}/metrics" expose-$path 2 6 10; done
         for path in snapshot snapshot-delta snapshot-thread-local encode-v2 percentiles summary summary-text; do measure "$c" $path 2 6 1; done
     } >"$work/measured"
 
     if [ "$write" = 1 ]; then
         {
-            echo "# Instructions per value recorded, or per call that reads. Written by ci/cost.sh instructions --write,"
+            echo "# Instructions per value recorded, per call that reads, or per histogram exposed. Written by ci/cost.sh instructions --write,"
             echo "# with $(rustc --version | cut -d' ' -f1,2) and gcc $(gcc -dumpfullversion)."
             cat "$work/measured"
         } >"$budgets"
@@ -89,15 +91,15 @@ instructions() {
         NR == FNR { if ($1 !~ /^#/) budget[$1] = $2; next }
         {
             seen[$1] = 1
-            if (!($1 in budget)) { printf "FAILED %-22s has no budget: %s\n", $1, $2; failed++; next }
+            if (!($1 in budget)) { printf "FAILED %-28s has no budget: %s\n", $1, $2; failed++; next }
             change = ($2 / budget[$1] - 1) * 100
             bad = change > 3 || change < -3
             word = bad ? (judged ? "FAILED" : "other") : "ok"
-            printf "%-6s %-22s budget %12.2f  measured %12.2f  %+6.2f %%\n", word, $1, budget[$1], $2, change
+            printf "%-6s %-28s budget %12.2f  measured %12.2f  %+6.2f %%\n", word, $1, budget[$1], $2, change
             if (bad && judged) failed++; else passed++
         }
         END {
-            for (name in budget) if (!(name in seen)) { printf "FAILED %-22s was not measured\n", name; failed++ }
+            for (name in budget) if (!(name in seen)) { printf "FAILED %-28s was not measured\n", name; failed++ }
             if (failed) print "If the change is meant: ci/cost.sh instructions --write"
             printf "%d passed, %d failed\n", passed, failed
         }

@@ -14,9 +14,20 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
+from dashboard import Dashboard
+
+DASHBOARD = Dashboard(pathlib.Path(__file__).resolve().parents[2] / "docs" / "grafana" / "picollo.json")
+#: What the services have for it to show.
+SHOWN = {
+    "classic": ["c_seconds", "py_classic_seconds", "py_small", "rust_classic_seconds"],
+    "native": ["py_native_seconds", "rust_seconds"],
+    "counter": ["c_requests_total"],
+    "gauge": ["py_depth"],
+}
 #: Between two scrapes, and between two rounds of records.
 SCRAPE, ROUND = 0.25, 0.02
 SECONDS = 20
@@ -55,8 +66,12 @@ def free_port():
 
 def ask(port, path, **query):
     url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(query)}"
-    with urllib.request.urlopen(url, timeout=10) as response:
-        return json.load(response)["data"]
+    try:
+        with urllib.request.urlopen(url, timeout=10) as response:
+            return json.load(response)["data"]
+    except urllib.error.HTTPError as error:
+        print(f"Prometheus refuses {query}: {error.read().decode()[:300]}")
+        return {"result": []}
 
 
 def one(port, query):
@@ -150,6 +165,8 @@ def follow(services, tell_targets, port, promtool):
     exemplars += ask(port, "query_exemplars", query="rust_classic_seconds_bucket", start=time.time() - 120, end=time.time())
     ids = {one["labels"].get("trace_id") for series in exemplars for one in series["exemplars"]}
     check("exemplars", "0af7651916cd43dd8448eb211c80319c" in ids, ids)
+
+    DASHBOARD.check(check, lambda path, **query: ask(port, path, **query), SHOWN, empty={"py_small"})
 
     truth = {service.job: service.end() for service in services}
     time.sleep(4 * SCRAPE)

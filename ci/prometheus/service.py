@@ -12,12 +12,16 @@ options = {"help": "How long requests took", "unit": "seconds", "divisor": 1e9}
 registry.add(classic, "py_classic_seconds", bounds=[round(0.05 * step * 1e9) for step in range(1, 21)], **options)
 registry.add(native, "py_native_seconds", native=True, **options)
 depth = registry.add_gauge("py_depth", help="How much was recorded")
+# It has memory for nothing, and loses all.
+small = picollo.Histogram(0.01, storage="sparse", max_bytes=picollo.Histogram(0.01, storage="sparse").footprint + 100)
+registry.add(small, "py_small", help="What there was no memory for")
 with registry.serve(0) as server:
     print(server.port, flush=True)
     recorded = 0
     for line in sys.stdin:
         for histogram in (classic, native):
             histogram.record_many([value * 1_000_000 for value in range(1, 1001)])
+        small.record(5)
         recorded += 1000
         depth.set(recorded)
     print(recorded, flush=True)

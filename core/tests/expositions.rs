@@ -497,7 +497,7 @@ fn everything_of_a_metric_is_there() {
         [
             head("wait_time_seconds", "Help", 4, "seconds"),
             head("skew", "Help", 4, ""),
-            head("skew_not_finite_total", "", 0, ""),
+            head("skew_not_finite_total", "Observations that are infinite or not a number", 0, ""),
             head("hits_total", "Help", 0, ""),
             head("depth", "Help", 1, ""),
         ]
@@ -543,7 +543,7 @@ fn everything_of_a_metric_is_there() {
         [
             head("wait.time_seconds", "Help", "s"),
             head("skew", "Help", ""),
-            head("skew_not_finite", "", ""),
+            head("skew_not_finite", "Observations that are infinite or not a number", ""),
             head("hits", "Help", ""),
             head("depth", "Help", ""),
         ]

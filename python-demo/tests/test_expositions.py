@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 from typing import Any, Dict, List, Tuple
 
 import pytest
@@ -243,6 +245,93 @@ def test_prometheus_text() -> None:
     assert {s.labels["a"] for s in found["x_seconds"].samples} == {'q"\\\n'}
     assert found["hits"].samples[0].value == 2 and found["depth"].samples[0].value == math.inf
     assert "# UNIT" not in text and "# EOF" not in text
+
+
+#: Neither what is half a character nor the end of a text in C.
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
+
+
+def unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda found: {"n": "\n"}.get(found[1], found[1]), text)
+
+
+@given(ANY_TEXT, ANY_TEXT.filter(bool))
+def test_any_text(value: str, help: str) -> None:
+    service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    registry = Registry()
+    registry.add_counter("hits", help=help, labels={"a": value}, created=False).add(3)
+    (family,) = families(registry.encode("prometheus-protobuf")).values()
+    assert (family.help, family.metric[0].label[0].value) == (help, value)
+    (metric,) = service.ExportMetricsServiceRequest.FromString(registry.encode("otlp")).resource_metrics[0].scope_metrics[0].metrics
+    assert (metric.description, metric.sum.data_points[0].attributes[0].value.string_value) == (help, value)
+    # In text each is on one line, whatever is in it.
+    for format, name, end in (("openmetrics", "hits", ["# EOF", ""]), ("prometheus-text", "hits_total", [""])):
+        kind, about, sample, *rest = registry.encode(format).decode("utf-8").split("\n")
+        assert rest == end and kind == f"# TYPE {name} counter"
+        assert about.startswith(f"# HELP {name} ") and unescaped(about[len(f"# HELP {name} ") :]) == help
+        inside = re.fullmatch(r'hits_total\{a="((?:[^"\\]|\\.)*)"\} 3', sample, re.DOTALL)
+        assert inside and unescaped(inside[1]) == value
+
+
+def test_half_a_character_is_refused() -> None:
+    registry = Registry()
+    for options in ({"help": "\udc80"}, {"labels": {"a": "\ud800"}}, {"labels": {"\udcff": "a"}}):
+        with pytest.raises(ValueError):
+            registry.add_counter("hits", **options)  # type: ignore[arg-type]
+    assert registry.encode("prometheus-text") == b""
+
+
+def test_a_thousand_label_sets() -> None:
+    service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    histogram, registry = Histogram(0.1, max=1000), Registry()
+    histogram.record_many([1, 10, 100])
+    expected = [[("a", str(number)), ("b", str(number % 7))] for number in range(1000)]
+    numbers = [registry.add(histogram, "x", labels=dict(labels), native=True) for labels in expected]
+    with pytest.raises(picollo.InvalidArgumentError):
+        registry.add(histogram, "x", labels={"b": "2", "a": "800"})
+    metrics = families(registry.encode("prometheus-protobuf"))["x"].metric
+    assert [[(label.name, label.value) for label in metric.label] for metric in metrics] == expected
+    for metric in metrics:
+        check_native(metric.histogram)
+        assert metric.histogram.sample_count == 3
+    (family,) = service.ExportMetricsServiceRequest.FromString(registry.encode("otlp")).resource_metrics[0].scope_metrics[0].metrics
+    points = family.exponential_histogram.data_points
+    assert [[(of.key, of.value.string_value) for of in point.attributes] for point in points] == expected
+    for format in ("openmetrics", "prometheus-text"):
+        lines = registry.encode(format).decode("utf-8").split("\n")
+        counted = [f'x_count{{a="{a[1]}",b="{b[1]}"}} 3' for a, b in expected]
+        assert [line for line in lines if line.startswith("x_count")] == counted
+        assert lines.count("# TYPE x histogram") == 1
+    for number in numbers[1:]:
+        registry.remove(number)
+    assert len(families(registry.encode("prometheus-protobuf"))["x"].metric) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_goes_on_by_itself() -> None:
+    registry, histogram = Registry(), Histogram(0.01, max=1000)
+    registry.add(histogram, "x", native=True)
+    hits = registry.add_counter("hits")
+    histogram.record(5)
+    hits.add(1)
+    registry.update()
+    child = os.fork()
+    if child == 0:
+        # Nothing but its exit is seen of what goes wrong there.
+        wrong = 99
+        try:
+            histogram.record(5)
+            hits.add(1)
+            registry.add_gauge("depth").set(2.0)
+            found = families(registry.encode("prometheus-protobuf"))
+            counts = (found["x"].metric[0].histogram.sample_count, found["hits_total"].metric[0].counter.value, len(found))
+            wrong = 0 if counts == (2, 2, 3) and all(map(registry.encode, ("openmetrics", "prometheus-text", "otlp"))) else 1
+        finally:
+            os._exit(wrong)
+    assert os.waitpid(child, 0)[1] == 0
+    found = families(registry.encode("prometheus-protobuf"))
+    assert list(found) == ["x", "hits_total"] and found["x"].metric[0].histogram.sample_count == 1
 
 
 def test_negotiation() -> None:

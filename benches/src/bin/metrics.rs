@@ -1,6 +1,7 @@
 //! What a scrape of a hundred histograms costs, in each format: an update, the length, and the bytes.
 //!
 //!     cargo run --release -p picollo-benches --bin metrics
+//!     metrics PATH TIMES          for `ci/cost.sh instructions` to count its instructions: of 10 histograms, so often
 //!
 //! Each histogram has 10,000 recorded values in 12 powers of two. Medians of rounds in which the formats take turns, in time of the
 //! processor where the system knows that.
@@ -20,10 +21,10 @@ const FORMATS: [(&str, Exposition); 4] = [
     ("OTLP", Exposition::Otlp),
 ];
 
-fn registry(options: &Options) -> Registry {
+fn registry(options: &Options, histograms: usize) -> Registry {
     let mut registry = Registry::new();
     let mut random = 88_172_645_463_325_252u64;
-    for number in 0..HISTOGRAMS {
+    for number in 0..histograms {
         let histogram = SharedHistogram::create(options).unwrap();
         for _ in 0..VALUES {
             random ^= random << 13;
@@ -70,13 +71,46 @@ fn median(times: &mut [f64]) -> f64 {
     times[times.len() / 2]
 }
 
+/// `expose-update`, or `expose-` and a format, of ten histograms.
+fn expose(path: &str, times: usize) {
+    let options = Options {
+        relative_error: 0.01,
+        min_trackable: 1,
+        max_trackable: 3_600_000_000_000,
+        ..Options::default()
+    };
+    let (mut registry, mut bytes) = (registry(&options, 10), Vec::new());
+    let format =
+        FORMATS.iter().find(|of| path == format!("expose-{}", of.0.to_lowercase().replace(' ', "-")));
+    assert!(format.is_some() || path == "expose-update", "{path}");
+    for _ in 0..times {
+        registry.update(1_700_000_060_000_000_000).unwrap();
+        if let Some(&(_, format)) = format {
+            encode(&mut registry, format, &mut bytes);
+        }
+    }
+}
+
+/// Asks for the length, and for the bytes.
+fn encode(registry: &mut Registry, format: Exposition, bytes: &mut Vec<u8>) -> usize {
+    let length = registry.encode(format, &mut []);
+    bytes.resize(length, 0);
+    registry.encode(format, bytes);
+    black_box(bytes);
+    length
+}
+
 fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [path, times] = &arguments[..] {
+        return expose(path, times.parse().unwrap());
+    }
     for (name, relative_error, max, limit) in [
         ("1 % from 1 ns to an hour", 0.01, 3_600_000_000_000, 2.0),
         ("0.1 % from 1 to 1e9", 0.001, 1_000_000_000, 6.0),
     ] {
         let options = Options { relative_error, min_trackable: 1, max_trackable: max, ..Options::default() };
-        let mut registry = registry(&options);
+        let mut registry = registry(&options, HISTOGRAMS);
         let (mut bytes, mut times) = (Vec::new(), vec![Vec::new(); FORMATS.len() + 1]);
         let mut lengths = [0; FORMATS.len()];
         for _ in 0..ROUNDS {
@@ -84,13 +118,9 @@ fn main() {
                 let start = now();
                 registry.update(1_700_000_060_000_000_000).unwrap();
                 let updated = now();
-                let length = registry.encode(format, &mut []);
-                bytes.resize(length, 0);
-                registry.encode(format, &mut bytes);
-                black_box(&bytes);
+                lengths[at] = encode(&mut registry, format, &mut bytes);
                 times[at].push(now() - start);
                 times[FORMATS.len()].push(updated - start);
-                lengths[at] = length;
             }
         }
         println!("\n{HISTOGRAMS} histograms, {name}: at most {limit} ms\n");

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::entries::{split_below, sum_of};
 use super::exponential::{Edges, Exponential};
 use super::keys::Keys;
 use super::memory::{copy_of, push};
@@ -160,11 +161,11 @@ impl Distribution {
 
     /// Counts what entries amount to at each bound. Whether any of it became less.
     fn accumulate(&mut self) -> bool {
-        let (mut entries, mut total, mut went_down) = (self.entries.iter().peekable(), 0, false);
+        let (mut entries, mut total, mut went_down) = (&self.entries[..], 0, false);
         for (cumulative, &limit) in self.cumulative.iter_mut().zip(&self.limits) {
-            while let Some(entry) = entries.next_if(|entry| entry.key < limit) {
-                total += entry.count;
-            }
+            let (below, rest) = split_below(entries, limit);
+            entries = rest;
+            total += sum_of(below);
             went_down |= total < *cumulative;
             *cumulative = total;
         }
@@ -247,12 +248,16 @@ fn append(entries: &mut Vec<Entry>, more: &[Entry]) -> Result<()> {
 }
 
 /// Below this many observations a block's sums fit into 64 bits: no bucket of a block has a number of more than 20.
-const FEW: u128 = 1 << 43;
+const FEW: u64 = 1 << 43;
 
 /// As [`total_and_sum`] of midpoints, block by block, in each of which they are in equal steps; `None` where counts are too many.
 fn total_and_sum_by_blocks(layout: &Layout, entries: &[Entry]) -> Option<(u64, u128)> {
-    let total: u128 = entries.iter().map(|entry| u128::from(entry.count)).sum();
-    if total >= FEW {
+    let (all, total) = entries
+        .iter()
+        .fold((0, 0u64), |(all, sum), entry| (all | entry.count, sum.wrapping_add(entry.count)));
+    // No count is above all bits of all of them, so that this is not below the sum: which has not wrapped around then.
+    let at_most = u128::from(all) * entries.len() as u128;
+    if at_most > u128::from(u64::MAX) || total >= FEW {
         return None;
     }
     // What is out of range comes first and last.
@@ -261,8 +266,13 @@ fn total_and_sum_by_blocks(layout: &Layout, entries: &[Entry]) -> Option<(u64, u
     let outside = entries[..first].iter().chain(&entries[last..]);
     let mut sum: u128 =
         outside.map(|entry| Keys::midpoint_of_integer(layout, entry.key) * u128::from(entry.count)).sum();
-    let block_of = |entry: &Entry| (layout.first_index() + entry.key as u64) >> layout.scale();
-    for run in entries[first..last].chunk_by(|a, b| block_of(a) == block_of(b)) {
+    let mut inside = &entries[first..last];
+    while let Some(one) = inside.first() {
+        let block = (layout.first_index() + one.key as u64) >> layout.scale();
+        // Of all blocks but the last, which ends with the keys.
+        let end = ((block + 1) << layout.scale()) - layout.first_index();
+        let (run, rest) = split_below(inside, end.min(i32::MAX as u64) as i32);
+        inside = rest;
         let bucket = layout.bucket_at(run[0].key as u64);
         let (mut count, mut steps) = (0, 0);
         for entry in run {
@@ -272,7 +282,7 @@ fn total_and_sum_by_blocks(layout: &Layout, entries: &[Entry]) -> Option<(u64, u
         let lowest = bucket.equivalent_value(ValueSelection::Midpoint);
         sum += u128::from(lowest) * u128::from(count) + u128::from(bucket.step) * u128::from(steps);
     }
-    Some((total as u64, sum))
+    Some((total, sum))
 }
 
 /// The sum of all counts, and of what they weigh. What is above [`MOST`] in all goes from the entries to the lost ones.

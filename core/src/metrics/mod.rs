@@ -11,6 +11,7 @@
 //! quotient of midpoint and divisor: exactly, as the roots of two that divide the buckets are compared in integers.
 
 mod distribution;
+mod entries;
 mod exponential;
 mod family;
 mod format;

@@ -62,19 +62,18 @@ fn write_family(family: &Family, about: &Otlp, out: &mut Output) {
             }),
         }
     });
-    for (what, count) in COUNTERS_BESIDE {
-        if family.has_beside(count) {
-            out.message(2, |out| {
-                out.message(1, |out| {
-                    [&family.name, "_", what].iter().for_each(|part| out.put(part.as_bytes()))
-                });
-                write_sum(about, out, |out| {
-                    for (point, distribution) in family.distributions() {
-                        out.message(1, |out| write_number(point, about, count(distribution), 1.0, out));
-                    }
-                });
+    for beside in COUNTERS_BESIDE.iter().filter(|beside| family.has_beside(beside)) {
+        out.message(2, |out| {
+            out.message(1, |out| {
+                [&family.name, "_", beside.name].iter().for_each(|part| out.put(part.as_bytes()))
             });
-        }
+            out.text(2, beside.help);
+            write_sum(about, out, |out| {
+                for (point, distribution) in family.distributions() {
+                    out.message(1, |out| write_number(point, about, (beside.count)(distribution), 1.0, out));
+                }
+            });
+        });
     }
 }
 
@@ -157,7 +156,7 @@ fn write_buckets(field: u32, numbered: &[Numbered], by: u32, out: &mut Output) {
             let mut next = first;
             for run in numbered.chunk_by(|a, b| coarser(a.0, by) == coarser(b.0, by)) {
                 let number = coarser(run[0].0, by);
-                (next..number).for_each(|_| out.varint(0));
+                out.zeros((number - next) as usize);
                 out.varint(run.iter().map(|bucket| bucket.1).sum());
                 next = number + 1;
             }

@@ -43,8 +43,7 @@ impl<'a> Output<'a> {
     #[inline]
     pub(super) fn varint(&mut self, mut value: u64) {
         if self.bytes.is_none() {
-            // A division of the bits by seven, for as many as there are.
-            self.length += ((value | 1).ilog2() as usize * 9 + 73) / 64;
+            self.length += varint_length(value);
             return;
         }
         let (mut bytes, mut length) = ([0; 10], 0);
@@ -92,22 +91,48 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// What has its length in front of it. It is written twice: once to be counted, and once more unless all is.
-    pub(super) fn delimited(&mut self, write: impl Fn(&mut Output)) {
-        if self.bytes.is_none() {
-            let before = self.length;
-            write(self);
-            self.varint((self.length - before) as u64);
-        } else {
-            self.varint(Output::length_of(&write) as u64);
-            write(self);
+    /// So many bytes of zero.
+    pub(super) fn zeros(&mut self, number: usize) {
+        let end = self.length.saturating_add(number);
+        if let Some(memory) = &mut self.bytes
+            && let Some(room) = memory.get_mut(self.length..end)
+        {
+            room.fill(0);
         }
+        self.length = end;
     }
 
-    pub(super) fn message(&mut self, field: u32, write: impl Fn(&mut Output)) {
+    /// What has its length in front of it. Most lengths are one byte: where one has more, what was written behind it moves up, which
+    /// costs much less than to count beforehand, once more for each message around this one.
+    pub(super) fn delimited(&mut self, write: impl FnOnce(&mut Output)) {
+        let start = self.length;
+        self.length += 1;
+        write(self);
+        let inside = start + 1..self.length;
+        let length = inside.len() as u64;
+        let begin = start + varint_length(length);
+        let end = begin + inside.len();
+        if let Some(memory) = &mut self.bytes
+            && begin != inside.start
+            && end <= memory.len()
+        {
+            memory.copy_within(inside, begin);
+        }
+        self.length = start;
+        self.varint(length);
+        self.length = end;
+    }
+
+    pub(super) fn message(&mut self, field: u32, write: impl FnOnce(&mut Output)) {
         self.key(field, LENGTH);
         self.delimited(write);
     }
+}
+
+/// How many bytes a varint has.
+const fn varint_length(value: u64) -> usize {
+    // A division of the bits by seven, for as many as there are.
+    ((value | 1).ilog2() as usize * 9 + 73) / 64
 }
 
 impl fmt::Write for Output<'_> {
@@ -142,6 +167,43 @@ mod tests {
         assert_eq!(bytes_of(|out| out.sint(16, -1)), [0x80, 0x01, 0x01]);
         assert_eq!(bytes_of(|out| out.double(1, 1.0)), [0x09, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
         assert_eq!(bytes_of(|out| out.varint(u64::MAX)), [255, 255, 255, 255, 255, 255, 255, 255, 255, 1]);
+    }
+
+    /// Messages of all lengths in messages: what is inside moves up for lengths of more than one byte.
+    #[test]
+    fn messages_in_messages() {
+        for length in
+            [0, 1, 124, 125, 126, 127, 128, 129, 16_380, 16_383, 16_384, 20_000, 2_097_151, 2_097_152]
+        {
+            let inside: Vec<u8> = (0..length).map(|at| (at * 7 % 251) as u8).collect();
+            let delimited = |bytes: &[u8]| {
+                let mut all = bytes_of(|out| out.varint(bytes.len() as u64));
+                all.extend(bytes);
+                all
+            };
+            let mut middle = delimited(&inside);
+            middle.push(0);
+            let mut expected = delimited(&middle);
+            expected.push(7);
+            let written = bytes_of(|out| {
+                out.delimited(|out| {
+                    out.delimited(|out| out.put(&inside));
+                    out.zeros(1);
+                });
+                out.put(&[7]);
+            });
+            assert!(written == expected, "{length}");
+        }
+    }
+
+    /// What does not fit is left out, and what is behind the memory is not touched.
+    #[test]
+    fn memory_that_is_too_small() {
+        let mut bytes = [0; 200];
+        let mut output = Output::into(&mut bytes);
+        output.message(1, |out| out.message(2, |out| (0..300).for_each(|byte| out.put(&[byte as u8]))));
+        output.zeros(1);
+        assert_eq!(output.length, 3 + 3 + 300 + 1);
     }
 
     proptest! {

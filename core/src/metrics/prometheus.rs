@@ -7,7 +7,7 @@ use super::distribution::Distribution;
 use super::exponential::{Exponential, Numbered, ZERO_THRESHOLD};
 use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
 use super::output::Output;
-use super::text::{COUNTERS_BESIDE, CountBeside};
+use super::text::{COUNTERS_BESIDE, CounterBeside};
 use crate::interchange::varint::zigzag;
 
 const COUNTER: u64 = 0;
@@ -18,10 +18,8 @@ const HISTOGRAM: u64 = 4;
 pub(super) fn write(families: &[Family], out: &mut Output) {
     for family in families {
         out.delimited(|out| write_family(family, out));
-        for (what, count) in COUNTERS_BESIDE {
-            if family.has_beside(count) {
-                out.delimited(|out| write_beside(family, what, count, out));
-            }
+        for beside in COUNTERS_BESIDE.iter().filter(|beside| family.has_beside(beside)) {
+            out.delimited(|out| write_beside(family, beside, out));
         }
     }
 }
@@ -54,12 +52,12 @@ fn write_family(family: &Family, out: &mut Output) {
     out.text(5, &family.unit);
 }
 
-fn write_beside(family: &Family, what: &str, count: CountBeside, out: &mut Output) {
-    write_head(out, &[&family.plain_name, "_", what, "_total"], "", COUNTER);
+fn write_beside(family: &Family, beside: &CounterBeside, out: &mut Output) {
+    write_head(out, &[&family.plain_name, "_", beside.name, "_total"], beside.help, COUNTER);
     for (point, distribution) in family.distributions() {
         out.message(4, |out| {
             write_labels(&point.labels, out);
-            out.message(3, |out| out.double(1, count(distribution) as f64));
+            out.message(3, |out| out.double(1, (beside.count)(distribution) as f64));
         });
     }
 }

@@ -56,28 +56,39 @@ fn write_family(family: &Family, dialect: Dialect, out: &mut (impl Write + ?Size
             }
         }
     }
-    for (what, count) in COUNTERS_BESIDE {
-        if !family.has_beside(count) {
-            continue;
-        }
-        writeln!(
-            out,
-            "# TYPE {name}_{what}{} counter",
-            if dialect == Dialect::Prometheus { "_total" } else { "" }
-        )?;
+    for beside in COUNTERS_BESIDE.iter().filter(|beside| family.has_beside(beside)) {
+        let what = beside.name;
+        let suffix = if dialect == Dialect::Prometheus { "_total" } else { "" };
+        writeln!(out, "# TYPE {name}_{what}{suffix} counter")?;
+        writeln!(out, "# HELP {name}_{what}{suffix} {}", beside.help)?;
         for (point, distribution) in family.distributions() {
-            writeln!(out, "{name}_{what}_total{} {}", Braced(&point.labels), count(distribution))?;
+            writeln!(out, "{name}_{what}_total{} {}", Braced(&point.labels), (beside.count)(distribution))?;
         }
     }
     Ok(())
 }
 
-/// What is counted beside a histogram.
-pub(super) type CountBeside = fn(&Distribution) -> u64;
+/// A counter beside a histogram.
+pub(super) struct CounterBeside {
+    /// How its name ends.
+    pub(super) name: &'static str,
+    /// What it means.
+    pub(super) help: &'static str,
+    pub(super) count: fn(&Distribution) -> u64,
+}
 
-/// The counters beside histograms, and how their names end.
-pub(super) const COUNTERS_BESIDE: [(&str, CountBeside); 2] =
-    [("lost", |distribution| distribution.lost), ("not_finite", |distribution| distribution.not_finite)];
+pub(super) const COUNTERS_BESIDE: [CounterBeside; 2] = [
+    CounterBeside {
+        name: "lost",
+        help: "Observations that could not be counted",
+        count: |distribution| distribution.lost,
+    },
+    CounterBeside {
+        name: "not_finite",
+        help: "Observations that are infinite or not a number",
+        count: |distribution| distribution.not_finite,
+    },
+];
 
 impl Family {
     /// The metrics that are histograms.
@@ -89,8 +100,8 @@ impl Family {
     }
 
     /// Whether a counter beside them is to be written: where it is not zero for all of them.
-    pub(super) fn has_beside(&self, count: CountBeside) -> bool {
-        self.distributions().any(|(_, distribution)| count(distribution) != 0)
+    pub(super) fn has_beside(&self, beside: &CounterBeside) -> bool {
+        self.distributions().any(|(_, distribution)| (beside.count)(distribution) != 0)
     }
 }
 

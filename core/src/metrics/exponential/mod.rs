@@ -6,6 +6,7 @@
 
 use alloc::vec::Vec;
 
+use super::entries::{split_below, sum_of};
 use super::keys::Keys;
 use super::roots::ROOTS;
 use crate::doubles::Entry;
@@ -133,26 +134,18 @@ impl Exponential {
     }
 
     fn count_integers(&mut self, edges: &Edges, entries: &[Entry]) {
-        let mut entries = entries;
-        // Entries whose keys are below an end; the rest stays.
-        let mut below = |end: i32| {
-            let mut sum = 0;
-            while let Some((entry, rest)) = entries.split_first()
-                && entry.key < end
-            {
-                sum += entry.count;
-                entries = rest;
-            }
-            (sum, entries.is_empty())
-        };
-        self.zero = below(edges.zero).0;
+        let (zeros, mut entries) = split_below(entries, edges.zero);
+        self.zero = sum_of(zeros);
         for (bucket, &end) in (edges.first..).zip(&edges.ends) {
-            let (count, is_last) = below(end);
+            if entries.is_empty() {
+                break;
+            }
+            let (inside, rest) = split_below(entries, end);
+            entries = rest;
+            let count = sum_of(inside);
+            // Not where there is no entry, nor where all counts of one were lost.
             if count != 0 {
                 self.positive.push((bucket, count));
-            }
-            if is_last {
-                break;
             }
         }
     }

@@ -6,10 +6,13 @@ use crate::doubles::{DoubleOptions, DoubleSnapshot, SharedDoubleHistogram};
 use crate::error::Error;
 use crate::handle::options::Options;
 use crate::handle::shared::SharedHistogram;
+use crate::layout::bucket::ValueSelection;
+use crate::layout::layout::Layout;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
+mod answers;
 mod registry;
 
 fn histogram(options: &Options) -> SharedHistogram {
@@ -166,6 +169,7 @@ skew_seconds_bucket{le=\"0.0\"} 4
 skew_seconds_bucket{le=\"2.5\"} 5
 skew_seconds_bucket{le=\"+Inf\"} 6
 # TYPE skew_seconds_not_finite counter
+# HELP skew_seconds_not_finite Observations that are infinite or not a number
 skew_seconds_not_finite_total 2
 # TYPE ratio histogram
 ratio_bucket{le=\"1e-08\"} 0
@@ -197,8 +201,7 @@ fn lost_counts_are_told() {
     }
     registry.update(0).unwrap();
     let text = text(&registry);
-    let end =
-        "# TYPE x_lost counter\nx_lost_total{which=\"full\"} 3\nx_lost_total{which=\"fine\"} 0\n# EOF\n";
+    let end = "# TYPE x_lost counter\n# HELP x_lost Observations that could not be counted\nx_lost_total{which=\"full\"} 3\nx_lost_total{which=\"fine\"} 0\n# EOF\n";
     assert!(text.ends_with(end), "{text}");
     assert!(text.contains("x_count{which=\"full\"} 0\n") && text.contains("x_count{which=\"fine\"} 3\n"));
 }

@@ -253,3 +253,18 @@ fn lengths_and_buffers() {
     assert_eq!(Exposition::try_from(4), Err(Error::InvalidArgument));
     assert_eq!(Registry::new().encode(PrometheusProtobuf, &mut [1]), 0);
 }
+
+/// What is above all that a format can hold leaves no bucket without counts.
+#[test]
+fn buckets_that_lost_all_are_not_there() {
+    let histogram = histogram(&options());
+    let mut registry = Registry::new();
+    registry.add(&histogram, &Metric { name: "x", ..Metric::default() }, &[]).unwrap();
+    for (value, count) in [(5, i64::MAX as u64), (500, 7), (5000, 1)] {
+        histogram.record_n(value, count);
+    }
+    registry.update(0).unwrap();
+    let Value::Histogram(of) = &registry.families()[0].points[0].value else { unreachable!() };
+    assert_eq!((of.total, of.lost), (i64::MAX as u64, 8));
+    assert_eq!(of.exponential.positive.iter().map(|of| of.1).collect::<Vec<_>>(), [i64::MAX as u64]);
+}

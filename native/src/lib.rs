@@ -50,7 +50,8 @@ mod machine;
 #[cfg(picollo_linux)]
 mod opening;
 mod os;
-#[cfg(picollo_linux)]
+#[cfg(feature = "std")]
+#[cfg_attr(not(picollo_linux), path = "elsewhere/segment.rs")]
 mod segment;
 mod session;
 #[cfg(picollo_linux)]
@@ -84,7 +85,7 @@ pub use machine::perf_info::PerfInfo;
 #[cfg(picollo_linux)]
 pub use opening::probe::probe;
 pub use os::cancel::Uncancelled;
-#[cfg(picollo_linux)]
+#[cfg(feature = "std")]
 pub use segment::{
     Listed, Segment, SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions, Viewer, find_segment,
     list_segments, list_segments_in, prune_segments,

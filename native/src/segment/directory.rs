@@ -18,7 +18,10 @@ struct Candidate {
 }
 
 /// The directories to try, in this order.
-fn candidates() -> Vec<Candidate> {
+fn candidates(given: &str) -> Vec<Candidate> {
+    if !given.is_empty() {
+        return [Candidate { path: given.into(), is_asked_for: true }].into();
+    }
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(path) = variable("PICOLLO_DIR") {
         return [Candidate { path: path.into(), is_asked_for: true }].into();
@@ -76,10 +79,10 @@ pub(crate) fn open(path: &Path) -> Result<Directory> {
     Ok(directory)
 }
 
-/// The directory for new segments, which is made if it is not there.
-pub(crate) fn choose() -> Result<Directory> {
+/// The directory for new segments, which is made if it is not there: the one that is given, if any.
+pub(crate) fn choose(given: &str) -> Result<Directory> {
     let mut first = None;
-    for Candidate { path, is_asked_for } in candidates() {
+    for Candidate { path, is_asked_for } in candidates(given) {
         if !path.is_absolute() {
             let error = Error::new(
                 Status::InvalidArgument,
@@ -114,7 +117,7 @@ pub(crate) fn choose() -> Result<Directory> {
 /// The directories where there may be segments of this user: those that are there, and are the user's own.
 pub(crate) fn present() -> Vec<Directory> {
     let mut found: Vec<Directory> = Vec::new();
-    for Candidate { path, .. } in candidates() {
+    for Candidate { path, .. } in candidates("") {
         if let Ok(directory) = open(&path)
             && found.iter().all(|other| other.path != directory.path)
         {

@@ -390,6 +390,9 @@ impl Viewer {
             CoreError::Incompatible => {
                 (Status::Incompatible, "has another layout than before, or is of another version")
             }
+            CoreError::Unsupported => {
+                (Status::Unsupported, "goes into no snapshot that was decoded, copied or made of a layout")
+            }
             CoreError::Busy => (Status::Busy, "changes too fast to be read"),
             _ => (Status::Corrupt, "is no histogram that can lie in a segment"),
         };

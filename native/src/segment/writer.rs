@@ -27,6 +27,8 @@ use crate::os::wall::unix_nanos;
 pub struct SegmentOptions<'a> {
     /// What it is called: 1 to 64 letters, digits, `_` and `-`. Empty: as the program, with `_` for other characters.
     pub name: &'a str,
+    /// An existing directory that it goes to, or one that is made; empty: see docs/segments.md for where that is.
+    pub directory: &'a str,
     /// The most that the file may come to take; 0: 128 MiB. Address space from the beginning, memory only as entries are made.
     pub max_bytes: u64,
     /// Keep the file at an orderly end of the process.
@@ -72,7 +74,7 @@ impl Segment {
                 format_args!("a segment has more than {least} MiB, and {most} MiB at most"),
             ));
         }
-        let directory = directory::choose()?;
+        let directory = directory::choose(options.directory)?;
         housekeeping::sweep(&directory, &name);
         let last = mapping::name_of(&name);
         let path = directory.path.join(&last);

@@ -103,8 +103,8 @@ pub struct picollo_segment_info {
 /// What is behind the handle of a viewer.
 struct Seen {
     viewer: Viewer,
-    /// Of the entries so far, what C is lent. Boxed, so that it stays where it is while there come more.
-    texts: Vec<Box<Texts>>,
+    /// Of the entries so far, what C is lent: none of it lies in here itself, so that it stays where it is while there come more.
+    texts: Vec<Texts>,
 }
 
 /// The texts of an entry. The labels lead to those behind them.
@@ -127,7 +127,7 @@ impl Seen {
         let known = self.texts.len();
         self.texts.try_reserve(self.viewer.length() - known).map_err(|_| Failure::OUT_OF_MEMORY)?;
         for entry in self.viewer.entries().skip(known) {
-            self.texts.push(Box::new(Texts::of(entry)));
+            self.texts.push(Texts::of(entry));
         }
         Ok(())
     }

@@ -26,22 +26,32 @@ fn setting() -> &'static Setting {
     static SETTING: OnceLock<Setting> = OnceLock::new();
     SETTING.get_or_init(|| {
         let directory = format!("/dev/shm/picollo-fuzz-{}", std::process::id());
-        let options = SegmentOptions { name: "fuzz", directory: &directory, max_bytes: 6 << 20, ..Default::default() };
+        let options =
+            SegmentOptions { name: "fuzz", directory: &directory, max_bytes: 6 << 20, ..Default::default() };
         let segment = Segment::create(&options).unwrap();
-        let metric = |name| Metric { name, unit: "ns", labels: &[("a", "b"), ("c", "d")], ..Metric::default() };
+        let metric =
+            |name| Metric { name, unit: "ns", labels: &[("a", "b"), ("c", "d")], ..Metric::default() };
         segment.counter(&metric("c")).unwrap().add(9);
         let coarse = Options { relative_error: 0.1, max_trackable: 1 << 20, ..Options::default() };
         segment.histogram(&metric("x"), &coarse).unwrap().record_n(1000, 7);
         segment.histogram(&Metric { name: "y", ..Metric::default() }, &coarse).unwrap().record(1);
         // A copy, which nobody has mapped, so that it may become shorter. What is mapped is removed at the end.
         let path = PathBuf::from(format!("/dev/shm/picollo-fuzz-copy-{}", std::process::id()));
-        std::fs::copy(segment.path(), &path).unwrap();
-        let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
-        // By its descriptor from here on, so that nothing is left behind.
+        let original = std::fs::read(segment.path()).unwrap();
+        let file = std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        // Of holes where the original has some: what is there has to be freed when the file becomes shorter.
+        file.set_len(original.len() as u64).unwrap();
+        write_parts(&file, &original);
         std::fs::remove_dir_all(&directory).unwrap();
-        let original = std::fs::read(&path).unwrap();
         Setting { path, file, original }
     })
+}
+
+/// All that is not zero.
+fn write_parts(file: &std::fs::File, original: &[u8]) {
+    let objects = OBJECTS as usize;
+    file.write_all_at(&original[..8192], 0).unwrap();
+    file.write_all_at(&original[objects..objects + 16384], OBJECTS).unwrap();
 }
 
 fn apply(setting: &Setting, patches: &[[u8; 8]], undo: &mut Vec<u64>) {
@@ -97,10 +107,8 @@ fuzz_target!(|patches: &[u8]| {
     setting.file.set_len(setting.original.len() as u64).unwrap();
     // What was cut off is a hole now.
     let is_cut = patches.iter().any(|patch| patch[0] % 6 == 5);
-    let objects = OBJECTS as usize;
     if is_cut {
-        setting.file.write_all_at(&setting.original[..8192], 0).unwrap();
-        setting.file.write_all_at(&setting.original[objects..objects + 16384], OBJECTS).unwrap();
+        write_parts(&setting.file, &setting.original);
     }
     for place in undo.into_iter().chain(undo_later) {
         let place = place as usize;

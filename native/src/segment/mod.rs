@@ -6,6 +6,7 @@ mod check;
 mod directory;
 mod file;
 mod format;
+mod given;
 mod housekeeping;
 mod limits;
 mod mapping;

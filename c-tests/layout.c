@@ -224,6 +224,40 @@ AT(picollo_metric_options, labels, 32 + 3 * P);
 AT(picollo_metric_options, max_buckets, 32 + 4 * P);
 AT(picollo_metric_options, reserved, 36 + 4 * P);
 
+SIZE(picollo_segment_options, 16 + 2 * P);
+AT(picollo_segment_options, struct_size, 0);
+AT(picollo_segment_options, flags, 4);
+AT(picollo_segment_options, max_bytes, 8);
+AT(picollo_segment_options, name, 16);
+AT(picollo_segment_options, directory, 16 + P);
+
+SIZE(picollo_segment_entry, 40 + 4 * P);
+AT(picollo_segment_entry, created_unix_nanos, 0);
+AT(picollo_segment_entry, bytes, 8);
+AT(picollo_segment_entry, divisor, 16);
+AT(picollo_segment_entry, labels_length, 24);
+AT(picollo_segment_entry, name, 32);
+AT(picollo_segment_entry, unit, 32 + P);
+AT(picollo_segment_entry, help, 32 + 2 * P);
+AT(picollo_segment_entry, labels, 32 + 3 * P);
+AT(picollo_segment_entry, kind, 32 + 4 * P);
+AT(picollo_segment_entry, writer_pid, 36 + 4 * P);
+
+SIZE(picollo_segment_info, 312);
+AT(picollo_segment_info, identity_high, 0);
+AT(picollo_segment_info, identity_low, 8);
+AT(picollo_segment_info, created_unix_nanos, 16);
+AT(picollo_segment_info, start_time, 24);
+AT(picollo_segment_info, entries, 32);
+AT(picollo_segment_info, refused, 40);
+AT(picollo_segment_info, memory, 48);
+AT(picollo_segment_info, capacity, 56);
+AT(picollo_segment_info, pid, 64);
+AT(picollo_segment_info, is_live, 68);
+AT(picollo_segment_info, name, 72);
+AT(picollo_segment_info, program, 144);
+AT(picollo_segment_info, boot_id, 272);
+
 SIZE(picollo_benchmark_options, 80);
 AT(picollo_benchmark_options, struct_size, 0);
 AT(picollo_benchmark_options, flags, 4);
@@ -384,6 +418,8 @@ static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 
                   PICOLLO_EXPOSITION_OPENMETRICS == 0 && PICOLLO_EXPOSITION_PROMETHEUS_TEXT == 1 &&
                   PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == 2 && PICOLLO_EXPOSITION_OTLP == 3,
               "doubles, counters and metrics");
+static_assert(PICOLLO_SEGMENT_KEEP == 1 && PICOLLO_SEGMENT_ON_DISK == 2 && PICOLLO_ENTRY_HISTOGRAM == 1 && PICOLLO_ENTRY_COUNTER == 2,
+              "segments");
 
 static void asserted_by_the_compiler(void)
 {
@@ -408,6 +444,7 @@ static void initialisers_ask_for_the_defaults(void)
     const picollo_picture_options pictures = PICOLLO_PICTURE_OPTIONS_INIT;
     const picollo_double_options doubles = PICOLLO_DOUBLE_OPTIONS_INIT;
     const picollo_metric_options metrics = PICOLLO_METRIC_OPTIONS_INIT;
+    const picollo_segment_options segments = PICOLLO_SEGMENT_OPTIONS_INIT;
     const picollo_session_options sessions = PICOLLO_SESSION_OPTIONS_INIT;
     const picollo_benchmark_options benchmarks = PICOLLO_BENCHMARK_OPTIONS_INIT;
     ALL_DEFAULTS(picollo_histogram_options, histograms);
@@ -415,6 +452,7 @@ static void initialisers_ask_for_the_defaults(void)
     ALL_DEFAULTS(picollo_picture_options, pictures);
     ALL_DEFAULTS(picollo_double_options, doubles);
     ALL_DEFAULTS(picollo_metric_options, metrics);
+    ALL_DEFAULTS(picollo_segment_options, segments);
     ALL_DEFAULTS(picollo_session_options, sessions);
     ALL_DEFAULTS(picollo_benchmark_options, benchmarks);
     ALL_DEFAULTS(picollo_histogram_options, in_static_memory);

@@ -24,6 +24,8 @@ MAKERS = {
     "picollo_log_reader": "picollo_log_reader_create(\"#[x]\\n\", 5, &the_picollo_log_reader)",
     "picollo_metric_counter": "make_metrics(&the_picollo_metric_counter, NULL)",
     "picollo_metric_gauge": "make_metrics(NULL, &the_picollo_metric_gauge)",
+    "picollo_segment": "make_segment(&the_picollo_segment)",
+    "picollo_viewer": "make_viewer(&the_picollo_viewer)",
     "picollo_benchmark": "picollo_benchmark_create(NULL, NULL, 0, &the_picollo_benchmark, NULL)",
 }
 SCALARS = {"size": "sizeof room[0]", "capacity": "64", "inline_version": "PICOLLO_INLINE_VERSION", "length": "1"}
@@ -163,6 +165,36 @@ static picollo_status make_metrics(picollo_metric_counter **counter, picollo_met
     /* They outlive it. */
     picollo_registry_free(registry);
     return status;
+}
+
+static char place[] = "/dev/shm/picollo-null-XXXXXX";
+
+/* After the library has removed what was made there. */
+static void remove_place(void)
+{
+    (void)rmdir(place);
+}
+
+static picollo_status make_segment(picollo_segment **out)
+{
+    if (mkdtemp(place) == NULL || setenv("PICOLLO_DIR", place, 1) != 0 || atexit(remove_place) != 0) return PICOLLO_ERR_OS;
+    picollo_segment_options options = PICOLLO_SEGMENT_OPTIONS_INIT;
+    options.name = "null";
+    return picollo_segment_create(&options, out, NULL);
+}
+
+static picollo_segment *the_picollo_segment;
+
+static picollo_status make_viewer(picollo_viewer **out)
+{
+    char path[4096];
+    size_t length;
+    picollo_histogram *histogram;
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    metric.name = "x";
+    picollo_status status = picollo_segment_histogram(the_picollo_segment, &metric, NULL, &histogram, NULL);
+    if (status == PICOLLO_OK) status = picollo_segment_path(the_picollo_segment, path, sizeof path, &length);
+    return status == PICOLLO_OK ? picollo_viewer_open(path, out, NULL) : status;
 }
 ''')
 for handle in opaque:

@@ -70,6 +70,7 @@ NIGHTLY = [
     Job("command", 180, "cargo test --quiet -p picollo-cli", needs=()),
     Job("explorer", 240, "ci/explorer.sh", needs=()),
     Job("stress", 180, f"{RECORDS} {STRESS}", needs=()),
+    Job("killed", 180, "PICOLLO_KILLS=1000 cargo test --quiet -p picollo-native --test segments killed", needs=()),
     Job("abi-fuzz", 180, "ci/abi-fuzz.sh"),
     Job("fuzz", 420, "ci/fuzz.sh", needs=()),
     Job("tsan", 420, f"{RECORDS} ci/sanitizers.sh tsan", needs=()),

@@ -257,6 +257,12 @@ typedef struct picollo_metric_gauge picollo_metric_gauge;
  */
 typedef struct picollo_registry picollo_registry;
 
+/**
+ * A file in memory that histograms and counters lie in, for others to read. Not counted: it is freed once, in any order with what it
+ * gave out.
+ */
+typedef struct picollo_segment picollo_segment;
+
 /** Performance counters of one target. Not counted: it is freed once. */
 typedef struct picollo_session picollo_session;
 
@@ -270,6 +276,9 @@ typedef struct picollo_snapshot picollo_snapshot;
 
 /** An exact counter of many words. Not counted: it is freed once. */
 typedef struct picollo_striped_counter picollo_striped_counter;
+
+/** Reads a segment. Not counted: it is freed once. */
+typedef struct picollo_viewer picollo_viewer;
 
 /* ----------------------------------------------------------------------------------------------------------
  * Histograms.
@@ -3340,6 +3349,382 @@ void picollo_striped_counter_add(picollo_striped_counter *counter, uint64_t coun
 PICOLLO_NODISCARD
 picollo_status picollo_striped_counter_read(const picollo_striped_counter *counter,
                                             uint64_t *out);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Segments: publishing histograms and counters for others to read while the program runs.
+ *
+ * A segment is a file in memory, of this user alone. Whatever is recorded into a histogram in it can be read from outside (see
+ * picollo_viewer_open, and the command picollo), also after a crash. Recording takes what it takes elsewhere. Linux only.
+ *
+ *     picollo_segment *segment;
+ *     picollo_histogram *latency;
+ *     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+ *     metric.name = "request";
+ *     metric.unit = "ns";
+ *     if (picollo_segment_create(NULL, &segment, &error) != PICOLLO_OK) puts(error.message), exit(1);
+ *     if (picollo_segment_histogram(segment, &metric, NULL, &latency, &error) != PICOLLO_OK) puts(error.message), exit(1);
+ *     picollo_histogram_record(latency, 1234);
+ *
+ * Where it lies: in the directory that the options name, or PICOLLO_DIR, otherwise $RUNTIME_DIRECTORY/picollo,
+ * $XDG_RUNTIME_DIR/picollo or /dev/shm/picollo-UID. The file is removed at an orderly end of the process that made it, unless
+ * that has forked since or others have it.
+ *
+ * Forked children write into the segments that they inherit; others attach. What is asked for by the same name and labels is the
+ * same. Segments are mapped as long as the process lives, so that things may be freed in any order.
+ */
+
+/** Leave the file where it is at an orderly end. */
+#define PICOLLO_SEGMENT_KEEP (1 << 0)
+/** Also in a directory that is not in memory: records may then wait for the disk. */
+#define PICOLLO_SEGMENT_ON_DISK (1 << 1)
+
+/** What a segment is to be. Begin with PICOLLO_SEGMENT_OPTIONS_INIT. Strings are NUL-terminated UTF-8, and copied. */
+typedef struct picollo_segment_options {
+    /** sizeof(picollo_segment_options). */
+    uint32_t struct_size;
+    /** PICOLLO_SEGMENT_... or 0. */
+    uint32_t flags;
+    /** The most that the file may come to take; 0: 128 MiB. Address space from the beginning, memory as histograms are made. */
+    uint64_t max_bytes;
+    /** 1 to 64 letters, digits, _ and -. NULL: as the program. */
+    const char *name;
+    /** Where it goes; made if it is not there. NULL: as at the head of this section. */
+    const char *directory;
+} picollo_segment_options;
+
+/** Options that ask for nothing but the defaults: picollo_segment_options options = PICOLLO_SEGMENT_OPTIONS_INIT; */
+#define PICOLLO_SEGMENT_OPTIONS_INIT {sizeof(picollo_segment_options), 0, 0, NULL, NULL}
+
+/**
+ * Makes a segment of this process. Segments of the same name that nobody has any more are removed.
+ *
+ * Requires: options is NULL, for all defaults, or leads to options with struct_size set; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT for a name that is none, one that this
+ *   process has already, a size that cannot be; PICOLLO_ERR_PERMISSION where the directory is not this user's alone;
+ *   PICOLLO_ERR_UNSUPPORTED where it is not in memory, for unknown flags and fields, and elsewhere than on Linux;
+ *   PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS. error says what to do.
+ * Ownership: *out is the caller's, for picollo_segment_free.
+ * Threads: any thread.
+ * Cost: some ten system calls.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_create(const picollo_segment_options *options,
+                                      picollo_segment **out,
+                                      picollo_error *error);
+
+/**
+ * Opens a segment that another process has made, to write into.
+ *
+ * Requires: path is NULL, for that of the environment variable PICOLLO_SEGMENT, or a NUL-terminated path; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT without a path; PICOLLO_ERR_PERMISSION for
+ *   what is not this user's alone; PICOLLO_ERR_CORRUPT and PICOLLO_ERR_INCOMPATIBLE for what is no segment, or none that this
+ *   build can use; PICOLLO_ERR_BUSY while it is being removed; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS;
+ *   PICOLLO_ERR_UNSUPPORTED elsewhere than on Linux.
+ * Ownership: *out is the caller's, for picollo_segment_free.
+ * Threads: any thread.
+ * Cost: some ten system calls.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_attach(const char *path,
+                                      picollo_segment **out,
+                                      picollo_error *error);
+
+/**
+ * Frees the handle of a segment. What is in it stays, and so do the histograms and counters that it gave out. NULL is allowed
+ * and does nothing.
+ *
+ * Threads: any thread, once.
+ * Cost: frees its memory.
+ * Since: 0.2
+ */
+void picollo_segment_free(picollo_segment *segment);
+
+/**
+ * Tells the path of a segment, for picollo_segment_attach in other processes.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (segment, out_length, and buffer with a capacity
+ *   above 0).
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_path(const picollo_segment *segment,
+                                    char *buffer,
+                                    size_t capacity,
+                                    size_t *out_length);
+
+/**
+ * The histogram of this name and these labels in a segment: the one that there is, or a new one, without live reset.
+ *
+ * Interlocked histograms (the default) are any thread's and process's. One in single-writer mode is the thread's that made it.
+ *
+ * Requires: options is NULL, or as for picollo_histogram_create: dense, interlocked or single-writer, with 64 bits. What says
+ *   nothing about values means 1 % from 1 to 3600000000000, an hour in nanoseconds. Of the metric, max_buckets and the flags
+ *   PICOLLO_METRIC_NATIVE and _SINCE_RESET mean nothing; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (segment, metric, out, and with a length above 0 labels);
+ *   PICOLLO_ERR_INVALID_ARGUMENT for options, names and labels that cannot be;
+ *   PICOLLO_ERR_INCOMPATIBLE where there is one of that name with another layout or mode, or another thread's;
+ *   PICOLLO_ERR_UNSUPPORTED for what cannot lie in a segment, saying what to use; PICOLLO_ERR_OUT_OF_MEMORY where something is
+ *   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS.
+ * Ownership: *out is the caller's, for picollo_histogram_free, which does nothing to it. picollo_histogram_reset is
+ *   PICOLLO_ERR_UNSUPPORTED.
+ * Threads: any thread, also in forked children.
+ * Cost: some ten system calls; takes the memory of the histogram.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_histogram(const picollo_segment *segment,
+                                         const picollo_metric_options *metric,
+                                         const picollo_histogram_options *options,
+                                         picollo_histogram **out,
+                                         picollo_error *error);
+
+/**
+ * The counter of this name and these labels in a segment: the one that there is, or a new one at zero.
+ *
+ * Requires: as picollo_segment_histogram.
+ * Returns: as picollo_segment_histogram.
+ * Ownership: *out is the caller's, for picollo_metric_counter_free.
+ * Threads: any thread, also in forked children.
+ * Cost: as picollo_segment_histogram.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_counter(const picollo_segment *segment,
+                                       const picollo_metric_options *metric,
+                                       picollo_metric_counter **out,
+                                       picollo_error *error);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Viewers: reading segments from outside.
+ *
+ * A viewer reads a segment while others write it, or after they ended, by copying. It never writes to it, and whatever
+ * the file holds it comes to a right answer or to an error that names the file and the reason. Linux only.
+ *
+ *     picollo_viewer *viewer;
+ *     picollo_snapshot *snapshot = NULL;
+ *     if (picollo_viewer_find("checkout", &viewer, &error) != PICOLLO_OK) puts(error.message), exit(1);
+ *     for (;;) {
+ *         wait_a_second();
+ *         picollo_viewer_snapshot(viewer, 0, PICOLLO_SINCE_PREVIOUS, &snapshot, &error);
+ *         ... picollo_snapshot_percentiles, picollo_snapshot_summary ...
+ *     }
+ */
+
+/** The entry is a histogram. */
+#define PICOLLO_ENTRY_HISTOGRAM 1
+/** The entry is a counter. */
+#define PICOLLO_ENTRY_COUNTER 2
+
+/**
+ * What is published in a segment under one name. Strings are UTF-8 without control characters; they and the labels are the
+ * viewer's, and there as long as it is.
+ */
+typedef struct picollo_segment_entry {
+    /** Since when there are counts, in nanoseconds since 1970. */
+    uint64_t created_unix_nanos;
+    /** Bytes of memory that it takes. */
+    uint64_t bytes;
+    /** Values are to be divided by this where they are exported. */
+    double divisor;
+    /** Number of labels. */
+    uint64_t labels_length;
+    /** What it is called. */
+    const char *name;
+    /** The unit of its values as recorded; may be empty. */
+    const char *unit;
+    /** What it means; may be empty. */
+    const char *help;
+    /** The labels, in the order of their names. */
+    const picollo_label *labels;
+    /** PICOLLO_ENTRY_... */
+    uint32_t kind;
+    /** In single-writer mode the process that writes it, as it sees itself; otherwise 0. */
+    uint32_t writer_pid;
+} picollo_segment_entry;
+
+/** What a segment says of itself. */
+typedef struct picollo_segment_info {
+    /** Who it is, for no two segments the same: the first half. */
+    uint64_t identity_high;
+    /** The second half. */
+    uint64_t identity_low;
+    /** When it was made, in nanoseconds since 1970. */
+    uint64_t created_unix_nanos;
+    /** When the process that made it began, in ticks since the machine did. */
+    uint64_t start_time;
+    /** Entries that can be read. */
+    uint64_t entries;
+    /** How often an entry was refused because something was full. */
+    uint64_t refused;
+    /** Bytes of memory that the file takes. */
+    uint64_t memory;
+    /** Bytes that it may come to take. */
+    uint64_t capacity;
+    /** The process that made it, as it saw itself. */
+    uint32_t pid;
+    /** 1 while a process has it, 0 when all have ended. */
+    uint32_t is_live;
+    /** What it is called; here and below NUL-terminated UTF-8. */
+    char name[72];
+    /** The program that made it. */
+    char program[128];
+    /** Which start of the machine that was. */
+    char boot_id[40];
+} picollo_segment_info;
+
+/**
+ * Opens a segment for reading.
+ *
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (path, out); PICOLLO_ERR_INVALID_ARGUMENT for a path that is not UTF-8;
+ *   PICOLLO_ERR_PERMISSION for a link, for what is no regular file, and for another user's (root may look at all);
+ *   PICOLLO_ERR_CORRUPT and PICOLLO_ERR_INCOMPATIBLE for what is no segment, or none that this version knows;
+ *   PICOLLO_ERR_UNSUPPORTED on file systems that may keep readers waiting, and elsewhere than on Linux;
+ *   PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS. error names the file and the reason.
+ * Ownership: *out is the caller's, for picollo_viewer_free.
+ * Threads: any thread.
+ * Cost: some system calls, two for each entry.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_open(const char *path,
+                                   picollo_viewer **out,
+                                   picollo_error *error);
+
+/**
+ * Opens the segment that a text means, for reading: a path, a process, a segment's name, or a program's. Of several of these the
+ * one that lives.
+ *
+ * Requires: error may be NULL.
+ * Returns: as picollo_viewer_open, of target for path; PICOLLO_ERR_NULL_POINTER (target, out); PICOLLO_ERR_INVALID_ARGUMENT
+ *   where there is none, and where there are several.
+ * Ownership: *out is the caller's, for picollo_viewer_free.
+ * Threads: any thread.
+ * Cost: opens all segments of this user.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_find(const char *target,
+                                   picollo_viewer **out,
+                                   picollo_error *error);
+
+/**
+ * Closes a viewer. Snapshots live on. NULL is allowed and does nothing.
+ *
+ * Threads: any thread, once.
+ * Cost: frees its memory.
+ * Since: 0.2
+ */
+void picollo_viewer_free(picollo_viewer *viewer);
+
+/**
+ * Looks for entries that have come since. Those that there were keep their positions.
+ *
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (viewer); otherwise as picollo_viewer_open.
+ * Threads: any thread, one at a time.
+ * Cost: two system calls, and two for each new entry.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_refresh(picollo_viewer *viewer, picollo_error *error);
+
+/**
+ * Tells the path of the segment.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (viewer, out_length, and buffer with a capacity
+ *   above 0).
+ * Threads: any thread, one at a time.
+ * Cost: none to speak of.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_path(const picollo_viewer *viewer,
+                                   char *buffer,
+                                   size_t capacity,
+                                   size_t *out_length);
+
+/**
+ * Tells how many entries there are, at the last look.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (viewer, out).
+ * Threads: any thread, one at a time.
+ * Cost: none to speak of.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_length(const picollo_viewer *viewer, size_t *out);
+
+/**
+ * Tells what is published at a position.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (viewer, out); PICOLLO_ERR_INVALID_ARGUMENT (index).
+ * Ownership: strings and labels are the viewer's, as long as it is there.
+ * Threads: any thread, one at a time.
+ * Cost: none to speak of.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_entry(const picollo_viewer *viewer,
+                                    size_t index,
+                                    picollo_segment_entry *out);
+
+/**
+ * Tells what the segment says of itself, now.
+ *
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (viewer, out); otherwise as picollo_viewer_open.
+ * Threads: any thread, one at a time.
+ * Cost: some system calls.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_info(const picollo_viewer *viewer,
+                                   picollo_segment_info *out,
+                                   picollo_error *error);
+
+/**
+ * Takes the counts of a histogram in the segment, into a snapshot that is made, or anew into one that was: of any viewer, or of a
+ * histogram of the same layout. Deltas go on while it is the same histogram.
+ *
+ * Requires: *snapshot is NULL, or a snapshot; since is PICOLLO_SINCE_...; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (viewer, snapshot); PICOLLO_ERR_INVALID_ARGUMENT (index, since, or the entry is no
+ *   histogram); PICOLLO_ERR_INCOMPATIBLE for a snapshot of another layout; PICOLLO_ERR_UNSUPPORTED for one that was
+ *   decoded or copied; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_BUSY; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS. *snapshot is the same then.
+ * Ownership: a new *snapshot is the caller's, for picollo_snapshot_free. It needs no viewer. picollo_snapshot_update, which takes the
+ *   histogram that a snapshot was made of, is PICOLLO_ERR_UNSUPPORTED.
+ * Threads: any thread, one at a time with this viewer and this snapshot.
+ * Cost: two system calls for each 8 KiB of the histogram; allocates as it grows to the largest so far.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_snapshot(picollo_viewer *viewer,
+                                       size_t index,
+                                       uint32_t since,
+                                       picollo_snapshot **snapshot,
+                                       picollo_error *error);
+
+/**
+ * Reads a counter in the segment.
+ *
+ * Requires: error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (viewer, out); PICOLLO_ERR_INVALID_ARGUMENT (index, or the entry is no counter);
+ *   PICOLLO_ERR_CORRUPT; PICOLLO_ERR_BUSY; PICOLLO_ERR_OS.
+ * Threads: any thread, one at a time.
+ * Cost: two system calls.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_counter(const picollo_viewer *viewer,
+                                      size_t index,
+                                      uint64_t *out,
+                                      picollo_error *error);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Clocks.

@@ -5,7 +5,9 @@
 mod compare;
 mod failure;
 mod hlog;
+mod list;
 mod progress;
+mod show;
 mod table;
 mod values;
 
@@ -23,6 +25,8 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: compare::command, run: compare::run },
     Subcommand { command: hlog::command, run: hlog::run },
+    Subcommand { command: list::command, run: list::run },
+    Subcommand { command: show::command, run: show::run },
 ];
 
 fn main() -> ExitCode {

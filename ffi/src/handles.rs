@@ -71,3 +71,14 @@ pub struct picollo_metric_gauge {
 pub struct picollo_registry {
     _opaque: [u8; 0],
 }
+
+/// A file in memory that histograms and counters lie in, for others to read. Not counted: it is freed once, in any order with what it
+/// gave out.
+pub struct picollo_segment {
+    _opaque: [u8; 0],
+}
+
+/// Reads a segment. Not counted: it is freed once.
+pub struct picollo_viewer {
+    _opaque: [u8; 0],
+}

@@ -63,6 +63,16 @@ layout!(crate::registry::picollo_label, 2 * P, name 0, value P);
 layout!(crate::registry::picollo_metric_options, 40 + 4 * P, struct_size 0, flags 4, divisor 8, labels_length 16,
     created_unix_nanos 24, name 32, help 32 + P, unit 32 + 2 * P, labels 32 + 3 * P, max_buckets 32 + 4 * P,
     reserved 36 + 4 * P);
+#[cfg(feature = "std")]
+layout!(crate::segment::picollo_segment_options, 16 + 2 * P, struct_size 0, flags 4, max_bytes 8, name 16,
+    directory 16 + P);
+#[cfg(feature = "std")]
+layout!(crate::viewer::picollo_segment_entry, 40 + 4 * P, created_unix_nanos 0, bytes 8, divisor 16, labels_length 24,
+    name 32, unit 32 + P, help 32 + 2 * P, labels 32 + 3 * P, kind 32 + 4 * P, writer_pid 36 + 4 * P);
+#[cfg(feature = "std")]
+layout!(crate::viewer::picollo_segment_info, 312, identity_high 0, identity_low 8, created_unix_nanos 16,
+    start_time 24, entries 32, refused 40, memory 48, capacity 56, pid 64, is_live 68, name 72, program 144,
+    boot_id 272);
 layout!(crate::clock::picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(crate::event::picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40,
     bp_type 44, modifiers 48, reserved 52, unit 56, name 72);

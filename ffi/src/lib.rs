@@ -113,6 +113,8 @@ mod picture;
 mod recorder;
 #[cfg(feature = "std")]
 mod registry;
+#[cfg(feature = "std")]
+mod segment;
 mod session;
 mod session_options;
 mod snapshot;
@@ -122,6 +124,8 @@ mod steps;
 mod summary;
 mod text;
 mod version;
+#[cfg(feature = "std")]
+mod viewer;
 #[cfg(not(feature = "std"))]
 mod without_memory;
 #[cfg(not(feature = "std"))]

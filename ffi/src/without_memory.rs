@@ -1,5 +1,5 @@
 //! The calls on things that live on the heap alone, where there is none: arrays of histograms, histograms of doubles,
-//! registries with their counters and gauges.
+//! registries with their counters and gauges, segments and their viewers.
 //!
 //! None of these things can be made, so that nothing can be done with one, whatever is passed: the calls answer
 //! PICOLLO_ERR_UNSUPPORTED, or do nothing. They do not look at their parameters and declare none, which in the calling
@@ -60,6 +60,20 @@ unsupported! {
     picollo_registry_add_gauge
     picollo_metric_counter_read
     picollo_metric_gauge_read
+    picollo_segment_create
+    picollo_segment_attach
+    picollo_segment_path
+    picollo_segment_histogram
+    picollo_segment_counter
+    picollo_viewer_open
+    picollo_viewer_find
+    picollo_viewer_refresh
+    picollo_viewer_path
+    picollo_viewer_length
+    picollo_viewer_entry
+    picollo_viewer_info
+    picollo_viewer_snapshot
+    picollo_viewer_counter
 }
 
 nothing! {
@@ -76,6 +90,8 @@ nothing! {
     picollo_metric_gauge_set
     picollo_metric_gauge_add
     picollo_metric_gauge_free
+    picollo_segment_free
+    picollo_viewer_free
 }
 
 /// There are no arrays.

@@ -74,6 +74,8 @@ const SECTIONS: &[Section] = &[
     Section { module: "registry", structs: &[] },
     Section { module: "metric", structs: &[] },
     Section { module: "counter", structs: &[] },
+    Section { module: "segment", structs: &[] },
+    Section { module: "viewer", structs: &[] },
     Section { module: "clock", structs: &[] },
     Section {
         module: "event",

@@ -24,7 +24,10 @@ impl Write for Counted {
 
 fn sum(snapshot: &Snapshot) -> u128 {
     let counts = snapshot.counts();
-    [counts.total, counts.underflow, counts.overflow, counts.lost].iter().map(|&count| u128::from(count)).sum()
+    [counts.total, counts.underflow, counts.overflow, counts.lost]
+        .iter()
+        .map(|&count| u128::from(count))
+        .sum()
 }
 
 fuzz_target!(|bytes: &[u8]| {
@@ -35,9 +38,10 @@ fuzz_target!(|bytes: &[u8]| {
     let mut merged = Snapshot::boxed(*a.layout()).unwrap();
     assert!(merged.merge(&a).is_exact());
     let report = merged.merge(&b);
-    let is_small = [&a, &b, &merged].iter().all(|one| one.counts().total < u64::MAX && one.counts().lost < u64::MAX)
-        && merged.counts().underflow < u64::MAX
-        && merged.counts().overflow < u64::MAX;
+    let is_small =
+        [&a, &b, &merged].iter().all(|one| one.counts().total < u64::MAX && one.counts().lost < u64::MAX)
+            && merged.counts().underflow < u64::MAX
+            && merged.counts().overflow < u64::MAX;
     if is_small {
         assert_eq!(sum(&merged), sum(&a) + sum(&b), "nothing vanishes");
         let mut swapped = Snapshot::boxed(*a.layout()).unwrap();

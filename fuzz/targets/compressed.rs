@@ -36,7 +36,10 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(decode(&encoded[..end]).err(), Some(Error::Corrupt), "shorter than it says");
         // As an encoding of doubles holds it.
         let doubles = [&0x0c72_124fu32.to_be_bytes()[..], &[0; 12], &encoded].concat();
-        assert_eq!(decode(&doubles).map(|snapshot| counts(&snapshot)), inflated.as_ref().map(|snapshot| counts(snapshot)).map_err(|error| *error));
+        assert_eq!(
+            decode(&doubles).map(|snapshot| counts(&snapshot)),
+            inflated.as_ref().map(|snapshot| counts(snapshot)).map_err(|error| *error)
+        );
     }
     if let Ok(snapshot) = &inflated {
         check(snapshot);

@@ -6,7 +6,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use picollo_core::{
-    DoubleOptions, Exemplar, Exposition, Family, Metric, Options, Otlp, Registry, SharedDoubleHistogram, SharedHistogram, write_otlp,
+    DoubleOptions, Exemplar, Exposition, Family, Metric, Options, Otlp, Registry, SharedDoubleHistogram,
+    SharedHistogram, write_otlp,
 };
 
 fn varint(bytes: &mut &[u8]) -> u64 {
@@ -47,7 +48,9 @@ fuzz_target!(|data: &[u8]| {
     };
     let values = words.get(3..).unwrap_or_default();
     let histogram = SharedHistogram::create(&Options { relative_error: 0.01, ..Options::default() }).unwrap();
-    let doubles = SharedDoubleHistogram::create(&DoubleOptions { relative_error: 0.1, ..DoubleOptions::default() }).unwrap();
+    let doubles =
+        SharedDoubleHistogram::create(&DoubleOptions { relative_error: 0.1, ..DoubleOptions::default() })
+            .unwrap();
     let mut registry = Registry::new();
     let bounds: Vec<f64> = values.iter().map(|&value| f64::from_bits(value)).collect();
     let added = [

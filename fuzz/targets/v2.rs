@@ -32,7 +32,9 @@ fuzz_target!(|bytes: &[u8]| {
     // As an encoding of doubles holds it.
     let doubles = [&0x0c72_124eu32.to_be_bytes()[..], &[0; 12], &encoded].concat();
     match (&ours, decode(&doubles)) {
-        (Ok(ours), Ok(doubles)) => assert_eq!((counts(ours), ours.layout()), (counts(&doubles), doubles.layout())),
+        (Ok(ours), Ok(doubles)) => {
+            assert_eq!((counts(ours), ours.layout()), (counts(&doubles), doubles.layout()))
+        }
         (Err(error), Err(of_doubles)) => assert_eq!(*error, of_doubles),
         (ours, doubles) => panic!("{:?}, {:?} of doubles", ours.as_ref().err(), doubles.err()),
     }

@@ -3,6 +3,7 @@
 //! - [`Clock`] and [`Unit`]: the monotonic clock and the CPU's time stamp counter, with exact conversion.
 //! - [`Event`], [`Session`]: performance counters of the Linux kernel, opened together, read together, each feeding a
 //!   histogram of its own.
+//! - [`Segment`], [`Viewer`]: histograms in a file that others read while the program runs (on Linux).
 //! - [`benchmark()`]: which of two pieces of code is faster.
 //! - [`probe`]: what this machine can count, and what to change so that it can count more.
 //! - [`work`]: known work to check all of them against.
@@ -49,6 +50,9 @@ mod machine;
 #[cfg(picollo_linux)]
 mod opening;
 mod os;
+#[cfg(feature = "std")]
+#[cfg_attr(not(picollo_linux), path = "elsewhere/segment.rs")]
+mod segment;
 mod session;
 #[cfg(picollo_linux)]
 mod user_read;
@@ -81,6 +85,11 @@ pub use machine::perf_info::PerfInfo;
 #[cfg(picollo_linux)]
 pub use opening::probe::probe;
 pub use os::cancel::Uncancelled;
+#[cfg(feature = "std")]
+pub use segment::{
+    Listed, Segment, SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions, Viewer, find_segment,
+    list_segments, list_segments_in, prune_segments,
+};
 pub use session::options::{
     ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,
     SESSION_PINNED, SESSION_SKIP_UNAVAILABLE, SESSION_SUBTRACT, SESSION_SYSCALL_ONLY, SessionOptions,

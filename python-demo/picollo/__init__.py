@@ -79,6 +79,7 @@ from .picture import Report, Svg, report, svg
 from .reading import Reading
 from .registry import Exposition, MetricCounter, MetricGauge, Registry
 from .scope import Scope
+from .segment import Segment
 from .session import Measurement, Session
 from .snapshot import Counts, Merged, Snapshot
 from .steps import CountStep
@@ -147,6 +148,7 @@ __all__ = [
     "Registry",
     "Report",
     "Scope",
+    "Segment",
     "Session",
     "Snapshot",
     "Step",

@@ -130,6 +130,12 @@ METRIC_SINCE_RESET = 1 << 2
 
 SCALABLE_THRESHOLD_BITS = 13
 
+SEGMENT_KEEP = 1 << 0
+SEGMENT_ON_DISK = 1 << 1
+
+ENTRY_HISTOGRAM = 1
+ENTRY_COUNTER = 2
+
 CLOCK_MONOTONIC = 0
 CLOCK_TSC = 1
 
@@ -523,6 +529,55 @@ class MetricOptions(ctypes.Structure):
     ]
 
 
+class SegmentOptions(ctypes.Structure):
+    """``picollo_segment_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("max_bytes", c_uint64),
+        ("name", c_char_p),
+        ("directory", c_char_p),
+    ]
+
+
+class SegmentEntry(ctypes.Structure):
+    """``picollo_segment_entry``"""
+
+    _fields_ = [
+        ("created_unix_nanos", c_uint64),
+        ("bytes", c_uint64),
+        ("divisor", c_double),
+        ("labels_length", c_uint64),
+        ("name", c_char_p),
+        ("unit", c_char_p),
+        ("help", c_char_p),
+        ("labels", ctypes.POINTER(Label)),
+        ("kind", c_uint32),
+        ("writer_pid", c_uint32),
+    ]
+
+
+class SegmentInfo(ctypes.Structure):
+    """``picollo_segment_info``"""
+
+    _fields_ = [
+        ("identity_high", c_uint64),
+        ("identity_low", c_uint64),
+        ("created_unix_nanos", c_uint64),
+        ("start_time", c_uint64),
+        ("entries", c_uint64),
+        ("refused", c_uint64),
+        ("memory", c_uint64),
+        ("capacity", c_uint64),
+        ("pid", c_uint32),
+        ("is_live", c_uint32),
+        ("name", c_char * 72),
+        ("program", c_char * 128),
+        ("boot_id", c_char * 40),
+    ]
+
+
 class Scope(ctypes.Structure):
     """``picollo_scope``"""
 
@@ -684,6 +739,9 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_double_summary": DoubleSummary,
     "picollo_label": Label,
     "picollo_metric_options": MetricOptions,
+    "picollo_segment_options": SegmentOptions,
+    "picollo_segment_entry": SegmentEntry,
+    "picollo_segment_info": SegmentInfo,
     "picollo_scope": Scope,
     "picollo_event": Event,
     "picollo_perf_info": PerfInfo,

@@ -30,6 +30,31 @@ impl MetricCounter {
         Word::create(0).map(MetricCounter)
     }
 
+    /// Bytes of [`MetricCounter::init_at`], aligned to 64. The word is at the beginning.
+    #[doc(hidden)]
+    pub const SIZE: usize = Counted::<Word>::SIZE;
+
+    /// Makes a counter at zero in memory that processes share: see [`MetricCounter::attach`].
+    ///
+    /// # Safety
+    /// `memory` must be valid for writes of [`MetricCounter::SIZE`] bytes, aligned to 64, and used for nothing else.
+    #[doc(hidden)]
+    pub unsafe fn init_at(memory: NonNull<u8>) {
+        // SAFETY: the caller's promise.
+        unsafe { Counted::init_at(memory, Word(AtomicU64::new(0))) };
+    }
+
+    /// One more reference to a counter that [`MetricCounter::init_at`] made.
+    ///
+    /// # Safety
+    /// So it must be, and the memory must be there as long as there is any reference.
+    #[doc(hidden)]
+    pub unsafe fn attach(memory: NonNull<u8>) -> MetricCounter {
+        // SAFETY: the references that it began with are never given back.
+        let first = core::mem::ManuallyDrop::new(unsafe { MetricCounter::from_raw(memory) });
+        MetricCounter::clone(&first)
+    }
+
     /// Adds, modulo 2^64: one relaxed atomic addition.
     #[inline(always)]
     pub fn add(&self, count: u64) {

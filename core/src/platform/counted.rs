@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::platform::memory;
 use crate::platform::references::References;
 
-/// What the pointer leads to.
+/// What the pointer leads to: the value first, as those who read segments know.
+#[repr(C)]
 struct Block<T> {
     value: T,
     references: References,
@@ -33,6 +34,19 @@ impl<T> Counted<T> {
         // SAFETY: the block is ours, and of this size and alignment.
         unsafe { block.write(Block { value, references: References::new(1) }) };
         Ok(Counted(block))
+    }
+
+    /// Bytes of [`Counted::init_at`].
+    pub(crate) const SIZE: usize = size_of::<Block<T>>();
+
+    /// Makes one in memory that outlives every reference, and is never freed: there are a quarter of all references that can be
+    /// counted, so that neither processes that die with theirs nor forked ones that give back what they inherited come near the end.
+    ///
+    /// # Safety
+    /// `memory` must be valid for writes of [`Counted::SIZE`] bytes, aligned for the value, and used for nothing else.
+    pub(crate) unsafe fn init_at(memory: NonNull<u8>, value: T) {
+        // SAFETY: the caller's promise.
+        unsafe { memory.cast().write(Block { value, references: References::new(usize::MAX / 4) }) };
     }
 
     /// The pointer that stands for this reference, which is given up to it. See [`Counted::from_raw`].

@@ -125,6 +125,12 @@ namespace Picollo.Native
 
         internal const int ScalableThresholdBits = 13;
 
+        internal const int SegmentKeep = 1 << 0;
+        internal const int SegmentOnDisk = 1 << 1;
+
+        internal const int EntryHistogram = 1;
+        internal const int EntryCounter = 2;
+
         internal const int ClockMonotonic = 0;
         internal const int ClockTsc = 1;
 

@@ -350,6 +350,53 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct PicolloSegmentOptions
+    {
+        public uint StructSize;
+        public uint Flags;
+        public ulong MaxBytes;
+        public byte* Name;
+        public byte* Directory;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct PicolloSegmentEntry
+    {
+        public ulong CreatedUnixNanos;
+        public ulong Bytes;
+        public double Divisor;
+        public ulong LabelsLength;
+        public byte* Name;
+        public byte* Unit;
+        public byte* Help;
+        public PicolloLabel* Labels;
+        public uint Kind;
+        public uint WriterPid;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct PicolloSegmentInfo
+    {
+        public const int NameLength = 72;
+        public const int ProgramLength = 128;
+        public const int BootIdLength = 40;
+
+        public ulong IdentityHigh;
+        public ulong IdentityLow;
+        public ulong CreatedUnixNanos;
+        public ulong StartTime;
+        public ulong Entries;
+        public ulong Refused;
+        public ulong Memory;
+        public ulong Capacity;
+        public uint Pid;
+        public uint IsLive;
+        public fixed byte Name[NameLength];
+        public fixed byte Program[ProgramLength];
+        public fixed byte BootId[BootIdLength];
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
     internal unsafe struct PicolloScope
     {
         public ulong Start;

@@ -1,0 +1,169 @@
+/* Segments from C: published with five lines, read by a viewer, also of forked workers; what is refused says why. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char place[] = "/dev/shm/picollo-c-XXXXXX";
+static picollo_error error;
+
+static char paths[8][256];
+static size_t made;
+
+/* The library leaves what forked children may still have. */
+static void remove_place(void)
+{
+    while (made > 0) (void)unlink(paths[--made]);
+    (void)rmdir(place);
+}
+
+static picollo_segment *segment_of(const char *name)
+{
+    picollo_segment *segment = NULL;
+    picollo_segment_options options = PICOLLO_SEGMENT_OPTIONS_INIT;
+    options.name = name;
+    options.max_bytes = 8 << 20;
+    CHECK_OK(picollo_segment_create(&options, &segment, &error));
+    size_t length = 0;
+    CHECK_OK(picollo_segment_path(segment, paths[made++], sizeof paths[0], &length));
+    return segment;
+}
+
+static void what_is_published_is_viewed(void)
+{
+    const picollo_label labels[] = {{"route", "/pay"}, {"method", "GET"}};
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    picollo_segment *const segment = segment_of("checkout");
+    picollo_histogram *latency = NULL;
+    picollo_metric_counter *requests = NULL;
+    picollo_viewer *viewer = NULL;
+    picollo_snapshot *snapshot = NULL;
+    picollo_segment_entry entry;
+    picollo_segment_info info;
+    picollo_counts counts;
+    uint64_t count = 0;
+    size_t length = 0;
+    metric.name = "request";
+    metric.unit = "ns";
+    metric.help = "How long they take";
+    metric.labels = labels;
+    metric.labels_length = 2;
+    CHECK_OK(picollo_segment_histogram(segment, &metric, NULL, &latency, &error));
+    metric.name = "requests";
+    CHECK_OK(picollo_segment_counter(segment, &metric, &requests, &error));
+    picollo_histogram_record_n(latency, 1000000, 5);
+    picollo_metric_counter_add(requests, 5);
+
+    CHECK_OK(picollo_viewer_find("checkout", &viewer, &error));
+    CHECK_OK(picollo_viewer_length(viewer, &length));
+    CHECK_U64(2, length);
+    CHECK_OK(picollo_viewer_entry(viewer, 0, &entry));
+    CHECK_TEXT("request", entry.name);
+    CHECK_TEXT("ns", entry.unit);
+    CHECK_TEXT("How long they take", entry.help);
+    CHECK(entry.kind == PICOLLO_ENTRY_HISTOGRAM && entry.labels_length == 2 && entry.divisor == 1 && entry.writer_pid == 0);
+    CHECK_TEXT("method", entry.labels[0].name);
+    CHECK_TEXT("/pay", entry.labels[1].value);
+    CHECK_OK(picollo_viewer_info(viewer, &info, &error));
+    CHECK_TEXT("checkout", info.name);
+    CHECK(info.pid == (uint32_t)getpid() && info.is_live == 1 && info.entries == 2 && info.refused == 0 && info.memory < info.capacity);
+    CHECK_OK(picollo_viewer_snapshot(viewer, 0, PICOLLO_SINCE_RESET, &snapshot, &error));
+    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+    CHECK_U64(5, counts.total);
+    CHECK_OK(picollo_viewer_counter(viewer, 1, &count, &error));
+    CHECK_U64(5, count);
+
+    /* Forked workers, which inherit it or ask for it. */
+    for (int worker = 0; worker < 4; worker++) {
+        const pid_t child = fork();
+        if (child == 0) {
+            picollo_histogram *same = NULL;
+            metric.name = "request";
+            const int found = picollo_segment_histogram(segment, &metric, NULL, &same, NULL) == PICOLLO_OK && same == latency;
+            for (int i = 0; i < 1000; i++) picollo_histogram_record(worker % 2 ? latency : same, 2000000);
+            _exit(found ? 0 : 1);
+        }
+        int status = -1;
+        CHECK(waitpid(child, &status, 0) == child && status == 0);
+    }
+    CHECK_OK(picollo_viewer_snapshot(viewer, 0, PICOLLO_SINCE_PREVIOUS, &snapshot, &error));
+    CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
+    CHECK_U64(4000, counts.total);
+    /* In any order. */
+    picollo_viewer_free(viewer);
+    picollo_segment_free(segment);
+    picollo_histogram_record(latency, 1);
+    picollo_snapshot_free(snapshot);
+    picollo_histogram_free(latency);
+    picollo_metric_counter_free(requests);
+}
+
+static void refusals_say_why(void)
+{
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
+    picollo_segment_options odd = PICOLLO_SEGMENT_OPTIONS_INIT;
+    picollo_segment *const segment = segment_of("refusals"), *other = NULL;
+    picollo_histogram *histogram = NULL;
+    picollo_viewer *viewer = NULL;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_histogram(segment, &metric, NULL, &histogram, &error));
+    CHECK(strstr(error.message, "has a name") != NULL);
+    metric.name = "x";
+    options.mode = PICOLLO_MODE_SCALABLE;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_histogram(segment, &metric, &options, &histogram, &error));
+    CHECK(strstr(error.message, "use the default mode") != NULL);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_viewer_find("nobody", &viewer, &error));
+    CHECK(strstr(error.message, "picollo list") != NULL);
+    CHECK_STATUS(PICOLLO_ERR_OS, picollo_viewer_open("/dev/shm/picollo-is-not-there", &viewer, &error));
+    CHECK_STATUS(PICOLLO_ERR_PERMISSION, picollo_viewer_open("/dev/null", &viewer, &error));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_attach(NULL, &other, &error));
+    odd.flags = 4;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_create(&odd, &other, &error));
+    odd.flags = 0;
+    odd.name = "a/b";
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_create(&odd, &other, &error));
+    odd.name = "x";
+    odd.directory = "/dev/null";
+    CHECK_STATUS(PICOLLO_ERR_PERMISSION, picollo_segment_create(&odd, &other, &error));
+    CHECK(histogram == NULL && viewer == NULL && other == NULL);
+    picollo_segment_free(segment);
+    picollo_segment_free(NULL);
+    picollo_viewer_free(NULL);
+}
+
+static void a_single_writer_is_its_threads(void)
+{
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
+    picollo_segment *const segment = segment_of("single");
+    picollo_histogram *first = NULL, *second = NULL;
+    int status = -1;
+    metric.name = "x";
+    options.mode = PICOLLO_MODE_SINGLE_WRITER;
+    CHECK_OK(picollo_segment_histogram(segment, &metric, &options, &first, &error));
+    CHECK_OK(picollo_segment_histogram(segment, &metric, &options, &second, &error));
+    CHECK(first == second);
+    const pid_t child = fork();
+    if (child == 0) _exit(picollo_segment_histogram(segment, &metric, &options, &second, NULL) == PICOLLO_ERR_INCOMPATIBLE ? 0 : 1);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    picollo_segment_free(segment);
+}
+
+int main(void)
+{
+    if (mkdtemp(place) == NULL || setenv("PICOLLO_DIR", place, 1) != 0) {
+        SKIPPED("no directory in /dev/shm");
+        return 0;
+    }
+    atexit(remove_place);
+    /* Forked children end by _exit, and come not here. */
+    RUN(what_is_published_is_viewed);
+    RUN(refusals_say_why);
+    RUN(a_single_writer_is_its_threads);
+    return report();
+}

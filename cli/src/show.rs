@@ -1,0 +1,198 @@
+//! `picollo show`: what a program has published, since it began.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use picollo_core::text::Format;
+use picollo_core::{Snapshot, ValueSelection};
+use picollo_native::{Error, SegmentEntry, SegmentKind, Viewer, find_segment};
+use serde_json::{Map, Value, json};
+
+use crate::failure::{Failure, print};
+use crate::list;
+use crate::table::{Form, count, number, table};
+
+const ABOUT: &str = "What a program has published: totals and percentiles of each histogram";
+const LONG_ABOUT: &str = "What a program has published: totals and percentiles of each histogram
+
+TARGET is a path, a process, a segment's name or a program's; of several the one that lives. Values whose unit is one of time are \
+shown in a unit that fits; with --json all are as recorded. What is asked of one that has ended is what it had recorded.
+
+  picollo show checkout
+  picollo show 1234 --match route=/pay
+  picollo show checkout --match request --json | jq '.entries[].p99'";
+
+pub(crate) fn command() -> Command {
+    Command::new("show").about(ABOUT).long_about(LONG_ABOUT).args([
+        Arg::new("target").value_name("TARGET").required(true).help("path, process, segment or program"),
+        Arg::new("match")
+            .long("match")
+            .value_name("TEXT")
+            .help("only entries with this in their name or labels (a=b)"),
+        Arg::new("json").long("json").action(ArgAction::SetTrue).help("for programs: values as recorded"),
+    ])
+}
+
+const RANKS: [(f64, &str); 5] =
+    [(50.0, "p50"), (90.0, "p90"), (99.0, "p99"), (99.9, "p99.9"), (100.0, "max")];
+
+fn told(error: Error) -> Failure {
+    Failure::Told(error.message().to_owned())
+}
+
+/// What was read of an entry.
+enum Reading {
+    Histogram(Box<Snapshot>),
+    Counter(u64),
+}
+
+pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
+    let target = matches.get_one::<String>("target").map_or("", String::as_str);
+    let wanted = matches.get_one::<String>("match").map_or("", String::as_str);
+    let mut viewer = Viewer::open(&find_segment(target).map_err(told)?).map_err(told)?;
+    let mut readings = Vec::new();
+    for index in 0..viewer.length() {
+        let entry = viewer.entry(index).map_err(told)?.clone();
+        if !title(&entry).contains(wanted) {
+            continue;
+        }
+        let reading = match entry.kind {
+            SegmentKind::Histogram => Reading::Histogram(viewer.snapshot(index).map_err(told)?),
+            SegmentKind::Counter => Reading::Counter(viewer.counter(index).map_err(told)?),
+        };
+        readings.push((entry, reading));
+    }
+    if readings.is_empty() && !wanted.is_empty() {
+        return Err(format!("nothing that {target} publishes has {wanted} in its name or labels").into());
+    }
+    let info = viewer.info().map_err(told)?;
+    if matches.get_flag("json") {
+        let mut object = list::json_of(&viewer.path().to_string_lossy(), &info);
+        let entries =
+            readings.iter().map(|(entry, reading)| json_of(entry, reading)).collect::<Result<_, _>>()?;
+        object["entries"] = Value::Array(entries);
+        print(&format!("{object:#}\n"))?;
+        return Ok(0);
+    }
+    let mut text =
+        format!("{} ({}, process {}, {})\n", info.name, info.program, info.pid, list::state(&info));
+    let mut rows = Vec::new();
+    for (entry, reading) in &readings {
+        rows.push(row(entry, reading)?);
+    }
+    let mut headings = vec!["ENTRY".to_owned(), "COUNT".to_owned()];
+    headings.extend(RANKS.map(|(_, name)| name.to_owned()));
+    text += &table(&headings, &rows, &[0], Form::Text);
+    print(&text)?;
+    Ok(0)
+}
+
+/// Name and labels as Prometheus writes them, without quotes.
+fn title(entry: &SegmentEntry) -> String {
+    if entry.labels.is_empty() {
+        return entry.name.clone();
+    }
+    let labels: Vec<String> = entry.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("{}{{{}}}", entry.name, labels.join(","))
+}
+
+fn row(entry: &SegmentEntry, reading: &Reading) -> Result<Vec<String>, Failure> {
+    let mut row = vec![title(entry)];
+    match reading {
+        Reading::Counter(value) => {
+            row.push(count(*value, true));
+            row.extend(RANKS.map(|_| String::new()));
+        }
+        Reading::Histogram(snapshot) => {
+            row.push(count(snapshot.counts().total, true));
+            for (rank, _) in RANKS {
+                row.push(match snapshot.percentile(rank, ValueSelection::Midpoint) {
+                    Ok(found) => human(found.value, &entry.unit),
+                    Err(_) => "-".into(),
+                });
+            }
+        }
+    }
+    Ok(row)
+}
+
+fn json_of(entry: &SegmentEntry, reading: &Reading) -> Result<Value, Failure> {
+    let labels: Map<String, Value> =
+        entry.labels.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
+    let mut object = json!({
+        "name": entry.name,
+        "labels": labels,
+        "unit": entry.unit,
+        "help": entry.help,
+        "divisor": entry.divisor,
+        "created_unix_nanos": entry.created_unix_nanos,
+        "memory_bytes": entry.bytes,
+        "writer_pid": entry.writer,
+    });
+    match reading {
+        Reading::Counter(value) => {
+            object["kind"] = "counter".into();
+            object["value"] = (*value).into();
+        }
+        Reading::Histogram(snapshot) => {
+            object["kind"] = "histogram".into();
+            let mut text = String::new();
+            let written = snapshot.summary(ValueSelection::Midpoint).write(&mut text, "", Format::Json);
+            let summary = written.ok().and_then(|()| serde_json::from_str(&text).ok());
+            object["summary"] = summary.ok_or("a summary cannot be written")?;
+            for (rank, name) in RANKS {
+                let found = snapshot.percentile(rank, ValueSelection::Midpoint).ok();
+                object[name] = found.map_or(Value::Null, |found| found.value.into());
+            }
+        }
+    }
+    Ok(object)
+}
+
+/// A value for people: times in the unit that gives it one to three digits before the point.
+fn human(value: u64, unit: &str) -> String {
+    const TIMES: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+    let name = match unit {
+        "nanoseconds" => "ns",
+        "microseconds" | "µs" => "us",
+        "milliseconds" => "ms",
+        "seconds" => "s",
+        unit => unit,
+    };
+    let Some((_, factor)) = TIMES.iter().find(|(time, _)| *time == name) else {
+        return match unit {
+            "" => count(value, true),
+            unit => format!("{} {unit}", count(value, true)),
+        };
+    };
+    let nanos = value as f64 * factor;
+    let (unit, by) = TIMES.iter().rev().find(|(_, by)| nanos >= *by).unwrap_or(&TIMES[0]);
+    let scaled = nanos / by;
+    let decimals = if *unit == "ns" || scaled >= 100.0 {
+        0
+    } else if scaled >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{} {unit}", number(scaled, decimals, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_for_people() {
+        for (value, unit, text) in [
+            (0, "ns", "0 ns"),
+            (999, "ns", "999 ns"),
+            (3_290_000, "ns", "3.29 ms"),
+            (3_290, "microseconds", "3.29 ms"),
+            (45_600, "ns", "45.6 us"),
+            (7_200_000_000_000, "ns", "7,200 s"),
+            (1234, "", "1,234"),
+            (1234, "bytes", "1,234 bytes"),
+        ] {
+            assert_eq!(human(value, unit), text);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! `picollo list` and `picollo show`, of a segment of this process.
+#![cfg(target_os = "linux")]
+#![allow(missing_docs)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use picollo_core::{Metric, Options};
+use picollo_native::{Segment, SegmentOptions};
+
+/// A directory of its own in memory.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        Place(format!("/dev/shm/picollo-cli-{name}-{}", std::process::id()).into())
+    }
+
+    fn segment(&self, name: &str) -> Segment {
+        let directory = self.0.to_str().unwrap();
+        Segment::create(&SegmentOptions { name, directory, max_bytes: 6 << 20, ..SegmentOptions::default() })
+            .unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn picollo(directory: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_picollo"));
+    command.args(arguments).env("PICOLLO_DIR", directory).output().unwrap()
+}
+
+fn text(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn who_publishes_and_what() {
+    let place = Place::new("what");
+    let segment = place.segment("checkout");
+    for (route, value) in [("/pay", 3_290_000), ("/list", 45_600)] {
+        let labels = [("route", route)];
+        let metric = Metric { name: "request", unit: "ns", labels: &labels, ..Metric::default() };
+        segment.histogram(&metric, &Options::default()).unwrap().record_n(value, 1234);
+    }
+    segment.counter(&Metric { name: "requests", ..Metric::default() }).unwrap().add(2468);
+
+    let (listed, errors) = text(&picollo(&place.0, &["list"]));
+    let fields: Vec<&str> = listed.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!((fields[0], *fields.last().unwrap(), errors.as_str()), ("checkout", "live", ""), "{listed}");
+    let json: serde_json::Value =
+        serde_json::from_slice(&picollo(&place.0, &["list", "--json"]).stdout).unwrap();
+    assert_eq!((&json[0]["name"], &json[0]["pid"]), (&"checkout".into(), &std::process::id().into()));
+    assert_eq!((&json[0]["entries"], &json[0]["live"]), (&3.into(), &true.into()));
+
+    let pid = std::process::id().to_string();
+    for target in ["checkout", &pid, segment.path().to_str().unwrap()] {
+        let (shown, errors) = text(&picollo(&place.0, &["show", target]));
+        assert_eq!(errors, "");
+        let line = |name: &str| {
+            shown.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{shown}"))
+        };
+        // The middle of the bucket, within 1 %.
+        assert!(
+            line("request{route=/pay}").contains("1,234") && line("request{route=/pay}").contains(" ms"),
+            "{shown}"
+        );
+        assert!(
+            line("request{route=/list}").contains(" us") && line("requests").contains("2,468"),
+            "{shown}"
+        );
+    }
+    let shown = picollo(&place.0, &["show", "checkout", "--match", "route=/pay", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let entries = json["entries"].as_array().unwrap();
+    assert_eq!((entries.len(), &entries[0]["labels"]["route"]), (1, &"/pay".into()));
+    assert_eq!(entries[0]["summary"]["total_count"], 1234, "{json}");
+    let p99 = entries[0]["p99"].as_u64().unwrap();
+    assert!(p99.abs_diff(3_290_000) <= 32_900, "{p99}");
+}
+
+#[test]
+fn what_cannot_be_shown_is_told_in_one_line() {
+    let place = Place::new("told");
+    let (listed, _) = text(&picollo(&place.0, &["list"]));
+    assert_eq!(listed, "nobody publishes here\n");
+    let segment = place.segment("x");
+    segment.histogram(&Metric { name: "a", ..Metric::default() }, &Options::default()).unwrap();
+    let broken = place.0.join("broken.1.2");
+    std::fs::write(&broken, [0; 5000]).unwrap();
+    let output = picollo(&place.0, &["list"]);
+    let (listed, errors) = text(&output);
+    assert!(output.status.code() == Some(1) && listed.lines().count() == 2, "{listed}");
+    assert!(errors.contains("broken.1.2: is no segment") && errors.lines().count() == 1, "{errors}");
+    for (arguments, why) in [
+        (&["show", "nobody"][..], "no segment of nobody"),
+        (&["show", broken.to_str().unwrap()], "is no segment"),
+        (&["show", "/dev/null"], "no regular file"),
+        (&["show", "x", "--match", "zzz"], "has zzz in its name"),
+        (&["list", "--directory", "/dev/shm/not-there"], "No such file"),
+    ] {
+        let output = picollo(&place.0, arguments);
+        let (shown, errors) = text(&output);
+        assert_eq!((output.status.code(), shown.as_str()), (Some(1), ""), "{arguments:?}");
+        assert!(errors.contains(why) && errors.lines().count() == 1, "{errors}");
+    }
+}

@@ -1,0 +1,251 @@
+//! Segments: publishing histograms and counters for others to read while the program runs.
+//!
+//! A segment is a file in memory, of this user alone. Whatever is recorded into a histogram in it can be read from outside (see
+//! picollo_viewer_open, and the command picollo), also after a crash. Recording takes what it takes elsewhere. Linux only.
+//!
+//!     picollo_segment *segment;
+//!     picollo_histogram *latency;
+//!     picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+//!     metric.name = "request";
+//!     metric.unit = "ns";
+//!     if (picollo_segment_create(NULL, &segment, &error) != PICOLLO_OK) puts(error.message), exit(1);
+//!     if (picollo_segment_histogram(segment, &metric, NULL, &latency, &error) != PICOLLO_OK) puts(error.message), exit(1);
+//!     picollo_histogram_record(latency, 1234);
+//!
+//! Where it lies: in the directory that the options name, or PICOLLO_DIR, otherwise $RUNTIME_DIRECTORY/picollo,
+//! $XDG_RUNTIME_DIR/picollo or /dev/shm/picollo-UID. The file is removed at an orderly end of the process that made it, unless
+//! that has forked since or others have it.
+//!
+//! Forked children write into the segments that they inherit; others attach. What is asked for by the same name and labels is the
+//! same. Segments are mapped as long as the process lives, so that things may be freed in any order.
+
+use core::ffi::c_char;
+use std::path::Path;
+
+use picollo_core::Metric;
+use picollo_native::{Segment, SegmentOptions};
+
+use crate::argument::{input, output, text};
+use crate::event::picollo_error;
+use crate::failure::{Failure, Outcome};
+use crate::guard::{guard, guard_uncancelled, guard_void};
+use crate::handles::{picollo_histogram, picollo_metric_counter, picollo_segment};
+use crate::histogram::into_handle;
+use crate::histogram_options::{picollo_histogram_options, read_options};
+use crate::memory;
+use crate::options;
+use crate::registry::{picollo_metric_options, with_metric};
+use crate::status::picollo_status;
+use crate::text::write_text;
+
+/// Leave the file where it is at an orderly end.
+pub const PICOLLO_SEGMENT_KEEP: u32 = 1 << 0;
+/// Also in a directory that is not in memory: records may then wait for the disk.
+pub const PICOLLO_SEGMENT_ON_DISK: u32 = 1 << 1;
+
+/// What a segment is to be. Begin with PICOLLO_SEGMENT_OPTIONS_INIT. Strings are NUL-terminated UTF-8, and copied.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_segment_options {
+    /// sizeof(picollo_segment_options).
+    pub struct_size: u32,
+    /// PICOLLO_SEGMENT_... or 0.
+    pub flags: u32,
+    /// The most that the file may come to take; 0: 128 MiB. Address space from the beginning, memory as histograms are made.
+    pub max_bytes: u64,
+    /// 1 to 64 letters, digits, _ and -. NULL: as the program.
+    pub name: *const c_char,
+    /// Where it goes; made if it is not there. NULL: as at the head of this section.
+    pub directory: *const c_char,
+}
+
+// SAFETY: numbers and two pointers, which are valid for any bits, in naturally aligned order without padding (asserted in
+// layout.rs), the size first.
+unsafe impl options::Options for picollo_segment_options {
+    const FIRST_SIZE: usize = 16 + 2 * size_of::<*const u8>();
+}
+
+/// The segment behind a handle.
+///
+/// # Safety
+/// If not NULL, `segment` must be a handle that is not freed meanwhile.
+unsafe fn read<'a>(segment: *const picollo_segment) -> Outcome<&'a Segment> {
+    // SAFETY: a handle leads to this; the rest is passed on.
+    unsafe { input(segment.cast()) }
+}
+
+/// Makes a segment of this process. Segments of the same name that nobody has any more are removed.
+///
+/// Requires: options is NULL, for all defaults, or leads to options with struct_size set; error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT for a name that is none, one that this
+///   process has already, a size that cannot be; PICOLLO_ERR_PERMISSION where the directory is not this user's alone;
+///   PICOLLO_ERR_UNSUPPORTED where it is not in memory, for unknown flags and fields, and elsewhere than on Linux;
+///   PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS. error says what to do.
+/// Ownership: *out is the caller's, for picollo_segment_free.
+/// Threads: any thread.
+/// Cost: some ten system calls.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_create(
+    options: *const picollo_segment_options,
+    out: *mut *mut picollo_segment,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on.
+        let (out, asked) = unsafe { (output(out)?, options::read(options)?) };
+        let mut given = SegmentOptions::default();
+        if let Some(asked) = asked {
+            if asked.flags & !(PICOLLO_SEGMENT_KEEP | PICOLLO_SEGMENT_ON_DISK) != 0 {
+                return Err(Failure::UNSUPPORTED.into());
+            }
+            given = SegmentOptions {
+                // SAFETY: the caller's promises, passed on.
+                name: unsafe { text(asked.name)? },
+                // SAFETY: as above.
+                directory: unsafe { text(asked.directory)? },
+                max_bytes: asked.max_bytes,
+                keep: asked.flags & PICOLLO_SEGMENT_KEEP != 0,
+                on_disk: asked.flags & PICOLLO_SEGMENT_ON_DISK != 0,
+            };
+        }
+        out.set(memory::create(Segment::create(&given)?)?.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Opens a segment that another process has made, to write into.
+///
+/// Requires: path is NULL, for that of the environment variable PICOLLO_SEGMENT, or a NUL-terminated path; error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_INVALID_ARGUMENT without a path; PICOLLO_ERR_PERMISSION for
+///   what is not this user's alone; PICOLLO_ERR_CORRUPT and PICOLLO_ERR_INCOMPATIBLE for what is no segment, or none that this
+///   build can use; PICOLLO_ERR_BUSY while it is being removed; PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS;
+///   PICOLLO_ERR_UNSUPPORTED elsewhere than on Linux.
+/// Ownership: *out is the caller's, for picollo_segment_free.
+/// Threads: any thread.
+/// Cost: some ten system calls.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_attach(
+    path: *const c_char,
+    out: *mut *mut picollo_segment,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on.
+        let (path, out) = unsafe { (text(path)?, output(out)?) };
+        out.set(memory::create(Segment::attach(Path::new(path))?)?.as_ptr().cast());
+        Ok(())
+    })
+}
+
+/// Frees the handle of a segment. What is in it stays, and so do the histograms and counters that it gave out. NULL is allowed
+/// and does nothing.
+///
+/// Threads: any thread, once.
+/// Cost: frees its memory.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_free(segment: *mut picollo_segment) {
+    // SAFETY: from one of the above, and given up by the caller.
+    guard_void(|| unsafe { memory::destroy(segment.cast::<Segment>()) });
+}
+
+/// Tells the path of a segment, for picollo_segment_attach in other processes.
+///
+/// Requires: buffer has capacity bytes.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (segment, out_length, and buffer with a capacity
+///   above 0).
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_path(
+    segment: *const picollo_segment,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let path = read(segment)?.path();
+            write_text(buffer, capacity, out_length, &|out| write!(out, "{}", path.display()))
+        }
+    })
+}
+
+/// The histogram of this name and these labels in a segment: the one that there is, or a new one, without live reset.
+///
+/// Interlocked histograms (the default) are any thread's and process's. One in single-writer mode is the thread's that made it.
+///
+/// Requires: options is NULL, or as for picollo_histogram_create: dense, interlocked or single-writer, with 64 bits. What says
+///   nothing about values means 1 % from 1 to 3600000000000, an hour in nanoseconds. Of the metric, max_buckets and the flags
+///   PICOLLO_METRIC_NATIVE and _SINCE_RESET mean nothing; error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (segment, metric, out, and with a length above 0 labels);
+///   PICOLLO_ERR_INVALID_ARGUMENT for options, names and labels that cannot be;
+///   PICOLLO_ERR_INCOMPATIBLE where there is one of that name with another layout or mode, or another thread's;
+///   PICOLLO_ERR_UNSUPPORTED for what cannot lie in a segment, saying what to use; PICOLLO_ERR_OUT_OF_MEMORY where something is
+///   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS.
+/// Ownership: *out is the caller's, for picollo_histogram_free, which does nothing to it. picollo_histogram_reset is
+///   PICOLLO_ERR_UNSUPPORTED.
+/// Threads: any thread, also in forked children.
+/// Cost: some ten system calls; takes the memory of the histogram.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_histogram(
+    segment: *const picollo_segment,
+    metric: *const picollo_metric_options,
+    options: *const picollo_histogram_options,
+    out: *mut *mut picollo_histogram,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on; that one thread records in single-writer mode is asked of the callers of all
+        // that record.
+        unsafe {
+            let (segment, out, options) = (read(segment)?, output(out)?, read_options(options)?);
+            let histogram = explained(metric, |metric| segment.histogram_unguarded(metric, &options))?;
+            out.set(into_handle(histogram));
+        }
+        Ok(())
+    })
+}
+
+/// The counter of this name and these labels in a segment: the one that there is, or a new one at zero.
+///
+/// Requires: as picollo_segment_histogram.
+/// Returns: as picollo_segment_histogram.
+/// Ownership: *out is the caller's, for picollo_metric_counter_free.
+/// Threads: any thread, also in forked children.
+/// Cost: as picollo_segment_histogram.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_counter(
+    segment: *const picollo_segment,
+    metric: *const picollo_metric_options,
+    out: *mut *mut picollo_metric_counter,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let (segment, out) = (read(segment)?, output(out)?);
+            let counter = explained(metric, |metric| segment.counter(metric))?;
+            out.set(counter.into_raw().as_ptr().cast());
+        }
+        Ok(())
+    })
+}
+
+/// Hands out what the caller says about a metric to what explains its failures.
+///
+/// # Safety
+/// As for [`with_metric`].
+unsafe fn explained<T>(
+    metric: *const picollo_metric_options,
+    use_it: impl FnOnce(&Metric) -> Result<T, picollo_error>,
+) -> Result<T, picollo_error> {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { with_metric(metric, |metric| Ok(use_it(metric))) }?
+}

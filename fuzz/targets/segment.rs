@@ -1,0 +1,117 @@
+//! Segments: a reader comes to an answer or an error, whatever is in the file, and whatever becomes of it between two looks.
+//!
+//! Input: patches of eight bytes of a segment that is otherwise right: which part, where in it, and four bytes for there. Every other
+//! one is applied after the segment was opened. A part that there is not makes the file longer or shorter.
+#![no_main]
+
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+use picollo_core::{Metric, Options, Since, ValueSelection};
+use picollo_native::{Segment, SegmentKind, SegmentOptions, Viewer};
+
+/// Where parts begin that are worth a change: header, directory, counter, histograms.
+const DIRECTORY: u64 = 4096;
+const OBJECTS: u64 = DIRECTORY + 4096 * 1024;
+
+struct Setting {
+    path: PathBuf,
+    file: std::fs::File,
+    original: Vec<u8>,
+}
+
+fn setting() -> &'static Setting {
+    static SETTING: OnceLock<Setting> = OnceLock::new();
+    SETTING.get_or_init(|| {
+        let directory = format!("/dev/shm/picollo-fuzz-{}", std::process::id());
+        let options =
+            SegmentOptions { name: "fuzz", directory: &directory, max_bytes: 6 << 20, ..Default::default() };
+        let segment = Segment::create(&options).unwrap();
+        let metric =
+            |name| Metric { name, unit: "ns", labels: &[("a", "b"), ("c", "d")], ..Metric::default() };
+        segment.counter(&metric("c")).unwrap().add(9);
+        let coarse = Options { relative_error: 0.1, max_trackable: 1 << 20, ..Options::default() };
+        segment.histogram(&metric("x"), &coarse).unwrap().record_n(1000, 7);
+        segment.histogram(&Metric { name: "y", ..Metric::default() }, &coarse).unwrap().record(1);
+        // A copy, which nobody has mapped, so that it may become shorter. What is mapped is removed at the end.
+        let path = PathBuf::from(format!("/dev/shm/picollo-fuzz-copy-{}", std::process::id()));
+        let original = std::fs::read(segment.path()).unwrap();
+        let file = std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        // Of holes where the original has some: what is there has to be freed when the file becomes shorter.
+        file.set_len(original.len() as u64).unwrap();
+        write_parts(&file, &original);
+        std::fs::remove_dir_all(&directory).unwrap();
+        Setting { path, file, original }
+    })
+}
+
+/// All that is not zero.
+fn write_parts(file: &std::fs::File, original: &[u8]) {
+    let objects = OBJECTS as usize;
+    file.write_all_at(&original[..8192], 0).unwrap();
+    file.write_all_at(&original[objects..objects + 16384], OBJECTS).unwrap();
+}
+
+fn apply(setting: &Setting, patches: &[[u8; 8]], undo: &mut Vec<u64>) {
+    for patch in patches {
+        let at = u64::from(u16::from_le_bytes([patch[1], patch[2]]));
+        let place = match patch[0] % 6 {
+            0 => at % 336,
+            1 | 2 => DIRECTORY + at % 3072,
+            3 => OBJECTS + at % 128,
+            4 => OBJECTS + 4096 + at % 4096,
+            _ => {
+                let length = setting.original.len() as u64;
+                let _ = setting.file.set_len((at * 128).min(length + 1));
+                continue;
+            }
+        };
+        let _ = setting.file.write_all_at(&patch[4..], place);
+        undo.push(place);
+    }
+}
+
+fn read(path: &std::path::Path, between: impl FnOnce()) -> Result<(), picollo_native::Error> {
+    let mut viewer = Viewer::open(path)?;
+    between();
+    for index in 0..viewer.length() {
+        match viewer.entry(index)?.kind {
+            SegmentKind::Counter => drop(viewer.counter(index)),
+            SegmentKind::Histogram => {
+                let Ok(mut snapshot) = viewer.snapshot(index) else { continue };
+                let counts = snapshot.counts();
+                let total: u128 = snapshot.recorded_buckets().map(|bucket| u128::from(bucket.count)).sum();
+                assert_eq!(u128::from(counts.total), total.min(u128::from(u64::MAX)));
+                let _ = snapshot.summary(ValueSelection::Midpoint);
+                let _ = viewer.update(index, &mut snapshot, Since::PreviousUpdate);
+            }
+        }
+    }
+    viewer.info()?;
+    viewer.refresh()
+}
+
+fuzz_target!(|patches: &[u8]| {
+    let setting = setting();
+    let (patches, _) = patches.as_chunks::<8>();
+    let (before, after) = patches.split_at(patches.len().div_ceil(2));
+    let mut undo = Vec::new();
+    let mut undo_later = Vec::new();
+    apply(setting, before, &mut undo);
+    if let Err(error) = read(&setting.path, || apply(setting, after, &mut undo_later)) {
+        let why = error.message().strip_prefix(setting.path.to_str().unwrap());
+        assert!(why.is_some_and(|why| why.starts_with(": ")), "{error} does not name the file");
+    }
+    setting.file.set_len(setting.original.len() as u64).unwrap();
+    // What was cut off is a hole now.
+    let is_cut = patches.iter().any(|patch| patch[0] % 6 == 5);
+    if is_cut {
+        write_parts(&setting.file, &setting.original);
+    }
+    for place in undo.into_iter().chain(undo_later) {
+        let place = place as usize;
+        setting.file.write_all_at(&setting.original[place..place + 4], place as u64).unwrap();
+    }
+});

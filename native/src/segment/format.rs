@@ -1,0 +1,291 @@
+//! What a segment looks like: docs/segments.md says it for those who write readers of their own.
+//!
+//! A header, a directory of entries of one size, and behind it, at multiples of [`PAGE`], what the entries are of. All places are offsets
+//! from the beginning of the file, all numbers are in the order of the machine that made it.
+
+use core::sync::atomic::{AtomicU32, AtomicU64};
+use std::borrow::ToOwned;
+use std::string::String;
+use std::vec::Vec;
+
+pub(crate) const MAGIC: [u8; 8] = *b"PicoSegm";
+pub(crate) const IMAGE_VERSION: u32 = 1;
+pub(crate) const BYTE_ORDER: u32 = 0x0102_0304;
+pub(crate) const WORD_BYTES: u32 = size_of::<usize>() as u32;
+/// What objects are aligned to, so that none shares a page with another: of 4096 bytes also where pages are larger.
+pub(crate) const PAGE: u64 = 4096;
+pub(crate) const HEADER_SIZE: u32 = 4096;
+pub(crate) const ENTRY_SIZE: u32 = 1024;
+/// How many entries a segment made by this build may have.
+pub(crate) const MAX_ENTRIES: u32 = 4096;
+/// How many a reader takes from a segment at most.
+pub(crate) const MOST_ENTRIES: u32 = 16_384;
+/// The largest object, for writers and readers.
+pub(crate) const MOST_OBJECT: u64 = 64 << 20;
+/// The largest segment.
+pub(crate) const MOST_CAPACITY: u64 = if size_of::<usize>() < 8 { 1 << 30 } else { 1 << 40 };
+/// Room for a counter: the word, on a line of its own, and what writers keep beside it.
+pub(crate) const COUNTER_SIZE: u64 = 128;
+/// Bytes of text in an entry.
+pub(crate) const TEXT: usize = 948;
+/// How many labels there may be.
+pub(crate) const MOST_LABELS: usize = 32;
+
+/// Bytes of the file that are locked (open file description locks): who lives, and who makes entries.
+pub(crate) const LIFE_BYTE: i64 = 0;
+pub(crate) const DIRECTORY_BYTE: i64 = 1;
+
+/// The beginning of the file; the rest of [`HEADER_SIZE`] is zero.
+#[repr(C)]
+pub(crate) struct Header {
+    pub(crate) magic: [u8; 8],
+    pub(crate) image_version: u32,
+    pub(crate) byte_order: u32,
+    pub(crate) word_bytes: u32,
+    pub(crate) header_size: u32,
+    pub(crate) entry_size: u32,
+    pub(crate) max_entries: u32,
+    /// Bytes of the file.
+    pub(crate) capacity: u64,
+    pub(crate) identity: [u64; 2],
+    /// Where the next object goes.
+    pub(crate) used: AtomicU64,
+    /// Entries that were begun.
+    pub(crate) entries: AtomicU32,
+    /// Entries that were refused, since the directory or the file is full.
+    pub(crate) refused: AtomicU32,
+    /// Of the process that made it, as it sees itself; and when that began, in ticks since the machine did.
+    pub(crate) pid: u32,
+    pub(crate) reserved: u32,
+    pub(crate) start_time: u64,
+    pub(crate) created_unix_nanos: u64,
+    pub(crate) boot_id: [u8; 40],
+    pub(crate) name: [u8; 72],
+    pub(crate) program: [u8; 128],
+}
+
+const _: () = assert!(size_of::<Header>() == 336 && core::mem::offset_of!(Header, used) == 56);
+
+/// States of an entry, which go up only.
+pub(crate) mod state {
+    /// Nothing yet.
+    pub(crate) const EMPTY: u32 = 0;
+    /// Somebody is at it, who holds the lock; or was, and died.
+    pub(crate) const BUILDING: u32 = 1;
+    /// There to stay, and all of it written before.
+    pub(crate) const PUBLISHED: u32 = 2;
+    /// Found half built.
+    pub(crate) const FREED: u32 = 3;
+}
+
+/// What an entry is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum SegmentKind {
+    /// A histogram.
+    Histogram = 1,
+    /// A number that only grows.
+    Counter = 2,
+}
+
+/// Modes as images have them, of histograms.
+pub(crate) mod mode {
+    pub(crate) const INTERLOCKED: u32 = 0;
+    pub(crate) const SINGLE_WRITER: u32 = 1;
+}
+
+/// An entry of the directory.
+#[repr(C)]
+pub(crate) struct Slot {
+    pub(crate) state: AtomicU32,
+    pub(crate) body: Body,
+}
+
+/// What of an entry never changes once it is published.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Body {
+    pub(crate) kind: u32,
+    pub(crate) reserved: u32,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    pub(crate) divisor: f64,
+    pub(crate) created_unix_nanos: u64,
+    /// Of a histogram: [`mode`].
+    pub(crate) mode: u32,
+    /// Whose histogram of one writer it is: process, its start, thread.
+    pub(crate) owner_pid: u32,
+    pub(crate) owner_start_time: u64,
+    pub(crate) owner_thread: u32,
+    /// Lengths of the texts, which are one behind the other: name, unit, help, labels.
+    pub(crate) name: u16,
+    pub(crate) unit: u16,
+    pub(crate) help: u16,
+    pub(crate) labels: u16,
+    pub(crate) text: [u8; TEXT],
+}
+
+const _: () = assert!(size_of::<Slot>() == ENTRY_SIZE as usize && core::mem::offset_of!(Slot, body) == 8);
+
+/// Where the directory ends and objects begin.
+pub(crate) const fn directory_end(max_entries: u32) -> u64 {
+    (HEADER_SIZE as u64 + max_entries as u64 * ENTRY_SIZE as u64).next_multiple_of(PAGE)
+}
+
+/// What an entry is known as.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) name: String,
+    pub(crate) unit: String,
+    pub(crate) help: String,
+    /// In the order of their names, which differ.
+    pub(crate) labels: Vec<(String, String)>,
+}
+
+/// The texts of an entry, one behind the other, and how long each is; `None` where there is no room for them.
+pub(crate) fn pack(names: &Names) -> Option<([u16; 4], Vec<u8>)> {
+    let mut labels = Vec::new();
+    for (name, value) in &names.labels {
+        for text in [name, value] {
+            labels.extend_from_slice(&u16::try_from(text.len()).ok()?.to_ne_bytes());
+            labels.extend_from_slice(text.as_bytes());
+        }
+    }
+    let texts = [names.name.as_bytes(), names.unit.as_bytes(), names.help.as_bytes(), &labels];
+    let text = texts.concat();
+    if text.len() > TEXT {
+        return None;
+    }
+    Some((texts.map(|text| text.len() as u16), text))
+}
+
+/// The texts of an entry, or what is wrong with them.
+pub(crate) fn unpack(body: &Body) -> Result<Names, &'static str> {
+    let mut rest = &body.text[..];
+    let mut next = |length: u16| {
+        let (text, behind) =
+            rest.split_at_checked(length.into()).ok_or("its texts are longer than an entry")?;
+        rest = behind;
+        Ok::<_, &'static str>(text)
+    };
+    let [name, unit, help] = [next(body.name)?, next(body.unit)?, next(body.help)?];
+    let mut packed = next(body.labels)?;
+    let mut labels = Vec::new();
+    while !packed.is_empty() {
+        let mut next = || {
+            let (length, behind) = packed.split_first_chunk().ok_or("its labels are cut off")?;
+            let (text, behind) = behind
+                .split_at_checked(u16::from_ne_bytes(*length).into())
+                .ok_or("its labels are cut off")?;
+            packed = behind;
+            utf8(text)
+        };
+        if labels.len() == MOST_LABELS {
+            return Err("it has too many labels");
+        }
+        labels.push((next()?, next()?));
+    }
+    if name.is_empty() {
+        return Err("it has no name");
+    }
+    Ok(Names { name: utf8(name)?, unit: utf8(unit)?, help: utf8(help)?, labels })
+}
+
+fn utf8(text: &[u8]) -> Result<String, &'static str> {
+    Ok(quiet(str::from_utf8(text).map_err(|_| "its texts are not UTF-8")?))
+}
+
+/// Text without what would act on a terminal, or turn the direction of writing.
+pub(crate) fn quiet(text: &str) -> String {
+    text.chars().map(|one| if is_loud(one) { char::REPLACEMENT_CHARACTER } else { one }).collect()
+}
+
+/// Control characters, and those that are not seen but turn or join what is.
+pub(crate) fn is_loud(one: char) -> bool {
+    one.is_control()
+        || matches!(one as u32, 0xad | 0x61c | 0x180e | 0x200b..=0x200f | 0x2028..=0x202e | 0x2060..=0x206f
+            | 0xfeff | 0xfff9..=0xfffb | 0xe0000..=0xe0fff)
+}
+
+/// The text of a field that ends at the first zero.
+pub(crate) fn field(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    quiet(&String::from_utf8_lossy(&bytes[..end]))
+}
+
+/// Fills a field, cut at a character, always with a zero at the end.
+pub(crate) fn fill(bytes: &mut [u8], text: &str) {
+    let mut end = text.len().min(bytes.len() - 1);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    bytes[..end].copy_from_slice(&text.as_bytes()[..end]);
+}
+
+/// Whether a name may be that of a segment, and so of a file: letters, digits, `_` and `-`, up to 64 of them.
+pub(crate) fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+/// The name of a file, apart: segment, process, and when that began.
+pub(crate) fn file_name(name: &str) -> Option<(String, u32, u64)> {
+    let mut parts = name.split('.');
+    let (segment, pid, start) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() || !is_name(segment) {
+        return None;
+    }
+    Some((segment.to_owned(), pid.parse().ok()?, start.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn body(lengths: [u16; 4], text: &[u8]) -> Body {
+        // SAFETY: plain numbers, for which zeros are fine.
+        let mut body: Body = unsafe { core::mem::zeroed() };
+        [body.name, body.unit, body.help, body.labels] = lengths;
+        body.text[..text.len()].copy_from_slice(text);
+        body
+    }
+
+    proptest! {
+        #[test]
+        fn texts_come_back(
+            name in "[a-z]{1,20}", unit in "[a-z]{0,5}", help in "[ -~äö]{0,80}",
+            labels in proptest::collection::vec(("[a-z]{1,8}", "[ -~é]{0,30}"), 0..8),
+        ) {
+            let names = Names { name, unit, help, labels };
+            let (lengths, text) = pack(&names).unwrap();
+            prop_assert_eq!(unpack(&body(lengths, &text)), Ok(names));
+        }
+
+        #[test]
+        fn any_bytes_are_survived(lengths: [u16; 4], text in proptest::collection::vec(0u8.., 0..TEXT)) {
+            let _ = unpack(&body(lengths, &text));
+            let _ = unpack(&body(lengths.map(|length| length % 64), &text));
+        }
+    }
+
+    #[test]
+    fn too_much_text_is_refused() {
+        let names = |help: usize| Names { name: "x".into(), help: "h".repeat(help), ..Names::default() };
+        assert!(pack(&names(TEXT - 1)).is_some() && pack(&names(TEXT)).is_none());
+    }
+
+    #[test]
+    fn what_acts_on_terminals_is_not_shown() {
+        assert_eq!(quiet("a\u{1b}[1m\u{202e}é"), "a\u{fffd}[1m\u{fffd}é");
+    }
+
+    #[test]
+    fn names_of_files() {
+        assert_eq!(file_name("check-out.12.345"), Some(("check-out".into(), 12, 345)));
+        for other in ["", "a", "a.1", "a.1.2.3", ".a.1.2", "a.x.2", "a b.1.2", "a.1.-2"] {
+            assert_eq!(file_name(other), None, "{other}");
+        }
+        assert!(!is_name("") && !is_name("a/b") && !is_name(&"a".repeat(65)) && is_name("a_B-9"));
+    }
+}

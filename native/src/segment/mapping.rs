@@ -1,0 +1,270 @@
+//! A segment as a writer has it: mapped, and there as long as the process, so that what lies in it may be freed in any order.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::string::String;
+use std::sync::{Mutex, Once, PoisonError};
+use std::vec::Vec;
+
+use super::directory;
+use super::file::{self, Directory, Lock, shown};
+use super::format::{self, DIRECTORY_BYTE, Header, LIFE_BYTE, Slot};
+use crate::base::error::{Error, Result, Status};
+use crate::os::sys::{Errno, page_size};
+
+/// A mapped segment. It is never unmapped.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    base: NonNull<u8>,
+    pub(crate) capacity: u64,
+    pub(crate) max_entries: u32,
+    pub(crate) path: PathBuf,
+    /// Which file it is, whatever becomes of its name.
+    file: (u64, u64),
+    /// The description that is locked and mapped. Where the program closes all descriptors, it lives on in the mapping.
+    fd: i32,
+    /// The process that made it, and is to remove it.
+    maker: Option<u32>,
+    /// How often it had forked before.
+    forks: u64,
+}
+
+// SAFETY: what is changed in the mapping is atomic, or guarded by a lock on the file.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+/// All that this process has mapped.
+static MAPPED: Mutex<Vec<&'static Mapping>> = Mutex::new(Vec::new());
+/// How often this process has forked: since then there may be others who write, by the same description.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+/// Waits for a lock on the directory so often, a millisecond each, before it is called busy.
+const WAITS: u32 = 2000;
+
+impl Mapping {
+    /// Maps an open segment whose life is locked; `max_entries` and `capacity` are known to fit it.
+    pub(crate) fn map(
+        fd: OwnedFd,
+        path: PathBuf,
+        capacity: u64,
+        max_entries: u32,
+        is_maker: bool,
+    ) -> Result<&'static Mapping> {
+        let refuse = |errno| file::refused(&path, "cannot be mapped", errno);
+        let stat = file::stat(fd.as_raw_fd()).map_err(refuse)?;
+        let length = usize::try_from(capacity).map_err(|_| refuse(Errno(libc::ENOMEM)))?;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let base = unsafe {
+            libc::mmap(core::ptr::null_mut(), length, protection, libc::MAP_SHARED, fd.as_raw_fd(), 0)
+        };
+        let base = match NonNull::new(base.cast::<u8>()) {
+            Some(base) if base.as_ptr().cast() != libc::MAP_FAILED => base,
+            _ => return Err(refuse(Errno::last())),
+        };
+        watch_process();
+        let mapping = Mapping {
+            base,
+            capacity,
+            max_entries,
+            file: file::file_of(&stat),
+            maker: is_maker.then(std::process::id),
+            fd: fd.into_raw_fd(),
+            path,
+            forks: FORKS.load(Ordering::Relaxed),
+        };
+        let mapping: &'static Mapping = std::boxed::Box::leak(std::boxed::Box::new(mapping));
+        MAPPED.lock().unwrap_or_else(PoisonError::into_inner).push(mapping);
+        Ok(mapping)
+    }
+
+    /// What this process has mapped of a file already.
+    pub(crate) fn of_file(file: (u64, u64)) -> Option<&'static Mapping> {
+        let mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
+        mapped.iter().copied().find(|mapping| mapping.file == file)
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: the file begins with one, the first page of it is reserved, and the mapping stays. What changes of it is atomic.
+        unsafe { self.base.cast().as_ref() }
+    }
+
+    /// An entry below [`Mapping::max_entries`].
+    ///
+    /// Whoever has not found it published must hold the lock of the directory, and have reserved its page.
+    pub(crate) fn slot(&self, index: u32) -> NonNull<Slot> {
+        debug_assert!(index < self.max_entries);
+        let offset = format::HEADER_SIZE as usize + index as usize * format::ENTRY_SIZE as usize;
+        // SAFETY: inside of the mapping, which is longer than the directory.
+        unsafe { self.base.byte_add(offset).cast() }
+    }
+
+    /// The bytes of an object, which are known to lie inside of the file.
+    pub(crate) fn object(&self, offset: u64) -> NonNull<u8> {
+        debug_assert!(offset < self.capacity);
+        // SAFETY: inside of the mapping.
+        unsafe { self.base.add(offset as usize) }
+    }
+
+    /// Has pages at hand, where the kernel can do that, so that the first records do not wait for them one by one.
+    pub(crate) fn populate(&self, offset: u64, length: u64) {
+        const POPULATE_WRITE: i32 = 23;
+        let page = page_size() as u64;
+        let (start, end) =
+            (offset / page * page, (offset + length).next_multiple_of(page).min(self.capacity));
+        // SAFETY: pages of the mapping, which stay what they are.
+        unsafe { libc::madvise(self.object(start).as_ptr().cast(), (end - start) as usize, POPULATE_WRITE) };
+    }
+
+    /// Keeps all others, in this process and elsewhere, from making entries.
+    pub(crate) fn lock_directory(&self) -> Result<DirectoryLock> {
+        let fd = self.reopen()?;
+        for _ in 0..WAITS {
+            match file::lock(fd.as_raw_fd(), DIRECTORY_BYTE, Lock::Exclusive) {
+                Ok(()) => return Ok(DirectoryLock(fd)),
+                Err(Errno(libc::EAGAIN)) => std::thread::sleep(core::time::Duration::from_millis(1)),
+                Err(errno) => return Err(file::refused(&self.path, "cannot be locked", errno)),
+            }
+        }
+        let path = shown(&self.path);
+        Err(Error::new(
+            Status::Busy,
+            format_args!("{path}: another process has been making an entry for two seconds; is it stopped?"),
+        ))
+    }
+
+    /// Another open file description of the same file: locks of one description do not exclude each other.
+    fn reopen(&self) -> Result<OwnedFd> {
+        let own = std::format!("/proc/self/fd/{}", self.fd);
+        let refuse = |errno| file::refused(&self.path, "cannot be opened again", errno);
+        let by_path = file::open(&self.path, libc::O_RDWR);
+        let is_it =
+            |fd: &OwnedFd| file::stat(fd.as_raw_fd()).is_ok_and(|stat| file::file_of(&stat) == self.file);
+        if let Ok(fd) = by_path
+            && is_it(&fd)
+        {
+            return Ok(fd);
+        }
+        // The name is gone, or leads elsewhere. The descriptor, too, may be another one by now.
+        let name = std::ffi::CString::new(own).map_err(|_| refuse(Errno(libc::EINVAL)))?;
+        // SAFETY: the name is NUL-terminated.
+        let fd = unsafe { libc::open(name.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
+        if fd < 0 {
+            return Err(refuse(Errno::last()));
+        }
+        // SAFETY: just opened, and ours.
+        let fd = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(fd) };
+        if is_it(&fd) { Ok(fd) } else { Err(refuse(Errno(libc::ESTALE))) }
+    }
+
+    /// Removes the file, where this process made it and nobody else can be writing.
+    fn remove_at_exit(&self) {
+        if self.maker != Some(std::process::id()) || FORKS.load(Ordering::Relaxed) != self.forks {
+            return;
+        }
+        // The program may have closed the descriptor, and have another file under its number.
+        if file::stat(self.fd).is_ok_and(|stat| file::file_of(&stat) == self.file)
+            && let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name())
+            && let (Ok(directory), Some(name)) = (Directory::open(parent), name.to_str())
+        {
+            let _ = remove_if_dead(&directory, name, self.fd);
+        }
+    }
+}
+
+/// The lock of a directory, on a description of its own.
+pub(crate) struct DirectoryLock(OwnedFd);
+
+impl DirectoryLock {
+    pub(crate) fn fd(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+}
+
+impl Drop for DirectoryLock {
+    fn drop(&mut self) {
+        // In so many words: a child that was forked meanwhile has a descriptor of the same description, and would keep it locked.
+        let _ = file::lock(self.fd(), DIRECTORY_BYTE, Lock::None);
+    }
+}
+
+/// Removes a file that nobody but the description of `fd` holds; returns whether it did.
+pub(crate) fn remove_if_dead(
+    directory: &Directory,
+    name: &str,
+    fd: i32,
+) -> core::result::Result<bool, Errno> {
+    // Whoever attaches from now on finds it locked, and is refused.
+    match file::lock(fd, LIFE_BYTE, Lock::Exclusive) {
+        Err(Errno(libc::EAGAIN)) => return Ok(false),
+        answer => answer?,
+    }
+    let file = file::file_of(&file::stat(fd)?);
+    if directory.file_at(name) != Some(file) {
+        return Ok(false);
+    }
+    directory.unlink(name).map(|()| true)
+}
+
+/// Sees to it that the end of the process and its forks are noticed.
+fn watch_process() {
+    extern "C" fn at_exit() {
+        // Whoever holds it at the end of the process may not come to give it back.
+        let Ok(mapped) = MAPPED.try_lock() else { return };
+        mapped.iter().for_each(|mapping| mapping.remove_at_exit());
+    }
+    extern "C" fn at_fork() {
+        FORKS.fetch_add(1, Ordering::Relaxed);
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the functions stay where they are: a library with them is never unloaded.
+        unsafe {
+            libc::atexit(at_exit);
+            libc::pthread_atfork(None, Some(at_fork), None);
+        }
+    });
+}
+
+/// Opens a segment of a path to write into, and checks that it is one that this build can use.
+pub(crate) fn attach(path: &Path) -> Result<&'static Mapping> {
+    let refuse = |status, why: &str| Err(Error::new(status, format_args!("{}: {why}", shown(path))));
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return refuse(Status::InvalidArgument, "is no path of a segment");
+    };
+    let directory = directory::open(parent)?;
+    let fd = directory
+        .open_file(name, libc::O_RDWR)
+        .map_err(|errno| file::refused(path, "cannot be opened", errno))?;
+    let stat =
+        file::stat(fd.as_raw_fd()).map_err(|errno| file::refused(path, "cannot be examined", errno))?;
+    if stat.st_mode & libc::S_IFMT != libc::S_IFREG || stat.st_uid != directory::user() {
+        return refuse(Status::Permission, "is no regular file of this user");
+    }
+    if let Some(mapping) = Mapping::of_file(file::file_of(&stat)) {
+        return Ok(mapping);
+    }
+    match file::lock(fd.as_raw_fd(), LIFE_BYTE, Lock::Shared) {
+        Err(Errno(libc::EAGAIN)) => return refuse(Status::Busy, "is being removed"),
+        answer => answer.map_err(|errno| file::refused(path, "cannot be locked", errno))?,
+    }
+    // Removed between opening and locking.
+    if directory.file_at(name) != Some(file::file_of(&stat)) {
+        return refuse(Status::Busy, "is being removed");
+    }
+    let mut bytes = [0; size_of::<Header>()];
+    let read = file::read_at(fd.as_raw_fd(), &mut bytes, 0);
+    let read = read.map_err(|errno| file::refused(path, "cannot be read", errno))?;
+    let checked = super::check::Shape::of(&bytes[..read], stat.st_size as u64);
+    let shape =
+        checked.map_err(|(status, why)| Error::new(status, format_args!("{}: {why}", shown(path))))?;
+    Mapping::map(fd, path.into(), shape.capacity, shape.max_entries, false)
+}
+
+/// The name of a file of a segment.
+pub(crate) fn name_of(segment: &str) -> String {
+    std::format!("{segment}.{}.{}", std::process::id(), file::start_time("self"))
+}

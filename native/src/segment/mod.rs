@@ -1,0 +1,19 @@
+//! Segments: files in memory that a running program writes its histograms into, and others read from outside.
+//!
+//! docs/segments.md has the format.
+
+mod check;
+mod directory;
+mod file;
+mod format;
+mod given;
+mod housekeeping;
+mod limits;
+mod mapping;
+mod viewer;
+mod writer;
+
+pub use format::SegmentKind;
+pub use housekeeping::{Listed, find_segment, list_segments, list_segments_in, prune_segments};
+pub use viewer::{SegmentEntry, SegmentInfo, Viewer};
+pub use writer::{Segment, SegmentOptions};

@@ -1,0 +1,410 @@
+//! Segments as readers have them: by reading the file into memory of their own. Nothing in it is believed unseen.
+
+use core::mem::offset_of;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::string::String;
+use std::vec::Vec;
+
+use picollo_core::{Error as CoreError, SharedHistogram, Since, SingleWriterHistogram, Snapshot};
+
+use super::check::{self, Image, Shape, field, number};
+use super::directory;
+use super::file::{self, shown};
+use super::format::{self, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, SegmentKind, mode, state};
+use crate::base::error::{Error, Result, Status};
+use crate::os::sys::Errno;
+
+/// What a segment says of itself. Texts come without what would act on a terminal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SegmentInfo {
+    /// What it is called.
+    pub name: String,
+    /// The program that made it.
+    pub program: String,
+    /// The process that made it, as it saw itself; and when that began, in ticks since the machine did.
+    pub pid: u32,
+    /// See `pid`.
+    pub start_time: u64,
+    /// Which start of the machine that was.
+    pub boot_id: String,
+    /// When it was made, in nanoseconds since 1970.
+    pub created_unix_nanos: u64,
+    /// Who it is: for no two segments the same.
+    pub identity: [u64; 2],
+    /// Entries that can be read.
+    pub entries: usize,
+    /// How often an entry was refused because the segment was full.
+    pub refused: u64,
+    /// Bytes of memory that the file takes.
+    pub memory: u64,
+    /// Bytes that it may come to take.
+    pub capacity: u64,
+    /// Whether a process has it mapped; otherwise all of them ended, orderly or not.
+    pub is_live: bool,
+}
+
+/// What is published as one entry.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SegmentEntry {
+    /// Histogram or counter.
+    pub kind: SegmentKind,
+    /// What it is called.
+    pub name: String,
+    /// The unit of its values as recorded; may be empty.
+    pub unit: String,
+    /// What it means; may be empty.
+    pub help: String,
+    /// Names and values that tell entries of one name apart, by name.
+    pub labels: Vec<(String, String)>,
+    /// Values are to be divided by this where they are exported.
+    pub divisor: f64,
+    /// Since when there are counts, in nanoseconds since 1970.
+    pub created_unix_nanos: u64,
+    /// Bytes that it takes.
+    pub bytes: u64,
+    /// The process that alone writes it, if there is one.
+    pub writer: Option<u32>,
+}
+
+/// What is known of an entry besides.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    offset: u64,
+    size: u64,
+    mode: u32,
+}
+
+/// Reads a segment from outside: never writes to it, and survives whatever is in it, also while it changes.
+pub struct Viewer {
+    fd: OwnedFd,
+    path: PathBuf,
+    shape: Shape,
+    entries: Vec<(SegmentEntry, Place)>,
+    /// Entries of the directory that need not be looked at again, since they do not change any more.
+    seen: usize,
+    image: Image,
+}
+
+/// How many words are read at a time.
+const CHUNK: usize = 1024;
+/// How often a word is read that changes in its upper half.
+const RETRIES: usize = 64;
+
+impl Viewer {
+    /// Opens a segment, and reads its directory.
+    ///
+    /// `Permission` for what is neither this user's nor to be looked at by root; `Corrupt` and `Incompatible` for what is none, or
+    /// none of this version; `Unsupported` on file systems that may answer when they like; `Os`. Each names the file and the reason.
+    pub fn open(path: &Path) -> Result<Viewer> {
+        let refuse = |errno| match errno {
+            Errno(libc::ELOOP) => Error::new(
+                Status::Permission,
+                format_args!("{}: is a link; links are not followed", shown(path)),
+            ),
+            errno => file::refused(path, "cannot be opened", errno),
+        };
+        let fd = file::open(path, libc::O_RDONLY).map_err(refuse)?;
+        let mut viewer = Viewer {
+            fd,
+            path: path.into(),
+            shape: Shape { capacity: 0, max_entries: 0, entries: 0 },
+            entries: Vec::new(),
+            seen: 0,
+            image: Image::default(),
+        };
+        let stat = viewer.stat()?;
+        if stat.st_mode & libc::S_IFMT != libc::S_IFREG {
+            return Err(viewer.doubt((Status::Permission, "is no regular file")));
+        }
+        if stat.st_uid != directory::user() && directory::user() != 0 {
+            return Err(viewer.doubt((Status::Permission, "belongs to another user")));
+        }
+        if !file::file_system(viewer.fd.as_raw_fd()).is_ok_and(|kind| file::LOCAL.contains(&kind)) {
+            let why = "lies on a file system that may keep readers waiting; copy it to a local one";
+            return Err(viewer.doubt((Status::Unsupported, why)));
+        }
+        viewer.refresh()?;
+        Ok(viewer)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Looks for entries that have come since.
+    pub fn refresh(&mut self) -> Result<()> {
+        let header = self.header()?;
+        let shape = Shape::of(&header, self.stat()?.st_size as u64).map_err(|doubt| self.doubt(doubt))?;
+        if self.shape.capacity != 0
+            && (shape.capacity, shape.max_entries) != (self.shape.capacity, self.shape.max_entries)
+        {
+            return Err(self.doubt((Status::Corrupt, "has changed its size")));
+        }
+        self.shape = shape;
+        let mut all_final = true;
+        for index in self.seen..shape.entries as usize {
+            let mut bytes = [0; ENTRY_SIZE as usize];
+            self.read_entry(index, &mut bytes)?;
+            let is_final = match u32::from_ne_bytes(number(&bytes, 0)) {
+                state::PUBLISHED => {
+                    // What was written before it was published is there for who reads after having seen that.
+                    self.read_entry(index, &mut bytes)?;
+                    let entry = self.take(index, &bytes)?;
+                    // Where one before it is not final yet, all from there are looked at again.
+                    if !self.entries.iter().any(|(_, place)| place.offset == entry.1.offset) {
+                        self.entries.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+                        self.entries.push(entry);
+                    }
+                    true
+                }
+                state::FREED => true,
+                state::EMPTY | state::BUILDING => false,
+                _ => return Err(self.doubt((Status::Corrupt, "has an entry in a state that there is not"))),
+            };
+            all_final &= is_final;
+            if all_final {
+                self.seen = index + 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the segment says of itself, now.
+    pub fn info(&self) -> Result<SegmentInfo> {
+        let header = self.header()?;
+        let stat = self.stat()?;
+        Shape::of(&header, stat.st_size as u64).map_err(|doubt| self.doubt(doubt))?;
+        let text = |at: usize, length: usize| format::field(header.get(at..at + length).unwrap_or_default());
+        let live = file::is_locked(self.fd.as_raw_fd(), LIFE_BYTE);
+        Ok(SegmentInfo {
+            name: text(offset_of!(Header, name), 72),
+            program: text(offset_of!(Header, program), 128),
+            pid: field!(&header, u32, Header, pid),
+            start_time: field!(&header, u64, Header, start_time),
+            boot_id: text(offset_of!(Header, boot_id), 40),
+            created_unix_nanos: field!(&header, u64, Header, created_unix_nanos),
+            identity: [0, 8].map(|at| u64::from_ne_bytes(number(&header, offset_of!(Header, identity) + at))),
+            entries: self.entries.len(),
+            refused: field!(&header, u32, Header, refused).into(),
+            memory: (stat.st_blocks as u64).saturating_mul(512),
+            capacity: self.shape.capacity,
+            is_live: live.map_err(|errno| file::refused(&self.path, "cannot be asked for locks", errno))?,
+        })
+    }
+
+    /// The entries, in the order in which they came. Their positions stay what they are.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &SegmentEntry> {
+        self.entries.iter().map(|(entry, _)| entry)
+    }
+
+    /// How many entries there are.
+    pub fn length(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The entry at a position.
+    pub fn entry(&self, index: usize) -> Result<&SegmentEntry> {
+        self.at(index).map(|(entry, _)| entry)
+    }
+
+    /// What a counter is at.
+    pub fn counter(&self, index: usize) -> Result<u64> {
+        let (entry, place) = self.at(index)?;
+        if entry.kind != SegmentKind::Counter {
+            return Err(Error::new(Status::InvalidArgument, format_args!("{}: is no counter", entry.name)));
+        }
+        let mut word = [0];
+        self.read_words(place.offset, &mut word)?;
+        Ok(word[0])
+    }
+
+    /// The counts of a histogram, in a snapshot that can be [updated](Viewer::update).
+    pub fn snapshot(&mut self, index: usize) -> Result<std::boxed::Box<Snapshot>> {
+        let mut snapshot = None;
+        self.with_histogram(index, |histogram| {
+            let mut made = Snapshot::boxed(*histogram.layout())?;
+            histogram.update(&mut made, Since::Reset)?;
+            snapshot = Some(made);
+            Ok(())
+        })?;
+        let mut snapshot = snapshot.ok_or(Error::from(Status::Corrupt))?;
+        snapshot.set_timestamp_unix_nanos(crate::os::wall::unix_nanos());
+        Ok(snapshot)
+    }
+
+    /// Takes the counts of a histogram anew: see [`Snapshot::update`]. Deltas go on as long as it is the same histogram, also where
+    /// another viewer took the snapshot before.
+    pub fn update(&mut self, index: usize, snapshot: &mut Snapshot, since: Since) -> Result<()> {
+        self.with_histogram(index, |histogram| histogram.update(snapshot, since))?;
+        snapshot.set_timestamp_unix_nanos(crate::os::wall::unix_nanos());
+        Ok(())
+    }
+
+    /// Copies the image of a histogram, and hands it out.
+    fn with_histogram(
+        &mut self,
+        index: usize,
+        use_it: impl FnOnce(&SharedHistogram) -> core::result::Result<(), CoreError>,
+    ) -> Result<()> {
+        let (entry, place) = self.at(index)?;
+        let place = *place;
+        if entry.kind != SegmentKind::Histogram {
+            return Err(Error::new(Status::InvalidArgument, format_args!("{}: is no histogram", entry.name)));
+        }
+        let mut image = core::mem::take(&mut self.image);
+        let result = self.copy(index, &place, &mut image).and_then(|()| {
+            let words = image.words();
+            let memory = words.as_mut_ptr().cast::<u8>();
+            // SAFETY: the copy is ours, and so long; what is in it is checked by `attach`. Nobody records.
+            let histogram = unsafe { SharedHistogram::attach_unguarded(memory, place.size as usize) };
+            // SAFETY: as above.
+            let alone = unsafe { SingleWriterHistogram::attach(memory, place.size as usize) };
+            let histogram = histogram.map_err(|error| self.broken(index, error))?;
+            let expected = size_of::<picollo_core::Header>() as u64 + 8 * histogram.layout().length() as u64;
+            if alone.is_ok() != (place.mode == mode::SINGLE_WRITER)
+                || histogram.counter_bits() != 64
+                || expected.next_multiple_of(64) != place.size
+            {
+                return Err(self.broken(index, CoreError::Corrupt));
+            }
+            use_it(&histogram).map_err(|error| self.broken(index, error))
+        });
+        self.image = image;
+        result
+    }
+
+    /// Copies an image: the header with its tallies first, so that no wrap is told of before its cell shows it.
+    fn copy(&self, index: usize, place: &Place, image: &mut Image) -> Result<()> {
+        image.resize(place.size)?;
+        let words = image.words();
+        if words.len() * 8 != place.size as usize {
+            return Err(self.broken(index, CoreError::Corrupt));
+        }
+        for (chunk, words) in words.chunks_mut(CHUNK).enumerate() {
+            self.read_words(place.offset + (chunk * CHUNK * 8) as u64, words)?;
+        }
+        Ok(())
+    }
+
+    /// Copies words that others add to. Twice, since it is not said that the kernel copies a word in one step: one that was caught
+    /// between its halves has another upper half the next time.
+    fn read_words(&self, offset: u64, words: &mut [u64]) -> Result<()> {
+        let mut again = [0; CHUNK];
+        let again = &mut again[..words.len()];
+        self.read(offset, words)?;
+        self.read(offset, again)?;
+        for (at, (word, again)) in words.iter_mut().zip(again).enumerate() {
+            let (mut before, mut now) = (*word, *again);
+            for _ in 0..RETRIES {
+                if before >> 32 == now >> 32 {
+                    break;
+                }
+                before = now;
+                self.read(offset + 8 * at as u64, core::slice::from_mut(&mut now))?;
+            }
+            if before >> 32 != now >> 32 {
+                return Err(self.doubt((Status::Busy, "changes too fast to be read")));
+            }
+            *word = now;
+        }
+        Ok(())
+    }
+
+    fn read(&self, offset: u64, words: &mut [u64]) -> Result<()> {
+        // SAFETY: words are bytes, any of which are words.
+        let bytes =
+            unsafe { core::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), size_of_val(words)) };
+        self.read_bytes(offset, bytes)
+    }
+
+    fn read_entry(&self, index: usize, bytes: &mut [u8; ENTRY_SIZE as usize]) -> Result<()> {
+        self.read_bytes(u64::from(HEADER_SIZE) + index as u64 * u64::from(ENTRY_SIZE), bytes)
+    }
+
+    fn read_bytes(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        match file::read_at(self.fd.as_raw_fd(), bytes, offset) {
+            Ok(length) if length == bytes.len() => Ok(()),
+            Ok(_) => Err(self.doubt((Status::Corrupt, "is cut off"))),
+            Err(errno) => Err(file::refused(&self.path, "cannot be read", errno)),
+        }
+    }
+
+    /// As much of a header as there is.
+    fn header(&self) -> Result<Vec<u8>> {
+        let mut bytes = std::vec![0; size_of::<Header>()];
+        let read = file::read_at(self.fd.as_raw_fd(), &mut bytes, 0);
+        let length = read.map_err(|errno| file::refused(&self.path, "cannot be read", errno))?;
+        bytes.truncate(length);
+        Ok(bytes)
+    }
+
+    fn stat(&self) -> Result<libc::stat64> {
+        file::stat(self.fd.as_raw_fd())
+            .map_err(|errno| file::refused(&self.path, "cannot be examined", errno))
+    }
+
+    /// An entry as what it is.
+    fn take(&self, index: usize, bytes: &[u8; ENTRY_SIZE as usize]) -> Result<(SegmentEntry, Place)> {
+        let doubt = |why: &str| {
+            Error::new(
+                Status::Corrupt,
+                format_args!("{}: {}", shown(&self.path), check::of_entry(index, why)),
+            )
+        };
+        let body = check::body(bytes);
+        let kind = check::place(&body, &self.shape).map_err(doubt)?;
+        let Names { name, unit, help, labels } = format::unpack(&body).map_err(doubt)?;
+        let entry = SegmentEntry {
+            kind,
+            name,
+            unit,
+            help,
+            labels,
+            divisor: body.divisor,
+            created_unix_nanos: body.created_unix_nanos,
+            bytes: body.size,
+            writer: (body.mode == mode::SINGLE_WRITER).then_some(body.owner_pid),
+        };
+        Ok((entry, Place { offset: body.offset, size: body.size, mode: body.mode }))
+    }
+
+    fn at(&self, index: usize) -> Result<&(SegmentEntry, Place)> {
+        self.entries.get(index).ok_or_else(|| {
+            Error::new(
+                Status::InvalidArgument,
+                format_args!("{}: has {} entries", shown(&self.path), self.entries.len()),
+            )
+        })
+    }
+
+    fn doubt(&self, (status, why): check::Doubt) -> Error {
+        Error::new(status, format_args!("{}: {why}", shown(&self.path)))
+    }
+
+    /// What the core does not make of an image.
+    fn broken(&self, index: usize, error: CoreError) -> Error {
+        let (status, why) = match error {
+            CoreError::OutOfMemory => (Status::OutOfMemory, "finds no memory here"),
+            CoreError::Incompatible => {
+                (Status::Incompatible, "has another layout than before, or is of another version")
+            }
+            CoreError::Unsupported => {
+                (Status::Unsupported, "goes into no snapshot that was decoded, copied or made of a layout")
+            }
+            CoreError::Busy => (Status::Busy, "changes too fast to be read"),
+            _ => (Status::Corrupt, "is no histogram that can lie in a segment"),
+        };
+        Error::new(status, format_args!("{}: {}", shown(&self.path), check::of_entry(index, why)))
+    }
+}
+
+impl core::fmt::Debug for Viewer {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Viewer")
+            .field("path", &self.path)
+            .field("entries", &self.entries)
+            .finish_non_exhaustive()
+    }
+}

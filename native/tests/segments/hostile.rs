@@ -1,0 +1,185 @@
+//! Files that are not what they say.
+
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use picollo_core::Options;
+use picollo_native::*;
+
+use crate::setting::*;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("cut_off_anywhere", cut_off_anywhere),
+    ("any_field_flipped", any_field_flipped),
+    ("what_is_no_file", what_is_no_file),
+    ("files_that_change_under_a_viewer", files_that_change_under_a_viewer),
+    ("a_half_built_entry_is_freed", a_half_built_entry_is_freed),
+];
+
+/// A copy of a segment with two histograms and a counter in it.
+fn copy(name: &str) -> PathBuf {
+    let segment = small("original");
+    for name in ["a", "b"] {
+        segment.histogram(&metric(name), &Options::default()).unwrap().record_n(1000, 7);
+    }
+    segment.counter(&metric("c")).unwrap().add(9);
+    let path = directory().join(name);
+    std::fs::copy(segment.path(), &path).unwrap();
+    std::fs::remove_file(segment.path()).unwrap();
+    path
+}
+
+/// Reads all there is: well, or with an error that names the file and says why. Returns whether it was well.
+fn read_all(path: &Path) -> bool {
+    let all = || {
+        let mut viewer = Viewer::open(path)?;
+        viewer.info()?;
+        for index in 0..viewer.length() {
+            match viewer.entry(index)?.kind {
+                SegmentKind::Histogram => drop(viewer.snapshot(index)?),
+                SegmentKind::Counter => drop(viewer.counter(index)?),
+            }
+        }
+        viewer.refresh()
+    };
+    match all() {
+        Ok(()) => true,
+        Err(error) => {
+            let name = path.to_str().unwrap();
+            let why = error
+                .message()
+                .strip_prefix(name)
+                .unwrap_or_else(|| panic!("does not name the file: {error}"));
+            assert!(why.starts_with(": ") && why.len() > 8 && !why.contains('\n'), "{error}");
+            false
+        }
+    }
+}
+
+fn cut_off_anywhere() {
+    let path = copy("cut");
+    assert!(read_all(&path));
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    let mut length = file.metadata().unwrap().len();
+    while length >= 64 {
+        length -= 64;
+        file.set_len(length).unwrap();
+        assert!(!read_all(&path), "{length}");
+        assert!(Segment::attach(&path).is_err(), "{length}");
+    }
+    // Nor longer.
+    let path = copy("longer");
+    std::fs::File::options().append(true).open(&path).unwrap().write_all(b"x").unwrap();
+    assert!(!read_all(&path));
+}
+
+fn any_field_flipped() {
+    let path = copy("flipped");
+    let mut file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    let directory_end = 4096 + 4096 * 1024;
+    let images = [directory_end, directory_end + 20480];
+    let mut places: Vec<u64> = (0..336).chain(4096..4096 + 3 * 1024).collect();
+    places.extend(images.iter().flat_map(|image| *image..image + 256));
+    let (mut well, mut refused) = (0, 0);
+    for place in places {
+        let mut byte = [0];
+        file.seek(SeekFrom::Start(place)).unwrap();
+        file.read_exact(&mut byte).unwrap();
+        for mask in [0x01, 0x80, 0xff, byte[0]] {
+            file.write_all_at(&[byte[0] ^ mask], place).unwrap();
+            match read_all(&path) {
+                true => well += 1,
+                false => refused += 1,
+            }
+        }
+        file.write_all_at(&byte, place).unwrap();
+    }
+    assert!(read_all(&path) && well > 1000 && refused > 300, "{well} {refused}");
+}
+
+fn what_is_no_file() {
+    let place = copy("real");
+    let path = directory().join("other");
+    let refused = |why: &str| {
+        let error = Viewer::open(&path).unwrap_err();
+        assert!(error.message().contains(why) && error.message().contains("other"), "{error}");
+        assert!(Segment::attach(&path).is_err());
+    };
+    refused("No such file");
+    symlink(&place, &path).unwrap();
+    refused("is a link");
+    std::fs::remove_file(&path).unwrap();
+    let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+    // SAFETY: the name ends in NUL.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    refused("no regular file");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    refused("no regular file");
+    std::fs::remove_dir(&path).unwrap();
+    for content in [&b""[..], b"#!/bin/sh\n", &[0; 8192]] {
+        std::fs::write(&path, content).unwrap();
+        refused("");
+    }
+    // What is not a segment is not removed either, whatever it is called.
+    std::fs::rename(&path, directory().join("x.1.2")).unwrap();
+    assert_eq!(prune_segments(Duration::ZERO).unwrap().len(), 0);
+    let listed = list_segments();
+    assert!(listed.len() == 1 && listed[0].info.is_err(), "{listed:?}");
+}
+
+/// Another process writes what it likes, where it likes, while a viewer reads.
+fn files_that_change_under_a_viewer() {
+    let path = copy("changing");
+    let original = std::fs::read(&path).unwrap();
+    let vandal = start(|| {
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        let mut random = Random(7);
+        let end_of_directory = 4096 + 4096 * 1024;
+        loop {
+            let place = match random.next() % 3 {
+                0 => random.next() % 336,
+                1 => 4096 + random.next() % 3072,
+                _ => end_of_directory + random.next() % 1000,
+            };
+            let word = random.next() >> (random.next() % 64);
+            let _ = file.write_all_at(&word.to_ne_bytes(), place);
+            // Now and then it is whole again, or gone.
+            match random.next() % 8 {
+                0 => drop(file.set_len(random.next() % original.len() as u64)),
+                1..=3 => {
+                    let _ = file.set_len(original.len() as u64);
+                    let _ = file.write_all_at(&original[..8192], 0);
+                    let _ = file.write_all_at(&original[end_of_directory as usize..], end_of_directory);
+                }
+                _ => {}
+            }
+        }
+    });
+    let well = (0..3000).filter(|_| read_all(&path)).count();
+    // SAFETY: a child of ours that was not waited for.
+    unsafe { libc::kill(vandal, libc::SIGKILL) };
+    assert_eq!(wait(vandal), -libc::SIGKILL);
+    println!("{well} of 3000 readings found it whole");
+}
+
+fn a_half_built_entry_is_freed() {
+    let segment = small("half");
+    segment.counter(&metric("a")).unwrap().add(1);
+    segment.counter(&metric("b")).unwrap().add(2);
+    // As if its maker had died before the end.
+    let file = std::fs::File::options().write(true).open(segment.path()).unwrap();
+    file.write_all_at(&1u32.to_ne_bytes(), 4096 + 1024).unwrap();
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    assert_eq!(viewer.length(), 1);
+    segment.counter(&metric("b")).unwrap().add(3);
+    viewer.refresh().unwrap();
+    let found: Vec<(&str, u64)> = viewer
+        .entries()
+        .enumerate()
+        .map(|(at, entry)| (entry.name.as_str(), viewer.counter(at).unwrap()))
+        .collect();
+    assert_eq!(found, [("a", 1), ("b", 3)]);
+}

@@ -1,0 +1,93 @@
+//! Workers that are killed at any moment: what they had recorded is there, once, and nobody waits for them.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use picollo_core::Options;
+use picollo_native::*;
+
+use crate::setting::*;
+
+pub const TESTS: &[(&str, fn())] =
+    &[("killed_workers_leave_right_counts", killed_workers_leave_right_counts)];
+
+const WORKERS: usize = 4;
+
+/// Memory that children share.
+fn ledgers() -> &'static [AtomicU64; WORKERS] {
+    let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+    // SAFETY: new memory, zeroed, which stays.
+    unsafe {
+        let memory =
+            libc::mmap(core::ptr::null_mut(), 4096, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+        assert_ne!(memory, libc::MAP_FAILED);
+        &*memory.cast()
+    }
+}
+
+/// `PICOLLO_KILLS=1000` is the long form.
+fn killed_workers_leave_right_counts() {
+    let kills: u64 = std::env::var("PICOLLO_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(120);
+    let segment =
+        Segment::create(&SegmentOptions { name: "killed", max_bytes: 64 << 20, ..Default::default() })
+            .unwrap();
+    let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    let ledgers = ledgers();
+    let mut random = Random(42);
+    let mut born = 0;
+    let mut work = |at: usize| {
+        born += 1;
+        let seed = born;
+        start(|| {
+            let mut random = Random(seed * 0x9e37_79b9);
+            loop {
+                for _ in 0..50 {
+                    histogram.record(1 + random.next() % 1_000_000);
+                    ledgers[at].fetch_add(1, Relaxed);
+                }
+                // Also killed while an entry is made or found.
+                segment.counter(&metric(&format!("of{}", random.next() % 2000))).unwrap();
+            }
+        })
+    };
+    let mut workers: Vec<i32> = (0..WORKERS).map(&mut work).collect();
+    for kill in 1..=kills {
+        let at = random.next() as usize % WORKERS;
+        std::thread::sleep(std::time::Duration::from_micros(random.next() % 3000));
+        // SAFETY: a child of ours that was not waited for.
+        assert_eq!(unsafe { libc::kill(workers[at], libc::SIGKILL) }, 0);
+        assert_eq!(wait(workers[at]), -libc::SIGKILL);
+        workers[at] = work(at);
+        if kill.is_multiple_of(16) {
+            // Read while they write: never less than what they noted before, nor more than they noted afterwards and may have open.
+            let before: u64 = ledgers.iter().map(|ledger| ledger.load(Relaxed)).sum();
+            let mut viewer = Viewer::open(segment.path()).unwrap();
+            let total = viewer.snapshot(0).unwrap().counts().total;
+            let after: u64 = ledgers.iter().map(|ledger| ledger.load(Relaxed)).sum();
+            assert!((before..=after + kill + WORKERS as u64).contains(&total), "{before} {total} {after}");
+        }
+    }
+    for worker in workers {
+        // SAFETY: as above.
+        unsafe { libc::kill(worker, libc::SIGKILL) };
+        assert_eq!(wait(worker), -libc::SIGKILL);
+    }
+    let noted: u64 = ledgers.iter().map(|ledger| ledger.load(Relaxed)).sum();
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let counts = viewer.snapshot(0).unwrap().counts();
+    assert!(
+        (noted..=noted + kills + WORKERS as u64).contains(&counts.total),
+        "{noted} noted, {} there",
+        counts.total
+    );
+    assert_eq!((counts.underflow, counts.overflow, counts.lost), (0, 0, 0));
+    // No name twice, and what was begun is not in the way.
+    let mut names: Vec<&str> = viewer.entries().map(|entry| entry.name.as_str()).collect();
+    let number = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), number);
+    segment.counter(&metric("afterwards")).unwrap().add(1);
+    viewer.refresh().unwrap();
+    assert_eq!(viewer.length(), number + 1);
+    println!("{kills} kills, {noted} records, {number} entries");
+}

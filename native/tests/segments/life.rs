@@ -1,0 +1,303 @@
+//! Who writes, who ends, what is left.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::time::Duration;
+
+use picollo_core::Options;
+use picollo_native::*;
+
+use crate::common::skipped;
+use crate::setting::*;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("forked_workers_write_one_histogram", forked_workers_write_one_histogram),
+    ("attached_by_path", attached_by_path),
+    ("an_orderly_end_removes_the_file", an_orderly_end_removes_the_file),
+    ("a_crash_leaves_the_file", a_crash_leaves_the_file),
+    ("workers_outlive_the_maker", workers_outlive_the_maker),
+    ("directories_of_others_are_refused", directories_of_others_are_refused),
+    ("files_are_their_owners_alone", files_are_their_owners_alone),
+    ("disks_are_refused", disks_are_refused),
+    ("a_full_file_system_says_so", a_full_file_system_says_so),
+    ("descriptors_may_all_be_closed", descriptors_may_all_be_closed),
+];
+
+fn total(path: &Path, index: usize) -> u64 {
+    Viewer::open(path).unwrap().snapshot(index).unwrap().counts().total
+}
+
+fn forked_workers_write_one_histogram() {
+    let segment = small("forked");
+    let inherited = segment.histogram(&metric("inherited"), &Options::default()).unwrap();
+    let workers: Vec<i32> = (0..4)
+        .map(|_| {
+            start(|| {
+                let own = segment.histogram(&metric("own"), &Options::default()).unwrap();
+                let requests = segment.counter(&metric("requests")).unwrap();
+                for value in 0..25_000 {
+                    inherited.record(1 + value);
+                    own.record(1 + value);
+                    requests.add(1);
+                }
+            })
+        })
+        .collect();
+    assert!(workers.into_iter().all(|worker| wait(worker) == 0));
+    let viewer = Viewer::open(segment.path()).unwrap();
+    assert_eq!(viewer.length(), 3);
+    for (index, entry) in viewer.entries().enumerate() {
+        match entry.kind {
+            SegmentKind::Histogram => assert_eq!(total(segment.path(), index), 100_000),
+            SegmentKind::Counter => assert_eq!(viewer.counter(index).unwrap(), 100_000),
+        }
+    }
+}
+
+fn attached_by_path() {
+    let segment = small("attached");
+    // SAFETY: this program has one thread.
+    unsafe { std::env::set_var("PICOLLO_SEGMENT", segment.path()) };
+    for by_environment in [false, true] {
+        let path = if by_environment { Path::new("") } else { segment.path() };
+        in_child(|| {
+            // Not by what was inherited: the file has one mapping in a process.
+            let attached = Segment::attach(path).unwrap();
+            assert_eq!(attached.path(), segment.path());
+            attached.histogram(&metric("x"), &Options::default()).unwrap().record_n(9, 3);
+        });
+    }
+    // SAFETY: as above.
+    unsafe { std::env::remove_var("PICOLLO_SEGMENT") };
+    assert_eq!(Segment::attach(Path::new("")).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(total(segment.path(), 0), 6);
+    assert_eq!(find_segment("attached").unwrap(), segment.path());
+    assert_eq!(find_segment(&std::process::id().to_string()).unwrap(), segment.path());
+    let _second = small("second");
+    let error = find_segment(&std::process::id().to_string()).unwrap_err();
+    assert!(error.message().contains("there are 2 segments"), "{error}");
+    assert!(find_segment("nobody").unwrap_err().message().contains("picollo list"));
+}
+
+fn an_orderly_end_removes_the_file() {
+    let ends = |body: &dyn Fn()| {
+        let child = start(|| {
+            body();
+            std::process::exit(0);
+        });
+        assert_eq!(wait(child), 0);
+        files().len()
+    };
+    assert_eq!(ends(&|| _ = small("ends")), 0);
+    let kept = ends(&|| {
+        let options = SegmentOptions { name: "kept", max_bytes: SMALL, keep: true, ..Default::default() };
+        Segment::create(&options).unwrap();
+    });
+    assert_eq!(kept, 1, "asked to be kept");
+    assert_eq!(ends(&|| _ = small("kept")), 0, "the next one removes it");
+    // A worker's end removes nothing, nor does that of a process that has workers.
+    let segment = small("parent");
+    in_child(|| std::process::exit(0));
+    assert_eq!(ends(&|| _ = segment), 1);
+}
+
+fn a_crash_leaves_the_file() {
+    // `start` ends children without cleaning up.
+    in_child(|| {
+        let segment = small("crashed");
+        segment.histogram(&metric("x"), &Options::default()).unwrap().record_n(1, 42);
+    });
+    let listed = list_segments();
+    let [one] = &listed[..] else { panic!("{listed:?}") };
+    let info = one.info.as_ref().unwrap();
+    assert_eq!((info.name.as_str(), info.is_live), ("crashed", false));
+    assert_eq!(total(&one.path, 0), 42, "what it had recorded is there");
+    assert_eq!(find_segment("crashed").unwrap(), one.path);
+    let live = small("crashed-not");
+    assert_eq!(prune_segments(Duration::from_secs(3600)).unwrap(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(prune_segments(Duration::ZERO).unwrap(), std::slice::from_ref(&one.path));
+    assert!(live.path().exists() && !one.path.exists());
+    // Begun and never named.
+    std::fs::write(directory().join(".crashed.1.2.abc"), "").unwrap();
+    assert_eq!(prune_segments(Duration::ZERO).unwrap().len(), 1);
+}
+
+fn workers_outlive_the_maker() {
+    let mut pipe = [0; 2];
+    // SAFETY: room for two descriptors.
+    assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
+    let maker = start(|| {
+        let segment = small("outlived");
+        let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+        start(|| {
+            let mut byte = 0u8;
+            // SAFETY: a live variable. Until the test says so.
+            unsafe { libc::close(pipe[1]) };
+            // SAFETY: as above.
+            unsafe { libc::read(pipe[0], (&raw mut byte).cast(), 1) };
+            histogram.record(1);
+        });
+        std::process::exit(0);
+    });
+    assert_eq!(wait(maker), 0);
+    let listed = list_segments();
+    assert_eq!(listed.len(), 1);
+    assert!(listed[0].info.as_ref().unwrap().is_live, "the worker has it");
+    assert_eq!(prune_segments(Duration::ZERO).unwrap().len(), 0);
+    // SAFETY: ours.
+    unsafe {
+        libc::close(pipe[1]);
+        libc::close(pipe[0]);
+    }
+    let ended = (0..5000).any(|_| {
+        std::thread::sleep(Duration::from_millis(1));
+        !list_segments()[0].info.as_ref().unwrap().is_live
+    });
+    assert!(ended);
+    assert_eq!(total(&listed[0].path, 0), 1);
+}
+
+fn directories_of_others_are_refused() {
+    let path = directory();
+    let attempt =
+        || Segment::create(&SegmentOptions { name: "x", max_bytes: SMALL, ..Default::default() }).map(|_| ());
+    let refused = |why: &str| {
+        let error = attempt().unwrap_err();
+        assert_eq!(error.status(), Status::Permission, "{error}");
+        assert!(error.message().contains(path.to_str().unwrap()) && error.message().contains(why), "{error}");
+        assert!(list_segments().is_empty());
+    };
+    std::fs::create_dir(&path).unwrap();
+    for mode in [0o770, 0o702, 0o777] {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        refused("others may write");
+    }
+    // SAFETY: a query.
+    if unsafe { libc::geteuid() } == 0 {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        std::os::unix::fs::chown(&path, Some(12345), None).unwrap();
+        refused("another user");
+    } else {
+        skipped("the directory of another user: only root can make one");
+    }
+    std::fs::remove_dir(&path).unwrap();
+    symlink("/dev/shm", &path).unwrap();
+    refused("is a link");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, "").unwrap();
+    refused("no directory");
+    std::fs::remove_file(&path).unwrap();
+    // SAFETY: this program has one thread.
+    unsafe { std::env::set_var("PICOLLO_DIR", "relative") };
+    assert_eq!(attempt().unwrap_err().status(), Status::InvalidArgument);
+    // SAFETY: as above.
+    unsafe { std::env::set_var("PICOLLO_DIR", &path) };
+    assert_eq!(attempt(), Ok(()));
+    assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+}
+
+fn files_are_their_owners_alone() {
+    // SAFETY: numbers only.
+    let before = unsafe { libc::umask(0) };
+    let segment = small("alone");
+    // SAFETY: numbers only.
+    unsafe { libc::umask(before) };
+    assert_eq!(std::fs::metadata(segment.path()).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(files().len(), 1, "nothing is left of how it was made");
+    let again = Segment::create(&SegmentOptions { name: "alone", max_bytes: SMALL, ..Default::default() })
+        .unwrap_err();
+    assert_eq!(again.status(), Status::InvalidArgument);
+}
+
+fn disks_are_refused() {
+    let disk = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("segments-{}", std::process::id()));
+    std::fs::create_dir_all(&disk).unwrap();
+    std::fs::set_permissions(&disk, std::fs::Permissions::from_mode(0o700)).unwrap();
+    // SAFETY: this program has one thread.
+    unsafe { std::env::set_var("PICOLLO_DIR", &disk) };
+    let options = SegmentOptions { name: "disk", max_bytes: SMALL, ..Default::default() };
+    match Segment::create(&options) {
+        Err(error) => {
+            assert_eq!(error.status(), Status::Unsupported, "{error}");
+            assert_eq!(std::fs::read_dir(&disk).unwrap().count(), 0, "nothing is left behind");
+            let forced = Segment::create(&SegmentOptions { on_disk: true, ..options }).unwrap();
+            forced.histogram(&metric("x"), &Options::default()).unwrap().record(1);
+            assert_eq!(total(forced.path(), 0), 1);
+        }
+        Ok(_) => skipped("a disk: what is built is in memory"),
+    }
+    std::fs::remove_dir_all(&disk).unwrap();
+}
+
+/// In a mount namespace and a small file system of its own.
+fn a_full_file_system_says_so() {
+    let path = directory();
+    std::fs::create_dir(&path).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let child = start(|| {
+        let c = |text: &str| std::ffi::CString::new(text).unwrap();
+        let (none, kind, options) = (c("none"), c("tmpfs"), c("size=300k,mode=0700"));
+        let target = c(path.to_str().unwrap());
+        // SAFETY: strings that end in NUL; the child's own namespace.
+        let mounted = unsafe {
+            libc::unshare(libc::CLONE_NEWNS) == 0
+                && libc::mount(
+                    none.as_ptr(),
+                    c("/").as_ptr(),
+                    none.as_ptr(),
+                    libc::MS_REC | libc::MS_PRIVATE,
+                    core::ptr::null(),
+                ) == 0
+                && libc::mount(none.as_ptr(), target.as_ptr(), kind.as_ptr(), 0, options.as_ptr().cast()) == 0
+        };
+        if !mounted {
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(77) };
+        }
+        let segment = small("full");
+        let mut made = 0;
+        let error = loop {
+            match segment.histogram(&metric(&format!("x{made}")), &Options::default()) {
+                // All that was reserved is there to be written.
+                Ok(histogram) => {
+                    (1..2_000_000_000).step_by(1 << 20).for_each(|value| histogram.record(value))
+                }
+                Err(error) => break error,
+            }
+            made += 1;
+        };
+        assert!((5..20).contains(&made), "{made}");
+        assert_eq!((error.status(), error.os_errno()), (Status::OutOfMemory, libc::ENOSPC), "{error}");
+        let mut viewer = Viewer::open(segment.path()).unwrap();
+        assert_eq!((viewer.length(), viewer.info().unwrap().refused), (made, 1));
+        assert!((0..made).all(|index| viewer.snapshot(index).unwrap().counts().total == 1908));
+        // Not even a header has room.
+        let filler =
+            (0..300).map_while(|at| std::fs::write(path.join(at.to_string()), [0; 1000]).ok()).count();
+        assert!(filler < 300);
+        let error = Segment::create(&SegmentOptions { name: "none", max_bytes: SMALL, ..Default::default() })
+            .unwrap_err();
+        assert_eq!(error.status(), Status::OutOfMemory, "{error}");
+    });
+    match wait(child) {
+        77 => skipped("a full file system: mounting one is not allowed here"),
+        code => assert_eq!(code, 0),
+    }
+}
+
+fn descriptors_may_all_be_closed() {
+    in_child(|| {
+        let segment = small("closed");
+        let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+        // As daemons do.
+        // SAFETY: numbers only; what is closed is not used here.
+        (3..1000).for_each(|fd| unsafe {
+            libc::close(fd);
+        });
+        histogram.record(1);
+        segment.histogram(&metric("y"), &Options::default()).unwrap().record(1);
+        let viewer = Viewer::open(segment.path()).unwrap();
+        assert!(viewer.info().unwrap().is_live, "the mapping holds the lock");
+        assert_eq!(total(segment.path(), 0) + total(segment.path(), 1), 2);
+    });
+}

@@ -1,0 +1,87 @@
+//! Where tests of segments take place, and their children.
+
+use std::path::PathBuf;
+
+use picollo_core::Metric;
+use picollo_native::{Segment, SegmentOptions};
+
+/// A directory of its own in memory, while it lives.
+pub struct Place(PathBuf);
+
+impl Place {
+    pub fn new() -> Place {
+        let path = PathBuf::from(format!("/dev/shm/picollo-test-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        // SAFETY: this program has one thread.
+        unsafe { std::env::set_var("PICOLLO_DIR", &path) };
+        Place(path)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn directory() -> PathBuf {
+    std::env::var_os("PICOLLO_DIR").unwrap().into()
+}
+
+/// The smallest there is room for a few entries in.
+pub const SMALL: u64 = 6 << 20;
+
+pub fn small(name: &str) -> Segment {
+    Segment::create(&SegmentOptions { name, max_bytes: SMALL, ..SegmentOptions::default() }).unwrap()
+}
+
+pub fn metric(name: &str) -> Metric<'_> {
+    Metric { name, ..Metric::default() }
+}
+
+/// Runs it in a child, which then ends without cleaning up, and returns the child.
+pub fn start(body: impl FnOnce()) -> i32 {
+    // SAFETY: this program has one thread.
+    match unsafe { libc::fork() } {
+        0 => {
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(i32::from(outcome.is_err())) };
+        }
+        child => {
+            assert!(child > 0);
+            child
+        }
+    }
+}
+
+/// How a child ended: its exit status, or minus the signal.
+pub fn wait(child: i32) -> i32 {
+    let mut status = 0;
+    // SAFETY: a child of ours, and a live variable.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -libc::WTERMSIG(status) }
+}
+
+/// Waits for it in a child, which has to end well.
+pub fn in_child(body: impl FnOnce()) {
+    assert_eq!(wait(start(body)), 0);
+}
+
+/// The files of segments there are, also those that are not named yet.
+pub fn files() -> Vec<String> {
+    let entries = std::fs::read_dir(directory()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Random numbers, the same in each run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}

@@ -1,0 +1,284 @@
+//! What was recorded, and nothing else, is what a viewer tells.
+
+use std::collections::BTreeMap;
+
+use picollo_core::{Metric, Mode, Options, Since, Snapshot, Storage};
+use picollo_native::*;
+
+use crate::setting::*;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("what_was_recorded_is_told", what_was_recorded_is_told),
+    ("deltas_go_on_from_viewer_to_viewer", deltas_go_on_from_viewer_to_viewer),
+    ("names_and_labels_are_told", names_and_labels_are_told),
+    ("one_name_is_one_histogram", one_name_is_one_histogram),
+    ("what_cannot_lie_there_says_what_can", what_cannot_lie_there_says_what_can),
+    ("counters_are_told", counters_are_told),
+    ("a_single_writer_is_one_thread", a_single_writer_is_one_thread),
+    ("a_full_segment_says_so", a_full_segment_says_so),
+    ("entries_that_come_later_are_seen", entries_that_come_later_are_seen),
+];
+
+/// Counts by the lowest value of their bucket, and what was below and above.
+type Naive = (BTreeMap<u64, u64>, u64, u64);
+
+fn told(snapshot: &Snapshot) -> Naive {
+    let buckets = snapshot.recorded_buckets().map(|bucket| (bucket.lower, bucket.count)).collect();
+    (buckets, snapshot.counts().underflow, snapshot.counts().overflow)
+}
+
+fn what_was_recorded_is_told() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for (round, (relative_error, min, max, unit)) in
+        [(0.0, 0, 0, 0), (0.1, 0, u64::MAX, 0), (0.01, 1000, 1_000_000, 0), (0.05, 0, 1 << 40, 1024)]
+            .into_iter()
+            .enumerate()
+    {
+        for mode in [Mode::Interlocked, Mode::SingleWriter] {
+            let segment = small(&format!("told{round}{}", mode as u32));
+            let options = Options {
+                mode,
+                relative_error,
+                min_trackable: min,
+                max_trackable: max,
+                unit,
+                ..Options::default()
+            };
+            // SAFETY: this thread alone records.
+            let histogram = unsafe { segment.histogram_unguarded(&metric("x"), &options) }.unwrap();
+            let layout = *histogram.layout();
+            let mut expected: Naive = Default::default();
+            for _ in 0..2000 {
+                let value = random.next() >> (random.next() % 64);
+                let count = 1 + random.next() % 3;
+                histogram.record_n(value, count);
+                match layout.bucket_of(value) {
+                    Some(bucket) => *expected.0.entry(bucket.lower).or_default() += count,
+                    None if value < layout.lowest_recordable() => expected.1 += count,
+                    None => expected.2 += count,
+                }
+            }
+            let mut viewer = Viewer::open(segment.path()).unwrap();
+            let snapshot = viewer.snapshot(0).unwrap();
+            assert_eq!(*snapshot.layout(), layout);
+            assert_eq!(told(&snapshot), expected, "round {round}, {mode:?}");
+            // And what the process says itself.
+            let mut own = Snapshot::boxed(layout).unwrap();
+            histogram.update(&mut own, Since::Reset).unwrap();
+            assert_eq!((told(&own), own.counts()), (expected, snapshot.counts()));
+            assert_eq!(histogram.reset(), Err(picollo_core::Error::Unsupported));
+        }
+    }
+}
+
+fn deltas_go_on_from_viewer_to_viewer() {
+    let segment = small("deltas");
+    let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    histogram.record_n(100, 5);
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut snapshot = viewer.snapshot(0).unwrap();
+    assert_eq!(snapshot.counts().total, 5);
+    for (count, of_a_new_one) in [(3, false), (7, true), (0, true), (1, false)] {
+        histogram.record_n(100, count);
+        if of_a_new_one {
+            viewer = Viewer::open(segment.path()).unwrap();
+        }
+        viewer.update(0, &mut snapshot, Since::PreviousUpdate).unwrap();
+        assert_eq!(snapshot.counts().total, count);
+    }
+    // Another histogram of the same layout is not taken for it.
+    let other = small("deltas-of-another");
+    other.histogram(&metric("x"), &Options::default()).unwrap().record_n(100, 2);
+    Viewer::open(other.path()).unwrap().update(0, &mut snapshot, Since::PreviousUpdate).unwrap();
+    assert_eq!(snapshot.counts().total, 2);
+    let coarse = Options { relative_error: 0.1, ..Options::default() };
+    other.histogram(&metric("coarse"), &coarse).unwrap();
+    let error = Viewer::open(other.path()).unwrap().update(1, &mut snapshot, Since::Reset).unwrap_err();
+    assert_eq!(error.status(), Status::Incompatible);
+}
+
+fn names_and_labels_are_told() {
+    let segment = small("names");
+    let given = Metric {
+        name: "request",
+        unit: "ns",
+        help: "How long they take, größtenteils",
+        labels: &[("route", "/pay"), ("a", "")],
+        divisor: 1e9,
+        created_unix_nanos: 77,
+        ..Metric::default()
+    };
+    segment.histogram(&given, &Options::default()).unwrap();
+    let viewer = Viewer::open(segment.path()).unwrap();
+    let entry = viewer.entry(0).unwrap();
+    assert_eq!(
+        (entry.name.as_str(), entry.unit.as_str(), entry.help.as_str()),
+        (given.name, given.unit, given.help)
+    );
+    let labels = [("a".to_string(), String::new()), ("route".into(), "/pay".into())];
+    assert_eq!((entry.labels.as_slice(), entry.divisor, entry.created_unix_nanos), (&labels[..], 1e9, 77));
+    let info = viewer.info().unwrap();
+    assert_eq!(
+        (info.name.as_str(), info.pid, info.entries, info.is_live),
+        ("names", std::process::id(), 1, true)
+    );
+    assert!(info.memory > 0 && info.memory < SMALL && info.capacity >= SMALL, "{info:?}");
+    // About what docs/segments.md says of a histogram with the default layout.
+    assert!((18_000..20_000).contains(&entry.bytes), "{}", entry.bytes);
+
+    let labels: Vec<(&str, &str)> = (0..33).map(|_| ("l", "v")).collect();
+    for wrong in [
+        Metric { name: "", ..given },
+        Metric { name: "a\u{1b}[1m", ..given },
+        Metric { unit: "\n", ..given },
+        Metric { labels: &[("x", "\u{202e}")], ..given },
+        Metric { labels: &[("", "x")], ..given },
+        Metric { labels: &[("x", "1"), ("x", "2")], ..given },
+        Metric { labels: &labels, ..given },
+        Metric { help: &"h".repeat(1000), ..given },
+    ] {
+        let error = segment.histogram(&wrong, &Options::default()).unwrap_err();
+        assert_eq!(error.status(), Status::InvalidArgument, "{wrong:?}: {error}");
+    }
+    for wrong in ["a b", "a/b", "..", &"a".repeat(65)] {
+        let error = Segment::create(&SegmentOptions { name: wrong, ..Default::default() }).unwrap_err();
+        assert_eq!(error.status(), Status::InvalidArgument, "{wrong}: {error}");
+    }
+}
+
+fn one_name_is_one_histogram() {
+    let segment = small("one");
+    let pay = Metric { labels: &[("route", "/pay"), ("a", "b")], ..metric("x") };
+    let first = segment.histogram(&pay, &Options::default()).unwrap();
+    let turned = Metric { labels: &[("a", "b"), ("route", "/pay")], help: "another one", ..metric("x") };
+    segment.histogram(&turned, &Options::default()).unwrap().record(7);
+    Segment::attach(segment.path()).unwrap().histogram(&pay, &Options::default()).unwrap().record(7);
+    let mut snapshot = Snapshot::boxed(*first.layout()).unwrap();
+    first.update(&mut snapshot, Since::Reset).unwrap();
+    assert_eq!(snapshot.counts().total, 2);
+    for other in ["/", "/pay/", ""] {
+        let labels = [("route", other), ("a", "b")];
+        segment.histogram(&Metric { labels: &labels, ..metric("x") }, &Options::default()).unwrap().record(1);
+    }
+    first.update(&mut snapshot, Since::PreviousUpdate).unwrap();
+    assert_eq!((snapshot.counts().total, Viewer::open(segment.path()).unwrap().length()), (0, 4));
+    let coarse = Options { relative_error: 0.1, ..Options::default() };
+    assert_eq!(segment.histogram(&pay, &coarse).unwrap_err().status(), Status::Incompatible);
+    assert_eq!(segment.counter(&pay).unwrap_err().status(), Status::Incompatible);
+    let single = segment.single_writer(&pay, &Options::default()).unwrap_err();
+    assert_eq!(single.status(), Status::Incompatible);
+}
+
+fn what_cannot_lie_there_says_what_can() {
+    let segment = small("cannot");
+    for mode in [Mode::ThreadLocal, Mode::Scalable] {
+        let error = segment.histogram(&metric("x"), &Options { mode, ..Options::default() }).unwrap_err();
+        assert_eq!(error.status(), Status::Unsupported);
+        assert!(error.message().contains("use the default mode"), "{error}");
+    }
+    for options in [
+        Options { storage: Storage::Sparse, ..Options::default() },
+        Options { counter_bits: 32, ..Options::default() },
+    ] {
+        assert_eq!(segment.histogram(&metric("x"), &options).unwrap_err().status(), Status::Unsupported);
+    }
+    let huge = Options { relative_error: 1e-6, max_trackable: u64::MAX, ..Options::default() };
+    assert_eq!(segment.histogram(&metric("x"), &huge).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(Viewer::open(segment.path()).unwrap().length(), 0);
+}
+
+fn counters_are_told() {
+    let segment = small("counters");
+    let counter = segment.counter(&metric("requests")).unwrap();
+    let again = segment.counter(&metric("requests")).unwrap();
+    counter.add(5);
+    again.clone().add(u64::from(u32::MAX));
+    // References that come and go leave it where it is.
+    drop(counter);
+    for _ in 0..1000 {
+        drop(again.clone());
+    }
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    assert_eq!(viewer.counter(0).unwrap(), u64::from(u32::MAX) + 5);
+    assert_eq!(viewer.entry(0).unwrap().kind, SegmentKind::Counter);
+    assert_eq!(viewer.snapshot(0).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(viewer.counter(1).unwrap_err().status(), Status::InvalidArgument);
+    segment.histogram(&metric("x"), &Options::default()).unwrap();
+    viewer.refresh().unwrap();
+    assert_eq!(viewer.counter(1).unwrap_err().status(), Status::InvalidArgument);
+}
+
+fn a_single_writer_is_one_thread() {
+    let segment = small("single");
+    let mut writer = segment.single_writer(&metric("x"), &Options::default()).unwrap();
+    writer.record(5);
+    let options = Options { mode: Mode::SingleWriter, ..Options::default() };
+    let attempt = move || {
+        // SAFETY: nothing is recorded.
+        let answer = unsafe { segment.histogram_unguarded(&metric("x"), &options) };
+        answer.map(|_| ()).map_err(|error| error.status())
+    };
+    assert_eq!(attempt(), Ok(()), "the thread itself");
+    assert_eq!(std::thread::spawn(attempt).join().unwrap(), Err(Status::Incompatible));
+    in_child(|| assert_eq!(attempt(), Err(Status::Incompatible)));
+    let again = segment.single_writer(&metric("x"), &Options::default()).unwrap_err();
+    assert_eq!(again.status(), Status::Incompatible);
+    let shared = segment.histogram(&metric("x"), &options).unwrap_err();
+    assert_eq!(shared.status(), Status::InvalidArgument);
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    assert_eq!(viewer.entry(0).unwrap().writer, Some(std::process::id()));
+    assert_eq!(viewer.snapshot(0).unwrap().counts().total, 1);
+}
+
+fn a_full_segment_says_so() {
+    let segment = small("full");
+    let mut made = 0;
+    let error = loop {
+        match segment.histogram(&metric(&format!("x{made}")), &Options::default()) {
+            Ok(histogram) => histogram.record(made),
+            Err(error) => break error,
+        }
+        made += 1;
+    };
+    assert_eq!(error.status(), Status::OutOfMemory);
+    assert!(error.message().contains("max_bytes"), "{error}");
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    assert_eq!((viewer.length() as u64, viewer.info().unwrap().refused), (made, 1));
+    assert!(
+        (1..made as usize).all(|index| viewer
+            .snapshot(index)
+            .unwrap()
+            .bucket_of(index as u64)
+            .unwrap()
+            .count
+            == 1)
+    );
+
+    let wide = Segment::create(&SegmentOptions { name: "wide", ..SegmentOptions::default() }).unwrap();
+    for index in 0..4096 {
+        wide.counter(&metric(&format!("x{index}"))).unwrap().add(1);
+    }
+    let error = wide.counter(&metric("one too many")).unwrap_err();
+    assert!(
+        error.status() == Status::OutOfMemory && error.message().contains("the directory is full"),
+        "{error}"
+    );
+    assert_eq!(Viewer::open(wide.path()).unwrap().length(), 4096);
+}
+
+fn entries_that_come_later_are_seen() {
+    let segment = small("later");
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    for number in 0..20 {
+        assert_eq!(viewer.length(), number);
+        segment
+            .histogram(&metric(&format!("x{number}")), &Options::default())
+            .unwrap()
+            .record_n(1, number as u64);
+        viewer.refresh().unwrap();
+    }
+    for number in 0..20 {
+        assert_eq!(viewer.entry(number).unwrap().name, format!("x{number}"));
+        assert_eq!(viewer.snapshot(number).unwrap().counts().total, number as u64);
+    }
+}

@@ -1,0 +1,137 @@
+"""Histograms that others watch while the program runs. See ``docs/segments.md``."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import byref, c_void_p
+from typing import Any, Mapping, Optional, Union
+
+from . import _structs as structs
+from ._arguments import checked_error, u64
+from ._handle import Handle
+from ._library import held, own, released
+from ._text import c_text, read_text
+from .errors import check_detail
+from .histogram import Histogram
+from .registry import MetricCounter, _options
+
+__all__ = ["Segment"]
+
+
+class Segment(Handle):
+    """A file in memory that histograms and counters lie in, for ``picollo list``, ``picollo show`` and other viewers to read while this
+    program runs, and after it crashed. Linux only.
+
+    ::
+
+        with picollo.Segment("checkout") as segment:
+            latency = segment.histogram("request", unit="ns", labels={"route": "/pay"})
+        latency.record(1_234_567)
+
+    Forked workers write into the segment that they inherit. The histograms outlive the handle.
+
+    :param name: 1 to 64 letters, digits, ``_`` and ``-``; empty: as the program.
+    :param directory: where it goes; default: ``$PICOLLO_DIR``, or a directory of this user's in memory.
+    :param max_bytes: the most that the file may come to take; 0: 128 MiB.
+    :param keep: leave the file at an orderly end of the process.
+    :param on_disk: also in a directory that is not in memory; records may then wait for the disk.
+    :raises UnsupportedError: elsewhere than on Linux, and for a directory that is not in memory.
+    """
+
+    __slots__ = ()
+
+    _KIND = "segment"
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        directory: Union[str, "os.PathLike[str]"] = "",
+        max_bytes: int = 0,
+        keep: bool = False,
+        on_disk: bool = False,
+    ) -> None:
+        self._pointer = None
+        options = structs.SegmentOptions(
+            struct_size=ctypes.sizeof(structs.SegmentOptions),
+            flags=(structs.SEGMENT_KEEP if keep else 0) | (structs.SEGMENT_ON_DISK if on_disk else 0),
+            max_bytes=u64(max_bytes, "max_bytes"),
+            name=c_text(name, "name"),
+            directory=c_text(os.fspath(directory), "directory"),
+        )
+        self._open(released.segment_create, byref(options))
+
+    @classmethod
+    def attach(cls, path: Union[str, "os.PathLike[str]"] = "") -> Segment:
+        """Opens a segment that another process made; default: that of the environment variable ``PICOLLO_SEGMENT``."""
+        segment = cls.__new__(cls)
+        segment._pointer = None
+        segment._open(released.segment_attach, c_text(os.fspath(path), "path"))
+        return segment
+
+    def _open(self, call: Any, what: Any) -> None:
+        pointer, error = c_void_p(), structs.Error()
+        check_detail(call(what, byref(pointer), byref(error)), error)
+        self._pointer = own(pointer, held.segment_free)
+
+    @property
+    def path(self) -> str:
+        """Where it is, for :meth:`attach` in other processes."""
+        return read_text(lambda *buffer: held.segment_path(self._handle(), *buffer), "path")
+
+    def histogram(
+        self,
+        name: str,
+        *,
+        unit: str = "",
+        help: str = "",
+        labels: Optional[Mapping[str, str]] = None,
+        divisor: float = 1.0,
+        relative_error: float = 0.01,
+        min: int = 0,
+        max: Optional[int] = None,
+    ) -> Histogram:
+        """The histogram of this name and these labels: the one that there is, or a new one. Any thread and process may record; there is
+        no reset.
+
+        :param unit: of the values as recorded, such as ``ns``.
+        :param divisor: values are divided by this where they are exported.
+        :param max: with ``min`` 0 and without ``max`` values from 1 to 3.6e12 are tracked, an hour in nanoseconds.
+        :raises IncompatibleError: where there is one with another layout.
+        :raises OutOfMemoryError: where the segment or the file system is full.
+        """
+        metric, _ = _options(name, help, unit, labels, divisor, True)
+        options = structs.HistogramOptions(
+            struct_size=ctypes.sizeof(structs.HistogramOptions),
+            relative_error=checked_error(relative_error),
+            min_trackable=u64(min, "min"),
+            max_trackable=0 if max is None else u64(max, "max"),
+        )
+        pointer, error = c_void_p(), structs.Error()
+        call = released.segment_histogram
+        check_detail(call(self._handle(), byref(metric), byref(options), byref(pointer), byref(error)), error)
+        histogram = Histogram.__new__(Histogram)
+        histogram._take(pointer, name, many_writers=True, options=None)
+        return histogram
+
+    def counter(
+        self,
+        name: str,
+        *,
+        unit: str = "",
+        help: str = "",
+        labels: Optional[Mapping[str, str]] = None,
+        divisor: float = 1.0,
+    ) -> MetricCounter:
+        """The counter of this name and these labels: the one that there is, or a new one at zero. Otherwise as :meth:`histogram`."""
+        metric, _ = _options(name, help, unit, labels, divisor, True)
+        pointer, error = c_void_p(), structs.Error()
+        check_detail(released.segment_counter(self._handle(), byref(metric), byref(pointer), byref(error)), error)
+        return MetricCounter(pointer, 0)
+
+    def __repr__(self) -> str:
+        return f"<picollo.Segment {'closed' if self._pointer is None else self.path}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a segment cannot be pickled; its path can be sent")

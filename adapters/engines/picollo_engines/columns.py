@@ -27,12 +27,20 @@ def arrow(column: Any, what: str, nan_is_null: bool = False) -> pyarrow.ChunkedA
         # Of numpy's own, with which pandas has columns as well.
         is_numpys = isinstance(getattr(column, "dtype", None), numpy.dtype)
         try:
-            column = pyarrow.array(numpy.asarray(column).ravel(), from_pandas=nan_is_null) if is_numpys else pyarrow.array(column)
+            column = pyarrow.array(numpy.asarray(column).ravel(), from_pandas=nan_is_null) if is_numpys else _listed(column)
         except (pyarrow.ArrowException, OverflowError, TypeError, ValueError) as error:
             raise TypeError(f"{what} cannot be made a column of one type: {error}") from None
     if pyarrow.types.is_null(column.type):
         column = column.cast(pyarrow.uint64())
     return column if isinstance(column, pyarrow.ChunkedArray) else pyarrow.chunked_array([column])
+
+
+def _listed(column: Any) -> Any:
+    try:
+        return pyarrow.array(column)
+    except OverflowError:
+        # Of ints, it takes 64 bits with a sign where nobody says otherwise.
+        return pyarrow.array(column, pyarrow.uint64())
 
 
 def pieces(column: pyarrow.ChunkedArray, what: str) -> Iterator[Piece]:

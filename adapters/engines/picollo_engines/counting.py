@@ -89,6 +89,10 @@ class Counter:
         what = f"{self.what}, by"
         column = arrow(keys, what, nan_is_null=True)
         type_ = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        if pyarrow.types.is_null(type_):
+            # Categories of nothing.
+            type_ = pyarrow.string()
+            column = pyarrow.chunked_array([pyarrow.nulls(len(column), type_)])
         if not any(getattr(pyarrow.types, f"is_{kind}")(type_) for kind in _KEYS):
             raise TypeError(f"{what} is of {type_}: groups are of integers, strings, bytes, booleans, dates or times")
         coded = column.combine_chunks()

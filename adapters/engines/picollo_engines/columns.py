@@ -66,7 +66,8 @@ def _dtype(type_: pyarrow.DataType, what: str) -> numpy.dtype[Any]:
     if types.is_duration(type_):
         return numpy.dtype("i8")
     if types.is_integer(type_) or types.is_floating(type_):
-        return numpy.dtype(type_.to_pandas_dtype())
+        dtype: numpy.dtype[Any] = numpy.dtype(type_.to_pandas_dtype())
+        return dtype
     hints = {
         types.is_boolean: "group by it instead",
         types.is_timestamp: "subtract a time, and count the duration",

@@ -54,7 +54,7 @@ def dask_array(partitions: int, number: int, death: Optional[data.Death] = None,
     import dask
     import dask.array
 
-    made = [dask.delayed(data.chunk)(seed, number, death, witness and str(witness)) for seed in range(partitions)]
+    made = [dask.delayed(data.chunk)(seed, number, death, None if witness is None else str(witness)) for seed in range(partitions)]
     return dask.array.concatenate([dask.array.from_delayed(each, (number,), "i8") for each in made])
 
 
@@ -80,6 +80,6 @@ def spark_frame(
     session: Any, partitions: int, number: int, death: Optional[data.Death] = None, witness: Optional[Path] = None, by: bool = True
 ) -> Any:
     """Values, and routes, made in the executors."""
-    make = functools.partial(data.batches, number=number, death=death, witness=witness and str(witness), by=by)
+    make = functools.partial(data.batches, number=number, death=death, witness=None if witness is None else str(witness), by=by)
     # The function itself, as Spark looks at its signature.
     return session.range(0, partitions, 1, partitions).mapInArrow(lambda rows: make(rows), "latency long" + ", route string" * by)

@@ -6,7 +6,7 @@
 #
 # Environment, for the long form (its values are in docs/engines.md):
 #   PICOLLO_ENGINES_VALUES      in all partitions (default: 1000000)
-#   PICOLLO_ENGINES_PARTITIONS  of them (default: 40)
+#   PICOLLO_ENGINES_PARTITIONS  of them (default: 20)
 #   PICOLLO_ENGINES_FILES       logs in a directory (default: 300)
 #   PYTHON                      the interpreter (default: python3)
 #

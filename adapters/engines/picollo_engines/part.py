@@ -65,7 +65,7 @@ class Result:
     @property
     def snapshot(self) -> picollo.Snapshot:
         """Everything in one snapshot."""
-        return picollo.Snapshot.merged([self._empty, *self._groups.values()])
+        return picollo.Snapshot.merged(self._groups.values() if self._groups else [self._empty])
 
     def __getitem__(self, key: Any) -> picollo.Snapshot:
         return self._groups[key]

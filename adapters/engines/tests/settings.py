@@ -2,6 +2,6 @@
 
 import os
 
-PARTITIONS = int(os.environ.get("PICOLLO_ENGINES_PARTITIONS", "40"))
+PARTITIONS = int(os.environ.get("PICOLLO_ENGINES_PARTITIONS", "20"))
 NUMBER = int(os.environ.get("PICOLLO_ENGINES_VALUES", "1000000")) // PARTITIONS
 FILES = int(os.environ.get("PICOLLO_ENGINES_FILES", "300"))

@@ -25,10 +25,12 @@ def dask_cluster(workers: int) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def spark_cluster(workers: int, interface: bool = False) -> Iterator[Any]:
-    """A session of a standalone cluster: a master, and workers that start an executor each, with a core and 1 GiB."""
+    """A session of a standalone cluster: a master, and workers that start an executor each, with a core and 1 GiB.
+
+    :param interface: have what tells of stages, and JVMs as they are in earnest.
+    """
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
-    # Executors log to stderr in folders of their own, below the current one unless this says otherwise.
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(f"local-cluster[{workers},1,1024]").config("spark.executor.memory", "1g")
@@ -38,6 +40,10 @@ def spark_cluster(workers: int, interface: bool = False) -> Iterator[Any]:
         "spark.log.level": "OFF",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 17),
     }
+    if not interface:
+        # Three JVMs on two cores: what they compile would not pay before they end.
+        for process in ("driver", "executor"):
+            settings[f"spark.{process}.extraJavaOptions"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     for name in ("PYTHONPATH", "PICOLLO_LIBRARY", "PYTHONDONTWRITEBYTECODE"):
         settings[f"spark.executorEnv.{name}"] = os.environ.get(name, "")
     for name, value in settings.items():

@@ -121,7 +121,8 @@ def main() -> None:
         exact = [int(everything[place]) for place in places]
         ours = result.snapshot.percentile_values(RANKS)
         row["errors in percent"] = [round(100 * abs(value - truth) / truth, 4) for value, truth in zip(ours, exact)]
-        row["peer's errors in percent"] = [round(100 * abs(value - truth) / truth, 4) for value, truth in zip(row.pop("peer"), exact)]
+        peers = row.pop("peer")
+        row["peer's errors in percent"] = [round(100 * abs(value - truth) / truth, 4) for value, truth in zip(peers, exact)]
     print(json.dumps(row))
     if not row["equal"]:
         raise SystemExit("this is not what one process counts")

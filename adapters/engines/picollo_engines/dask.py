@@ -40,7 +40,14 @@ def histogram(
     return Result(part, layout.histogram().snapshot())
 
 
-def logs(files: Files, *, by: Sequence[str] = ("tag", "hour"), files_per_task: int = 64, max_groups: int = MAX_GROUPS, fan_in: int = FAN_IN) -> Result:
+def logs(
+    files: Files,
+    *,
+    by: Sequence[str] = ("tag", "hour"),
+    files_per_task: int = 64,
+    max_groups: int = MAX_GROUPS,
+    fan_in: int = FAN_IN,
+) -> Result:
     """Adds up a directory of logs (.hlog), which all workers must see under the same name. See :mod:`picollo_engines.logs`."""
     arguments = [(paths, tuple(by), max_groups) for paths in files.tasks(files_per_task)]
     return result_of_logs(run(count_logs, arguments, max_groups, fan_in))

@@ -42,8 +42,8 @@ class Layout:
 class Rules:
     """What to do with values that are not simply counted, and how many groups there may be."""
 
-    #: What floating-point values are multiplied by before they are rounded to the nearest integer: 1e9 counts seconds in nanoseconds.
-    #: Columns of integers take none.
+    #: What floating-point values are multiplied by before they are rounded to the nearest integer: 1e9 counts seconds in
+    #: nanoseconds. Columns of integers take none.
     scale: Optional[float] = None
     #: ``"error"`` names the partition, the row and the value; ``"skip"`` leaves it out and counts it apart.
     invalid: Invalid = "error"

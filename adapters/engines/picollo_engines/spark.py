@@ -1,4 +1,4 @@
-"""Spark: a column of a DataFrame, counted where its Arrow batches are, through ``mapInArrow``, and merged by ``treeReduce``."""
+"""Spark: a column of a DataFrame, counted where its Arrow batches are, through ``mapInArrow``, and merged by ``treeAggregate``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,15 @@ def histogram(
     return Result(_merged(parts, rules.max_groups, depth), layout.histogram().snapshot())
 
 
-def logs(session: Any, files: Files, *, by: Sequence[str] = ("tag", "hour"), files_per_task: int = 64, max_groups: int = MAX_GROUPS, depth: int = 2) -> Result:
+def logs(
+    session: Any,
+    files: Files,
+    *,
+    by: Sequence[str] = ("tag", "hour"),
+    files_per_task: int = 64,
+    max_groups: int = MAX_GROUPS,
+    depth: int = 2,
+) -> Result:
     """Adds up a directory of logs (.hlog), which all workers must see under the same name. See :mod:`picollo_engines.logs`."""
     tasks = files.tasks(files_per_task)
     if not tasks:
@@ -55,5 +63,8 @@ def logs(session: Any, files: Files, *, by: Sequence[str] = ("tag", "hour"), fil
 
 def _merged(parts: Any, max_groups: int, depth: int) -> Part:
     # An empty DataFrame may have no partitions, of which there is no reduction.
-    part: Part = parts.treeAggregate(Part(), lambda a, b: merge((a, b), max_groups), lambda a, b: merge((a, b), max_groups), depth)
+    def add(a: Part, b: Part) -> Part:
+        return merge((a, b), max_groups)
+
+    part: Part = parts.treeAggregate(Part(), add, add, depth)
     return part

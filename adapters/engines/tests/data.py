@@ -74,7 +74,9 @@ def seen(witness: Path) -> int:
     return sum(int(path.read_text()) for path in witness.iterdir())
 
 
-def batches(rows: Iterable[Any], number: int, death: Optional[Death] = None, witness: Optional[str] = None, by: bool = True) -> Iterator[Any]:
+def batches(
+    rows: Iterable[Any], number: int, death: Optional[Death] = None, witness: Optional[str] = None, by: bool = True
+) -> Iterator[Any]:
     """Partitions as Arrow's batches, for Spark's ``mapInArrow``: of each row, which is a seed."""
     for seeds in rows:
         for seed in seeds.column(0).to_pylist():

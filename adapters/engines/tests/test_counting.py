@@ -216,7 +216,7 @@ def test_engines_are_imported_when_they_are_needed() -> None:
     import subprocess
     import sys
 
-    text = "import sys, picollo_engines, picollo_engines.dask, picollo_engines.spark; print('dask' in sys.modules, 'pyspark' in sys.modules)"
+    text = "import sys, picollo_engines.dask, picollo_engines.spark; print('dask' in sys.modules, 'pyspark' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
     assert picollo_engines.__all__

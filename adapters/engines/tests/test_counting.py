@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import pickle
 import random
+import sys
 from typing import Any
 
 import numpy
@@ -191,8 +192,18 @@ def test_any_order_and_grouping(seed: int) -> None:
     assert all(oracle.same(decoded[0][key], decoded[1][key]) for key in expected.encoded)
     assert parts[0].tally.rows == expected.tally.rows == 600 and parts[0].tally.partitions == 12
     assert pickle.dumps(pickle.loads(before)) == before
+    assert sys.getsizeof(expected) > sum(map(len, expected.encoded.values()))
     with pytest.raises(TooManyGroups, match="3 groups or more in 2 parts of the data, and max_groups is 2"):
         merge([expected, expected], 2)
+
+
+def test_groups_of_one_part_alone() -> None:
+    parts = []
+    for key in "ab":
+        parts.append(Counter(Layout(), Rules(), "p", True))
+        parts[-1].add([1, 2, 3], [key] * 3)
+    merged = Result(merge([part.part() for part in parts], 2), Layout().histogram().snapshot())
+    assert {key: snapshot.total_count for key, snapshot in merged.groups.items()} == {"a": 3, "b": 3}
 
 
 def test_groups_are_bounded_in_a_partition() -> None:
@@ -214,7 +225,6 @@ def test_nothing_at_all() -> None:
 
 def test_engines_are_imported_when_they_are_needed() -> None:
     import subprocess
-    import sys
 
     text = "import sys, picollo_engines.dask, picollo_engines.spark; print('dask' in sys.modules, 'pyspark' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)

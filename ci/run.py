@@ -84,6 +84,8 @@ NIGHTLY = [
     Job("install", 900, "ci/install.sh"),
     Job("prometheus", 180, "ci/prometheus.sh"),
     Job("interop", 180, "ci/interop.sh", beside=True),
+    # The first time it fetches Dask and Spark.
+    Job("engines", 480, "ci/engines.sh"),
     Job("deny", 120, "ci/deny.sh", beside=True, needs=()),
 ]
 

@@ -9,7 +9,7 @@ namespace Picollo.Metrics
     {
         /// <summary>
         /// Before .NET 9, a thread's static in a block that a profile calls rare is left to a helper of some 60 ns: there it is read at the
-        /// beginning of a method of its own, which is never rare. The JIT knows this constant.
+        /// beginning of a method of its own, which is never rare: <see cref="ThreadRecorders.Entries"/>. The JIT knows this constant.
         /// </summary>
         private static readonly bool s_inlines = Environment.Version.Major >= 9;
 
@@ -37,9 +37,9 @@ namespace Picollo.Metrics
             int slot = _slot;
             if (slot >= 0)
             {
-                if (!s_inlines)
-                    RecordLocally(slot, value);
-                else if (!TryRecordIn(ThreadRecorders.Mine.t_entries, slot, value))
+                ThreadRecorders.Entry[] entries = s_inlines ? ThreadRecorders.Mine.t_entries : ThreadRecorders.Entries();
+                if (entries == null || (uint)slot >= (uint)entries.Length || entries[slot].Id != _id
+                    || !_layout.TryRecordIn(entries[slot].Counters, value))
                     RecordSlowly(value);
             }
             else if (!_cells.TryRecord(value))
@@ -117,19 +117,6 @@ namespace Picollo.Metrics
             GC.KeepAlive(this);
             return recorder;
         }
-
-        [MethodImpl(MethodImplOptions.NoInlining)]
-        private void RecordLocally(int slot, ulong value)
-        {
-            ThreadRecorders.Entry[] entries = ThreadRecorders.Mine.t_entries;
-            if (!TryRecordIn(entries, slot, value))
-                RecordSlowly(value);
-        }
-
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        private bool TryRecordIn(ThreadRecorders.Entry[] entries, int slot, ulong value) =>
-            entries != null && (uint)slot < (uint)entries.Length && entries[slot].Id == _id
-            && _layout.TryRecordIn(entries[slot].Counters, value);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private void RecordSlowly(ulong value)

@@ -50,6 +50,10 @@ namespace Picollo.Metrics
             internal static ThreadRecorders t_recorders;
         }
 
+        /// <summary>Those of the calling thread, or null.</summary>
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        internal static Entry[] Entries() => Mine.t_entries;
+
         private ThreadRecorders()
         {
             var own = new Owner { Thread = Thread.CurrentThread, Recorders = new WeakReference<ThreadRecorders>(this) };

@@ -154,7 +154,7 @@ namespace Picollo.Metrics
             public DoubleHistogramFactory WithRelativeError(double value)
             {
                 PicolloDoubleOptions options = _options;
-                options.RelativeError = value;
+                options.RelativeError = Arguments.RelativeError(value, nameof(value));
                 return new DoubleHistogramFactory(options);
             }
 

@@ -293,7 +293,10 @@ typedef struct picollo_striped_counter picollo_striped_counter;
  * To read a histogram, take a picollo_snapshot, or a picollo_summary straight away.
  */
 
-/** Right with any number of threads, and in signal handlers: an atomic addition. The default. It has no recorder. */
+/**
+ * Right with any number of threads, and in signal handlers: an atomic addition. The default. It has no recorder but
+ * picollo_atomic_recorder.
+ */
 #define PICOLLO_MODE_INTERLOCKED 0
 
 /**

@@ -99,6 +99,19 @@ namespace Picollo.Tests
             Check.True(!default(Bucket).IsValid && histogram.GetBucket(2000).IsValid, "validity");
         }
 
+        private sealed class Row
+        {
+            internal readonly string Name, Limits;
+            internal readonly Action Call;
+
+            internal Row(string name, string limits, Action call)
+            {
+                Name = name;
+                Limits = limits;
+                Call = call;
+            }
+        }
+
         /// <summary>Whatever is wrong with an argument, the exception names it, and says what it may be.</summary>
         [Test]
         public static void ArgumentsAreNamed()
@@ -108,46 +121,46 @@ namespace Picollo.Tests
             HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
             var writer = new HdrLogWriter(new System.IO.StringWriter());
             // The argument, a word of what it may be, and the call.
-            var table = new (string Name, string Limits, Action Call)[]
+            var table = new[]
             {
-                ("minTrackableValue", "10", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).Create()),
-                ("minTrackableValue", "5", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).EstimateFootprint()),
-                ("unit", "5", () => HdrHistogram.Factory.WithUnit(64).WithMaxTrackableValue(5).Create()),
-                ("value", "1", () => HdrHistogram.Factory.WithUnit(0)),
-                ("value", "zero", () => HdrHistogram.Factory.WithMaxTrackableValue(0)),
-                ("value", "number", () => HdrHistogram.Factory.WithRelativeError(double.NaN)),
-                ("value", "number", () => DoubleHistogram.Factory.WithRelativeError(double.NaN)),
-                ("value", "number", () => PerfEvent.PerfEventCounterSession.Factory.WithRelativeError(double.NaN)),
-                ("digits", "0 to 5", () => HdrHistogram.Factory.WithSignificantDigits(6)),
-                ("count", "one", () => HdrHistogram.Factory.CreateArray(0)),
-                ("index", "2", () => HdrHistogram.Factory.CreateArray(2).Record(2, 1)),
-                ("rank", "0 to 100", () => histogram.GetPercentileValue(101)),
-                ("rank", "0 to 100", () => histogram.GetPercentile(double.NaN)),
-                ("ranks", "0 to 100", () => histogram.GetPercentiles(new[] { -1.0 }, new Percentile[1])),
-                ("ranks", "0 to 100", () => histogram.GetPercentileValues(new[] { 101.0 }, new ulong[1])),
-                ("ranks", "0 to 100", () => histogram.GetInterpolatedPercentileValues(new[] { 101.0 }, new ulong[1])),
-                ("percentiles", "room", () => histogram.GetPercentiles(new[] { 1.0 }, new Percentile[0])),
-                ("selection", "selection", () => histogram.GetPercentile(1, (EquivalentValueSelection)5)),
-                ("selection", "percentile", () => histogram.GetBucket(5).GetValue(EquivalentValueSelection.Interpolated)),
-                ("min", "9", () => histogram.RecordInRange(5, 9, 2)),
-                ("value", "10 to 20", () => histogram.RecordInRange(5, 10, 20, true)),
-                ("width", "width", () => histogram.GetLinearSteps(0)),
-                ("first", "width", () => histogram.GetLogarithmicSteps(0, 2)),
-                ("factor", "above 1", () => histogram.GetLogarithmicSteps(1, 1)),
-                ("ticksPerHalfDistance", "one", () => histogram.FormatHgrm(0)),
-                ("valueScale", "above 0", () => histogram.FormatHgrm(5, double.NaN)),
-                ("quantile", "between 0 and 1", () => histogram.GetQuantileInterval(1)),
-                ("confidence", "between 0 and 1", () => histogram.GetQuantileInterval(0.5, 0)),
-                ("encoding", "member", () => histogram.Encode((SnapshotEncoding)9)),
-                ("format", "member", () => histogram.GetSummary().Format("", (TextFormat)9)),
-                ("placement", "member", () => snapshot.Merge(histogram.GetSnapshot(), (MergePlacement)9)),
-                ("other", "itself", () => snapshot.Subtract(snapshot)),
-                ("tag", "commas", () => writer.Write(histogram, 0, 1, "a,b")),
-                ("tag", "white space", () => writer.Write(histogram, 0, 1, "a b")),
-                ("thresholdBits", "1 to 31", () => { ulong word = 0; SharedCounter.AddScalable(ref word, 1, 32); }),
-                ("core", "0 to 1023", () => CpuUtils.PrepareBenchmarkThread(-1))
+                new Row("minTrackableValue", "10", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).Create()),
+                new Row("minTrackableValue", "5", () => HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5).EstimateFootprint()),
+                new Row("unit", "5", () => HdrHistogram.Factory.WithUnit(64).WithMaxTrackableValue(5).Create()),
+                new Row("value", "1", () => HdrHistogram.Factory.WithUnit(0)),
+                new Row("value", "zero", () => HdrHistogram.Factory.WithMaxTrackableValue(0)),
+                new Row("value", "number", () => HdrHistogram.Factory.WithRelativeError(double.NaN)),
+                new Row("value", "number", () => DoubleHistogram.Factory.WithRelativeError(double.NaN)),
+                new Row("value", "number", () => PerfEvent.PerfEventCounterSession.Factory.WithRelativeError(double.NaN)),
+                new Row("digits", "0 to 5", () => HdrHistogram.Factory.WithSignificantDigits(6)),
+                new Row("count", "one", () => HdrHistogram.Factory.CreateArray(0)),
+                new Row("index", "2", () => HdrHistogram.Factory.CreateArray(2).Record(2, 1)),
+                new Row("rank", "0 to 100", () => histogram.GetPercentileValue(101)),
+                new Row("rank", "0 to 100", () => histogram.GetPercentile(double.NaN)),
+                new Row("ranks", "0 to 100", () => histogram.GetPercentiles(new[] { -1.0 }, new Percentile[1])),
+                new Row("ranks", "0 to 100", () => histogram.GetPercentileValues(new[] { 101.0 }, new ulong[1])),
+                new Row("ranks", "0 to 100", () => histogram.GetInterpolatedPercentileValues(new[] { 101.0 }, new ulong[1])),
+                new Row("percentiles", "room", () => histogram.GetPercentiles(new[] { 1.0 }, new Percentile[0])),
+                new Row("selection", "selection", () => histogram.GetPercentile(1, (EquivalentValueSelection)5)),
+                new Row("selection", "percentile", () => histogram.GetBucket(5).GetValue(EquivalentValueSelection.Interpolated)),
+                new Row("min", "9", () => histogram.RecordInRange(5, 9, 2)),
+                new Row("value", "10 to 20", () => histogram.RecordInRange(5, 10, 20, true)),
+                new Row("width", "width", () => histogram.GetLinearSteps(0)),
+                new Row("first", "width", () => histogram.GetLogarithmicSteps(0, 2)),
+                new Row("factor", "above 1", () => histogram.GetLogarithmicSteps(1, 1)),
+                new Row("ticksPerHalfDistance", "one", () => histogram.FormatHgrm(0)),
+                new Row("valueScale", "above 0", () => histogram.FormatHgrm(5, double.NaN)),
+                new Row("quantile", "between 0 and 1", () => histogram.GetQuantileInterval(1)),
+                new Row("confidence", "between 0 and 1", () => histogram.GetQuantileInterval(0.5, 0)),
+                new Row("encoding", "member", () => histogram.Encode((SnapshotEncoding)9)),
+                new Row("format", "member", () => histogram.GetSummary().Format("", (TextFormat)9)),
+                new Row("placement", "member", () => snapshot.Merge(histogram.GetSnapshot(), (MergePlacement)9)),
+                new Row("other", "itself", () => snapshot.Subtract(snapshot)),
+                new Row("tag", "commas", () => writer.Write(histogram, 0, 1, "a,b")),
+                new Row("tag", "white space", () => writer.Write(histogram, 0, 1, "a b")),
+                new Row("thresholdBits", "1 to 31", () => { ulong word = 0; SharedCounter.AddScalable(ref word, 1, 32); }),
+                new Row("core", "0 to 1023", () => CpuUtils.PrepareBenchmarkThread(-1))
             };
-            foreach ((string Name, string Limits, Action Call) row in table)
+            foreach (Row row in table)
                 try
                 {
                     row.Call();

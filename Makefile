@@ -39,6 +39,9 @@ uninstall:       ## remove what `make install` installed, for the same PREFIX, L
 deb: setup       ## Debian packages, under target/deb
 	OUT=target/deb debian/rules binary
 
+nuget: stage      ## the NuGet package, under target/nuget: packed where there is a .NET SDK, else its libraries only
+	@ci/nuget.sh
+
 bench: export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
 bench: stage     ## everything fast beside its peers: a table, target/bench/results.json and a plot
 	benches/run.sh

@@ -36,6 +36,13 @@ AT(picollo_recorder, counters, 24);
 AT(picollo_recorder, histogram, 24 + P);
 AT(picollo_recorder, owner, 24 + 2 * P);
 AT(picollo_recorder, reserved, 24 + 3 * P);
+SIZE(picollo_atomic_recorder, 24 + 2 * P);
+AT(picollo_atomic_recorder, length, 0);
+AT(picollo_atomic_recorder, first_index, 8);
+AT(picollo_atomic_recorder, block_scale, 16);
+AT(picollo_atomic_recorder, reserved, 20);
+AT(picollo_atomic_recorder, counters, 24);
+AT(picollo_atomic_recorder, histogram, 24 + P);
 
 SIZE(picollo_bucket, 48);
 AT(picollo_bucket, lower, 0);

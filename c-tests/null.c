@@ -11,6 +11,7 @@ static void histograms(void)
     const picollo_histogram_options options = default_options();
     picollo_histogram *out = NULL;
     picollo_recorder recorder;
+    picollo_atomic_recorder atomic_recorder;
     uint64_t value = 5;
     size_t size = 77, align = 77;
     static uint64_t memory[1024];
@@ -39,6 +40,8 @@ static void histograms(void)
     NULL_IN(picollo_histogram_add(histogram, NULL, 0, NULL));
     NULL_IN(picollo_histogram_recorder(NULL, PICOLLO_INLINE_VERSION, &recorder));
     NULL_IN(picollo_histogram_recorder(histogram, PICOLLO_INLINE_VERSION, NULL));
+    NULL_IN(picollo_histogram_atomic_recorder(NULL, PICOLLO_INLINE_VERSION, &atomic_recorder));
+    NULL_IN(picollo_histogram_atomic_recorder(histogram, PICOLLO_INLINE_VERSION, NULL));
     picollo_recorder_release(NULL);
     CHECK(out == NULL);
 }

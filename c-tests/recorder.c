@@ -1,6 +1,8 @@
 /* Recording without a call counts what the calls count. */
 #include "test.h"
 
+#include <pthread.h>
+
 #include <picollo_inline.h>
 
 static picollo_histogram *create_narrow(uint32_t counter_bits)
@@ -94,6 +96,69 @@ static void same_counts_as_the_call(void)
     }
 }
 
+struct share {
+    const picollo_atomic_recorder *recorder;
+    uint64_t seed;
+};
+
+static void *record_share(void *argument)
+{
+    const struct share *const share = argument;
+    uint64_t state = share->seed;
+    for (int i = 0; i < 100000; i++) {
+        const uint64_t magnitude = next_random(&state) >> 58;
+        picollo_atomic_recorder_record(share->recorder, next_random(&state) >> magnitude);
+    }
+    return NULL;
+}
+
+/* One recorder for all threads, and nothing is lost. */
+static void atomic_additions(void)
+{
+    for (int with_a_unit = 0; with_a_unit < 2; with_a_unit++) {
+        picollo_histogram_options options = default_options();
+        picollo_histogram *called, *inlined;
+        picollo_atomic_recorder recorder;
+        pthread_t threads[3];
+        struct share shares[3];
+        options.min_trackable = with_a_unit ? 0 : 1000;
+        options.max_trackable = UINT64_C(1) << 40;
+        options.unit = with_a_unit ? 1000 : 0;
+        options.significant_digits = with_a_unit ? 2 : 0;
+        options.relative_error = with_a_unit ? 0 : 0.01;
+        called = create_from(&options);
+        inlined = create_from(&options);
+        CHECK_OK(picollo_histogram_atomic_recorder(inlined, PICOLLO_INLINE_VERSION, &recorder));
+        CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_atomic_recorder(inlined, PICOLLO_INLINE_VERSION + 1, &recorder));
+        CHECK((recorder.length == 0) == with_a_unit && recorder.histogram == inlined);
+        for (size_t i = 0; i < 3; i++) {
+            uint64_t state = 7 * i + 1;
+            shares[i].recorder = &recorder;
+            shares[i].seed = state;
+            CHECK(pthread_create(&threads[i], NULL, record_share, &shares[i]) == 0);
+            for (int j = 0; j < 100000; j++) {
+                const uint64_t magnitude = next_random(&state) >> 58;
+                picollo_histogram_record(called, next_random(&state) >> magnitude);
+            }
+        }
+        for (size_t i = 0; i < 3; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+        check_same(called, inlined);
+        picollo_histogram_free(called);
+        picollo_histogram_free(inlined);
+    }
+    /* The library counts the wraps of 32 bits; single writers and threads of their own have another recorder. */
+    for (uint32_t mode = 0; mode <= PICOLLO_MODE_PER_CPU; mode++) {
+        picollo_histogram_options options = default_options();
+        picollo_histogram *histogram;
+        picollo_atomic_recorder recorder;
+        options.mode = mode;
+        options.counter_bits = mode == PICOLLO_MODE_INTERLOCKED ? 32 : 64;
+        histogram = create_from(&options);
+        CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_atomic_recorder(histogram, PICOLLO_INLINE_VERSION, &recorder));
+        picollo_histogram_free(histogram);
+    }
+}
+
 static void wraps_are_told_of(void)
 {
     picollo_histogram *called = create_narrow(32), *inlined = create_narrow(32);
@@ -171,6 +236,7 @@ int main(void)
     RUN(same_counts_as_the_call);
     RUN(with_a_unit);
     RUN(wraps_are_told_of);
+    RUN(atomic_additions);
     RUN(keeps_its_histogram);
     RUN(refused);
     return report();

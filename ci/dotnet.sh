@@ -77,7 +77,7 @@ compile() {
 
     local library tests samples bench
     library=$(sources dotnet/Picollo) tests=$(sources dotnet/tests),$out/DocSnippets.cs
-    samples=$(sources dotnet/samples) bench=$(sources dotnet/bench)
+    samples=$(sources dotnet/samples) bench=$(sources dotnet/bench -maxdepth 1)
     # The library at the oldest version that is promised, and at the newest that there is.
     "$venv/bin/python" dotnet/compile.py "$runtime" "$roslyn" \
         "Latest:$core/Picollo.dll=$library" "7.2:$core/Picollo.dll=$library" \
@@ -159,6 +159,7 @@ if [ "${1:-}" = --bench ]; then
     exit 0
 fi
 
+run_tests projects python3 dotnet/projects.py
 run_tests CoreCLR core Tests
 run_tests Mono on_mono Tests
 for sample in quick-start getting-started known-work sorted-or-not "live-monitor 1" clock-resolution; do

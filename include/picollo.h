@@ -302,7 +302,10 @@ typedef struct picollo_viewer picollo_viewer;
  * To read a histogram, take a picollo_snapshot, or a picollo_summary straight away.
  */
 
-/** Right with any number of threads, and in signal handlers: an atomic addition. The default. It has no recorder. */
+/**
+ * Right with any number of threads, and in signal handlers: an atomic addition. The default. It has no recorder but
+ * picollo_atomic_recorder.
+ */
 #define PICOLLO_MODE_INTERLOCKED 0
 
 /**
@@ -650,6 +653,9 @@ picollo_status picollo_histogram_footprint(const picollo_histogram *histogram, s
  *     if (picollo_histogram_recorder(latency, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) ...
  *     picollo_recorder_record(&recorder, 1234);
  *     picollo_recorder_release(&recorder);
+ *
+ * Where many threads share one histogram of the default mode, picollo_atomic_recorder has its cells: the rule is the same,
+ * but one is added to the cell by one atomic addition, and there is nothing to release.
  */
 
 /** Version of the rule above and of picollo_recorder. */
@@ -681,6 +687,26 @@ typedef struct picollo_recorder {
 } picollo_recorder;
 
 /**
+ * What recording without a call needs, of a histogram that any number of threads record into.
+ *
+ * Do not change it. Copies are fine, and so is one for all threads. It borrows the histogram and has nothing to release.
+ */
+typedef struct picollo_atomic_recorder {
+    /** Number of cells; 0 where the layout has a unit, so that every value is handed to picollo_histogram_record. */
+    uint64_t length;
+    /** Logical index of the first cell. */
+    uint64_t first_index;
+    /** Binary logarithm of the block size. */
+    uint32_t block_scale;
+    /** 0. */
+    uint32_t reserved;
+    /** The cells. */
+    uint64_t *counters;
+    /** Takes what the cells cannot. */
+    picollo_histogram *histogram;
+} picollo_atomic_recorder;
+
+/**
  * Fills in a recorder for a dense histogram made with PICOLLO_MODE_SINGLE_WRITER, or for one made with
  * PICOLLO_MODE_THREAD_LOCAL, where the recorder owns a shard until it is released, whatever happens to the thread.
  *
@@ -698,6 +724,23 @@ PICOLLO_NODISCARD
 picollo_status picollo_histogram_recorder(picollo_histogram *histogram,
                                           uint32_t inline_version,
                                           picollo_recorder *out);
+
+/**
+ * Fills in an atomic recorder for a dense histogram with counters of 64 bits made with PICOLLO_MODE_INTERLOCKED, the
+ * default. Record by picollo_atomic_recorder_record of picollo_inline.h.
+ *
+ * Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version, for
+ *   any other mode or storage, and for counters of 32 bits, whose wraps the library counts.
+ * Ownership: borrows the histogram: whoever records keeps a reference to it.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_histogram_atomic_recorder(picollo_histogram *histogram,
+                                                 uint32_t inline_version,
+                                                 picollo_atomic_recorder *out);
 
 /**
  * Gives back what the recorder holds, and clears it. NULL is allowed, and so is a recorder that was released; both do

@@ -87,6 +87,28 @@ private:
     picollo_recorder native_;
 };
 
+/** Records without a call by atomic additions, from any number of threads. It borrows the histogram, which has to outlive it. */
+class atomic_recorder {
+public:
+    /** Takes what was filled in. */
+    explicit atomic_recorder(const picollo_atomic_recorder &borrowed) noexcept : native_(borrowed) {}
+
+    /** Counts a value once. */
+    void record(std::uint64_t value) const noexcept { picollo_atomic_recorder_record(&native_, value); }
+
+    /** Counts a duration, in nanoseconds unless another unit is chosen. */
+    template <class Unit = std::chrono::nanoseconds, class Rep, class Period>
+    void record(std::chrono::duration<Rep, Period> time) const noexcept
+    {
+        record(count_of<Unit>(time));
+    }
+
+    const picollo_atomic_recorder &native() const noexcept { return native_; }
+
+private:
+    picollo_atomic_recorder native_;
+};
+
 /** What a histogram is made from. */
 class options {
 public:
@@ -220,6 +242,15 @@ public:
         const picollo_status code = picollo_histogram_recorder(native(), PICOLLO_INLINE_VERSION, &filled);
         if (code != PICOLLO_OK) return detail::fail<picollo::recorder>(code);
         return picollo::recorder(filled);
+    }
+
+    /** Dense histograms of the default mode with counters of 64 bits have one; others fail with status::unsupported. */
+    outcome<picollo::atomic_recorder> atomic_recorder()
+    {
+        picollo_atomic_recorder filled = {};
+        const picollo_status code = picollo_histogram_atomic_recorder(native(), PICOLLO_INLINE_VERSION, &filled);
+        if (code != PICOLLO_OK) return detail::fail<picollo::atomic_recorder>(code);
+        return picollo::atomic_recorder(filled);
     }
 
     /** Adds all counts of a snapshot, of any layout. A kind of recording: as many threads may do it as may record. */

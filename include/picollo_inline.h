@@ -10,8 +10,14 @@
  *     for (...) picollo_recorder_record(&recorder, value);
  *     picollo_recorder_release(&recorder);
  *
- * The function is compiled into programs, so it stands for PICOLLO_INLINE_VERSION: a library that could not serve it any
- * more would refuse that version when the recorder is made. Written for gcc and clang; other compilers get the call.
+ * Threads that share a histogram of the default mode have its cells by one atomic addition each, and nothing to release:
+ *
+ *     picollo_atomic_recorder shared;
+ *     if (picollo_histogram_atomic_recorder(histogram, PICOLLO_INLINE_VERSION, &shared) != PICOLLO_OK) ...
+ *     picollo_atomic_recorder_record(&shared, value);
+ *
+ * The functions are compiled into programs, so they stand for PICOLLO_INLINE_VERSION: a library that could not serve them
+ * any more would refuse that version when the recorder is made. Written for gcc and clang; other compilers get the call.
  */
 #ifndef PICOLLO_INLINE_H
 #define PICOLLO_INLINE_H
@@ -20,6 +26,17 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#if defined(__GNUC__)
+/* The storage index of a value. */
+static inline uint64_t picollo_inline_index(uint32_t scale, uint64_t first_index, uint64_t value)
+{
+    /* Or-ing the block size in makes the exponent 0 for all values below it, without a branch. */
+    const uint64_t bits = value | (UINT64_C(1) << (scale & 63));
+    const uint32_t exponent = (uint32_t)(63 ^ __builtin_clzll(bits)) - scale;
+    return ((uint64_t)exponent << (scale & 63)) + (value >> (exponent & 63)) - first_index;
+}
 #endif
 
 /** Counts one value, with the same counts as picollo_histogram_record(recorder->histogram, value).
@@ -31,12 +48,7 @@ extern "C" {
 static inline void picollo_recorder_record(const picollo_recorder *recorder, uint64_t value)
 {
 #if defined(__GNUC__)
-    const uint32_t scale = recorder->block_scale;
-    /* Or-ing the block size in makes the exponent 0 for all values below it, without a branch. */
-    const uint64_t bits = value | (UINT64_C(1) << (scale & 63));
-    const uint32_t exponent = (uint32_t)(63 ^ __builtin_clzll(bits)) - scale;
-    const uint64_t index =
-        ((uint64_t)exponent << (scale & 63)) + (value >> (exponent & 63)) - recorder->first_index;
+    const uint64_t index = picollo_inline_index(recorder->block_scale, recorder->first_index, value);
     if (__builtin_expect(index < recorder->length, 1)) {
         if (__builtin_expect(recorder->counter_bits == 64, 1)) {
             uint64_t *cell = (uint64_t *)recorder->counters + index;
@@ -65,6 +77,23 @@ static inline void picollo_recorder_record(const picollo_recorder *recorder, uin
             return;
         }
 #endif
+    }
+#endif
+    picollo_histogram_record(recorder->histogram, value);
+}
+
+/** Counts one value by an atomic addition, with the same counts as picollo_histogram_record(recorder->histogram, value).
+ *
+ * Requires: recorder is filled in, and its histogram is alive; neither is checked. Any number of threads, and signal handlers.
+ * Cost: an atomic addition; a call only for values out of range.
+ * Since: 0.1 */
+static inline void picollo_atomic_recorder_record(const picollo_atomic_recorder *recorder, uint64_t value)
+{
+#if defined(__GNUC__)
+    const uint64_t index = picollo_inline_index(recorder->block_scale, recorder->first_index, value);
+    if (__builtin_expect(index < recorder->length, 1)) {
+        (void)__atomic_fetch_add(recorder->counters + index, 1, __ATOMIC_RELAXED);
+        return;
     }
 #endif
     picollo_histogram_record(recorder->histogram, value);

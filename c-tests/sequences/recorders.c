@@ -35,6 +35,26 @@ static void op_record_inline(struct world *world)
     settle(world->recorder_models[place]);
 }
 
+/* Borrows, so it is used at once. */
+static void op_record_atomically(struct world *world)
+{
+    const size_t slot = pick(world);
+    struct model *const model = world->histogram_models[slot];
+    picollo_atomic_recorder recorder;
+    picollo_status expected = PICOLLO_OK;
+    if (world->histograms[slot] == NULL) return;
+    if (model->storage == PICOLLO_STORAGE_SPARSE || model->mode != PICOLLO_MODE_INTERLOCKED || model->bits == 32)
+        expected = PICOLLO_ERR_UNSUPPORTED;
+    EXPECT(expected, picollo_histogram_atomic_recorder(world->histograms[slot], PICOLLO_INLINE_VERSION, &recorder));
+    if (expected != PICOLLO_OK) return;
+    for (uint64_t number = choose(world, 20); number > 0; number--) {
+        const uint64_t value = any_value(world);
+        picollo_atomic_recorder_record(&recorder, value);
+        count_value(&model->raw, &model->rule, value, 1);
+    }
+    settle(model);
+}
+
 static void op_scope(struct world *world)
 {
     static const uint32_t clocks[] = {PICOLLO_CLOCK_MONOTONIC, PICOLLO_CLOCK_TSC, 99}, units[] = {0, 1, 2, 3, 4, 99};
@@ -69,6 +89,7 @@ const struct operation recorder_operations[] = {
     {"histogram_recorder", op_take_recorder, 8},
     {"recorder_release", op_release_recorder, 4},
     {"recorder_record", op_record_inline, 12},
+    {"atomic_recorder_record", op_record_atomically, 8},
     {"scope", op_scope, 2},
     {NULL, NULL, 0},
 };

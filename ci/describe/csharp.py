@@ -21,7 +21,7 @@ NUMBERS = {
 # Functions whose callers keep the handle alive themselves, which costs nothing: they take bare pointers. All others take
 # SafeHandles, which the runtime keeps alive for the call.
 BARE = re.compile(
-    r"picollo_(\w+_free|\w*histogram(_array)?_record(_\w+)?|histogram_recorder|striped_counter_add|metric_(counter_add|gauge_set|gauge_add)|session_(?!create)\w+)"
+    r"picollo_(\w+_free|\w*histogram(_array)?_record(_\w+)?|histogram_(atomic_)?recorder|striped_counter_add|metric_(counter_add|gauge_set|gauge_add)|session_(?!create)\w+)"
 )
 # What neither allocates nor waits, at least with dense histograms: .NET 5 and later leave out the transition of the garbage
 # collector (5 ns of 8). The same function with the transition is there under a second name.
@@ -122,7 +122,7 @@ def structs(description: Description) -> str:
 
 def _safe_handles() -> set[str]:
     text = (ROOT / "dotnet/Picollo/Native/Handles.cs").read_text(encoding="utf-8")
-    return set(re.findall(r"class (\w+) : NativeHandle", text))
+    return set(re.findall(r"class (\w+) : (?:Native|Lasting)Handle", text))
 
 
 def _parameter(description: Description, function: Function, one: Parameter, safe: set[str]) -> str:

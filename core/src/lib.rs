@@ -47,6 +47,7 @@ pub use doubles::{
 pub use error::{Error, Result};
 #[cfg(feature = "alloc")]
 pub use handle::array::{Element, HistogramArray};
+pub use handle::atomic_recorder::AtomicRecorder;
 pub use handle::options::Options;
 pub use handle::recorder::Recorder;
 pub use handle::shared::{Footprint, SharedHistogram};

@@ -17,12 +17,16 @@ namespace Picollo.Bench
         private const int Rounds = 201;
 
         private static readonly ulong[] s_values = Skewed();
+        private static readonly int[] s_cells = new int[Values];
 
         [DllImport("picollo_bench")]
         private static extern void bench_c_inline(void* recorder, ulong* values, UIntPtr length);
 
         [DllImport("picollo_bench")]
         private static extern void bench_cpp_inline(IntPtr histogram, ulong* values, UIntPtr length);
+
+        [DllImport("picollo_bench")]
+        private static extern void bench_c_atomic(void* recorder, ulong* values, UIntPtr length);
 
         [DllImport("picollo_bench")]
         private static extern void bench_c_call(IntPtr histogram, ulong* values, UIntPtr length);
@@ -32,6 +36,9 @@ namespace Picollo.Bench
 
         [DllImport("picollo")]
         private static extern int picollo_histogram_recorder(IntPtr histogram, uint version, void* recorder);
+
+        [DllImport("picollo")]
+        private static extern int picollo_histogram_atomic_recorder(IntPtr histogram, uint version, void* recorder);
 
         [DllImport("picollo")]
         private static extern void picollo_histogram_record(IntPtr histogram, ulong value);
@@ -58,11 +65,15 @@ namespace Picollo.Bench
             byte* native = stackalloc byte[64];
             picollo_histogram_recorder(histogram, 1, native);
             IntPtr pointer = (IntPtr)native;
+            byte* atomicNative = stackalloc byte[64];
+            picollo_histogram_atomic_recorder(atomic, 1, atomicNative);
+            IntPtr atomicPointer = (IntPtr)atomicNative;
+            var cells = new long[Cells(s_values)];
 
             string[] names =
             {
                 "C, inline recorder, single writer", "C++, `picollo::recorder`, single writer", "C, exported, single writer",
-                "C, exported, interlocked", "C#, `Record`, single writer", "C#, `Record`, single writer, 32-bit",
+                "C, exported, interlocked", "C, inline recorder, interlocked", "C#, bare `Interlocked.Increment`, known cells", "C#, `Record`, single writer", "C#, `Record`, single writer, 32-bit",
                 "C#, `HdrRecorder`, single writer", "C#, `Record`, thread-local", "C#, `HdrRecorder`, thread-local",
                 "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition, single writer", "C#, P/Invoke, single writer",
                 "C#, `Record(ReadOnlySpan)`, single writer, batch"
@@ -89,6 +100,12 @@ namespace Picollo.Bench
                     fixed (ulong* values = s_values)
                         bench_c_call(atomic, values, (UIntPtr)Values);
                 },
+                () =>
+                {
+                    fixed (ulong* values = s_values)
+                        bench_c_atomic((void*)atomicPointer, values, (UIntPtr)Values);
+                },
+                () => Increment(cells),
                 () => Record(single), () => Record(narrow), () => Record(recorder), () => Record(local),
                 () => Record(localRecorder), () => Record(interlocked),
 #if NET5_0_OR_GREATER
@@ -147,6 +164,23 @@ namespace Picollo.Bench
         {
             foreach (ulong value in s_values)
                 recorder.Record(value);
+        }
+
+        /// <summary>What an atomic addition costs where its cell is known: the limit.</summary>
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Increment(long[] cells)
+        {
+            foreach (int cell in s_cells)
+                System.Threading.Interlocked.Increment(ref cells[cell]);
+        }
+
+        /// <summary>The cells of the default layout for the values; how many there are.</summary>
+        private static int Cells(ulong[] values)
+        {
+            HdrLayout layout = HdrHistogram.Factory.GetLayout();
+            for (int i = 0; i < Values; i++)
+                s_cells[i] = (int)layout.GetBucket(values[i]).StorageIndex;
+            return (int)layout.CounterCount;
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]

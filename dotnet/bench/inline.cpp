@@ -23,6 +23,13 @@ void bench_cpp_inline(picollo_histogram *histogram, const std::uint64_t *values,
     for (const std::uint64_t value : picollo::span<const std::uint64_t>(values, length)) recorder.record(value);
 }
 
+// C: picollo_inline.h, by atomic additions.
+void bench_c_atomic(const picollo_atomic_recorder *recorder, const std::uint64_t *values, std::size_t length)
+{
+    const picollo_atomic_recorder own = *recorder;
+    for (std::size_t i = 0; i < length; i++) picollo_atomic_recorder_record(&own, values[i]);
+}
+
 // C: the exported function.
 void bench_c_call(picollo_histogram *histogram, const std::uint64_t *values, std::size_t length)
 {

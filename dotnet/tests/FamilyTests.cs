@@ -63,7 +63,7 @@ namespace Picollo.Tests
                 Check.Throws<ArgumentOutOfRangeException>(() => Ignore(array[outside]));
             }
             Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.CreateArray(0));
-            Check.Throws<ArgumentException>(() => HdrHistogram.Factory.WithMinTrackableValue(9).WithMaxTrackableValue(2).CreateArray(2));
+            Check.Throws<ArgumentOutOfRangeException>(() => HdrHistogram.Factory.WithMinTrackableValue(9).WithMaxTrackableValue(2).CreateArray(2));
         }
 
         [Test]

@@ -143,7 +143,7 @@ namespace Picollo.Tests
                 writer.Write(snapshot, start, TimeSpan.FromSeconds(1), "A");
                 writer.Write(histogram, start.AddSeconds(1), TimeSpan.FromSeconds(2));
                 writer.Write(histogram, start.AddSeconds(3), TimeSpan.FromSeconds(1), longTag);
-                Check.Fails(PicolloStatus.InvalidArgument, () => writer.Write(histogram, start, TimeSpan.Zero, "no, commas"));
+                Check.Throws<ArgumentException>(() => writer.Write(histogram, start, TimeSpan.Zero, "no, commas"));
                 Check.Fails(PicolloStatus.Incompatible, () => writer.Write(HdrHistogram.Create(), start, TimeSpan.Zero));
             }
             double seconds = (start - new DateTime(1970, 1, 1)).TotalSeconds;

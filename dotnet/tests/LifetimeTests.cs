@@ -211,7 +211,7 @@ namespace Picollo.Tests
             Check.True(grown < 100000000, $"grew by {grown} bytes");
         }
 
-        private static long ResidentBytes()
+        internal static long ResidentBytes()
         {
             string[] fields = System.IO.File.ReadAllText("/proc/self/statm").Split(' ');
             return long.Parse(fields[1]) * Environment.SystemPageSize;

@@ -25,7 +25,7 @@ namespace Picollo.Tests
         public static void DirectFigures()
         {
             HdrHistogram histogram = HdrHistogram.Create();
-            Check.True(double.IsNaN(histogram.Mean) && double.IsNaN(histogram.StDev), "of nothing");
+            Check.True(double.IsNaN(histogram.Mean()) && double.IsNaN(histogram.StDev()), "of nothing");
             Check.Fails(PicolloStatus.Empty, () => Ignore(histogram.Min));
             Check.Fails(PicolloStatus.Empty, () => Ignore(histogram.Max));
             histogram.Record(3);
@@ -34,8 +34,8 @@ namespace Picollo.Tests
             {
                 Check.Equal(3ul, one.Min);
                 Check.Equal(7ul, one.Max);
-                Check.Equal(5.0, one.Mean);
-                Check.Equal(2.0, one.StDev);
+                Check.Equal(5.0, one.Mean());
+                Check.Equal(2.0, one.StDev());
             }
             histogram.Record(1000000);
             Check.Equal(histogram.GetSummary().P100.Value, histogram.Max, "the same value of its bucket");

@@ -5,7 +5,8 @@ use picollo_core::{Mode, Options, Storage};
 use crate::failure::{Failure, Outcome};
 use crate::options;
 
-/// Right with any number of threads, and in signal handlers: an atomic addition. The default. It has no recorder.
+/// Right with any number of threads, and in signal handlers: an atomic addition. The default. It has no recorder but
+/// picollo_atomic_recorder.
 pub const PICOLLO_MODE_INTERLOCKED: u32 = 0;
 /// One thread records at a time, any number of threads read: a plain addition, in a third to a fifth of the
 /// time. Two threads that record at once lose counts, and nothing says so.

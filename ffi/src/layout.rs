@@ -20,6 +20,8 @@ layout!(crate::histogram_options::picollo_histogram_options, 64, struct_size 0, 
     relative_error 16, significant_digits 24, flags 28, min_trackable 32, max_trackable 40, max_bytes 48, unit 56);
 layout!(crate::recorder::picollo_recorder, 24 + 4 * P, length 0, first_index 8, block_scale 16, counter_bits 20,
     counters 24, histogram 24 + P, owner 24 + 2 * P, reserved 24 + 3 * P);
+layout!(crate::recorder::picollo_atomic_recorder, 24 + 2 * P, length 0, first_index 8, block_scale 16, reserved 20,
+    counters 24, histogram 24 + P);
 layout!(crate::snapshot::picollo_bucket, 48, lower 0, upper 8, step 16, count 24, storage_index 32, logical_index 40);
 layout!(crate::snapshot::picollo_percentile, 72, rank 0, value 8, target_count 16, bucket 24);
 layout!(crate::snapshot::picollo_counts, 32, total 0, underflow 8, overflow 16, lost 24);

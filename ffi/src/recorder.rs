@@ -19,6 +19,9 @@
 //!     if (picollo_histogram_recorder(latency, PICOLLO_INLINE_VERSION, &recorder) != PICOLLO_OK) ...
 //!     picollo_recorder_record(&recorder, 1234);
 //!     picollo_recorder_release(&recorder);
+//!
+//! Where many threads share one histogram of the default mode, picollo_atomic_recorder has its cells: the rule is the same,
+//! but one is added to the cell by one atomic addition, and there is nothing to release.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -98,6 +101,62 @@ pub unsafe extern "C" fn picollo_histogram_recorder(
             histogram: own.as_ptr().cast(),
             owner,
             reserved: ptr::null_mut(),
+        });
+        Ok(())
+    })
+}
+
+/// What recording without a call needs, of a histogram that any number of threads record into.
+///
+/// Do not change it. Copies are fine, and so is one for all threads. It borrows the histogram and has nothing to release.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct picollo_atomic_recorder {
+    /// Number of cells; 0 where the layout has a unit, so that every value is handed to picollo_histogram_record.
+    pub length: u64,
+    /// Logical index of the first cell.
+    pub first_index: u64,
+    /// Binary logarithm of the block size.
+    pub block_scale: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The cells.
+    pub counters: *mut u64,
+    /// Takes what the cells cannot.
+    pub histogram: *mut picollo_histogram,
+}
+
+/// Fills in an atomic recorder for a dense histogram with counters of 64 bits made with PICOLLO_MODE_INTERLOCKED, the
+/// default. Record by picollo_atomic_recorder_record of picollo_inline.h.
+///
+/// Requires: inline_version is PICOLLO_INLINE_VERSION, as the caller was compiled with.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_UNSUPPORTED for another inline_version, for
+///   any other mode or storage, and for counters of 32 bits, whose wraps the library counts.
+/// Ownership: borrows the histogram: whoever records keeps a reference to it.
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_atomic_recorder(
+    histogram: *mut picollo_histogram,
+    inline_version: u32,
+    out: *mut picollo_atomic_recorder,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (native, out) = unsafe { (borrow(histogram)?, output(out)?) };
+        if inline_version != PICOLLO_INLINE_VERSION {
+            return Err(Failure::UNSUPPORTED);
+        }
+        let recorder = native.atomic_recorder()?;
+        let layout = native.layout();
+        out.set(picollo_atomic_recorder {
+            length: recorder.length(),
+            first_index: layout.first_index(),
+            block_scale: layout.scale(),
+            reserved: 0,
+            counters: recorder.counters().as_ptr().cast(),
+            histogram,
         });
         Ok(())
     })

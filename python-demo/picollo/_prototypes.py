@@ -45,6 +45,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "histogram_footprint": (c_int32, [HANDLE, POINTER(c_size_t)]),
     # recorder
     "histogram_recorder": (c_int32, [HANDLE, c_uint32, c_void_p]),
+    "histogram_atomic_recorder": (c_int32, [HANDLE, c_uint32, c_void_p]),
     "recorder_release": (None, [c_void_p]),
     # array
     "histogram_array_create": (c_int32, [c_void_p, c_size_t, c_void_p]),

@@ -235,6 +235,19 @@ class Recorder(ctypes.Structure):
     ]
 
 
+class AtomicRecorder(ctypes.Structure):
+    """``picollo_atomic_recorder``"""
+
+    _fields_ = [
+        ("length", c_uint64),
+        ("first_index", c_uint64),
+        ("block_scale", c_uint32),
+        ("reserved", c_uint32),
+        ("counters", c_void_p),
+        ("histogram", c_void_p),
+    ]
+
+
 class Bucket(ctypes.Structure):
     """``picollo_bucket``"""
 
@@ -718,6 +731,7 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_error": Error,
     "picollo_histogram_options": HistogramOptions,
     "picollo_recorder": Recorder,
+    "picollo_atomic_recorder": AtomicRecorder,
     "picollo_bucket": Bucket,
     "picollo_percentile": Percentile,
     "picollo_counts": Counts,

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "alloc")]
 pub(crate) mod array;
+pub(crate) mod atomic_recorder;
 pub(crate) mod dispatch;
 pub(crate) mod options;
 pub(crate) mod plan;

@@ -98,7 +98,7 @@ impl Recorder {
 }
 
 /// See [`Recorder::length`].
-fn length_of(histogram: &SharedHistogram) -> u64 {
+pub(crate) fn length_of(histogram: &SharedHistogram) -> u64 {
     let layout = histogram.layout();
     if layout.unit() == 0 { layout.length() as u64 } else { 0 }
 }

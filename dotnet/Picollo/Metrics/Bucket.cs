@@ -17,7 +17,12 @@ namespace Picollo.Metrics
         LowerBound = 2,
 
         /// <summary>The largest value of the bucket.</summary>
-        UpperBound = 3
+        UpperBound = 3,
+
+        /// <summary>
+        /// As if the recorded values lay evenly in the bucket: of a percentile only, whose place among them is known. A bucket has none.
+        /// </summary>
+        Interpolated = 4
     }
 
     /// <summary>A run of values that share one count.</summary>
@@ -40,6 +45,18 @@ namespace Picollo.Metrics
         /// <summary>The same as <see cref="Lower"/>.</summary>
         public ulong Start => _native.Lower;
 
+        /// <summary>The same as <see cref="Upper"/>: the last value of the bucket.</summary>
+        public ulong End => _native.Upper;
+
+        /// <summary>The first value after the bucket; 0 after the last of all.</summary>
+        public ulong NextBucketStart => unchecked(_native.Upper + 1);
+
+        /// <summary>
+        /// Whether this stands for all values outside the range, as <see cref="ReadOnlyHdrHistogram.GetBucket"/> returns it for one of them:
+        /// not valid, with their number for a count.
+        /// </summary>
+        public bool IsOverflowBucket => StorageIndex < 0;
+
         /// <summary>How many values share the bucket; 0 for no bucket.</summary>
         public ulong Step => _native.Step;
 
@@ -58,9 +75,19 @@ namespace Picollo.Metrics
         /// <summary>False for the default value, which is no bucket.</summary>
         public bool IsValid => _native.Step != 0;
 
+        /// <summary>The bucket of all values outside the range.</summary>
+        internal static Bucket Overflow(ulong count) =>
+            new Bucket(new PicolloBucket { StorageIndex = ulong.MaxValue, LogicalIndex = ulong.MaxValue, Count = count });
+
         /// <summary>The value that stands for all of the bucket.</summary>
+        /// <exception cref="ArgumentOutOfRangeException">
+        /// There is no such selection, or it is <see cref="EquivalentValueSelection.Interpolated"/>.
+        /// </exception>
         public ulong GetValue(EquivalentValueSelection selection = default)
         {
+            if (selection == EquivalentValueSelection.Interpolated)
+                throw new ArgumentOutOfRangeException(
+                    nameof(selection), selection, "Between the values of a bucket only a percentile knows its place: Percentile.GetValue.");
             switch (Percentile.ToNative(selection))
             {
                 case 1:
@@ -79,6 +106,12 @@ namespace Picollo.Metrics
 
         /// <inheritdoc/>
         public override bool Equals(object obj) => obj is Bucket && Equals((Bucket)obj);
+
+        /// <summary>Whether two are equal.</summary>
+        public static bool operator ==(Bucket left, Bucket right) => left.Equals(right);
+
+        /// <summary>Whether two differ.</summary>
+        public static bool operator !=(Bucket left, Bucket right) => !left.Equals(right);
 
         /// <inheritdoc/>
         public override int GetHashCode() => unchecked((Lower.GetHashCode() * 397) ^ Count.GetHashCode());

@@ -1,3 +1,4 @@
+using System;
 using System.Collections;
 using System.Collections.Generic;
 using Picollo.Native;
@@ -17,7 +18,16 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Begins an enumeration.</summary>
-        public Enumerator GetEnumerator() => new Enumerator(_source?.CopyBuckets(_nonEmptyOnly));
+        public Enumerator GetEnumerator() => new Enumerator(Buckets.Of(_source, _nonEmptyOnly));
+
+        /// <exception cref="InvalidOperationException">Of the default value, which belongs to no histogram.</exception>
+        internal static PicolloBucket[] Of(ReadOnlyHdrHistogram source, bool nonEmptyOnly) =>
+            source != null
+                ? source.CopyBuckets(nonEmptyOnly)
+                : throw new InvalidOperationException("These are the buckets of no histogram: a default value.");
+
+        internal static InvalidOperationException Ended() =>
+            new InvalidOperationException("The enumeration has not begun, or was disposed.");
 
         IEnumerator<Bucket> IEnumerable<Bucket>.GetEnumerator() => GetEnumerator();
 
@@ -26,7 +36,7 @@ namespace Picollo.Metrics
         /// <summary>Goes through buckets.</summary>
         public struct Enumerator : IEnumerator<Bucket>
         {
-            private readonly PicolloBucket[] _buckets;
+            private PicolloBucket[] _buckets;
             private int _next;
 
             internal Enumerator(PicolloBucket[] buckets)
@@ -36,26 +46,26 @@ namespace Picollo.Metrics
             }
 
             /// <inheritdoc/>
-            public Bucket Current => _next == 0 ? default : new Bucket(in _buckets[_next - 1]);
+            public Bucket Current => _buckets == null ? throw Buckets.Ended() : _next == 0 ? default : new Bucket(in _buckets[_next - 1]);
 
             object IEnumerator.Current => Current;
 
             /// <inheritdoc/>
             public bool MoveNext()
             {
-                if (_buckets == null || _next == _buckets.Length)
+                if (_buckets == null)
+                    throw Buckets.Ended();
+                if (_next == _buckets.Length)
                     return false;
                 _next++;
                 return true;
             }
 
             /// <inheritdoc/>
-            public void Reset() => _next = 0;
+            public void Reset() => _next = _buckets == null ? throw Buckets.Ended() : 0;
 
             /// <inheritdoc/>
-            public void Dispose()
-            {
-            }
+            public void Dispose() => _buckets = null;
         }
     }
 
@@ -72,7 +82,7 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Begins an enumeration.</summary>
-        public Enumerator GetEnumerator() => new Enumerator(_source?.CopyBuckets(_nonEmptyOnly));
+        public Enumerator GetEnumerator() => new Enumerator(Buckets.Of(_source, _nonEmptyOnly));
 
         IEnumerator<Percentile> IEnumerable<Percentile>.GetEnumerator() => GetEnumerator();
 
@@ -81,7 +91,7 @@ namespace Picollo.Metrics
         /// <summary>Goes through buckets and sums up their counts.</summary>
         public struct Enumerator : IEnumerator<Percentile>
         {
-            private readonly PicolloBucket[] _buckets;
+            private PicolloBucket[] _buckets;
             private readonly double _total;
             private int _next;
             private ulong _before;
@@ -102,6 +112,8 @@ namespace Picollo.Metrics
             {
                 get
                 {
+                    if (_buckets == null)
+                        throw Buckets.Ended();
                     if (_next == 0)
                         return default;
                     PicolloBucket bucket = _buckets[_next - 1];
@@ -114,7 +126,7 @@ namespace Picollo.Metrics
                         TargetCount = target,
                         Bucket = bucket
                     };
-                    return new Percentile(in percentile, true);
+                    return new Percentile(in percentile, _before, EquivalentValueSelection.Default, true);
                 }
             }
 
@@ -123,7 +135,9 @@ namespace Picollo.Metrics
             /// <inheritdoc/>
             public bool MoveNext()
             {
-                if (_buckets == null || _next == _buckets.Length)
+                if (_buckets == null)
+                    throw Buckets.Ended();
+                if (_next == _buckets.Length)
                     return false;
                 if (_next != 0)
                     _before += _buckets[_next - 1].Count;
@@ -134,14 +148,12 @@ namespace Picollo.Metrics
             /// <inheritdoc/>
             public void Reset()
             {
-                _next = 0;
+                _next = _buckets == null ? throw Buckets.Ended() : 0;
                 _before = 0;
             }
 
             /// <inheritdoc/>
-            public void Dispose()
-            {
-            }
+            public void Dispose() => _buckets = null;
         }
     }
 }

@@ -24,6 +24,12 @@ namespace Picollo.Metrics
             _pointer = handle.Pointer;
         }
 
+        /// <summary>Ends the use of a histogram that was not disposed, and that another finaliser may have brought back.</summary>
+        ~DoubleHistogram()
+        {
+            _disposed = true;
+        }
+
         /// <summary>A histogram with a relative error of 0.001.</summary>
         public static DoubleHistogram Create() => Factory.Create();
 
@@ -148,7 +154,7 @@ namespace Picollo.Metrics
             public DoubleHistogramFactory WithRelativeError(double value)
             {
                 PicolloDoubleOptions options = _options;
-                options.RelativeError = value;
+                options.RelativeError = Arguments.RelativeError(value, nameof(value));
                 return new DoubleHistogramFactory(options);
             }
 

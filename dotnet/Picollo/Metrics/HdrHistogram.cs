@@ -1,4 +1,5 @@
 using System;
+using System.Threading;
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -40,21 +41,22 @@ namespace Picollo.Metrics
             _pointer = handle.Pointer;
             _mayAllocate = sparse || mode == RecordMode.Scalable;
             if (mode == RecordMode.ThreadLocal)
-                _slot = ThreadRecorders.Register(out _id);
+                _slot = _registered = ThreadRecorders.Register(out _id);
             else if (mode == RecordMode.SingleWriter && !sparse)
-                _recorder = InlineRecorder.Take(_pointer, out _cells);
+                TakeCells();
+            else if (mode == RecordMode.Interlocked && !sparse)
+                HdrRecorder.TryLend(_pointer, out _cells);
             _pressure = ownsMemory ? FootprintInBytes : 0;
             if (_pressure != 0)
                 GC.AddMemoryPressure(_pressure);
         }
 
-        /// <summary>Ends the use of a histogram that was not disposed.</summary>
+        /// <summary>Ends the use of a histogram that was not disposed, and that another finaliser may have brought back.</summary>
         ~HdrHistogram()
         {
             if (_handle == null)
                 return;
-            if (_mode == RecordMode.ThreadLocal)
-                ThreadRecorders.Unregister(_slot, _id);
+            End();
             if (_pressure != 0)
                 GC.RemoveMemoryPressure(_pressure);
         }
@@ -124,12 +126,30 @@ namespace Picollo.Metrics
             {
                 if (_disposed)
                     return;
-                _disposed = true;
-                _cells.Stop();
+                End();
                 _scratch?.Dispose();
             }
-            if (_mode == RecordMode.ThreadLocal)
-                ThreadRecorders.Unregister(_slot, _id);
+        }
+
+        private void End()
+        {
+            _disposed = true;
+            _cells.Stop();
+            Volatile.Write(ref _slot, -1);
+            if (_registered >= 0)
+                ThreadRecorders.Unregister(_registered, _id);
+        }
+
+        // The cells are the histogram's: its own reference keeps them, and the recorder has nothing else to give.
+        private void TakeCells()
+        {
+            PicolloRecorder native;
+            int status = NativeMethods.picollo_histogram_recorder(_pointer, Constants.InlineVersion, &native);
+            if (status == (int)PicolloStatus.Unsupported)
+                return;
+            Outcome.Check(status);
+            _cells = new InlineCells(in native);
+            NativeMethods.picollo_recorder_release(&native);
         }
 
         internal bool IsDisposed => _disposed;

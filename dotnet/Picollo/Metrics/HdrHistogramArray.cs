@@ -35,6 +35,7 @@ namespace Picollo.Metrics
         /// <summary>Ends the use of an array that was not disposed.</summary>
         ~HdrHistogramArray()
         {
+            _disposed = true;
             if (_pressure != 0)
                 GC.RemoveMemoryPressure(_pressure);
         }

@@ -31,7 +31,7 @@ namespace Picollo.Metrics
             public HdrHistogramFactory WithRelativeError(double value)
             {
                 PicolloHistogramOptions options = _options;
-                options.RelativeError = value;
+                options.RelativeError = Arguments.RelativeError(value, nameof(value));
                 return new HdrHistogramFactory(options);
             }
 
@@ -132,7 +132,7 @@ namespace Picollo.Metrics
 
             /// <summary>Makes the histogram.</summary>
             /// <exception cref="InvalidOperationException">Two of the modes were asked for.</exception>
-            /// <exception cref="ArgumentException">The smallest trackable value is not below the largest.</exception>
+            /// <exception cref="ArgumentOutOfRangeException">The smallest trackable value is not below the largest, or the unit above it.</exception>
             /// <exception cref="PicolloException">The library does not offer this combination.</exception>
             public HdrHistogram Create()
             {
@@ -178,8 +178,12 @@ namespace Picollo.Metrics
                     throw new InvalidOperationException(
                         "Only one of interlocked, single-writer, thread-local, scalable and per-CPU can be had.");
                 if (_options.MaxTrackable != 0 && _options.MinTrackable >= _options.MaxTrackable)
-                    throw new ArgumentException(
+                    throw new ArgumentOutOfRangeException(
+                        "minTrackableValue", _options.MinTrackable,
                         $"The smallest trackable value, {_options.MinTrackable}, is not below the largest, {_options.MaxTrackable}.");
+                if (_options.MaxTrackable != 0 && _options.Unit > _options.MaxTrackable)
+                    throw new ArgumentOutOfRangeException(
+                        "unit", _options.Unit, $"The unit is above the largest trackable value, {_options.MaxTrackable}.");
                 PicolloHistogramOptions options = _options;
                 options.Mode &= ~Chosen;
                 options.StructSize = (uint)sizeof(PicolloHistogramOptions);

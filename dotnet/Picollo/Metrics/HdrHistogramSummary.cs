@@ -26,8 +26,9 @@ namespace Picollo.Metrics
     /// Hand one to <see cref="ReadOnlyHdrHistogram.GetSummary"/> to fill it again: that allocates nothing. Not synchronised: fill
     /// and read it from one thread at a time.
     /// </remarks>
-    public sealed class HdrHistogramSummary
+    public sealed partial class HdrHistogramSummary
     {
+        private readonly Percentile[] _percentiles = new Percentile[16];
         private PicolloSummary _native;
 
         /// <summary>An empty summary, to be filled by <see cref="ReadOnlyHdrHistogram.GetSummary"/>.</summary>
@@ -40,11 +41,11 @@ namespace Picollo.Metrics
         /// <summary>Observations in range; saturates.</summary>
         public ulong TotalCount => _native.TotalCount;
 
-        /// <summary>Observations below the trackable range; part of nothing else here.</summary>
+        /// <summary>Observations below the trackable range: part of <see cref="OverflowCount"/>, and of nothing else here.</summary>
         public ulong UnderflowCount => _native.UnderflowCount;
 
-        /// <summary>Observations above the trackable range; part of nothing else here.</summary>
-        public ulong OverflowCount => _native.OverflowCount;
+        /// <summary>Observations outside the trackable range, below and above it; <see cref="UnderflowCount"/> is the part below.</summary>
+        public ulong OverflowCount => _native.UnderflowCount + _native.OverflowCount;
 
         /// <summary>Observations that were recorded but are missing from the buckets, such as those of a wrapped 32-bit counter.</summary>
         public ulong LostCount => _native.LostCount;
@@ -72,56 +73,58 @@ namespace Picollo.Metrics
             new DateTime(1970, 1, 1, 0, 0, 0, DateTimeKind.Utc).AddTicks((long)(_native.TimestampUnixNanos / 100));
 
         /// <summary>The smallest recorded value.</summary>
-        public Percentile P0 => new Percentile(in _native.Percentiles.P0);
+        public Percentile P0 => _percentiles[0];
 
         /// <summary>1 %.</summary>
-        public Percentile P1 => new Percentile(in _native.Percentiles.P1);
+        public Percentile P1 => _percentiles[1];
 
         /// <summary>5 %.</summary>
-        public Percentile P5 => new Percentile(in _native.Percentiles.P5);
+        public Percentile P5 => _percentiles[2];
 
         /// <summary>10 %.</summary>
-        public Percentile P10 => new Percentile(in _native.Percentiles.P10);
+        public Percentile P10 => _percentiles[3];
 
         /// <summary>25 %, the first quartile.</summary>
-        public Percentile P25 => new Percentile(in _native.Percentiles.P25);
+        public Percentile P25 => _percentiles[4];
 
         /// <summary>50 %, the median.</summary>
-        public Percentile P50 => new Percentile(in _native.Percentiles.P50);
+        public Percentile P50 => _percentiles[5];
 
         /// <summary>75 %, the third quartile.</summary>
-        public Percentile P75 => new Percentile(in _native.Percentiles.P75);
+        public Percentile P75 => _percentiles[6];
 
         /// <summary>90 %.</summary>
-        public Percentile P90 => new Percentile(in _native.Percentiles.P90);
+        public Percentile P90 => _percentiles[7];
 
         /// <summary>92.5 %.</summary>
-        public Percentile P925 => new Percentile(in _native.Percentiles.P925);
+        public Percentile P925 => _percentiles[8];
 
         /// <summary>95 %.</summary>
-        public Percentile P95 => new Percentile(in _native.Percentiles.P95);
+        public Percentile P95 => _percentiles[9];
 
         /// <summary>97.5 %.</summary>
-        public Percentile P975 => new Percentile(in _native.Percentiles.P975);
+        public Percentile P975 => _percentiles[10];
 
         /// <summary>99 %.</summary>
-        public Percentile P99 => new Percentile(in _native.Percentiles.P99);
+        public Percentile P99 => _percentiles[11];
 
         /// <summary>99.9 %.</summary>
-        public Percentile P999 => new Percentile(in _native.Percentiles.P999);
+        public Percentile P999 => _percentiles[12];
 
         /// <summary>99.99 %.</summary>
-        public Percentile P9999 => new Percentile(in _native.Percentiles.P9999);
+        public Percentile P9999 => _percentiles[13];
 
         /// <summary>99.999 %.</summary>
-        public Percentile P99999 => new Percentile(in _native.Percentiles.P99999);
+        public Percentile P99999 => _percentiles[14];
 
         /// <summary>The largest recorded value.</summary>
-        public Percentile P100 => new Percentile(in _native.Percentiles.P100);
+        public Percentile P100 => _percentiles[15];
 
-        /// <summary>All of them, ascending.</summary>
-        public Percentile[] GetPercentiles() =>
-            new[] { P0, P1, P5, P10, P25, P50, P75, P90, P925, P95, P975, P99, P999, P9999, P99999, P100 };
+        /// <summary>All of them, ascending. No copy: it shows the next filling.</summary>
+        public ReadOnlySpan<Percentile> Percentiles => _percentiles;
+
+        /// <summary>All of them, ascending: a copy.</summary>
+        public Percentile[] GetPercentiles() => (Percentile[])_percentiles.Clone();
 
         /// <summary>Writes the summary to the console, as a table.</summary>
         public void PrettyPrint(string title = null) => Console.WriteLine(Format(title));
@@ -156,7 +159,20 @@ namespace Picollo.Metrics
         internal unsafe void Fill(SnapshotHandle snapshot, EquivalentValueSelection selection)
         {
             fixed (PicolloSummary* native = &_native)
+            {
                 Outcome.Check(NativeMethods.picollo_snapshot_summary(snapshot, Percentile.ToNative(selection), native));
+                var all = (PicolloPercentile*)&native->Percentiles;
+                ulong before = 0;
+                PicolloBucket last = default;
+                for (int i = 0; i < _percentiles.Length; i++)
+                {
+                    before = ReadOnlyHdrHistogram.CountBelow(snapshot, in all[i].Bucket, in last, before);
+                    last = all[i].Bucket;
+                    _percentiles[i] = new Percentile(in all[i], before, selection);
+                    // What the texts show.
+                    all[i].Value = _percentiles[i].Value;
+                }
+            }
         }
 
         private static unsafe string Write(

@@ -63,8 +63,8 @@ namespace Picollo.Metrics
         /// <param name="tag">What tells histograms of the same time apart: without commas, white space and control characters.</param>
         /// <exception cref="PicolloException">
         /// <see cref="PicolloStatus.Incompatible"/>: the histogram has not the buckets of HdrHistogram.
-        /// <see cref="PicolloStatus.InvalidArgument"/>: the tag is not as it has to be.
         /// </exception>
+        /// <exception cref="ArgumentException">The tag is not as it has to be.</exception>
         public void Write(ReadOnlyHdrHistogram counts, DateTime startUtc, TimeSpan duration, string tag = null) =>
             Write(counts, Seconds(startUtc), duration.TotalSeconds, tag);
 
@@ -73,6 +73,7 @@ namespace Picollo.Metrics
         {
             if (counts == null)
                 throw new ArgumentNullException(nameof(counts));
+            Arguments.Tag(tag, nameof(tag));
             byte[] native = Utf8.ToNative(tag, nameof(tag));
             string line;
             lock (counts.Gate)

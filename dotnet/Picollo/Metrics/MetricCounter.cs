@@ -1,4 +1,5 @@
 using System;
+using System.Threading;
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -8,13 +9,19 @@ namespace Picollo.Metrics
     public sealed unsafe class MetricCounter
     {
         private readonly MetricCounterHandle _handle;
-        private readonly IntPtr _pointer;
+        private IntPtr _pointer;
 
         internal MetricCounter(MetricCounterHandle handle, ulong id)
         {
             _handle = handle;
             _pointer = handle.Pointer;
             Id = id;
+        }
+
+        /// <summary>Another finaliser may have brought it back: there is nothing to count in any more.</summary>
+        ~MetricCounter()
+        {
+            Volatile.Write(ref _pointer, IntPtr.Zero);
         }
 
         /// <summary>What <see cref="MetricRegistry.Remove"/> takes.</summary>
@@ -34,8 +41,17 @@ namespace Picollo.Metrics
         /// <summary>Adds: one atomic addition, and the call of the library.</summary>
         public void Add(ulong count = 1)
         {
-            NativeMethods.picollo_metric_counter_add(_pointer, count);
+            NativeMethods.picollo_metric_counter_add(Pointer, count);
             GC.KeepAlive(this);
+        }
+
+        private IntPtr Pointer
+        {
+            get
+            {
+                IntPtr pointer = Volatile.Read(ref _pointer);
+                return pointer != IntPtr.Zero ? pointer : throw new ObjectDisposedException(nameof(MetricCounter));
+            }
         }
     }
 
@@ -44,13 +60,19 @@ namespace Picollo.Metrics
     public sealed unsafe class MetricGauge
     {
         private readonly MetricGaugeHandle _handle;
-        private readonly IntPtr _pointer;
+        private IntPtr _pointer;
 
         internal MetricGauge(MetricGaugeHandle handle, ulong id)
         {
             _handle = handle;
             _pointer = handle.Pointer;
             Id = id;
+        }
+
+        /// <summary>Another finaliser may have brought it back: there is nothing to count in any more.</summary>
+        ~MetricGauge()
+        {
+            Volatile.Write(ref _pointer, IntPtr.Zero);
         }
 
         /// <summary>What <see cref="MetricRegistry.Remove"/> takes.</summary>
@@ -70,15 +92,24 @@ namespace Picollo.Metrics
         /// <summary>Sets it.</summary>
         public void Set(double value)
         {
-            NativeMethods.picollo_metric_gauge_set(_pointer, value);
+            NativeMethods.picollo_metric_gauge_set(Pointer, value);
             GC.KeepAlive(this);
         }
 
         /// <summary>Adds, also what is negative. Of several threads that add at once, nothing is lost.</summary>
         public void Add(double value)
         {
-            NativeMethods.picollo_metric_gauge_add(_pointer, value);
+            NativeMethods.picollo_metric_gauge_add(Pointer, value);
             GC.KeepAlive(this);
+        }
+
+        private IntPtr Pointer
+        {
+            get
+            {
+                IntPtr pointer = Volatile.Read(ref _pointer);
+                return pointer != IntPtr.Zero ? pointer : throw new ObjectDisposedException(nameof(MetricGauge));
+            }
         }
     }
 }

@@ -14,12 +14,21 @@ namespace Picollo.Metrics
         private static EquivalentValueSelection s_default = EquivalentValueSelection.Midpoint;
 
         private readonly PicolloPercentile _native;
+        private readonly ulong _before;
         private readonly bool _listed;
 
-        internal Percentile(in PicolloPercentile native, bool listed = false)
+        /// <param name="native">What the library found.</param>
+        /// <param name="before">How many values lie below its bucket.</param>
+        /// <param name="selection">Whose value it is; the library knows nothing of interpolation.</param>
+        /// <param name="listed">Whether it is one of a list of buckets.</param>
+        internal Percentile(
+            in PicolloPercentile native, ulong before, EquivalentValueSelection selection = default, bool listed = false)
         {
             _native = native;
+            _before = before;
             _listed = listed;
+            if (IsInterpolated(selection))
+                _native.Value = Interpolated();
         }
 
         /// <summary>What <see cref="EquivalentValueSelection.Default"/> means, for the whole process.</summary>
@@ -38,15 +47,28 @@ namespace Picollo.Metrics
         /// <summary>How many recorded values the percentile has to cover; 0 when nothing was recorded.</summary>
         public ulong TargetCount => _native.TargetCount;
 
+        /// <summary>How many recorded values lie in the bucket or below it.</summary>
+        public ulong RunningCount => _before + _native.Bucket.Count;
+
+        /// <summary>How many recorded values lie below the bucket.</summary>
+        public ulong RunningCountBefore => _before;
+
         /// <summary>Where the percentile was found.</summary>
         public Bucket Bucket => new Bucket(in _native.Bucket);
 
         /// <summary>Another value that stands for the bucket.</summary>
-        public ulong GetValue(EquivalentValueSelection selection) => Bucket.GetValue(selection);
+        public ulong GetValue(EquivalentValueSelection selection) =>
+            IsInterpolated(selection) ? Interpolated() : Bucket.GetValue(selection);
 
         /// <inheritdoc/>
         public bool Equals(Percentile other) =>
             Rank.Equals(other.Rank) && Value == other.Value && TargetCount == other.TargetCount && Bucket.Equals(other.Bucket);
+
+        /// <summary>Whether two are equal.</summary>
+        public static bool operator ==(Percentile left, Percentile right) => left.Equals(right);
+
+        /// <summary>Whether two differ.</summary>
+        public static bool operator !=(Percentile left, Percentile right) => !left.Equals(right);
 
         /// <inheritdoc/>
         public override bool Equals(object obj) => obj is Percentile && Equals((Percentile)obj);
@@ -81,12 +103,27 @@ namespace Picollo.Metrics
             return Utf8.FromNative(buffer);
         }
 
+        internal static bool IsInterpolated(EquivalentValueSelection selection) =>
+            (selection == EquivalentValueSelection.Default ? s_default : selection) == EquivalentValueSelection.Interpolated;
+
+        /// <summary>The library's number; that of the midpoint for what it does not know.</summary>
         internal static uint ToNative(EquivalentValueSelection selection) =>
-            (uint)(selection == EquivalentValueSelection.Default ? s_default : Known(selection)) - 1;
+            IsInterpolated(selection)
+                ? (uint)EquivalentValueSelection.Midpoint - 1
+                : (uint)(selection == EquivalentValueSelection.Default ? s_default : Known(selection)) - 1;
+
+        /// <summary>As if the bucket's values lay evenly in it: the first at its start.</summary>
+        private ulong Interpolated()
+        {
+            if (_native.Bucket.Count == 0 || _native.TargetCount <= _before)
+                return _native.Bucket.Lower;
+            double part = (_native.TargetCount - _before - 1) / (double)_native.Bucket.Count;
+            return Math.Min(_native.Bucket.Lower + (ulong)(part * _native.Bucket.Step), _native.Bucket.Upper);
+        }
 
         private static EquivalentValueSelection Known(EquivalentValueSelection selection)
         {
-            if (selection < EquivalentValueSelection.Midpoint || selection > EquivalentValueSelection.UpperBound)
+            if (selection < EquivalentValueSelection.Midpoint || selection > EquivalentValueSelection.Interpolated)
                 throw new ArgumentOutOfRangeException(nameof(selection), selection, "There is no such selection.");
             return selection;
         }

@@ -119,7 +119,7 @@ namespace Picollo.Metrics
                     status = NativeMethods.picollo_snapshot_encode(
                         Current(), (uint)encoding, start, (UIntPtr)buffer.Length, &needed);
             if (status != (int)PicolloStatus.BufferTooSmall)
-                Outcome.Check(status);
+                Outcome.CheckEncoded(status);
             length = checked((int)needed);
             return status == 0;
         }

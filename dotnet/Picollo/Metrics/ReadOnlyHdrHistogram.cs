@@ -25,8 +25,15 @@ namespace Picollo.Metrics
         /// <summary>Observations below the trackable range.</summary>
         public ulong UnderflowCount => Counts().Underflow;
 
-        /// <summary>Observations above the trackable range.</summary>
-        public ulong OverflowCount => Counts().Overflow;
+        /// <summary>Observations outside the trackable range, below and above it; <see cref="UnderflowCount"/> is the part below.</summary>
+        public ulong OverflowCount
+        {
+            get
+            {
+                PicolloCounts counts = Counts();
+                return counts.Underflow + counts.Overflow;
+            }
+        }
 
         /// <summary>Observations that were recorded but are missing from the buckets.</summary>
         public ulong LostCount => Counts().Lost;
@@ -41,14 +48,17 @@ namespace Picollo.Metrics
 
         /// <summary>Mean of the buckets' midpoints; NaN when empty.</summary>
         /// <remarks>Costs a summary: take one, by <see cref="GetSummary"/>, for several figures of one moment.</remarks>
-        public double Mean => GetSummary().Mean;
+        public double Mean() => GetSummary().Mean;
 
         /// <summary>Population standard deviation of the buckets' midpoints; NaN when empty.</summary>
         /// <remarks>Costs a summary, as <see cref="Mean"/> does.</remarks>
-        public double StDev => GetSummary().StDev;
+        public double StDev() => GetSummary().StDev;
 
         /// <summary>The stated error: 0.5 / block size, which is at most the error asked for.</summary>
         public double RelativeError => Layout.RelativeError;
+
+        /// <summary>How many buckets there are to a block: those of equal width.</summary>
+        public int BlockSize => checked((int)GetLayout().BlockSize);
 
         /// <summary>Smallest value of the guaranteed range.</summary>
         public ulong MinTrackableValue => Layout.MinTrackableValue;
@@ -84,6 +94,8 @@ namespace Picollo.Metrics
         /// <exception cref="PicolloException">Nothing was recorded.</exception>
         public ulong GetPercentileValue(double rank, EquivalentValueSelection valueSelection = default)
         {
+            if (Percentile.IsInterpolated(valueSelection))
+                return GetPercentile(rank, valueSelection).Value;
             Arguments.Rank(rank, nameof(rank));
             ulong value;
             lock (Gate)
@@ -97,6 +109,14 @@ namespace Picollo.Metrics
             ReadOnlySpan<double> ranks, Span<ulong> values, EquivalentValueSelection valueSelection = default)
         {
             Arguments.Ranks(ranks, values.Length, nameof(ranks), nameof(values));
+            if (Percentile.IsInterpolated(valueSelection))
+            {
+                var percentiles = new Percentile[ranks.Length];
+                GetPercentiles(ranks, percentiles, valueSelection);
+                for (int i = 0; i < percentiles.Length; i++)
+                    values[i] = percentiles[i].Value;
+                return;
+            }
             fixed (double* from = &MemoryMarshal.GetReference(ranks))
             fixed (ulong* to = &MemoryMarshal.GetReference(values))
                 lock (Gate)
@@ -112,10 +132,15 @@ namespace Picollo.Metrics
         {
             Arguments.Rank(rank, nameof(rank));
             PicolloPercentile percentile;
+            ulong before;
             lock (Gate)
+            {
+                SnapshotHandle snapshot = Current();
                 Outcome.Check(NativeMethods.picollo_snapshot_percentiles(
-                    Current(), &rank, (UIntPtr)1, Percentile.ToNative(valueSelection), &percentile));
-            return new Percentile(in percentile);
+                    snapshot, &rank, (UIntPtr)1, Percentile.ToNative(valueSelection), &percentile));
+                before = CountBelow(snapshot, in percentile.Bucket, default, 0);
+            }
+            return new Percentile(in percentile, before, valueSelection);
         }
 
         /// <summary>The percentiles at many ranks, in any order, of one moment.</summary>
@@ -130,13 +155,19 @@ namespace Picollo.Metrics
                 lock (Gate)
                 {
                     SnapshotHandle snapshot = Current();
+                    ulong before = 0;
+                    PicolloBucket last = default;
                     for (int done = 0; done < ranks.Length; done += Chunk)
                     {
                         int length = Math.Min(Chunk, ranks.Length - done);
                         Outcome.Check(NativeMethods.picollo_snapshot_percentiles(
                             snapshot, from + done, (UIntPtr)length, Percentile.ToNative(valueSelection), native));
                         for (int i = 0; i < length; i++)
-                            percentiles[done + i] = new Percentile(in native[i]);
+                        {
+                            before = CountBelow(snapshot, in native[i].Bucket, in last, before);
+                            last = native[i].Bucket;
+                            percentiles[done + i] = new Percentile(in native[i], before, valueSelection);
+                        }
                     }
                 }
         }
@@ -153,16 +184,25 @@ namespace Picollo.Metrics
             return rank;
         }
 
-        /// <summary>The bucket that a value is counted in.</summary>
-        /// <exception cref="PicolloException">
-        /// <see cref="PicolloStatus.InvalidArgument"/>: the value is out of the histogram's range.
-        /// </exception>
+        /// <summary>
+        /// The bucket that a value is counted in. For a value out of range, the bucket of all those, which is not valid: see
+        /// <see cref="Bucket.IsOverflowBucket"/>.
+        /// </summary>
         public Bucket GetBucket(ulong value)
         {
             PicolloBucket bucket;
+            PicolloCounts counts;
             lock (Gate)
-                Outcome.Check(NativeMethods.picollo_snapshot_bucket_of(Current(), value, &bucket));
-            return new Bucket(in bucket);
+            {
+                SnapshotHandle snapshot = Current();
+                int status = NativeMethods.picollo_snapshot_bucket_of(snapshot, value, &bucket);
+                if (status == 0)
+                    return new Bucket(in bucket);
+                if (status != (int)PicolloStatus.InvalidArgument)
+                    Outcome.Check(status);
+                Outcome.Check(NativeMethods.picollo_snapshot_counts(snapshot, &counts));
+            }
+            return Bucket.Overflow(counts.Underflow + counts.Overflow);
         }
 
         /// <summary>Ends the use of this object: later calls throw <see cref="ObjectDisposedException"/>.</summary>
@@ -172,6 +212,21 @@ namespace Picollo.Metrics
         internal abstract SnapshotHandle Current();
 
         /// <summary>The buckets of this moment.</summary>
+        /// <summary>
+        /// How many values lie below a bucket, from how many lie below another: of ascending buckets, all of this together goes once over
+        /// the counts.
+        /// </summary>
+        internal static ulong CountBelow(SnapshotHandle snapshot, in PicolloBucket bucket, in PicolloBucket last, ulong belowLast)
+        {
+            bool follows = last.Step != 0 && last.Lower <= bucket.Lower;
+            ulong from = follows ? last.Lower : 0;
+            if (bucket.Step == 0 || bucket.Lower == from)
+                return follows ? belowLast : 0;
+            ulong between;
+            Outcome.Check(NativeMethods.picollo_snapshot_count_between(snapshot, from, bucket.Lower - 1, &between));
+            return (follows ? belowLast : 0) + between;
+        }
+
         internal PicolloBucket[] CopyBuckets(bool nonEmptyOnly)
         {
             lock (Gate)

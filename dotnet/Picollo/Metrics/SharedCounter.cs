@@ -112,6 +112,12 @@ namespace Picollo.Metrics
             _pointer = _handle.Pointer;
         }
 
+        /// <summary>Ends the use of a counter that was not disposed, and that another finaliser may have brought back.</summary>
+        ~StripedCounter()
+        {
+            _disposed = true;
+        }
+
         /// <summary>The sum, modulo 2⁶⁴. What is counted meanwhile may be in it or not.</summary>
         public ulong Value
         {

@@ -39,6 +39,21 @@ namespace Picollo.Native
                 throw new ArgumentOutOfRangeException(name, value, "It lies between 0 and 1, neither included.");
         }
 
+        /// <summary>A relative error, which is clamped; but what is no number is no error.</summary>
+        internal static double RelativeError(double value, string name) =>
+            double.IsNaN(value)
+                ? throw new ArgumentOutOfRangeException(name, value, "A relative error is a number; it is clamped to 0.000001 to 0.1.")
+                : value;
+
+        /// <summary>What tells histograms of a log apart: one field of a line of commas.</summary>
+        internal static void Tag(string value, string name)
+        {
+            foreach (char character in value ?? "")
+                if (character == ',' || char.IsWhiteSpace(character) || char.IsControl(character))
+                    throw new ArgumentException(
+                        $"A tag is without commas, white space and control characters: \"{value}\" has one.", name);
+        }
+
         internal static void AtLeastOne(long value, string name)
         {
             if (value < 1)

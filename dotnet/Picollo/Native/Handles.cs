@@ -13,18 +13,36 @@ namespace Picollo.Native
         public override bool IsInvalid => handle == IntPtr.Zero;
     }
 
-    /// <summary>A picollo_histogram.</summary>
+    /// <summary>What is used through bare pointers, which another thread may end meanwhile.</summary>
     /// <remarks>
-    /// Never disposed, always finalised. Recording writes to the histogram's memory through bare pointers, and another thread may
-    /// dispose the histogram meanwhile; only the garbage collector knows when no thread is in the middle of that.
+    /// Never disposed, always finalised: only the garbage collector knows when no thread is in the middle of a use. The owner's
+    /// finaliser ends the use; but the finaliser of another object may have handed the owner to a thread before. So this gives the memory back
+    /// when it is found unreachable for the second time: by then whoever was in the middle is through, and nobody begins.
     /// </remarks>
-    internal sealed class HistogramHandle : NativeHandle
+    internal abstract class LastingHandle : NativeHandle
+    {
+        private bool _wasUnreachable;
+
+        internal IntPtr Pointer => handle;
+
+        protected override void Dispose(bool disposing)
+        {
+            if (!disposing && !_wasUnreachable && !IsInvalid)
+            {
+                _wasUnreachable = true;
+                GC.ReRegisterForFinalize(this);
+                return;
+            }
+            base.Dispose(disposing);
+        }
+    }
+
+    /// <summary>A picollo_histogram.</summary>
+    internal sealed class HistogramHandle : LastingHandle
     {
         public HistogramHandle()
         {
         }
-
-        internal IntPtr Pointer => handle;
 
         protected override bool ReleaseHandle()
         {
@@ -62,14 +80,11 @@ namespace Picollo.Native
     }
 
     /// <summary>A picollo_double_histogram.</summary>
-    /// <remarks>Never disposed, always finalised: as <see cref="HistogramHandle"/>.</remarks>
-    internal sealed class DoubleHistogramHandle : NativeHandle
+    internal sealed class DoubleHistogramHandle : LastingHandle
     {
         public DoubleHistogramHandle()
         {
         }
-
-        internal IntPtr Pointer => handle;
 
         protected override bool ReleaseHandle()
         {
@@ -93,14 +108,11 @@ namespace Picollo.Native
     }
 
     /// <summary>A picollo_histogram_array.</summary>
-    /// <remarks>Never disposed, always finalised: as <see cref="HistogramHandle"/>.</remarks>
-    internal sealed class HistogramArrayHandle : NativeHandle
+    internal sealed class HistogramArrayHandle : LastingHandle
     {
         public HistogramArrayHandle()
         {
         }
-
-        internal IntPtr Pointer => handle;
 
         protected override bool ReleaseHandle()
         {
@@ -110,14 +122,11 @@ namespace Picollo.Native
     }
 
     /// <summary>A picollo_striped_counter.</summary>
-    /// <remarks>Never disposed, always finalised: as <see cref="HistogramHandle"/>.</remarks>
-    internal sealed class StripedCounterHandle : NativeHandle
+    internal sealed class StripedCounterHandle : LastingHandle
     {
         public StripedCounterHandle()
         {
         }
-
-        internal IntPtr Pointer => handle;
 
         protected override bool ReleaseHandle()
         {
@@ -127,13 +136,11 @@ namespace Picollo.Native
     }
 
     /// <summary>A picollo_metric_counter.</summary>
-    internal sealed class MetricCounterHandle : NativeHandle
+    internal sealed class MetricCounterHandle : LastingHandle
     {
         public MetricCounterHandle()
         {
         }
-
-        internal IntPtr Pointer => handle;
 
         protected override bool ReleaseHandle()
         {
@@ -143,13 +150,11 @@ namespace Picollo.Native
     }
 
     /// <summary>A picollo_metric_gauge.</summary>
-    internal sealed class MetricGaugeHandle : NativeHandle
+    internal sealed class MetricGaugeHandle : LastingHandle
     {
         public MetricGaugeHandle()
         {
         }
-
-        internal IntPtr Pointer => handle;
 
         protected override bool ReleaseHandle()
         {

@@ -87,6 +87,10 @@ namespace Picollo.Native
         internal static extern int picollo_histogram_recorder(IntPtr histogram, uint inlineVersion, PicolloRecorder* result);
 
         [DllImport(Library)]
+        internal static extern int picollo_histogram_atomic_recorder(
+            IntPtr histogram, uint inlineVersion, PicolloAtomicRecorder* result);
+
+        [DllImport(Library)]
         internal static extern void picollo_recorder_release(PicolloRecorder* recorder);
 
         // Array.

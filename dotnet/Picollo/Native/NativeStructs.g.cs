@@ -48,6 +48,17 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct PicolloAtomicRecorder
+    {
+        public ulong Length;
+        public ulong FirstIndex;
+        public uint BlockScale;
+        public uint Reserved;
+        public ulong* Counters;
+        public void* Histogram;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
     internal struct PicolloBucket
     {
         public ulong Lower;

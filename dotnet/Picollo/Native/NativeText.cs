@@ -37,7 +37,7 @@ namespace Picollo.Native
                     status = write(start, (UIntPtr)buffer.Length, &needed);
                 if (status != (int)PicolloStatus.BufferTooSmall)
                 {
-                    Outcome.Check(status);
+                    Outcome.CheckEncoded(status);
                     length = checked((int)needed);
                     return buffer;
                 }

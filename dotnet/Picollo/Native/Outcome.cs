@@ -33,6 +33,16 @@ namespace Picollo.Native
                 : new PicolloException(kind, message, 0, -1);
         }
 
+        /// <summary>Of a snapshot that was to be encoded: what the library cannot know is how it was made.</summary>
+        internal static void CheckEncoded(int status)
+        {
+            if (status == (int)PicolloStatus.Incompatible)
+                throw new PicolloException(PicolloStatus.Incompatible,
+                    "The buckets are not those of HdrHistogram. Create the histogram WithSignificantDigits(3), "
+                    + "or encode it as SnapshotEncoding.Native. Nothing was written.", 0, -1);
+            Check(status);
+        }
+
         /// <summary>
         /// Whether a call that competing resets made fail should be tried again. Each try is bounded in the library, so this is rare.
         /// </summary>

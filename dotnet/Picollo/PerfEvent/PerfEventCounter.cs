@@ -60,6 +60,12 @@ namespace Picollo.PerfEvent
             }
         }
 
+        /// <summary>Whether it can be read in user space, without a system call.</summary>
+        public bool HasUserRdpmc => (Info().Flags & Constants.EventInfoFast) != 0;
+
+        /// <summary>Whether its times come from user space too: as of the last reading, which was not by system call.</summary>
+        public bool HasUserTime => HasUserRdpmc && (Current.Flags & PerfReadingFlags.TimesStale) == 0;
+
         /// <summary>Records skipped because the counter was never scheduled in the interval.</summary>
         public ulong NotCountedCount => Info().NotCountedCount;
 
@@ -81,6 +87,9 @@ namespace Picollo.PerfEvent
         /// <summary>The count between the last two readings.</summary>
         /// <remarks>One copy of all readings for each look, as with <see cref="Current"/>.</remarks>
         public PerfEventCounterValue Delta => Session.Reading(_index, true);
+
+        /// <summary>The count between the last two readings as read, not scaled.</summary>
+        public ulong RawDelta => Delta.RawValue;
 
         /// <inheritdoc/>
         public override string ToString() => Name;

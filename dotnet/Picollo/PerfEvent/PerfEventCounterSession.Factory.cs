@@ -80,7 +80,7 @@ namespace Picollo.PerfEvent
             /// <summary>The relative error of the histograms; 0.001 by default.</summary>
             public PerfEventCounterSessionFactory WithRelativeError(double value)
             {
-                Session._relativeError = value;
+                Session._relativeError = Arguments.RelativeError(value, nameof(value));
                 return this;
             }
 

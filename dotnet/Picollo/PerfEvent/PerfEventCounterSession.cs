@@ -24,10 +24,17 @@ namespace Picollo.PerfEvent
 
         private PerfEventCounterSession()
         {
+            Counters = new PerfEventKnownCounters(this);
         }
 
         /// <summary>The counters, in the order in which they were asked for.</summary>
-        public PerfEventKnownCounters Counters { get; } = new PerfEventKnownCounters();
+        public PerfEventKnownCounters Counters { get; }
+
+        /// <summary>The thread that is counted, 0 for the one that opened the session, -1 for all of <see cref="Cpu"/>.</summary>
+        public int Pid => _thread;
+
+        /// <summary>The processor on which is counted; -1 for any.</summary>
+        public int Cpu => _cpu;
 
         /// <summary>Takes a reading of all counters. Deltas are between the last two readings.</summary>
         /// <param name="mode">In user space where that is right, or by system call, which works on any thread.</param>

@@ -34,5 +34,27 @@ namespace Picollo.PerfEvent
 
         /// <summary>The same as <see cref="Value"/>.</summary>
         public ulong ScaledValue => _native.Value;
+
+        /// <summary>Counts and times of two values, modulo 2⁶⁴, with the flags of both, and the status of the first that is not Ok.</summary>
+        public static PerfEventCounterValue operator +(PerfEventCounterValue left, PerfEventCounterValue right) =>
+            Combine(in left._native, in right._native, 1);
+
+        /// <summary>The difference of counts and times, modulo 2⁶⁴: what was counted from one value to a later one.</summary>
+        public static PerfEventCounterValue operator -(PerfEventCounterValue left, PerfEventCounterValue right) =>
+            Combine(in left._native, in right._native, ulong.MaxValue);
+
+        /// <param name="a">The first.</param>
+        /// <param name="b">The second.</param>
+        /// <param name="sign">1 or, modulo 2⁶⁴, -1.</param>
+        private static PerfEventCounterValue Combine(in PicolloReading a, in PicolloReading b, ulong sign) =>
+            unchecked(new PerfEventCounterValue(new PicolloReading
+            {
+                Value = a.Value + sign * b.Value,
+                Raw = a.Raw + sign * b.Raw,
+                TimeEnabled = a.TimeEnabled + sign * b.TimeEnabled,
+                TimeRunning = a.TimeRunning + sign * b.TimeRunning,
+                Flags = a.Flags | b.Flags,
+                Status = a.Status != 0 ? a.Status : b.Status
+            }));
     }
 }

@@ -9,8 +9,11 @@ namespace Picollo.PerfEvent
     {
         private readonly List<PerfEventCounter> _counters = new List<PerfEventCounter>();
 
-        internal PerfEventKnownCounters()
+        private readonly PerfEventCounterSession _session;
+
+        internal PerfEventKnownCounters(PerfEventCounterSession session)
         {
+            _session = session;
         }
 
         /// <summary>How many there are.</summary>
@@ -30,6 +33,25 @@ namespace Picollo.PerfEvent
 
         /// <summary>The first with a name such as <c>Hardware:CpuCycles</c>; null where the session has none.</summary>
         public PerfEventCounter this[string name] => _counters.Find(counter => counter.Name == name);
+
+        /// <summary>The values of the last reading, by name.</summary>
+        /// <param name="useDeltas">True: between the last two readings. False: since the base.</param>
+        public PerfEventKnownCountersSnapshot GetSnapshot(bool useDeltas)
+        {
+            var snapshot = new PerfEventKnownCountersSnapshot();
+            ToSnapshot(snapshot, useDeltas);
+            return snapshot;
+        }
+
+        /// <summary>Fills in the values of the last reading.</summary>
+        /// <param name="snapshot">What to fill.</param>
+        /// <param name="useDeltas">True: between the last two readings. False: since the base.</param>
+        public void ToSnapshot(PerfEventKnownCountersSnapshot snapshot, bool useDeltas)
+        {
+            if (snapshot == null)
+                throw new System.ArgumentNullException(nameof(snapshot));
+            snapshot.Fill(this, _session, useDeltas);
+        }
 
         /// <summary>Begins an enumeration.</summary>
         public List<PerfEventCounter>.Enumerator GetEnumerator() => _counters.GetEnumerator();

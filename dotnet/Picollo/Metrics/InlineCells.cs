@@ -1,4 +1,3 @@
-using System;
 using System.Runtime.CompilerServices;
 using System.Threading;
 using Picollo.Native;
@@ -8,6 +7,19 @@ using System.Numerics;
 
 namespace Picollo.Metrics
 {
+    /// <summary>How one is added to a cell.</summary>
+    internal enum CellKind
+    {
+        /// <summary>A plain addition to 64 bits.</summary>
+        Wide,
+
+        /// <summary>An atomic addition to 64 bits.</summary>
+        Atomic,
+
+        /// <summary>A plain addition to 32 bits, which may be full.</summary>
+        Narrow
+    }
+
     /// <summary>The counters of a histogram, for recording without a call; the rule is that of picollo_inline.h.</summary>
     internal unsafe struct InlineCells
     {
@@ -16,7 +28,7 @@ namespace Picollo.Metrics
         private ulong _firstIndex;
         private ulong _block;
         private int _scale;
-        private bool _wide;
+        private CellKind _kind;
 
         internal InlineCells(in PicolloRecorder recorder)
         {
@@ -25,8 +37,21 @@ namespace Picollo.Metrics
             _firstIndex = recorder.FirstIndex;
             _block = 1ul << (int)recorder.BlockScale;
             _scale = (int)recorder.BlockScale;
-            _wide = recorder.CounterBits == 64;
+            _kind = recorder.CounterBits == 64 ? CellKind.Wide : CellKind.Narrow;
         }
+
+        internal InlineCells(in PicolloAtomicRecorder recorder)
+        {
+            _counters = recorder.Counters;
+            _length = recorder.Length;
+            _firstIndex = recorder.FirstIndex;
+            _block = 1ul << (int)recorder.BlockScale;
+            _scale = (int)recorder.BlockScale;
+            _kind = CellKind.Atomic;
+        }
+
+        /// <summary>Whether this was made from a recorder.</summary>
+        internal bool IsKnown => _block != 0;
 
         /// <summary>
         /// From now on every value has no cell. Only the length changes, so that a thread in the middle of a record still sees fields that
@@ -38,16 +63,47 @@ namespace Picollo.Metrics
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         internal bool TryRecord(ulong value)
         {
-            uint exponent = (uint)((63 ^ LeadingZeros(value | _block)) - _scale);
-            ulong index = ((ulong)exponent << _scale) + (value >> (int)exponent) - _firstIndex;
+            ulong index = IndexOf(value);
             if (index >= _length)
                 return false;
-            if (_wide)
+            if (_kind == CellKind.Wide)
             {
                 ((ulong*)_counters)[index]++;
                 return true;
             }
-            uint* cell = (uint*)_counters + index;
+            if (_kind == CellKind.Atomic)
+            {
+                Interlocked.Increment(ref ((long*)_counters)[index]);
+                return true;
+            }
+            return TryIncrement((uint*)_counters + index);
+        }
+
+        /// <summary>As <see cref="TryRecord"/>, by a plain addition to cells of another thread, of the same layout.</summary>
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        internal bool TryRecordIn(void* counters, ulong value)
+        {
+            ulong index = IndexOf(value);
+            if (index >= _length)
+                return false;
+            if (_kind == CellKind.Wide)
+            {
+                ((ulong*)counters)[index]++;
+                return true;
+            }
+            return TryIncrement((uint*)counters + index);
+        }
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        private ulong IndexOf(ulong value)
+        {
+            uint exponent = (uint)((63 ^ LeadingZeros(value | _block)) - _scale);
+            return ((ulong)exponent << _scale) + (value >> (int)exponent) - _firstIndex;
+        }
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        private static bool TryIncrement(uint* cell)
+        {
             uint count = *cell;
             if (count == uint.MaxValue)
                 return false;
@@ -67,46 +123,6 @@ namespace Picollo.Metrics
             int exponent = (int)(*(ulong*)&number >> 52) - 1023;
             return (upper != 0 ? 31 : 63) - exponent;
 #endif
-        }
-    }
-
-    /// <summary>Holds a native recorder, and with it the memory that cells point into, until it is collected.</summary>
-    internal sealed unsafe class InlineRecorder
-    {
-        private PicolloRecorder _native;
-
-        private InlineRecorder()
-        {
-        }
-
-        /// <summary>The finaliser may run on any thread, and the library is fine with that.</summary>
-        ~InlineRecorder()
-        {
-            fixed (PicolloRecorder* native = &_native)
-                NativeMethods.picollo_recorder_release(native);
-        }
-
-        /// <summary>Where the library takes what the cells cannot.</summary>
-        internal IntPtr Histogram => (IntPtr)_native.Histogram;
-
-        /// <summary>A recorder, or null and no cells where this kind of histogram has none.</summary>
-        internal static InlineRecorder Take(IntPtr histogram, out InlineCells cells)
-        {
-            cells = default;
-            var recorder = new InlineRecorder();
-            int status;
-            fixed (PicolloRecorder* native = &recorder._native)
-                status = NativeMethods.picollo_histogram_recorder(histogram, Constants.InlineVersion, native);
-            if (status == (int)PicolloStatus.Unsupported)
-            {
-                GC.SuppressFinalize(recorder);
-                return null;
-            }
-            if (status != 0)
-                GC.SuppressFinalize(recorder);
-            Outcome.Check(status);
-            cells = new InlineCells(in recorder._native);
-            return recorder;
         }
     }
 }

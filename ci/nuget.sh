@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The NuGet package Picollo.Native.
+#
+#   ci/nuget.sh      fills target/nuget/runtimes/RID/native with the staged library, and packs where there is an SDK
+#   ci/nuget.sh --repack FILE.nupkg      writes the archive again: sorted, with one time for all, so that it is the same each time
+#
+# The library is that of target/stage, or of the directory in STAGE; that of other machines is added by copying it to
+# target/nuget/runtimes/RID/native before. Times are SOURCE_DATE_EPOCH, or that of the last commit.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+
+repack() {
+    python3 - "$1" <<'EOF'
+import os
+import sys
+import time
+import zipfile
+
+path = sys.argv[1]
+# An archive knows no time before 1980.
+when = time.gmtime(max(int(os.environ["SOURCE_DATE_EPOCH"]), 315532800))[:6]
+with zipfile.ZipFile(path) as archive:
+    files = {name: archive.read(name) for name in archive.namelist()}
+with zipfile.ZipFile(path + ".new", "w", zipfile.ZIP_DEFLATED) as archive:
+    for name in sorted(files):
+        entry = zipfile.ZipInfo(name, when)
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        entry.external_attr = 0o644 << 16
+        archive.writestr(entry, files[name])
+os.replace(path + ".new", path)
+EOF
+}
+
+if [ "${1:-}" = --repack ]; then
+    repack "$2"
+    exit
+fi
+
+stage=$(realpath -m "${STAGE:-target/stage}")
+case $(uname -m) in
+    x86_64) rid=linux-x64 ;;
+    aarch64) rid=linux-arm64 ;;
+    *)
+        echo "there is no name of .NET's for $(uname -m) here" >&2
+        exit 1
+        ;;
+esac
+native=target/nuget/runtimes/$rid/native
+mkdir -p "$native"
+# The file itself: a package has no links.
+cp -L "$stage/lib/libpicollo.so" "$native/libpicollo.so"
+echo "$native/libpicollo.so"
+
+if ! command -v dotnet >/dev/null || [ -z "$(dotnet --list-sdks 2>/dev/null)" ]; then
+    echo "no .NET SDK here: nothing was packed"
+    exit
+fi
+dotnet pack -c Release -o target/nuget dotnet/Picollo/Picollo.csproj
+for package in target/nuget/*.nupkg target/nuget/*.snupkg; do
+    repack "$package"
+    echo "$package"
+done

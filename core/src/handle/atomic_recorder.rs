@@ -1,0 +1,116 @@
+//! Recording by atomic additions without looking anything up.
+
+use core::ptr::NonNull;
+
+use crate::cells::cell::Counter;
+use crate::cells::header::Header;
+use crate::cells::kind::Kind;
+use crate::error::{Error, Result};
+use crate::handle::dispatch::{Atomic, Body};
+use crate::handle::recorder::length_of;
+use crate::handle::shared::SharedHistogram;
+use crate::platform::atomics::{AtomicU64, HAS_ATOMIC_64};
+
+/// The cells of an interlocked histogram, for any number of threads. It borrows the histogram.
+///
+/// Whoever records by other means than [`AtomicRecorder::record`] (a binding, inlined C) does what that does: with
+/// `index = layout.storage_index(value)`, if `index <` [`AtomicRecorder::length`], adds one to the cell by one relaxed atomic
+/// addition. For an index out of range it calls [`SharedHistogram::record`] instead.
+#[derive(Clone, Copy, Debug)]
+pub struct AtomicRecorder<'a> {
+    histogram: &'a SharedHistogram,
+    counters: NonNull<AtomicU64>,
+    length: u64,
+}
+
+// SAFETY: the cells are atomic, and live as long as the histogram, which is borrowed.
+unsafe impl Send for AtomicRecorder<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for AtomicRecorder<'_> {}
+
+impl SharedHistogram {
+    /// A direct handle for recording into an interlocked histogram with dense cells of 64 bits, for any number of threads.
+    /// [`Error::Unsupported`] for other modes and storage, for cells of 32 bits, whose wraps the library counts, and on targets
+    /// without 64-bit atomics.
+    pub fn atomic_recorder(&self) -> Result<AtomicRecorder<'_>> {
+        if !HAS_ATOMIC_64 || self.kind().with_unit(0) != <Atomic<AtomicU64> as Body>::KIND {
+            return Err(Error::Unsupported);
+        }
+        let counters = self.counters_of(core::ptr::null_mut()).cast();
+        Ok(AtomicRecorder { histogram: self, counters, length: length_of(self) })
+    }
+
+    fn kind(&self) -> Kind {
+        let header: *const Header = self.as_raw().as_ptr();
+        // SAFETY: a reference keeps the histogram alive, and its kind never changes.
+        unsafe { (*header).kind }
+    }
+}
+
+impl AtomicRecorder<'_> {
+    /// How many cells values are counted in without a call: [`crate::Layout::length`], or none where the layout has a unit.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The cells, of 64 bits each.
+    pub fn counters(&self) -> NonNull<AtomicU64> {
+        self.counters
+    }
+
+    /// Counts one value.
+    #[inline]
+    pub fn record(&self, value: u64) {
+        let index = self.histogram.layout().recording_index(value);
+        if index < self.length {
+            // SAFETY: there are `length` cells, which live as long as the histogram.
+            unsafe { self.counters.add(index as usize).as_ref() }.add_few_shared(1);
+            return;
+        }
+        self.histogram.record(value);
+    }
+}
+
+#[cfg(all(test, feature = "std", not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Mode, Options, Since, Snapshot, Storage};
+
+    fn snapshot_of(histogram: &SharedHistogram) -> std::boxed::Box<Snapshot> {
+        let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+        histogram.update(&mut snapshot, Since::Reset).unwrap();
+        snapshot
+    }
+
+    #[test]
+    fn threads_add_to_the_same_cells() {
+        let options = Options { min_trackable: 10, max_trackable: 5000, ..Options::default() };
+        let histogram = SharedHistogram::create(&options).unwrap();
+        let recorder = histogram.atomic_recorder().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..20_000).for_each(|value| recorder.record(value % 6000)));
+            }
+        });
+        let called = SharedHistogram::create(&options).unwrap();
+        for _ in 0..4 {
+            (0..20_000).for_each(|value| called.record(value % 6000));
+        }
+        let (inlined, called) = (snapshot_of(&histogram), snapshot_of(&called));
+        assert!(inlined.counts().underflow > 0 && inlined.counts().overflow > 0);
+        assert_eq!(inlined.counts(), called.counts());
+        assert!(inlined.buckets().eq(called.buckets()));
+    }
+
+    #[test]
+    fn only_wide_interlocked_cells_are_lent() {
+        let of = |options: &Options| SharedHistogram::create(options).unwrap().atomic_recorder().map(|_| ());
+        let options = Options { max_trackable: 5000, ..Options::default() };
+        assert_eq!(of(&options), Ok(()));
+        assert_eq!(of(&Options { counter_bits: 32, ..options }), Err(Error::Unsupported));
+        assert_eq!(of(&Options { storage: Storage::Sparse, ..options }), Err(Error::Unsupported));
+        for mode in [Mode::ThreadLocal, Mode::Scalable, Mode::PerCpu] {
+            assert_eq!(of(&Options { mode, ..options }), Err(Error::Unsupported), "{mode:?}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.Linq;
+using Picollo.Metrics;
+using Picollo.PerfEvent;
+
+namespace Picollo.Tests
+{
+    /// <summary>What users of the published package wrote means the same here.</summary>
+    public static class PublishedTests
+    {
+        private static HdrHistogram Narrow() =>
+            HdrHistogram.Factory.WithRelativeError(0.01).WithMinTrackableValue(100).WithMaxTrackableValue(10000).Create();
+
+        [Test]
+        public static void BucketsBorders()
+        {
+            HdrHistogram histogram = Narrow();
+            histogram.Record(1000, 3);
+            Bucket bucket = histogram.GetBucket(1000);
+            Check.True(bucket.Start <= 1000 && 1000 <= bucket.End && bucket.Count == 3, bucket.ToString());
+            Check.Equal(bucket.End + 1, bucket.NextBucketStart);
+            Check.Equal(bucket.NextBucketStart, histogram.GetBucket(bucket.NextBucketStart).Start);
+            Check.True(!bucket.IsOverflowBucket && bucket.IsValid, "a bucket");
+            Check.True(bucket == histogram.GetBucket(bucket.End) && bucket != histogram.GetBucket(bucket.NextBucketStart), "equality");
+            Check.Equal(64, histogram.BlockSize);
+        }
+
+        [Test]
+        public static void OutsideIsBelowAndAbove()
+        {
+            HdrHistogram histogram = Narrow();
+            histogram.Record(1, 2);
+            histogram.Record(1000000, 5);
+            histogram.Record(500);
+            Check.Equal(7ul, histogram.OverflowCount);
+            Check.Equal(2ul, histogram.UnderflowCount);
+            HdrHistogramSummary summary = histogram.GetSummary();
+            Check.Equal(7ul, summary.OverflowCount);
+            Check.Equal(2ul, summary.UnderflowCount);
+            foreach (ulong outside in new ulong[] { 0, 1, 1000000, ulong.MaxValue })
+            {
+                Bucket bucket = histogram.GetBucket(outside);
+                Check.True(bucket.IsOverflowBucket && !bucket.IsValid, "of all outside");
+                Check.Equal(-1, bucket.StorageIndex);
+                Check.Equal(7ul, bucket.Count);
+            }
+        }
+
+        [Test]
+        public static void RunningCounts()
+        {
+            ulong[] values = Example.First;
+            HdrHistogram histogram = HdrHistogram.Create();
+            histogram.Record(values);
+            double[] ranks = { 50, 99, 0, 100, 99.9, 1 };
+            var together = new Percentile[ranks.Length];
+            histogram.GetPercentiles(ranks, together);
+            for (int i = 0; i < ranks.Length; i++)
+            {
+                Percentile one = histogram.GetPercentile(ranks[i]);
+                Check.True(one == together[i] && !(one != together[i]), "alone and together");
+                foreach (Percentile percentile in new[] { one, together[i] })
+                {
+                    Check.Equal((ulong)values.Count(v => v < one.Bucket.Start), percentile.RunningCountBefore, "below");
+                    Check.Equal((ulong)values.Count(v => v <= one.Bucket.End), percentile.RunningCount, "up to");
+                }
+            }
+            HdrHistogramSummary summary = histogram.GetSummary();
+            foreach (Percentile percentile in summary.GetPercentiles())
+                Check.Equal((ulong)values.Count(v => v < percentile.Bucket.Start), percentile.RunningCountBefore, "of a summary");
+            ulong running = 0;
+            foreach (Percentile listed in histogram.BucketPercentilesWithValues)
+            {
+                Check.Equal(running, listed.RunningCountBefore);
+                running += listed.Bucket.Count;
+                Check.Equal(running, listed.RunningCount);
+            }
+            Check.Equal((ulong)values.Length, running);
+        }
+
+        /// <summary>Four values in a bucket of sixteen: each has a quarter of it.</summary>
+        [Test]
+        public static void InterpolatedValues()
+        {
+            HdrHistogram histogram = HdrHistogram.Factory.WithRelativeError(0.01).Create();
+            Bucket wide = histogram.GetBucket(1024);
+            Check.Equal(16ul, wide.Step);
+            histogram.Record(wide.Start, 4);
+            for (int i = 0; i < 4; i++)
+            {
+                double rank = (i + 1) * 25;
+                ulong expected = wide.Start + (ulong)i * 4;
+                Percentile percentile = histogram.GetPercentile(rank, EquivalentValueSelection.Interpolated);
+                Check.Equal(expected, percentile.Value);
+                Check.Equal(expected, histogram.GetPercentile(rank).GetValue(EquivalentValueSelection.Interpolated));
+                Check.Equal(expected, histogram.GetPercentileValue(rank, EquivalentValueSelection.Interpolated));
+                var values = new ulong[1];
+                histogram.GetPercentileValues(new[] { rank }, values, EquivalentValueSelection.Interpolated);
+                Check.Equal(expected, values[0]);
+            }
+            Check.Equal(wide.Start + 12, histogram.GetSummary(null, EquivalentValueSelection.Interpolated).P100.Value);
+            Check.Throws<ArgumentOutOfRangeException>(() => wide.GetValue(EquivalentValueSelection.Interpolated));
+        }
+
+        [Test]
+        public static void ListsOfNothingThrow()
+        {
+            Check.Throws<InvalidOperationException>(() => new Buckets().GetEnumerator());
+            Check.Throws<InvalidOperationException>(() => new BucketPercentiles().GetEnumerator());
+            HdrHistogram histogram = HdrHistogram.Create();
+            histogram.Record(5);
+            Buckets.Enumerator buckets = histogram.BucketsWithValues.GetEnumerator();
+            Check.True(buckets.MoveNext() && buckets.Current.Start == 5, "one");
+            buckets.Dispose();
+            Check.Throws<InvalidOperationException>(() => buckets.MoveNext());
+            BucketPercentiles.Enumerator percentiles = histogram.BucketPercentilesWithValues.GetEnumerator();
+            Check.True(percentiles.MoveNext() && percentiles.Current.Rank == 100, "of a single observation");
+            percentiles.Dispose();
+            Check.Throws<InvalidOperationException>(() => percentiles.MoveNext());
+        }
+
+        [Test]
+        public static void RanksOfBuckets()
+        {
+            HdrHistogram histogram = HdrHistogram.Create();
+            histogram.Record(1, 183827);
+            histogram.Record(2, 1000000 - 183827);
+            Percentile first = histogram.BucketPercentilesWithValues.First();
+            Check.Equal(91914ul, first.TargetCount);
+            Check.True(first.ToString().StartsWith("P9.1914="), first.ToString());
+        }
+
+        [Test]
+        public static void SummariesAreValues()
+        {
+            HdrHistogram histogram = HdrHistogram.Create();
+            Check.True(new HdrHistogramSummary().Equals(new HdrHistogramSummary()), "NaN equals NaN");
+            histogram.Record(5);
+            HdrHistogramSnapshot snapshot = histogram.GetSnapshot();
+            HdrHistogramSummary one = snapshot.GetSummary(), same = snapshot.GetSummary();
+            Check.True(one == same && one.Equals((object)same) && one.GetHashCode() == same.GetHashCode(), "equal");
+            histogram.Record(7);
+            snapshot.Update(false);
+            int before = same.GetHashCode();
+            snapshot.GetSummary(same);
+            Check.True(one != same && !one.Equals(null) && before != same.GetHashCode(), "another filling");
+            Check.Equal(16, same.Percentiles.Length);
+            Check.Equal(7ul, same.Percentiles[15].Value);
+            Check.Equal(2.0, histogram.Mean() - 4);
+            Check.Equal(1.0, histogram.StDev());
+        }
+
+        [Test]
+        public static void CounterValuesAndSnapshots()
+        {
+            using (PerfEventCounterSession session = PerfEventCounterSession.Factory
+                .WithSoftwareCounter(PerfSoftwareCounterId.TaskClock, out PerfEventCounter clock)
+                .WithSoftwareCounter(PerfSoftwareCounterId.PageFaults, out PerfEventCounter faults).Create())
+            {
+                Check.Equal(0, session.Pid);
+                Check.Equal(-1, session.Cpu);
+                session.Read();
+                PerfEventCounterValue earlier = clock.Current;
+                CpuUtils.AddChain256(10000);
+                session.Read();
+                PerfEventCounterValue later = clock.Current, passed = later - earlier;
+                Check.Equal(later.RawValue - earlier.RawValue, passed.RawValue);
+                Check.Equal(clock.RawDelta, passed.RawValue);
+                Check.True(passed.Value > 0, "time passed");
+                Check.Equal(later.Value, (earlier + passed).Value);
+                Check.Equal(later.TimeEnabled, (earlier + passed).TimeEnabled);
+                PerfEventKnownCountersSnapshot snapshot = session.Counters.GetSnapshot(false);
+                Check.Equal(2, snapshot.Count);
+                Check.Equal(later.ScaledValue, snapshot.Software.TaskClock.Value);
+                Check.Equal(faults.Current.ScaledValue, snapshot.Software.PageFaults.Value);
+                Check.True(snapshot.Hardware.CpuCycles == null && snapshot.Caches.LLReadMiss == null, "not there");
+                session.Counters.ToSnapshot(snapshot, true);
+                Check.Equal(clock.Delta.ScaledValue, snapshot.Software.TaskClock.Value);
+                Check.True(!faults.HasUserRdpmc && !faults.HasUserTime, "by system call");
+                Check.Throws<ArgumentOutOfRangeException>(() => snapshot[2].ToString());
+            }
+        }
+
+        [Test]
+        public static void TheThreadOfABenchmark()
+        {
+            Check.True(CpuUtils.GetCpu() >= 0, "a processor");
+            Check.True(CpuUtils.WarmupCpu() > 1e7, "additions a second");
+            Check.Throws<ArgumentOutOfRangeException>(() => CpuUtils.PrepareBenchmarkThread(-1));
+            Check.Throws<ArgumentOutOfRangeException>(() => CpuUtils.PrepareBenchmarkThread(100000));
+            if (Runner.IsMono)
+                throw new SkippedException("Mono has no list of threads");
+            ModeTests.Run(1, thread =>
+            {
+                ProcessThread own = CpuUtils.GetCurrentProcessThread();
+                Check.Equal(CpuUtils.GetOsThreadId(), own.Id);
+            });
+        }
+
+        /// <summary>In a process of its own it stays: niceness cannot be taken back.</summary>
+        [Test]
+        public static void APreparedThreadStays()
+        {
+            ModeTests.Run(1, thread =>
+            {
+                int core = CpuUtils.GetCpu();
+                CpuUtils.PrepareBenchmarkThread(core);
+                for (int i = 0; i < 100; i++)
+                {
+                    System.Threading.Thread.Sleep(0);
+                    Check.Equal(core, CpuUtils.GetCpu());
+                }
+            });
+        }
+    }
+}

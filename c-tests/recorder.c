@@ -103,7 +103,7 @@ struct share {
 
 static void *record_share(void *argument)
 {
-    const struct share *const share = argument;
+    const struct share *const share = (const struct share *)argument;
     uint64_t state = share->seed;
     for (int i = 0; i < 100000; i++) {
         const uint64_t magnitude = next_random(&state) >> 58;

@@ -159,7 +159,6 @@ if [ "${1:-}" = --bench ]; then
     exit 0
 fi
 
-run_tests projects python3 dotnet/projects.py
 run_tests CoreCLR core Tests
 run_tests Mono on_mono Tests
 for sample in quick-start getting-started known-work sorted-or-not "live-monitor 1" clock-resolution; do

@@ -42,7 +42,7 @@ if [ -z "$found" ] || [ "$(java_version "$found")" -lt 17 ]; then
         JAVA_HOME=$(dirname "$(dirname "$found")")
         export JAVA_HOME
     else
-        echo "SKIPPED Spark: there is no Java 17 (PICOLLO_MAY_CHANGE_THIS_MACHINE=1 apt-get install default-jre-headless)"
+        echo "SKIPPED Spark: there is no Java 17 (Debian has it as default-jre-headless)"
         leave_out=(--ignore tests/test_spark.py)
     fi
 fi

@@ -65,7 +65,7 @@ NIGHTLY = [
     Job("verdicts", 240, "ci/verdicts.sh"),
     Job("simulated-pmu-all", 240, "ci/simulated-pmu.sh"),
     Job("manual", 420, "ci/docs.sh commands pictures"),
-    Job("dotnet", 300, "ci/dotnet.sh"),
+    Job("dotnet", 300, "ci/dotnet.sh && ci/nuget.sh"),
     Job("dotnet-pmu", 60, "ci/simulated-pmu.sh clr", needs=("stage", "dotnet")),
     Job("command", 180, "cargo test --quiet -p picollo-cli", needs=()),
     Job("explorer", 240, "ci/explorer.sh", needs=()),

@@ -31,8 +31,10 @@ def named(suffix, content):
             if element.tag in ("ProjectReference", "Compile", "Content", "None", "EmbeddedResource", "Import"):
                 for attribute in ("Include", "Update", "Project"):
                     name = element.get(attribute, "")
-                    if name and not re.search(r"[*$]", name):
+                    if name and not re.search(r"[*$@]", name):
                         yield name.replace("\\", "/")
+            elif element.tag == "PackageReadmeFile":
+                yield element.text
     elif suffix == ".toml":
         for table in (content, content.get("package", {}), content.get("project", {})):
             if isinstance(table.get("readme"), str):
@@ -54,7 +56,10 @@ def faults(name, text):
         return [f"{name}: {error}"]
     if suffix == ".svg" and any(element.tag.endswith("}date") for element in content.iter()):
         return [f"{name}: says when it was drawn"]
-    return [f"{name}: names {file}, which does not exist" for file in named(suffix, content) if not (ROOT / name).parent.joinpath(file).exists()]
+    found = [f"{name}: names {file}, which does not exist" for file in named(suffix, content) if not (ROOT / name).parent.joinpath(file).exists()]
+    if suffix == ".csproj" and content.findtext(".//OutputType") == "Exe" and content.findtext(".//RollForward") != "Major":
+        found.append(f"{name}: no <RollForward>Major</RollForward>: it would start on one version of .NET only")
+    return found
 
 
 def main():
@@ -62,6 +67,8 @@ def main():
     planted = {
         "dotnet/planted.csproj": "<Project><!-- dotnet run --project here --></Project>",
         "dotnet/absent.csproj": '<Project><ProjectReference Include="absent/Absent.csproj" /></Project>',
+        "dotnet/readme.csproj": "<Project><PackageReadmeFile>absent.md</PackageReadmeFile></Project>",
+        "dotnet/one.csproj": "<Project><OutputType>Exe</OutputType></Project>",
         "planted.svg": '<svg xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:date>2024-02-29</dc:date></svg>',
         "planted.json": '{"a": 1,}',
         "planted.toml": 'readme = "absent.md"',

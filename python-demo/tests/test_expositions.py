@@ -277,7 +277,7 @@ def test_half_a_character_is_refused() -> None:
     registry = Registry()
     for options in ({"help": "\udc80"}, {"labels": {"a": "\ud800"}}, {"labels": {"\udcff": "a"}}):
         with pytest.raises(ValueError):
-            registry.add_counter("hits", **options)  # type: ignore[arg-type]
+            registry.add_counter("hits", **options)
     assert registry.encode("prometheus-text") == b""
 
 

@@ -5,6 +5,7 @@ import pickle
 import shutil
 import sys
 import tempfile
+from typing import Iterator
 
 import picollo
 import pytest
@@ -13,17 +14,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="segments are th
 
 
 @pytest.fixture
-def place():
+def place() -> Iterator[str]:
     path = tempfile.mkdtemp(prefix="picollo-py-", dir="/dev/shm")
     yield path
     shutil.rmtree(path)
 
 
-def wait(child):
+def wait(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_workers_record_into_one_histogram(place):
+def test_workers_record_into_one_histogram(place: str) -> None:
     with picollo.Segment("checkout", directory=place, max_bytes=8 << 20) as segment:
         latency = segment.histogram("request", unit="ns", labels={"route": "/pay"})
         requests = segment.counter("requests")
@@ -50,7 +51,7 @@ def test_workers_record_into_one_histogram(place):
     assert latency.snapshot().summary().total_count == 4001
 
 
-def test_what_is_refused(place):
+def test_what_is_refused(place: str) -> None:
     segment = picollo.Segment("refusals", directory=place, max_bytes=8 << 20)
     segment.histogram("x")
     with pytest.raises(picollo.IncompatibleError):

@@ -21,7 +21,6 @@ use crate::layout::bucket::Bucket;
 pub const MAX_SCALE: u32 = 19;
 
 /// No value has a larger logical index, whatever the scale.
-#[cfg(feature = "std")]
 pub(crate) const MAX_INDEX: u64 = index_of(MAX_SCALE, u64::MAX);
 
 /// Largest sum of the binary logarithms of block and unit, as in HdrHistogram.

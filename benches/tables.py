@@ -39,6 +39,30 @@ def alone(section):
     return table([section["title"], section["unit"], "ratio"], rows)
 
 
+# Mode; in which section; ours; the other one.
+INSTEAD = [
+    ("single writer, in cache", "Recording beside the histogram crate, 4,096", "picollo, single writer, a writer in a loop", "histogram crate"),
+    ("single writer, in cache, batch", "Recording beside the histogram crate, 4,096", "picollo, single writer, batch", "histogram crate"),
+    ("single writer, a million values", "Recording beside the histogram crate, a million", "picollo, single writer, a writer in a loop", "histogram crate"),
+    ("single writer, through a library", "Recording skewed values up to 7716549600", ".so: picollo, single writer", ".so: HdrHistogram_c"),
+    ("interlocked, 1 thread", "Recording beside the histogram crate, a million", "picollo, interlocked, inlined", "histogram crate, atomic"),
+    ("interlocked, 2 threads", "Recording by 2 threads beside", "picollo, interlocked, inlined", "histogram crate, atomic"),
+    ("thread-local, 2 threads", "Recording by 2 threads beside", "picollo, thread-local", "histogram crate, one for each"),
+    ("thread-local, 4 threads on 2 cores", "Recording by 4 threads, up to 7716549600", "picollo, thread-local", "hdrhistogram crate, sync recorder"),
+    ("per-CPU, 2 threads", "Recording by CPU, 2 threads", ".so: picollo, per-CPU", None),
+    ("scalable, 4 threads on 2 cores", "Recording by 4 threads, up to 7716549600", "picollo, scalable", "HdrHistogram_c, atomic"),
+]
+
+
+def instead(sections):
+    rows = []
+    for mode, title, ours, other in INSTEAD:
+        found = next(s["rows"] for s in sections if s["title"].startswith(title))
+        theirs = [other, number(found[other]), f"{found[ours] / found[other]:.2f}"] if other else ["nothing like it", "", ""]
+        rows.append([mode, number(found[ours]), *theirs])
+    return table(["mode", "ns/value", "instead", "ns/value", "ratio"], rows)
+
+
 def main():
     run = json.loads(pathlib.Path(sys.argv[1]).read_text())
     sections = run["sections"]
@@ -58,6 +82,18 @@ def main():
     for what in ("up to 7716549600", "narrow range, up to 1000"):
         found = [s for s in sections if re.fullmatch(rf"Recording by \d threads?, {what}", s["title"])]
         out.append(side_by_side(f"ns/value, {what}", found, [re.search(r"\d threads?", s["title"])[0] for s in found]))
+    by_cpu = [s for s in sections if s["title"].startswith("Recording by CPU")]
+    heads = [re.search(r"\d threads?", s["title"])[0] for s in by_cpu]
+    out.append("### Per CPU\n\nProcessor time of one thread, of as many threads as the column says.\n")
+    out.append(side_by_side("ns/value, up to 7716549600", by_cpu, heads))
+    kinds = [s for s in sections if s["title"].startswith(".so: recording into each kind")]
+    heads = [re.search(r"\d threads?", s["title"])[0] for s in kinds]
+    out.append("### Each kind through the shared library\n")
+    out.append(side_by_side("ns/value, up to 7716549600", kinds, heads))
+    out.append("### Beside the histogram crate\n")
+    out += [alone(s) for s in sections if "beside the histogram crate" in s["title"]]
+    out.append("### What one would pick instead\n\nFor each mode the fastest that others have for the same job; above 1 the other one is faster.\n")
+    out.append(instead(sections))
     out.append("### Reading\n")
     out += [alone(s) for s in sections if s["title"].startswith("Reading") and "software" not in s["title"]]
     out.append("### Memory\n\nBlock size 1024. Half of a histogram is room for the baseline of live resets, which can be left out.\n")

@@ -257,7 +257,7 @@ fn lengths_and_buffers() {
 /// What is above all that a format can hold leaves no bucket without counts.
 #[test]
 fn buckets_that_lost_all_are_not_there() {
-    let histogram = histogram(&options());
+    let histogram = histogram(&Options { counter_bits: 64, ..options() });
     let mut registry = Registry::new();
     registry.add(&histogram, &Metric { name: "x", ..Metric::default() }, &[]).unwrap();
     for (value, count) in [(5, i64::MAX as u64), (500, 7), (5000, 1)] {

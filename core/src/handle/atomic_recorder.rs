@@ -87,9 +87,9 @@ mod tests {
         let options =
             Options { min_trackable: 10, max_trackable: 5000, counter_bits: 64, ..Options::default() };
         let histogram = SharedHistogram::create(&options).unwrap();
-        let Ok(recorder) = histogram.atomic_recorder() else {
-            return assert!(!HAS_ATOMIC_64, "lent where there are atomics of 64 bits");
-        };
+        let lent = histogram.atomic_recorder();
+        assert_eq!(lent.is_ok(), HAS_ATOMIC_64);
+        let Ok(recorder) = lent else { return };
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..20_000).for_each(|value| recorder.record(value % 6000)));

@@ -63,6 +63,15 @@ mod tests {
                 let index = layout.recording_index(value);
                 let expected = layout.contains(index).then_some(index as usize);
                 prop_assert_eq!(indexer.index(value), expected);
+                // In two steps, and in 32 bits, as one value is recorded.
+                let logical = layout.halfway(value).in_place().logical_index(value);
+                prop_assert_eq!(logical, layout.recording_logical_index(value));
+                let short = layout.shortly_stored_at(logical);
+                prop_assert_eq!(layout.contains(short).then_some(short as usize), expected);
+                if expected.is_none() {
+                    let is_below = logical < layout.first_index();
+                    prop_assert_eq!((Layout::lies_below(short), Layout::lies_below(index)), (is_below, is_below));
+                }
             }
         }
     }

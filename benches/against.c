@@ -16,17 +16,19 @@
 #include <string.h>
 #include <time.h>
 
-enum { VALUES = 32768, MODES = 4, MOST = 8 * MODES, MOST_ROUNDS = 10001 };
+enum { VALUES = 32768, MODES = 5, MOST = 8 * MODES, MOST_ROUNDS = 10001 };
 
 static const struct {
     const char *name;
     uint32_t mode;
-    int shared;
+    int shared, others;
 } MODE[MODES] = {
-    {"single writer", PICOLLO_MODE_SINGLE_WRITER, 0},
-    {"thread-local", PICOLLO_MODE_THREAD_LOCAL, 1},
-    {"per CPU", PICOLLO_MODE_PER_CPU, 1},
-    {"interlocked", PICOLLO_MODE_INTERLOCKED, 1},
+    {"single writer", PICOLLO_MODE_SINGLE_WRITER, 0, 0},
+    {"thread-local", PICOLLO_MODE_THREAD_LOCAL, 1, 0},
+    {"per CPU", PICOLLO_MODE_PER_CPU, 1, 0},
+    {"interlocked", PICOLLO_MODE_INTERLOCKED, 1, 0},
+    /* For which threads have no entry in their storage. */
+    {"thread-local, the seventeenth", PICOLLO_MODE_THREAD_LOCAL, 1, 15},
 };
 
 typedef void record_function(picollo_histogram *, uint64_t);
@@ -94,6 +96,9 @@ static void add(const char *path)
         options.counter_bits = 64;
         options.relative_error = 0.0005;
         options.max_trackable = 7716549600u;
+        picollo_histogram *other;
+        for (int i = 0; i < MODE[mode].others; i++)
+            if (create(&options, &other) != PICOLLO_OK) exit(1);
         if (number == MOST || create(&options, &contender->of_thread[0]) != PICOLLO_OK) continue;
         contender->of_thread[1] = contender->of_thread[0];
         if (!MODE[mode].shared && create(&options, &contender->of_thread[1]) != PICOLLO_OK) continue;

@@ -1,5 +1,5 @@
 /* Histograms by CPU: whatever comes between the instructions of a record, nothing is lost; whatever they need and do not get,
- * they count otherwise. */
+ * they count otherwise. PICOLLO_PER_CPU_RECORDS says how many records threads make where they meet (3,200,000; 1e9 in the long form). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -91,12 +91,21 @@ static void stay_on(int cpu)
     (void)sched_setaffinity(0, sizeof set, &set);
 }
 
-enum { THREADS = 8, RECORDS = 400000 };
+/* How many threads meet, and what each turn of theirs counts. */
+enum { FEW = 8, MANY = 64, A_TURN = 20 };
 
 struct worker {
     picollo_histogram *histogram;
-    int number, without_area;
+    int number, turns, without_area;
 };
+
+/* Turns of each of so many threads. */
+static int turns_of(int threads)
+{
+    const char *const records = getenv("PICOLLO_PER_CPU_RECORDS");
+    const double all = records != NULL ? atof(records) : (double)rounds(3200000);
+    return (int)(all / A_TURN / threads);
+}
 
 /* Four cells, so that threads meet in them; pinned by twos, or moving. */
 static void *record(void *argument)
@@ -106,7 +115,7 @@ static void *record(void *argument)
     for (uint64_t i = 0; i < 16; i++) batch[i] = i % 4;
     if (worker->without_area) lose_area();
     stay_on(worker->number / 2 % 2);
-    for (int i = 0; i < rounds(RECORDS) / 20; i++) {
+    for (int i = 0; i < worker->turns; i++) {
         if (worker->number % 2 == 1 && i % 16 == 0) stay_on((i / 16 + worker->number) % 2);
         picollo_histogram_record(worker->histogram, (uint64_t)i % 4);
         picollo_histogram_record_n(worker->histogram, (uint64_t)i % 4, 3);
@@ -115,29 +124,36 @@ static void *record(void *argument)
     return NULL;
 }
 
-static void run_threads(picollo_histogram *histogram, int without_area)
+/* Returns what they counted. */
+static uint64_t run_threads(picollo_histogram *histogram, int number, int without_area)
 {
-    pthread_t threads[THREADS];
-    struct worker workers[THREADS];
-    for (int i = 0; i < THREADS; i++) {
+    pthread_t threads[MANY];
+    struct worker workers[MANY];
+    const int turns = turns_of(number);
+    for (int i = 0; i < number; i++) {
         workers[i].histogram = histogram;
         workers[i].number = i;
+        workers[i].turns = turns;
         /* So that threads of both kinds meet on each CPU. */
         workers[i].without_area = without_area && i % 4 < 2;
         CHECK(pthread_create(&threads[i], NULL, record, &workers[i]) == 0);
     }
-    for (int i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    for (int i = 0; i < number; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(turns > 0);
+    return (uint64_t)A_TURN * (uint64_t)number * (uint64_t)turns;
 }
-
-static const uint64_t all_of_them = 20 * (uint64_t)THREADS;
 
 static void threads_and_memory_by_cpus(void)
 {
+    static const int numbers[] = {1, 2, FEW, MANY};
     picollo_histogram *const histogram = by_cpu();
+    uint64_t counted = 0;
     CHECK_U64(0, shards_of(histogram));
-    run_threads(histogram, 0);
-    CHECK_U64(all_of_them * (uint64_t)(rounds(RECORDS) / 20), total_of(histogram));
-    /* Of eight threads on two CPUs. */
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        counted += run_threads(histogram, numbers[i], 0);
+        CHECK_U64(counted, total_of(histogram));
+    }
+    /* Of all those threads, on two CPUs. */
     CHECK(shards_of(histogram) <= 2);
     if (has_area()) CHECK(shards_of(histogram) > 0);
     else SKIPPED("no restartable sequences here: by atomic additions only");
@@ -147,8 +163,8 @@ static void threads_and_memory_by_cpus(void)
 static void threads_with_and_without_an_area(void)
 {
     picollo_histogram *const histogram = by_cpu();
-    run_threads(histogram, 1);
-    CHECK_U64(all_of_them * (uint64_t)(rounds(RECORDS) / 20), total_of(histogram));
+    const uint64_t counted = run_threads(histogram, MANY, 1);
+    CHECK_U64(counted, total_of(histogram));
     picollo_histogram_free(histogram);
 }
 
@@ -159,8 +175,8 @@ static void no_thread_has_an_area(void)
     picollo_histogram_options options = default_options();
     picollo_footprint footprint;
     CHECK(!has_area());
-    run_threads(histogram, 0);
-    CHECK_U64(all_of_them * (uint64_t)(rounds(RECORDS) / 20), total_of(histogram));
+    const uint64_t counted = run_threads(histogram, FEW, 0);
+    CHECK_U64(counted, total_of(histogram));
     options.mode = PICOLLO_MODE_PER_CPU;
     CHECK_OK(picollo_histogram_estimate(&options, &footprint));
     CHECK(footprint.step_bytes == 0 && footprint.max_bytes == footprint.initial_bytes);

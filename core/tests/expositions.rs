@@ -483,9 +483,9 @@ fn everything_of_a_metric_is_there() {
     let trace = "0123456789abcdef0123456789ABCDEF";
     let labels = [("trace_id", trace), ("span_id", "00000000000000ff"), ("who", "me")];
     let planted =
-        vec![Exemplar::new(10.0, 3_000_000_001, &labels).unwrap(), Exemplar::new(10.1, 0, &[]).unwrap()];
-    registry.set_exemplars(id, planted.clone()).unwrap();
-    registry.set_exemplars(total, planted).unwrap();
+        vec![Exemplar::new(100.0, 3_000_000_001, &labels).unwrap(), Exemplar::new(101.0, 0, &[]).unwrap()];
+    registry.set_exemplars(id, planted).unwrap();
+    registry.set_exemplars(total, vec![Exemplar::new(10.0, 3_000_000_001, &labels).unwrap()]).unwrap();
     registry.update(9_000_000_000).unwrap();
 
     let families = prometheus_families(&mut registry);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::entries::{split_below, sum_of};
 use super::exponential::{Edges, Exponential};
 use super::keys::Keys;
-use super::memory::{copy_of, push};
+use super::memory::{copy_of, push, text};
 use super::number::Number;
 use crate::doubles::{DoubleSnapshot, Entry};
 use crate::error::{Error, Result};
@@ -189,12 +189,31 @@ impl Distribution {
             || self.range().is_some_and(|(min, _)| min < 0.0)
     }
 
-    /// What came since an earlier one of the same metric; all of it, where that was of another one, or anything became less.
-    pub(super) fn since(&self, earlier: &Distribution) -> Result<Distribution> {
-        let mut difference = self.clone();
-        if self.keys != earlier.keys || self.divisor != earlier.divisor {
-            return Ok(difference);
+    /// A copy, if there is memory for it.
+    pub(super) fn copy(&self) -> Result<Distribution> {
+        let mut bound_texts = Vec::new();
+        for bound in &self.bound_texts {
+            push(&mut bound_texts, text(bound)?)?;
         }
+        Ok(Distribution {
+            edges: self.edges.copy()?,
+            bounds: copy_of(&self.bounds)?,
+            bound_texts,
+            limits: copy_of(&self.limits)?,
+            entries: copy_of(&self.entries)?,
+            cumulative: copy_of(&self.cumulative)?,
+            exponential: self.exponential.copy()?,
+            ..*self
+        })
+    }
+
+    /// What came since an earlier one of the same metric; nothing where that was of another one, or anything became less.
+    /// [`Error::OutOfMemory`].
+    pub(super) fn since(&self, earlier: &Distribution) -> Result<Option<Distribution>> {
+        if self.keys != earlier.keys || self.divisor != earlier.divisor {
+            return Ok(None);
+        }
+        let mut difference = self.copy()?;
         let mut before = earlier.entries.iter().peekable();
         for entry in &mut difference.entries {
             match before.next_if(|before| before.key <= entry.key) {
@@ -202,20 +221,22 @@ impl Distribution {
                     entry.count -= before.count
                 }
                 // One that was there is missing, or has less.
-                Some(_) => return Ok(self.clone()),
+                Some(_) => return Ok(None),
                 None => {}
             }
         }
         if before.next().is_some() || self.lost < earlier.lost || self.not_finite < earlier.not_finite {
-            return Ok(self.clone());
+            return Ok(None);
         }
         difference.entries.retain(|entry| entry.count != 0);
+        // Fewer entries can be in more buckets, where those of all had to be coarser.
+        difference.exponential.reserve(&self.edges, &self.keys, &difference.entries)?;
         difference.count(Beside {
             sum: Some(self.sum - earlier.sum),
             lost: self.lost - earlier.lost,
             not_finite: self.not_finite - earlier.not_finite,
         });
-        Ok(difference)
+        Ok(Some(difference))
     }
 }
 

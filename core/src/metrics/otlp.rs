@@ -1,8 +1,9 @@
 //! OpenTelemetry's protocol, OTLP: one `ExportMetricsServiceRequest` in Protocol Buffers, with exponential histograms.
 
 use super::distribution::Distribution;
+use super::exemplar::Exemplar;
 use super::exponential::{Numbered, ZERO_THRESHOLD, coarser};
-use super::family::{Exemplar, Family, Label, MetricKind, Point, Value};
+use super::family::{Family, Label, MetricKind, Point, Value};
 use super::output::Output;
 use super::text::COUNTERS_BESIDE;
 
@@ -171,10 +172,11 @@ impl Otlp<'_> {
 
     /// Since when, where that is known, and when.
     fn write_times(&self, point: &Point, out: &mut Output) {
-        // What was added between two copies begins with itself.
-        let start = self
-            .since_unix_nanos
-            .map_or(point.created_unix_nanos, |since| since.max(point.created_unix_nanos));
+        let start = match (point.created_unix_nanos, self.since_unix_nanos) {
+            // What was not there in the earlier copy, or has become less, begins with itself.
+            (0, Some(since)) => since,
+            (created, _) => created,
+        };
         if start != 0 {
             out.fixed64(2, start);
         }

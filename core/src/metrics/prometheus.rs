@@ -4,8 +4,9 @@
 //! latter, unless they are told to keep both, and 2.42 finds exemplars only there.
 
 use super::distribution::Distribution;
+use super::exemplar::Exemplar;
 use super::exponential::{Exponential, Numbered, ZERO_THRESHOLD};
-use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
+use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::output::Output;
 use super::text::{COUNTERS_BESIDE, CounterBeside};
 use crate::interchange::varint::zigzag;

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::distribution::{Distribution, powers_of_four};
-use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
+use super::exemplar::{Exemplar, prepared};
+use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::format::Exposition;
 use super::handles::{MetricCounter, MetricGauge};
 use super::keys::Keys;
@@ -231,15 +232,16 @@ impl Registry {
     /// Exemplars to write with a metric from now on, instead of those before: of a histogram each is written with the bucket that it
     /// is in, the latest where there are several, and of a counter the latest.
     ///
-    /// [`Error::InvalidArgument`] when there is no metric with this number; [`Error::Unsupported`] for gauges, which have none.
-    pub fn set_exemplars(&mut self, id: u64, mut exemplars: Vec<Exemplar>) -> Result<()> {
+    /// [`Error::InvalidArgument`] when there is no metric with this number, and for a value that is too large when it is divided as
+    /// the metric's are; [`Error::Unsupported`] for gauges, which have none. Nothing has changed then.
+    pub fn set_exemplars(&mut self, id: u64, exemplars: Vec<Exemplar>) -> Result<()> {
         let (family, at) = self.position(id).ok_or(Error::InvalidArgument)?;
         if self.families[family].kind == MetricKind::Gauge {
             return Err(Error::Unsupported);
         }
+        let point = &mut self.families[family].points[at];
+        point.exemplars = prepared(exemplars, point.divisor)?;
         self.lengths = [None; Exposition::NUMBER];
-        exemplars.sort_by_key(|exemplar| exemplar.unix_nanos);
-        self.families[family].points[at].exemplars = exemplars;
         Ok(())
     }
 

@@ -3,7 +3,8 @@
 use core::fmt::{self, Display, Write};
 
 use super::distribution::Distribution;
-use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
+use super::exemplar::Exemplar;
+use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::number::Number;
 
 /// Which of the two.

@@ -11,6 +11,7 @@ mod settings;
 mod url;
 
 pub use client::{Outcome, PushError};
+pub use picollo_core::Temporality;
 pub use push::{Export, Pusher, Report};
-pub use settings::{Settings, Temporality};
+pub use settings::Settings;
 pub use url::Url;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::otlp::Temporality;
 use crate::protobuf::{Fields, Value};
 use picollo_core::{Metric, Options, SharedHistogram};
 
@@ -30,7 +31,8 @@ fn of_points(request: &[u8], field: u64) -> Vec<u64> {
 fn made() -> (SharedHistogram, Arc<Mutex<Registry>>) {
     let histogram = SharedHistogram::create(&Options::default()).unwrap();
     let mut registry = Registry::new();
-    registry.add(&histogram, &Metric { name: "latency", ..Metric::default() }, &[]).unwrap();
+    let metric = Metric { name: "latency", created_unix_nanos: 5, ..Metric::default() };
+    registry.add(&histogram, &metric, &[]).unwrap();
     (histogram, Arc::new(Mutex::new(registry)))
 }
 
@@ -54,13 +56,13 @@ fn differences_go_on_from_what_was_accepted() {
     let mut export = RegistryExport::new(registry);
     let delta = Settings { temporality: Temporality::Delta, ..Settings::default() };
     let mut push = |now: u64| export.encode(&delta, now).unwrap();
-    let start = of_points(&push(10), 2)[0];
+    assert_eq!(of_points(&push(10), 2), [5]);
     histogram.record(7);
     histogram.record(7);
     let request = push(20);
     assert_eq!(
         (of_points(&request, 4), of_points(&request, 3), of_points(&request, 2)),
-        (vec![2], vec![20], vec![start])
+        (vec![2], vec![20], vec![5])
     );
     // Delta, by the number of the specification.
     assert_eq!(dig(&request, &[1, 2, 2, 10, 2]), [1]);

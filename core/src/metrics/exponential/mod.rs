@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::entries::{split_below, sum_of};
 use super::keys::Keys;
+use super::memory::copy_of;
 use super::roots::ROOTS;
 use crate::doubles::Entry;
 use crate::error::{Error, Result};
@@ -68,6 +69,11 @@ pub(super) struct Edges {
 }
 
 impl Edges {
+    /// A copy, if there is memory for it.
+    pub(super) fn copy(&self) -> Result<Edges> {
+        Ok(Edges { ends: copy_of(&self.ends)?, ..*self })
+    }
+
     /// Takes some milliseconds where buckets are many.
     pub(super) fn of(keys: &Keys, divisor: f64) -> Result<Edges> {
         if matches!(keys, Keys::Doubles(_)) {
@@ -94,6 +100,11 @@ impl Edges {
 }
 
 impl Exponential {
+    /// A copy, if there is memory for it.
+    pub(super) fn copy(&self) -> Result<Exponential> {
+        Ok(Exponential { negative: copy_of(&self.negative)?, positive: copy_of(&self.positive)?, ..*self })
+    }
+
     /// Makes room for all that entries can be in, so that [`Exponential::count`] allocates nothing.
     pub(super) fn reserve(&mut self, edges: &Edges, keys: &Keys, entries: &[Entry]) -> Result<()> {
         let (negative, positive) = match keys {

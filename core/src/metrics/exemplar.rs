@@ -1,0 +1,48 @@
+//! Observations that stand for others.
+
+use alloc::vec::Vec;
+
+use super::family::Labels;
+use crate::error::{Error, Result};
+
+/// One observation that stands for others: its value, when it was, and labels that lead further, such as `trace_id`.
+#[derive(Clone, Debug)]
+pub struct Exemplar {
+    pub(super) value: f64,
+    pub(super) unix_nanos: u64,
+    pub(super) labels: Labels,
+}
+
+impl Exemplar {
+    /// An exemplar. The value is as recorded: it is divided as those of its metric are. A time of 0 is one that is not known.
+    ///
+    /// [`Error::InvalidArgument`] for a value that is not finite, for labels as of metrics, and where their names and values have more
+    /// than 128 characters in all, the standard's limit. [`Error::OutOfMemory`].
+    pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<Exemplar> {
+        let characters: usize =
+            labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();
+        if !value.is_finite() || characters > 128 {
+            return Err(Error::InvalidArgument);
+        }
+        Ok(Exemplar { value, unix_nanos, labels: Labels::new(labels)? })
+    }
+
+    /// A copy, if there is memory for it.
+    pub(super) fn copy(&self) -> Result<Exemplar> {
+        Ok(Exemplar { labels: self.labels.copy()?, ..*self })
+    }
+}
+
+/// Divides values, and brings exemplars into the order of their times, those of one time in that of their values.
+/// [`Error::InvalidArgument`] where a value is none any more.
+pub(super) fn prepared(mut exemplars: Vec<Exemplar>, divisor: f64) -> Result<Vec<Exemplar>> {
+    for exemplar in &mut exemplars {
+        exemplar.value /= divisor;
+        if !exemplar.value.is_finite() {
+            return Err(Error::InvalidArgument);
+        }
+    }
+    // In place: what keeps the order of equals allocates.
+    exemplars.sort_unstable_by(|a, b| (a.unix_nanos.cmp(&b.unix_nanos)).then(a.value.total_cmp(&b.value)));
+    Ok(exemplars)
+}

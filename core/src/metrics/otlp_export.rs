@@ -43,6 +43,18 @@ struct Copy {
     unix_nanos: u64,
 }
 
+impl TryFrom<u32> for Temporality {
+    type Error = Error;
+
+    fn try_from(code: u32) -> Result<Self> {
+        match code {
+            0 => Ok(Temporality::Cumulative),
+            1 => Ok(Temporality::Delta),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+}
+
 impl OtlpExport {
     /// Of nothing yet. The resource is what pushes: `service.name` and others. [`Error::OutOfMemory`].
     pub fn new(temporality: Temporality, resource: &[(&str, &str)]) -> Result<OtlpExport> {

@@ -123,6 +123,9 @@ namespace Picollo.Native
         internal const int MetricNative = 1 << 1;
         internal const int MetricSinceReset = 1 << 2;
 
+        internal const int TemporalityCumulative = 0;
+        internal const int TemporalityDelta = 1;
+
         internal const int ScalableThresholdBits = 13;
 
         internal const int SegmentKeep = 1 << 0;

@@ -361,6 +361,29 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct PicolloMetricExemplar
+    {
+        public const int TraceIdLength = 16;
+        public const int SpanIdLength = 8;
+
+        public double Value;
+        public ulong UnixNanos;
+        public fixed byte TraceId[TraceIdLength];
+        public fixed byte SpanId[SpanIdLength];
+        public PicolloLabel* Labels;
+        public UIntPtr LabelsLength;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct PicolloOtlpOptions
+    {
+        public uint StructSize;
+        public uint Temporality;
+        public PicolloLabel* Resource;
+        public UIntPtr ResourceLength;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
     internal unsafe struct PicolloSegmentOptions
     {
         public uint StructSize;

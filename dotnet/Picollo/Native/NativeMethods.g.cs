@@ -517,20 +517,20 @@ namespace Picollo.Native
         // Otlp export.
 
         [DllImport(Library)]
-        internal static extern int picollo_otlp_export_create(PicolloOtlpOptions* options, out IntPtr result);
+        internal static extern int picollo_otlp_export_create(PicolloOtlpOptions* options, out OtlpExportHandle result);
 
         [DllImport(Library)]
         internal static extern void picollo_otlp_export_free(IntPtr export);
 
         [DllImport(Library)]
-        internal static extern int picollo_otlp_export_update(IntPtr export, RegistryHandle registry);
+        internal static extern int picollo_otlp_export_update(OtlpExportHandle export, RegistryHandle registry);
 
         [DllImport(Library)]
         internal static extern int picollo_otlp_export_request(
-            IntPtr export, void* buffer, UIntPtr capacity, UIntPtr* outLength);
+            OtlpExportHandle export, void* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
-        internal static extern int picollo_otlp_export_accept(IntPtr export);
+        internal static extern int picollo_otlp_export_accept(OtlpExportHandle export);
 
         // Counter.
 

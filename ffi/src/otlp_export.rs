@@ -1,18 +1,18 @@
 //! Requests for an OpenTelemetry collector: with what is known of the program, and on demand with the counts alone that came
 //! since the collector accepted the last one (delta temporality).
 //!
-//!     picollo_otlp_export *export;
+//!     picollo_otlp_export *otlp;
 //!     const picollo_label resource[] = {{"service.name", "shop"}};
 //!     picollo_otlp_options options = PICOLLO_OTLP_OPTIONS_INIT;
 //!     options.temporality = PICOLLO_TEMPORALITY_DELTA;
 //!     options.resource = resource;
 //!     options.resource_length = 1;
-//!     picollo_otlp_export_create(&options, &export);
+//!     picollo_otlp_export_create(&options, &otlp);
 //!     each minute:
-//!         picollo_otlp_export_update(export, registry);
-//!         picollo_otlp_export_request(export, bytes, sizeof bytes, &length);
+//!         picollo_otlp_export_update(otlp, registry);
+//!         picollo_otlp_export_request(otlp, bytes, sizeof bytes, &length);
 //!         if (post(bytes, length))                    (to /v1/metrics, as application/x-protobuf)
-//!             picollo_otlp_export_accept(export);
+//!             picollo_otlp_export_accept(otlp);
 //!
 //! What is not accepted is in the next request too: a push that fails makes the next interval longer, without a queue and
 //! without a loss. Only where a time-out comes after the collector has accepted all, that interval is counted twice.
@@ -113,16 +113,16 @@ pub unsafe extern "C" fn picollo_otlp_export_create(
 /// Cost: frees its memory.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_otlp_export_free(export: *mut picollo_otlp_export) {
+pub unsafe extern "C" fn picollo_otlp_export_free(otlp: *mut picollo_otlp_export) {
     // SAFETY: a handle leads to this, which the caller gives up.
-    guard_void(|| unsafe { destroy_locked(export.cast::<Shared>()) });
+    guard_void(|| unsafe { destroy_locked(otlp.cast::<Shared>()) });
 }
 
 /// Updates a registry, as picollo_registry_update does, and makes a request of all that it has, or of what came since the last
 /// request that was accepted. A gauge is as it is.
 ///
 /// Requires: the registry is the same for all updates of an export. It owes the export nothing, and may be freed before it.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (export, registry); PICOLLO_ERR_BUSY and PICOLLO_ERR_OUT_OF_MEMORY: the request is
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (otlp, registry); PICOLLO_ERR_BUSY and PICOLLO_ERR_OUT_OF_MEMORY: the request is
 ///   then the one before, which may still be accepted; PICOLLO_ERR_FORKED.
 /// Threads: any thread; other calls with this export or this registry wait for it.
 /// Cost: that of the update, a microsecond or less for each bucket with counts; allocates the request, and of differences a copy of
@@ -130,13 +130,13 @@ pub unsafe extern "C" fn picollo_otlp_export_free(export: *mut picollo_otlp_expo
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_otlp_export_update(
-    export: *mut picollo_otlp_export,
+    otlp: *mut picollo_otlp_export,
     registry: *mut picollo_registry,
 ) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         unsafe {
-            with_export(export, |export| {
+            with_export(otlp, |export| {
                 with(registry, |registry| Ok(export.update(registry, picollo_native::unix_nanos())?))
             })
         }
@@ -147,14 +147,14 @@ pub unsafe extern "C" fn picollo_otlp_export_update(
 /// accepted, and before the first update.
 ///
 /// Requires: buffer has capacity bytes.
-/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (export, out_length, and buffer with a
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (otlp, out_length, and buffer with a
 ///   capacity above 0); PICOLLO_ERR_FORKED.
 /// Threads: any thread.
 /// Cost: copies bytes.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_otlp_export_request(
-    export: *const picollo_otlp_export,
+    otlp: *const picollo_otlp_export,
     buffer: *mut c_void,
     capacity: usize,
     out_length: *mut usize,
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn picollo_otlp_export_request(
         // SAFETY: the caller's promises, passed on.
         unsafe {
             let (buffer, out_length) = (slice_mut(buffer.cast::<u8>(), capacity)?, output(out_length)?);
-            let length = with_export(export, |export| {
+            let length = with_export(otlp, |export| {
                 let request = export.request();
                 if let Some(room) = buffer.get_mut(..request.len()) {
                     room.copy_from_slice(request);
@@ -178,17 +178,15 @@ pub unsafe extern "C" fn picollo_otlp_export_request(
 
 /// Notes that the collector has accepted the last request: the next difference counts from there.
 ///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (export); PICOLLO_ERR_EMPTY when there is no request that was not accepted
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (otlp); PICOLLO_ERR_EMPTY when there is no request that was not accepted
 ///   yet; PICOLLO_ERR_FORKED.
 /// Threads: any thread; of several that push, each with an export of its own.
 /// Cost: frees what the collector had before.
 /// Since: 0.1
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_otlp_export_accept(export: *mut picollo_otlp_export) -> picollo_status {
+pub unsafe extern "C" fn picollo_otlp_export_accept(otlp: *mut picollo_otlp_export) -> picollo_status {
     guard(|| {
         // SAFETY: the caller's promise, passed on.
-        unsafe {
-            with_export(export, |export| if export.accept() { Ok(()) } else { Err(Error::Empty.into()) })
-        }
+        unsafe { with_export(otlp, |export| if export.accept() { Ok(()) } else { Err(Error::Empty.into()) }) }
     })
 }

@@ -520,17 +520,17 @@ namespace Picollo.Native
         internal static extern int picollo_otlp_export_create(PicolloOtlpOptions* options, out OtlpExportHandle result);
 
         [DllImport(Library)]
-        internal static extern void picollo_otlp_export_free(IntPtr export);
+        internal static extern void picollo_otlp_export_free(IntPtr otlp);
 
         [DllImport(Library)]
-        internal static extern int picollo_otlp_export_update(OtlpExportHandle export, RegistryHandle registry);
+        internal static extern int picollo_otlp_export_update(OtlpExportHandle otlp, RegistryHandle registry);
 
         [DllImport(Library)]
         internal static extern int picollo_otlp_export_request(
-            OtlpExportHandle export, void* buffer, UIntPtr capacity, UIntPtr* outLength);
+            OtlpExportHandle otlp, void* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
-        internal static extern int picollo_otlp_export_accept(OtlpExportHandle export);
+        internal static extern int picollo_otlp_export_accept(OtlpExportHandle otlp);
 
         // Counter.
 

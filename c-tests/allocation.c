@@ -181,27 +181,27 @@ static void metrics_without_memory(void)
             picollo_status status = PICOLLO_OK;
             size_t length = 0, after = 0;
             if (call == 2) {
-                CHECK_OK(picollo_otlp_otlpcreate(&options, &otlp));
+                CHECK_OK(picollo_otlp_export_create(&options, &otlp));
                 picollo_histogram_record_n(histogram, 5, 2);
-                CHECK_OK(picollo_otlp_otlpupdate(otlp, registry));
-                CHECK_OK(picollo_otlp_otlpaccept(otlp));
+                CHECK_OK(picollo_otlp_export_update(otlp, registry));
+                CHECK_OK(picollo_otlp_export_accept(otlp));
                 /* In fewer buckets than all are, and so in finer ones. */
                 for (uint64_t value = 1; value < 100000; value *= 3) picollo_histogram_record(histogram, value);
-                CHECK_OK(picollo_otlp_otlpupdate(otlp, registry));
-                CHECK_OK(picollo_otlp_otlprequest(otlp, bytes, sizeof bytes, &length));
+                CHECK_OK(picollo_otlp_export_update(otlp, registry));
+                CHECK_OK(picollo_otlp_export_request(otlp, bytes, sizeof bytes, &length));
                 picollo_metric_counter_add(counter, 1);
             }
             fail_after = allocations + fail_from - 1;
             if (call == 0) status = picollo_registry_set_exemplars(registry, id, &exemplar, 1);
-            if (call == 1) status = picollo_otlp_otlpcreate(&options, &otlp);
-            if (call == 2) status = picollo_otlp_otlpupdate(otlp, registry);
+            if (call == 1) status = picollo_otlp_export_create(&options, &otlp);
+            if (call == 2) status = picollo_otlp_export_update(otlp, registry);
             fail_after = -1;
             if (call == 2) {
-                CHECK_OK(picollo_otlp_otlprequest(otlp, again, sizeof again, &after));
+                CHECK_OK(picollo_otlp_export_request(otlp, again, sizeof again, &after));
                 CHECK(status == PICOLLO_OK || (after == length && memcmp(bytes, again, length) == 0));
-                CHECK_OK(picollo_otlp_otlpaccept(otlp));
+                CHECK_OK(picollo_otlp_export_accept(otlp));
             }
-            picollo_otlp_otlpfree(otlp);
+            picollo_otlp_export_free(otlp);
             if (status == PICOLLO_OK) break;
             CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, status);
             CHECK(call != 1 || otlp == NULL);

@@ -285,9 +285,9 @@ static void exemplars(void)
 static size_t request_of(const picollo_otlp_export *otlp, unsigned char *bytes, size_t capacity)
 {
     size_t length = 0, again = 0;
-    const picollo_status asked = picollo_otlp_otlprequest(otlp, NULL, 0, &length);
+    const picollo_status asked = picollo_otlp_export_request(otlp, NULL, 0, &length);
     CHECK(asked == (length == 0 ? PICOLLO_OK : PICOLLO_ERR_BUFFER_TOO_SMALL) && length <= capacity);
-    CHECK_OK(picollo_otlp_otlprequest(otlp, bytes, capacity, &again));
+    CHECK_OK(picollo_otlp_export_request(otlp, bytes, capacity, &again));
     CHECK(length == again);
     return length;
 }
@@ -313,24 +313,24 @@ static void differences(void)
     metric.name = "latency";
     CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
     options.temporality = PICOLLO_TEMPORALITY_DELTA + 1;
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_otlp_otlpcreate(&options, &refused));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_otlp_export_create(&options, &refused));
     options.temporality = PICOLLO_TEMPORALITY_DELTA;
     options.resource_length = 1;
-    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_otlp_otlpcreate(&options, &refused));
+    CHECK_STATUS(PICOLLO_ERR_NULL_POINTER, picollo_otlp_export_create(&options, &refused));
     options.struct_size = 8;
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_otlp_otlpcreate(&options, &refused));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_otlp_export_create(&options, &refused));
     options.struct_size = sizeof options;
     options.resource = resource;
     options.resource_length = 2;
-    CHECK_OK(picollo_otlp_otlpcreate(&options, &delta));
-    CHECK_OK(picollo_otlp_otlpcreate(NULL, &all));
+    CHECK_OK(picollo_otlp_export_create(&options, &delta));
+    CHECK_OK(picollo_otlp_export_create(NULL, &all));
     CHECK(refused == NULL && request_of(delta, bytes, sizeof bytes) == 0);
-    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_otlp_otlpaccept(delta));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_otlp_export_accept(delta));
     for (int round = 1; round < 20; round++) {
         picollo_metric_counter_add(counter, (uint64_t)round);
         picollo_histogram_record_n(histogram, 500, (uint64_t)round);
         total += (uint64_t)round;
-        CHECK_OK(picollo_otlp_otlpupdate(delta, registry));
+        CHECK_OK(picollo_otlp_export_update(delta, registry));
         length = request_of(delta, bytes, sizeof bytes);
         CHECK(dig(bytes, length, attributes, &value, &found) == 2 && value == 4 && memcmp(found, "host", 4) == 0);
         CHECK_U64(PICOLLO_TEMPORALITY_DELTA == 1, dug(bytes, length, temporality));
@@ -344,23 +344,23 @@ static void differences(void)
         picollo_metric_counter_add(counter, 5);
         picollo_histogram_record_n(histogram, 5, 5);
         total += 5;
-        CHECK_OK(picollo_otlp_otlpaccept(delta));
-        CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_otlp_otlpaccept(delta));
+        CHECK_OK(picollo_otlp_export_accept(delta));
+        CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_otlp_export_accept(delta));
         CHECK(request_of(delta, bytes, sizeof bytes) == 0);
-        CHECK_OK(picollo_otlp_otlpupdate(all, registry));
+        CHECK_OK(picollo_otlp_export_update(all, registry));
         length = request_of(all, bytes, sizeof bytes);
         CHECK(dig(bytes, length, attributes, &value, &found) == 0);
         CHECK_U64(2, dug(bytes, length, temporality));
         CHECK_U64(7, dug(bytes, length, start));
         CHECK_U64(total, dug(bytes, length, count));
-        CHECK_OK(picollo_otlp_otlpaccept(all));
+        CHECK_OK(picollo_otlp_export_accept(all));
     }
     /* In any order. */
     picollo_registry_free(registry);
     CHECK(request_of(delta, bytes, sizeof bytes) == 0);
-    picollo_otlp_otlpfree(delta);
-    picollo_otlp_otlpfree(all);
-    picollo_otlp_otlpfree(NULL);
+    picollo_otlp_export_free(delta);
+    picollo_otlp_export_free(all);
+    picollo_otlp_export_free(NULL);
     picollo_metric_counter_free(counter);
     picollo_histogram_free(histogram);
 }

@@ -53,10 +53,10 @@ class Exemplar(NamedTuple):
     labels: Optional[Mapping[str, str]] = None
 
     def _native(self) -> structs.MetricExemplar:
-        labels = _labels(self.labels)
+        labels, (seconds, fraction) = _labels(self.labels), divmod(float(self.time), 1.0)
         return structs.MetricExemplar(
             value=float(self.value),
-            unix_nanos=u64(round(self.time * 1e9), "an exemplar's time"),
+            unix_nanos=u64(int(seconds) * 10**9 + round(fraction * 1e9), "an exemplar's time"),
             trace_id=_identifier(self.trace_id, 16, "trace_id"),
             span_id=_identifier(self.span_id, 8, "span_id"),
             labels=labels,

@@ -6,7 +6,7 @@
 mod client;
 mod push;
 #[cfg(test)]
-mod push_tests;
+pub(crate) mod push_tests;
 mod settings;
 mod url;
 

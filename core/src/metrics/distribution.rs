@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::entries::{split_below, sum_of};
 use super::exponential::{Edges, Exponential};
+use super::family::Family;
 use super::keys::Keys;
 use super::memory::{copy_of, push, text};
 use super::number::Number;
@@ -12,6 +13,7 @@ use crate::doubles::{DoubleSnapshot, Entry};
 use crate::error::{Error, Result};
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
+use crate::platform::counted::Counted;
 use crate::snapshot::differences::{BLOCK, Cells};
 use crate::snapshot::snapshot::Snapshot;
 
@@ -28,7 +30,8 @@ pub struct Distribution {
     keys: Keys,
     divisor: f64,
     max_buckets: usize,
-    edges: Edges,
+    /// Shared by all of one layout and divisor in a registry: there may be thousands of these, and as many of those.
+    edges: Counted<Edges>,
     /// As they are written, ascending.
     pub(super) bounds: Vec<f64>,
     /// The same, as text has them.
@@ -60,15 +63,26 @@ struct Beside {
 }
 
 impl Distribution {
-    /// Nothing yet, of histograms with these buckets. Bounds are as recorded. [`Error::InvalidArgument`] for bounds that do not ascend
+    /// Nothing yet, of histograms with these buckets, in the company of others. Bounds are as recorded. [`Error::InvalidArgument`] for bounds that do not ascend
     /// when they are written, are not finite or too many.
-    pub(super) fn new(keys: Keys, divisor: f64, bounds: &[f64], max_buckets: u32) -> Result<Distribution> {
+    pub(super) fn new(
+        keys: Keys,
+        divisor: f64,
+        bounds: &[f64],
+        max_buckets: u32,
+        others: &[Family],
+    ) -> Result<Distribution> {
         let written = |bound: &f64| bound / divisor;
         // Before any memory is taken for them.
         let ascend = bounds.windows(2).all(|pair| written(&pair[0]) < written(&pair[1]));
         if bounds.len() > MAX_BOUNDS || !ascend || !bounds.iter().map(written).all(f64::is_finite) {
             return Err(Error::InvalidArgument);
         }
+        let like = |other: &&Distribution| other.keys == keys && other.divisor == divisor;
+        let edges = match others.iter().flat_map(Family::distributions).map(|(_, other)| other).find(like) {
+            Some(other) => other.edges.clone(),
+            None => Counted::create(Edges::of(&keys, divisor)?)?,
+        };
         let mut limits = Vec::new();
         limits.try_reserve_exact(bounds.len()).map_err(|_| Error::OutOfMemory)?;
         limits.extend(bounds.iter().map(|&bound| keys.first_where(|midpoint| midpoint > bound)));
@@ -80,7 +94,7 @@ impl Distribution {
                 u32::MAX => usize::MAX,
                 buckets => buckets as usize,
             },
-            edges: Edges::of(&keys, divisor)?,
+            edges,
             bounds: copy_of(bounds)?,
             bound_texts: Vec::new(),
             limits,
@@ -172,6 +186,11 @@ impl Distribution {
         went_down
     }
 
+    #[cfg(test)]
+    pub(super) fn edges(&self) -> &Edges {
+        &self.edges
+    }
+
     /// How many exponential buckets may have counts.
     pub(super) fn max_buckets(&self) -> usize {
         self.max_buckets
@@ -196,7 +215,7 @@ impl Distribution {
             push(&mut bound_texts, text(bound)?)?;
         }
         Ok(Distribution {
-            edges: self.edges.copy()?,
+            edges: self.edges.clone(),
             bounds: copy_of(&self.bounds)?,
             bound_texts,
             limits: copy_of(&self.limits)?,

@@ -122,10 +122,11 @@ impl Registry {
                 bounds
             }
         };
-        let distribution =
-            |divisor| Distribution::new(Keys::Integers(layout), divisor, &bounds, metric.max_buckets);
         let source = Source::Integers(histogram.clone(), metric.since_reset);
-        self.add_source(source, metric, |divisor| distribution(divisor).map(Value::Histogram))
+        self.add_source(source, metric, |divisor, others| {
+            Distribution::new(Keys::Integers(layout), divisor, &bounds, metric.max_buckets, others)
+                .map(Value::Histogram)
+        })
     }
 
     /// Adds a histogram of doubles, of which updates read the counts since its last collection: collecting it starts the
@@ -141,8 +142,8 @@ impl Registry {
         const POWERS: [f64; 13] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
         let bounds = if bounds.is_empty() { &POWERS } else { bounds };
         let keys = Keys::Doubles(histogram.layout());
-        self.add_source(Source::Doubles(histogram.clone()), metric, |divisor| {
-            Distribution::new(keys, divisor, bounds, metric.max_buckets).map(Value::Histogram)
+        self.add_source(Source::Doubles(histogram.clone()), metric, |divisor, others| {
+            Distribution::new(keys, divisor, bounds, metric.max_buckets, others).map(Value::Histogram)
         })
     }
 
@@ -150,14 +151,14 @@ impl Registry {
     /// for [`Registry::add`].
     pub fn add_counter(&mut self, metric: &Metric) -> Result<(u64, MetricCounter)> {
         let counter = MetricCounter::create()?;
-        let id = self.add_source(Source::Counter(counter.clone()), metric, |_| Ok(Value::Counter(0)))?;
+        let id = self.add_source(Source::Counter(counter.clone()), metric, |_, _| Ok(Value::Counter(0)))?;
         Ok((id, counter))
     }
 
     /// Adds a new gauge. As for [`Registry::add_counter`].
     pub fn add_gauge(&mut self, metric: &Metric) -> Result<(u64, MetricGauge)> {
         let gauge = MetricGauge::create()?;
-        let id = self.add_source(Source::Gauge(gauge.clone()), metric, |_| Ok(Value::Gauge(0.0)))?;
+        let id = self.add_source(Source::Gauge(gauge.clone()), metric, |_, _| Ok(Value::Gauge(0.0)))?;
         Ok((id, gauge))
     }
 
@@ -165,7 +166,7 @@ impl Registry {
         &mut self,
         source: Source,
         metric: &Metric,
-        value: impl FnOnce(f64) -> Result<Value>,
+        value: impl FnOnce(f64, &[Family]) -> Result<Value>,
     ) -> Result<u64> {
         let kind = source.kind();
         let given = metric.name.strip_suffix("_total").filter(|_| kind == MetricKind::Counter);
@@ -173,7 +174,7 @@ impl Registry {
         let plain_name = name::plain(given)?;
         name::check_metric(&plain_name)?;
         name::check_unit(&plain_name, metric.unit)?;
-        let point = Point::new(metric, value)?;
+        let point = Point::new(metric, |divisor| value(divisor, &self.families))?;
         let member = Member { id: self.last_id + 1, source };
         match self.families.iter().position(|family| family.name == given) {
             Some(at) => {

@@ -58,7 +58,7 @@ pub(super) fn schema_of(keys: &Keys) -> i32 {
 
 /// Where exponential buckets begin and end among the keys of a histogram of integers, which then need no arithmetic: as all that
 /// depends on the layout and the divisor alone. A histogram of doubles has too many buckets for that.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Edges {
     /// The first key that is not counted as zero.
     zero: i32,
@@ -69,11 +69,6 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// A copy, if there is memory for it.
-    pub(super) fn copy(&self) -> Result<Edges> {
-        Ok(Edges { ends: copy_of(&self.ends)?, ..*self })
-    }
-
     /// Takes some milliseconds where buckets are many.
     pub(super) fn of(keys: &Keys, divisor: f64) -> Result<Edges> {
         if matches!(keys, Keys::Doubles(_)) {

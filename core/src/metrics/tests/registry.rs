@@ -268,3 +268,31 @@ fn buckets_that_lost_all_are_not_there() {
     assert_eq!((of.total, of.lost), (i64::MAX as u64, 8));
     assert_eq!(of.exponential.positive.iter().map(|of| of.1).collect::<Vec<_>>(), [i64::MAX as u64]);
 }
+
+/// What takes milliseconds is done once for all label sets of a metric.
+#[test]
+fn label_sets_share_what_is_the_same() {
+    let mut registry = Registry::new();
+    let histogram = histogram(&options());
+    for (number, divisor) in [(0, 1.0), (1, 1.0), (2, 1e9), (3, 1.0)] {
+        let labels = [("a", &*number.to_string())];
+        registry
+            .add(&histogram, &Metric { name: "x", labels: &labels, divisor, ..Metric::default() }, &[])
+            .unwrap();
+    }
+    registry.add_double(&doubles(), &Metric { name: "y", ..Metric::default() }, &[]).unwrap();
+    let edges: Vec<*const _> = registry
+        .families()
+        .iter()
+        .flat_map(Family::distributions)
+        .map(|(_, of)| core::ptr::from_ref(of.edges()))
+        .collect();
+    assert!(edges[0] == edges[1] && edges[1] == edges[3]);
+    assert!(edges[0] != edges[2] && edges[0] != edges[4]);
+    // Those that stay have it still.
+    assert!(registry.remove(1) && registry.remove(2));
+    histogram.record(7);
+    registry.update(0).unwrap();
+    let Value::Histogram(of) = &registry.families()[0].points[1].value else { unreachable!() };
+    assert_eq!((core::ptr::from_ref(of.edges()), of.exponential.positive.len()), (edges[0], 1));
+}

@@ -68,6 +68,19 @@ static void registries()
     CHECK(must(registry.text()).find("GET") == std::string::npos);
 }
 
+static void summaries()
+{
+    picollo::registry registry = must(picollo::registry::create());
+    picollo::histogram histogram = must(picollo::histogram::create());
+    picollo::metric metric;
+    metric.name = "x";
+    metric.summary = true;
+    must(registry.add(histogram, metric));
+    for (std::uint64_t value = 1; value <= 100; value++) histogram.record(value);
+    must(registry.update());
+    CHECK(must(registry.text()).find("x{quantile=\"0.99\"} 99.0\n") != std::string::npos);
+}
+
 static bool has(const std::vector<unsigned char> &bytes, const std::string &what)
 {
     return std::search(bytes.begin(), bytes.end(), what.begin(), what.end()) != bytes.end();
@@ -219,6 +232,7 @@ static void a_forked_registry()
 int main()
 {
     RUN(registries);
+    RUN(summaries);
     RUN(exemplars_and_exports);
     RUN(hostile_texts);
     RUN(a_thousand_label_sets);

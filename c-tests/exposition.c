@@ -152,6 +152,29 @@ static void negotiation(void)
     }
 }
 
+/* A summary has quantiles instead of buckets. */
+static void summaries(void)
+{
+    static const picollo_label quantile[] = {{"quantile", "1"}};
+    picollo_registry *const registry = registry_of();
+    picollo_histogram *const histogram = create(0.01, 0, 100000);
+    picollo_metric_options metric = metric_of("x", quantile, 1);
+    char *text;
+    metric.flags = PICOLLO_METRIC_SUMMARY | PICOLLO_METRIC_NO_CREATED;
+    metric.divisor = 10;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
+    metric.labels_length = 0;
+    CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
+    for (uint64_t value = 1; value <= 40; value++) picollo_histogram_record(histogram, value);
+    CHECK_OK(picollo_registry_update(registry));
+    text = text_of(registry);
+    CHECK_TEXT("# TYPE x summary\nx{quantile=\"0.5\"} 2.0\nx{quantile=\"0.9\"} 3.6\nx{quantile=\"0.99\"} 4.0\n"
+               "x{quantile=\"0.999\"} 4.0\nx_count 40\nx_sum 82.0\n# EOF\n", text);
+    free(text);
+    picollo_histogram_free(histogram);
+    picollo_registry_free(registry);
+}
+
 /* The last value at a path of field numbers of a message: a varint, eight bytes, or the bytes at *found; the number of them. */
 static int dig(const unsigned char *bytes, size_t length, const int *path, uint64_t *value, const unsigned char **found)
 {
@@ -371,6 +394,7 @@ int main(void)
     RUN(counters_and_gauges);
     RUN(formats);
     RUN(negotiation);
+    RUN(summaries);
     RUN(exemplars);
     RUN(differences);
     return report();

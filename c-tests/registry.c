@@ -74,7 +74,7 @@ static void what_is_refused(void)
     metric = metric_of("y", NULL, 0);
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add(registry, histogram, &metric, descending, 2, NULL));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_add_double(registry, doubles, &metric, infinite, 2, NULL));
-    metric.flags = PICOLLO_METRIC_SINCE_RESET << 1;
+    metric.flags = PICOLLO_METRIC_SUMMARY << 1;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_registry_add(registry, histogram, &metric, NULL, 0, NULL));
     metric.flags = 0;
     metric.reserved = 1;

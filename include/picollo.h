@@ -2917,6 +2917,12 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
 #define PICOLLO_METRIC_SINCE_RESET (1 << 2)
 
 /**
+ * Prometheus is to have a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets. OTLP has
+ * exponential buckets nevertheless. A label quantile is refused then.
+ */
+#define PICOLLO_METRIC_SUMMARY (1 << 3)
+
+/**
  * A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
  * a digit nor two underscores first, and is not le; the value is any UTF-8.
  */

@@ -39,6 +39,8 @@ struct metric {
     std::uint32_t max_buckets = 0;
     /** Whether to write the counts since the last reset rather than all. */
     bool since_reset = false;
+    /** Whether Prometheus is to have a summary, with quantiles instead of buckets. */
+    bool summary = false;
 };
 
 /** The formats of a registry. */
@@ -273,7 +275,7 @@ private:
         const bool whole = labels.is_whole() && no_nul(known_as.name) && no_nul(known_as.help) && no_nul(known_as.unit);
         picollo_metric_options options = PICOLLO_METRIC_OPTIONS_INIT;
         options.flags = (known_as.writes_created ? 0 : PICOLLO_METRIC_NO_CREATED) | (known_as.native ? PICOLLO_METRIC_NATIVE : 0) |
-            (known_as.since_reset ? PICOLLO_METRIC_SINCE_RESET : 0);
+            (known_as.since_reset ? PICOLLO_METRIC_SINCE_RESET : 0) | (known_as.summary ? PICOLLO_METRIC_SUMMARY : 0);
         options.max_buckets = known_as.max_buckets;
         /* Zero is the library's word for one, and no divisor. */
         options.divisor = known_as.divisor == 0 ? std::nan("") : known_as.divisor;

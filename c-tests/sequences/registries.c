@@ -212,7 +212,7 @@ static void refuse(struct world *world, picollo_registry *registry, picollo_hist
     switch (choose(world, 9)) {
     /* Below that of the first version. */
     case 0: metric.struct_size = (uint32_t)choose(world, offsetof(picollo_metric_options, max_buckets)); break;
-    case 1: metric.flags = 8u << choose(world, 29); expected = PICOLLO_ERR_UNSUPPORTED; break;
+    case 1: metric.flags = 16u << choose(world, 28); expected = PICOLLO_ERR_UNSUPPORTED; break;
     case 2: metric.name = which == 0 ? "" : which == 1 ? "9x" : NO_TEXT; metric.unit = NULL; break;
     case 3: metric.labels = labels[which]; metric.labels_length = which == 2 ? 2 : 1; break;
     case 4: metric.labels = NULL; expected = PICOLLO_ERR_NULL_POINTER; break;

@@ -68,6 +68,20 @@ namespace Picollo.Tests
         }
 
         [Test]
+        public static void Summaries()
+        {
+            using (var registry = new MetricRegistry())
+            {
+                HdrHistogram histogram = HdrHistogram.Create();
+                registry.Add(histogram, new MetricOptions { Name = "x", Summary = true });
+                for (ulong value = 1; value <= 100; value++)
+                    histogram.Record(value);
+                registry.Update();
+                Check.True(registry.Format().Contains("x{quantile=\"0.99\"} 99.0\n"), registry.Format());
+            }
+        }
+
+        [Test]
         public static void DifferencesAddUp()
         {
             var registry = new MetricRegistry();

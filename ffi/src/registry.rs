@@ -62,6 +62,9 @@ pub const PICOLLO_METRIC_NO_CREATED: u32 = 1 << 0;
 pub const PICOLLO_METRIC_NATIVE: u32 = 1 << 1;
 /// Write the counts since the histogram's last reset rather than since it was made. To collectors each reset is a restart.
 pub const PICOLLO_METRIC_SINCE_RESET: u32 = 1 << 2;
+/// Prometheus is to have a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets. OTLP has
+/// exponential buckets nevertheless. A label quantile is refused then.
+pub const PICOLLO_METRIC_SUMMARY: u32 = 1 << 3;
 
 /// A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
 /// a digit nor two underscores first, and is not le; the value is any UTF-8.
@@ -150,7 +153,10 @@ pub unsafe fn with_metric<T>(
     // SAFETY: the caller's promises, passed on.
     unsafe {
         let asked = options::read(options)?.ok_or(Failure::NULL_POINTER)?;
-        const FLAGS: u32 = PICOLLO_METRIC_NO_CREATED | PICOLLO_METRIC_NATIVE | PICOLLO_METRIC_SINCE_RESET;
+        const FLAGS: u32 = PICOLLO_METRIC_NO_CREATED
+            | PICOLLO_METRIC_NATIVE
+            | PICOLLO_METRIC_SINCE_RESET
+            | PICOLLO_METRIC_SUMMARY;
         if asked.flags & !FLAGS != 0 || asked.reserved != 0 {
             return Err(Failure::UNSUPPORTED);
         }
@@ -170,6 +176,7 @@ pub unsafe fn with_metric<T>(
             created_unix_nanos,
             native: asked.flags & PICOLLO_METRIC_NATIVE != 0,
             max_buckets: asked.max_buckets,
+            summary: asked.flags & PICOLLO_METRIC_SUMMARY != 0,
             since_reset: asked.flags & PICOLLO_METRIC_SINCE_RESET != 0,
         })
     }

@@ -182,6 +182,7 @@ class Registry(Handle):
         native: bool = False,
         max_buckets: int = 0,
         since_reset: bool = False,
+        summary: bool = False,
     ) -> int:
         """Adds a histogram, which the registry keeps alive. Returns a number for :meth:`remove`.
 
@@ -196,6 +197,7 @@ class Registry(Handle):
         :param native: Prometheus is to have a native histogram where its format has them; servers then drop the buckets at bounds.
         :param max_buckets: how many exponential buckets may have counts before they become coarser; 0: 320.
         :param since_reset: write the counts since the last reset, which is a restart to collectors, rather than all.
+        :param summary: Prometheus is to have the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets.
         :raises InvalidArgumentError: for names, labels, units and bounds that OpenMetrics does not allow, or that are taken.
         """
         if not isinstance(histogram, (Histogram, DoubleHistogram)):
@@ -203,6 +205,7 @@ class Registry(Handle):
         options, what = _options(name, help, unit, labels, divisor, created)
         options.flags |= structs.METRIC_NATIVE if native else 0
         options.flags |= structs.METRIC_SINCE_RESET if since_reset else 0
+        options.flags |= structs.METRIC_SUMMARY if summary else 0
         options.max_buckets = max_buckets
         listed = () if bounds is None else bounds
         if isinstance(histogram, Histogram):

@@ -39,10 +39,18 @@ FIELDS: Dict[str, List[Tuple[str, int, str, bool]]] = {
         ("created", 15, "Timestamp", False),
         ("exemplars", 16, "Exemplar", True),
     ],
+    "Quantile": [("quantile", 1, "double", False), ("value", 2, "double", False)],
+    "Summary": [
+        ("sample_count", 1, "uint64", False),
+        ("sample_sum", 2, "double", False),
+        ("quantile", 3, "Quantile", True),
+        ("created", 4, "Timestamp", False),
+    ],
     "Metric": [
         ("label", 1, "LabelPair", True),
         ("gauge", 2, "Gauge", False),
         ("counter", 3, "Counter", False),
+        ("summary", 4, "Summary", False),
         ("timestamp_ms", 6, "int64", False),
         ("histogram", 7, "Histogram", False),
     ],

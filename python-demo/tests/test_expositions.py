@@ -108,6 +108,30 @@ def test_otlp(values: List[int]) -> None:
     assert gauge.gauge.data_points[0].as_double == 2.5
 
 
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 2**36), min_size=1, max_size=80))
+def test_summaries(values: List[int]) -> None:
+    parser = pytest.importorskip("prometheus_client.openmetrics.parser")
+    service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    histogram, registry = Histogram(0.001, max=2**40), Registry()
+    registry.add(histogram, "x_seconds", unit="seconds", divisor=1e9, labels={"a": "b"}, summary=True)
+    histogram.record_many(values)
+    (family,) = parser.text_string_to_metric_families(registry.openmetrics())
+    assert family.type == "summary"
+    shown = {s.labels["quantile"]: s.value for s in family.samples if s.name == "x_seconds"}
+    metric = families(registry.encode("prometheus-protobuf"))["x_seconds"].metric[0]
+    assert metric.summary.sample_count == len(values) and metric.summary.created.seconds > 0
+    assert metric.summary.sample_sum == pytest.approx(sum(values) / 1e9, rel=0.001)
+    assert {str(of.quantile): of.value for of in metric.summary.quantile} == pytest.approx(shown)
+    ordered = sorted(values)
+    for thousandths, name in ((500, "0.5"), (900, "0.9"), (990, "0.99"), (999, "0.999")):
+        truth = ordered[max(1, -(-thousandths * len(values) // 1000)) - 1]
+        assert shown[name] == pytest.approx(truth / 1e9, rel=0.001)
+    request = service.ExportMetricsServiceRequest.FromString(registry.encode("otlp"))
+    of_all = request.resource_metrics[0].scope_metrics[0].metrics[0]
+    assert of_all.exponential_histogram.data_points[0].count == len(values)
+
+
 def test_prometheus_text() -> None:
     parser = pytest.importorskip("prometheus_client.parser")
     registry, histogram = Registry(), Histogram(0.01, max=10**6)

@@ -58,20 +58,20 @@ def test_exemplars_in_every_format() -> None:
     messages = families(registry.encode("prometheus-protobuf"))
     of = messages["x_seconds"].metric[0].histogram
     check_native(of)
-    # Of native histograms those that have a time, in the order of these.
+    # Of native histograms those that have a time.
     assert [(one.value, one.timestamp.seconds, one.timestamp.nanos) for one in of.exemplars] == [
-        (0.005, 1_400_000_000, 0),
         (0.004, 1_500_000_000, 250_000_000),
+        (0.005, 1_400_000_000, 0),
     ]
     assert [bucket.exemplar.value for bucket in of.bucket] == [0, 0.004, 3.0]
     assert messages["hits_total"].metric[0].counter.exemplar.value == 5e6
 
     metrics = metrics_of(registry.encode("otlp"))
     ours = metrics["x_seconds"].exponential_histogram.data_points[0].exemplars
-    assert [one.as_double for one in ours] == [3.0, 0.005, 0.004]
-    assert (ours[2].trace_id.hex(), ours[2].span_id.hex(), ours[2].time_unix_nano) == (TRACE, SPAN, 1_500_000_000_250_000_000)
-    assert [(one.key, one.value.string_value) for one in ours[2].filtered_attributes] == [("who", "a{b")]
-    assert (ours[0].trace_id, ours[0].span_id, len(ours[0].filtered_attributes)) == (b"", b"", 0)
+    assert [one.as_double for one in ours] == [0.004, 0.005, 3.0]
+    assert (ours[0].trace_id.hex(), ours[0].span_id.hex(), ours[0].time_unix_nano) == (TRACE, SPAN, 1_500_000_000_250_000_000)
+    assert [(one.key, one.value.string_value) for one in ours[0].filtered_attributes] == [("who", "a{b")]
+    assert (ours[2].trace_id, ours[2].span_id, len(ours[2].filtered_attributes)) == (b"", b"", 0)
     assert metrics["hits"].sum.data_points[0].exemplars[0].trace_id.hex() == TRACE
     assert b" # {" not in registry.encode("prometheus-text")
 

@@ -186,6 +186,20 @@ impl Distribution {
         went_down
     }
 
+    /// The value at so many thousandths of all, by nearest rank and within the error of the histogram, as it is written; NaN where
+    /// there is none.
+    pub(super) fn quantile(&self, thousandths: u32) -> f64 {
+        let target = (u128::from(self.total) * u128::from(thousandths)).div_ceil(1000).max(1);
+        let mut seen = 0;
+        for entry in &self.entries {
+            seen += u128::from(entry.count);
+            if seen >= target {
+                return self.keys.midpoint(entry.key) / self.divisor;
+            }
+        }
+        f64::NAN
+    }
+
     #[cfg(test)]
     pub(super) fn edges(&self) -> &Edges {
         &self.edges

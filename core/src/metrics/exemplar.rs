@@ -68,16 +68,18 @@ fn hex_of<'a>(bytes: &[u8], digits: &'a mut [u8]) -> &'a str {
     core::str::from_utf8(digits).unwrap_or_default()
 }
 
-/// Divides values, and brings exemplars into the order of their times, those of one time in that of their values.
-/// [`Error::InvalidArgument`] where a value is none any more.
-pub(super) fn prepared(mut exemplars: Vec<Exemplar>, divisor: f64) -> Result<Vec<Exemplar>> {
+/// Divides values. [`Error::InvalidArgument`] where one is none any more.
+pub(super) fn divided(mut exemplars: Vec<Exemplar>, divisor: f64) -> Result<Vec<Exemplar>> {
     for exemplar in &mut exemplars {
         exemplar.value /= divisor;
         if !exemplar.value.is_finite() {
             return Err(Error::InvalidArgument);
         }
     }
-    // In place: what keeps the order of equals allocates.
-    exemplars.sort_unstable_by(|a, b| (a.unix_nanos.cmp(&b.unix_nanos)).then(a.value.total_cmp(&b.value)));
     Ok(exemplars)
+}
+
+/// The latest, and of several of one time that which came last.
+pub(super) fn latest<'a>(exemplars: impl Iterator<Item = &'a Exemplar>) -> Option<&'a Exemplar> {
+    exemplars.max_by_key(|exemplar| exemplar.unix_nanos)
 }

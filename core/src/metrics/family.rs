@@ -17,6 +17,8 @@ use crate::error::{Error, Result};
 pub enum MetricKind {
     /// How often each value occurred.
     Histogram,
+    /// The same, of which Prometheus has quantiles instead of buckets.
+    Summary,
     /// A number that only grows.
     Counter,
     /// A number that goes up and down.
@@ -47,7 +49,7 @@ pub struct Point {
     /// Whether Prometheus is to have exponential buckets where its format has them.
     pub(super) native: bool,
     pub(super) value: Value,
-    /// In the order of their times.
+    /// In the order in which they came.
     pub(super) exemplars: Vec<Exemplar>,
 }
 
@@ -83,6 +85,7 @@ pub(super) struct Label {
 
 impl Labels {
     /// [`Error::InvalidArgument`] for names that are not allowed or come twice.
+    #[inline(never)]
     pub(super) fn new(given: &[(&str, &str)]) -> Result<Labels> {
         let mut labels = Vec::new();
         for &(name, value) in given {

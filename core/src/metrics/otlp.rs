@@ -1,7 +1,7 @@
 //! OpenTelemetry's protocol, OTLP: one `ExportMetricsServiceRequest` in Protocol Buffers, with exponential histograms.
 
 use super::distribution::Distribution;
-use super::exemplar::Exemplar;
+use super::exemplar::{Exemplar, latest};
 use super::exponential::{Numbered, ZERO_THRESHOLD, coarser};
 use super::family::{Family, Label, MetricKind, Point, Value};
 use super::output::Output;
@@ -57,7 +57,7 @@ fn write_family(family: &Family, about: &Otlp, out: &mut Output) {
         match family.kind {
             MetricKind::Gauge => out.message(5, |out| write_points(family, about, out)),
             MetricKind::Counter => write_sum(about, out, |out| write_points(family, about, out)),
-            MetricKind::Histogram => out.message(10, |out| {
+            MetricKind::Histogram | MetricKind::Summary => out.message(10, |out| {
                 write_points(family, about, out);
                 out.uint(2, about.temporality());
             }),
@@ -91,7 +91,7 @@ fn write_points(family: &Family, about: &Otlp, out: &mut Output) {
         out.message(1, |out| match &point.value {
             Value::Counter(count) => {
                 write_number(point, about, *count, point.divisor, out);
-                write_exemplars(5, point.exemplars.last(), out);
+                write_exemplars(5, latest(point.exemplars.iter()), out);
             }
             Value::Gauge(value) => {
                 write_attributes(7, point, out);

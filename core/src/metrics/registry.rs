@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::distribution::{Distribution, powers_of_four};
-use super::exemplar::{Exemplar, prepared};
+use super::exemplar::{Exemplar, divided};
 use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::format::Exposition;
 use super::handles::{MetricCounter, MetricGauge};
@@ -43,6 +43,9 @@ pub struct Metric<'a> {
     pub native: bool,
     /// How many exponential buckets may have counts before they become coarser. 0 means 320, `u32::MAX` any number.
     pub max_buckets: u32,
+    /// Prometheus is to have a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets. OTLP has
+    /// exponential buckets nevertheless. A label `quantile` is refused then.
+    pub summary: bool,
     /// Write the counts since the histogram was reset rather than since it was made. Collectors then see a restart at each reset.
     pub since_reset: bool,
 }
@@ -168,13 +171,30 @@ impl Registry {
         metric: &Metric,
         value: impl FnOnce(f64, &[Family]) -> Result<Value>,
     ) -> Result<u64> {
-        let kind = source.kind();
+        let divisor = if metric.divisor == 0.0 { 1.0 } else { metric.divisor };
+        if !divisor.is_finite() || divisor < 0.0 {
+            return Err(Error::InvalidArgument);
+        }
+        let value = value(divisor, &self.families)?;
+        self.insert(source, metric, divisor, value)
+    }
+
+    /// Once for all kinds: it is long, and never hot.
+    #[inline(never)]
+    fn insert(&mut self, source: Source, metric: &Metric, divisor: f64, value: Value) -> Result<u64> {
+        let kind = match source.kind() {
+            MetricKind::Histogram if metric.summary => MetricKind::Summary,
+            kind => kind,
+        };
         let given = metric.name.strip_suffix("_total").filter(|_| kind == MetricKind::Counter);
         let given = given.unwrap_or(metric.name);
         let plain_name = name::plain(given)?;
         name::check_metric(&plain_name)?;
         name::check_unit(&plain_name, metric.unit)?;
-        let point = Point::new(metric, |divisor| value(divisor, &self.families))?;
+        let point = Point::new(metric, divisor, value)?;
+        if kind == MetricKind::Summary && point.labels.iter().any(|label| label.plain_name == "quantile") {
+            return Err(Error::InvalidArgument);
+        }
         let member = Member { id: self.last_id + 1, source };
         match self.families.iter().position(|family| family.name == given) {
             Some(at) => {
@@ -241,7 +261,7 @@ impl Registry {
             return Err(Error::Unsupported);
         }
         let point = &mut self.families[family].points[at];
-        point.exemplars = prepared(exemplars, point.divisor)?;
+        point.exemplars = divided(exemplars, point.divisor)?;
         self.lengths = [None; Exposition::NUMBER];
         Ok(())
     }
@@ -323,17 +343,13 @@ impl Registry {
 }
 
 impl Point {
-    fn new(metric: &Metric, value: impl FnOnce(f64) -> Result<Value>) -> Result<Point> {
-        let divisor = if metric.divisor == 0.0 { 1.0 } else { metric.divisor };
-        if !divisor.is_finite() || divisor < 0.0 {
-            return Err(Error::InvalidArgument);
-        }
+    fn new(metric: &Metric, divisor: f64, value: Value) -> Result<Point> {
         Ok(Point {
             labels: Labels::new(metric.labels)?,
             divisor,
             created_unix_nanos: metric.created_unix_nanos,
             native: metric.native,
-            value: value(divisor)?,
+            value,
             exemplars: Vec::new(),
         })
     }

@@ -38,5 +38,8 @@ namespace Picollo.Metrics
 
         /// <summary>Whether to write the counts since the last reset, a restart to collectors, rather than all.</summary>
         public bool SinceReset { get; set; }
+
+        /// <summary>Whether Prometheus is to have a summary, with quantiles instead of buckets.</summary>
+        public bool Summary { get; set; }
     }
 }

@@ -9,6 +9,7 @@ namespace Picollo.Native
         private const uint NoCreated = Constants.MetricNoCreated;
         private const uint Native = Constants.MetricNative;
         private const uint SinceReset = Constants.MetricSinceReset;
+        private const uint Summary = Constants.MetricSummary;
 
         private readonly NativeBlocks _blocks = new NativeBlocks();
 
@@ -38,7 +39,7 @@ namespace Picollo.Native
             {
                 StructSize = (uint)sizeof(PicolloMetricOptions),
                 Flags = (metric.WritesCreated ? 0 : NoCreated) | (metric.Native ? Native : 0) |
-                    (metric.SinceReset ? SinceReset : 0),
+                    (metric.SinceReset ? SinceReset : 0) | (metric.Summary ? Summary : 0),
                 MaxBuckets = metric.MaxBuckets,
                 // Zero is the library's word for one, and no divisor.
                 Divisor = metric.Divisor == 0 ? double.NaN : metric.Divisor,

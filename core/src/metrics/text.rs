@@ -167,7 +167,14 @@ fn write_totals(
 
 impl Point {
     /// The latest exemplar above one value and up to another.
+    #[inline]
     pub(super) fn exemplar_in(&self, lower: f64, upper: f64) -> Option<&Exemplar> {
+        // Asked for each bucket, of metrics that mostly have none.
+        if self.exemplars.is_empty() { None } else { self.search_exemplars(lower, upper) }
+    }
+
+    #[inline(never)]
+    fn search_exemplars(&self, lower: f64, upper: f64) -> Option<&Exemplar> {
         latest(self.exemplars.iter().filter(|exemplar| lower < exemplar.value && exemplar.value <= upper))
     }
 }

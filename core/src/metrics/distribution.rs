@@ -63,8 +63,8 @@ struct Beside {
 }
 
 impl Distribution {
-    /// Nothing yet, of histograms with these buckets, in the company of others. Bounds are as recorded. [`Error::InvalidArgument`] for bounds that do not ascend
-    /// when they are written, are not finite or too many.
+    /// Nothing yet, of histograms with these buckets, in the company of others. Bounds are as recorded. [`Error::InvalidArgument`] for
+    /// bounds that do not ascend when they are written, are not finite or too many.
     pub(super) fn new(
         keys: Keys,
         divisor: f64,

@@ -151,10 +151,74 @@ static void interchange_without_memory(void)
     picollo_histogram_free(histogram);
 }
 
+/* Exemplars and requests where each allocation in turn is the first to fail: a status, and nothing has changed. */
+static void metrics_without_memory(void)
+{
+    static const picollo_label labels[] = {{"a", "b"}, {"service.name", "c"}};
+    static char bytes[8192], again[8192];
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    picollo_otlp_options options = PICOLLO_OTLP_OPTIONS_INIT;
+    picollo_metric_exemplar exemplar;
+    picollo_registry *registry = NULL;
+    picollo_histogram *histogram = create(0.001, 0, 100000);
+    picollo_metric_counter *counter = NULL;
+    uint64_t id = 0;
+    memset(&exemplar, 0, sizeof exemplar);
+    exemplar.value = 5;
+    exemplar.trace_id[3] = 1;
+    exemplar.labels = options.resource = metric.labels = labels;
+    exemplar.labels_length = options.resource_length = metric.labels_length = 2;
+    options.temporality = PICOLLO_TEMPORALITY_DELTA;
+    metric.name = "x";
+    metric.max_buckets = 3;
+    CHECK_OK(picollo_registry_create(&registry));
+    CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
+    metric.name = "y";
+    CHECK_OK(picollo_registry_add_counter(registry, &metric, &counter, NULL));
+    for (int call = 0; call < 3; call++) {
+        for (fail_from = 1;; fail_from++) {
+            picollo_otlp_export *otlp = NULL;
+            picollo_status status = PICOLLO_OK;
+            size_t length = 0, after = 0;
+            if (call == 2) {
+                CHECK_OK(picollo_otlp_export_create(&options, &otlp));
+                picollo_histogram_record_n(histogram, 5, 2);
+                CHECK_OK(picollo_otlp_export_update(otlp, registry));
+                CHECK_OK(picollo_otlp_export_accept(otlp));
+                /* In fewer buckets than all are, and so in finer ones. */
+                for (uint64_t value = 1; value < 100000; value *= 3) picollo_histogram_record(histogram, value);
+                CHECK_OK(picollo_otlp_export_update(otlp, registry));
+                CHECK_OK(picollo_otlp_export_request(otlp, bytes, sizeof bytes, &length));
+                picollo_metric_counter_add(counter, 1);
+            }
+            fail_after = allocations + fail_from - 1;
+            if (call == 0) status = picollo_registry_set_exemplars(registry, id, &exemplar, 1);
+            if (call == 1) status = picollo_otlp_export_create(&options, &otlp);
+            if (call == 2) status = picollo_otlp_export_update(otlp, registry);
+            fail_after = -1;
+            if (call == 2) {
+                CHECK_OK(picollo_otlp_export_request(otlp, again, sizeof again, &after));
+                CHECK(status == PICOLLO_OK || (after == length && memcmp(bytes, again, length) == 0));
+                CHECK_OK(picollo_otlp_export_accept(otlp));
+            }
+            picollo_otlp_export_free(otlp);
+            if (status == PICOLLO_OK) break;
+            CHECK_STATUS(PICOLLO_ERR_OUT_OF_MEMORY, status);
+            CHECK(call != 1 || otlp == NULL);
+            if (fail_from > 1000) break;
+        }
+        CHECK(fail_from > 3 && fail_from < 1000);
+    }
+    picollo_metric_counter_free(counter);
+    picollo_registry_free(registry);
+    picollo_histogram_free(histogram);
+}
+
 int main(void)
 {
     RUN(reading_allocates_nothing);
     RUN(no_memory_is_a_status);
     RUN(interchange_without_memory);
+    RUN(metrics_without_memory);
     return report();
 }

@@ -1,4 +1,4 @@
-/* Encodings, logs, comparisons, doubles, arrays, registries and counters through picollo.hpp. With exceptions and without. */
+/* Encodings, logs, comparisons, doubles, arrays and counters through picollo.hpp. With exceptions and without. */
 #include "cpp_test.hpp"
 
 #include <algorithm>
@@ -12,7 +12,8 @@ constexpr bool moves_only =
     !std::is_copy_constructible_v<T> && std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>;
 
 static_assert(moves_only<picollo::log_reader> && moves_only<picollo::double_histogram> && moves_only<picollo::double_snapshot>);
-static_assert(moves_only<picollo::histogram_array> && moves_only<picollo::registry> && moves_only<picollo::striped_counter>);
+static_assert(moves_only<picollo::histogram_array> && moves_only<picollo::registry> && moves_only<picollo::otlp_export> &&
+              moves_only<picollo::striped_counter>);
 static_assert(moves_only<picollo::benchmark>);
 static_assert(!std::is_copy_constructible_v<picollo::scalable_counter<>> && sizeof(picollo::scalable_counter<>) == 8);
 static_assert(std::is_trivially_copyable_v<picollo::comparison> && std::is_trivially_copyable_v<picollo::double_summary>);
@@ -372,63 +373,6 @@ static void arrays()
     CHECK_U64(2, must(kept.summary()).total_count());
 }
 
-static void registries()
-{
-    picollo::registry registry = must(picollo::registry::create());
-    picollo::double_histogram skew = must(picollo::double_histogram::create());
-    std::uint64_t id = 0;
-    {
-        picollo::histogram latency = must(picollo::histogram::create());
-        picollo::metric metric;
-        metric.name = "request_seconds";
-        metric.unit = "seconds";
-        metric.divisor = 1e9;
-        metric.labels = {{"method", "GET"}};
-        const std::uint64_t bounds[] = {999999, 1000000000};
-        id = must(registry.add(latency, metric, bounds));
-        FAILS(invalid_argument, registry.add(latency, metric));
-        metric.name = std::string("a\0b", 3);
-        FAILS(invalid_argument, registry.add(latency, metric));
-        metric = picollo::metric();
-        metric.name = "plain";
-        metric.divisor = 0;
-        FAILS(invalid_argument, registry.add(latency, metric));
-        latency.record_n(500000, 3);
-    }
-    picollo::metric of_doubles;
-    of_doubles.name = "skew";
-    of_doubles.writes_created = false;
-    must(registry.add(skew, of_doubles));
-    skew.record(0.5);
-    must(registry.update());
-    const std::string text = must(registry.text());
-    /* The histogram is held, though its owner is gone. */
-    CHECK(text.find("request_seconds_count{method=\"GET\"} 3\n") != std::string::npos);
-    CHECK(text.find("skew_count 1\n") != std::string::npos && text.find("skew_created") == std::string::npos);
-    picollo::metric counted;
-    counted.name = "hits";
-    std::uint64_t hits_id = 0;
-    picollo::metric_counter hits = must(registry.add_counter(counted, &hits_id));
-    FAILS(invalid_argument, registry.add_counter(counted));
-    counted.name = "depth";
-    picollo::metric_gauge depth = must(registry.add_gauge(counted));
-    FAILS(invalid_argument, registry.add_gauge(counted));
-    hits.add();
-    hits.add(4);
-    depth.set(2);
-    depth.add(-3.5);
-    CHECK(hits.value() == 5 && depth.value() == -1.5);
-    must(registry.update());
-    const std::vector<unsigned char> plain = must(registry.encode(picollo::exposition::prometheus_text));
-    const std::string lines(plain.begin(), plain.end());
-    CHECK(lines.find("\nhits_total 5\n") != std::string::npos && lines.find("\ndepth -1.5\n") != std::string::npos);
-    CHECK(!must(registry.encode(picollo::exposition::otlp)).empty());
-    must(registry.remove(hits_id));
-    must(registry.remove(id));
-    FAILS(invalid_argument, registry.remove(id));
-    CHECK(must(registry.text()).find("GET") == std::string::npos);
-}
-
 static void counters()
 {
     picollo::scalable_counter<> about;
@@ -544,7 +488,6 @@ int main()
     RUN(pictures);
     RUN(doubles);
     RUN(arrays);
-    RUN(registries);
     RUN(counters);
     RUN(any_order);
     return report();

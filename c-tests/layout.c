@@ -231,6 +231,20 @@ AT(picollo_metric_options, labels, 32 + 3 * P);
 AT(picollo_metric_options, max_buckets, 32 + 4 * P);
 AT(picollo_metric_options, reserved, 36 + 4 * P);
 
+SIZE(picollo_metric_exemplar, 40 + 2 * P);
+AT(picollo_metric_exemplar, value, 0);
+AT(picollo_metric_exemplar, unix_nanos, 8);
+AT(picollo_metric_exemplar, trace_id, 16);
+AT(picollo_metric_exemplar, span_id, 32);
+AT(picollo_metric_exemplar, labels, 40);
+AT(picollo_metric_exemplar, labels_length, 40 + P);
+
+SIZE(picollo_otlp_options, 8 + 2 * P);
+AT(picollo_otlp_options, struct_size, 0);
+AT(picollo_otlp_options, temporality, 4);
+AT(picollo_otlp_options, resource, 8);
+AT(picollo_otlp_options, resource_length, 8 + P);
+
 SIZE(picollo_segment_options, 16 + 2 * P);
 AT(picollo_segment_options, struct_size, 0);
 AT(picollo_segment_options, flags, 4);
@@ -421,9 +435,10 @@ static_assert(PICOLLO_PICTURE_PERCENTILES == 0 && PICOLLO_PICTURE_DENSITY == 1 &
                   PICOLLO_THEME_AUTO == 0 && PICOLLO_THEME_LIGHT == 1 && PICOLLO_THEME_DARK == 2,
               "pictures");
 static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 && PICOLLO_SCALABLE_THRESHOLD_BITS == 13 &&
-                  PICOLLO_METRIC_NO_CREATED == 1 && PICOLLO_METRIC_NATIVE == 2 && PICOLLO_METRIC_SINCE_RESET == 4 &&
+                  PICOLLO_METRIC_NO_CREATED == 1 && PICOLLO_METRIC_NATIVE == 2 && PICOLLO_METRIC_SINCE_RESET == 4 && PICOLLO_METRIC_SUMMARY == 8 &&
                   PICOLLO_EXPOSITION_OPENMETRICS == 0 && PICOLLO_EXPOSITION_PROMETHEUS_TEXT == 1 &&
-                  PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == 2 && PICOLLO_EXPOSITION_OTLP == 3,
+                  PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == 2 && PICOLLO_EXPOSITION_OTLP == 3 &&
+                  PICOLLO_TEMPORALITY_CUMULATIVE == 0 && PICOLLO_TEMPORALITY_DELTA == 1,
               "doubles, counters and metrics");
 static_assert(PICOLLO_SEGMENT_KEEP == 1 && PICOLLO_SEGMENT_ON_DISK == 2 && PICOLLO_ENTRY_HISTOGRAM == 1 && PICOLLO_ENTRY_COUNTER == 2,
               "segments");
@@ -451,6 +466,7 @@ static void initialisers_ask_for_the_defaults(void)
     const picollo_picture_options pictures = PICOLLO_PICTURE_OPTIONS_INIT;
     const picollo_double_options doubles = PICOLLO_DOUBLE_OPTIONS_INIT;
     const picollo_metric_options metrics = PICOLLO_METRIC_OPTIONS_INIT;
+    const picollo_otlp_options exports = PICOLLO_OTLP_OPTIONS_INIT;
     const picollo_segment_options segments = PICOLLO_SEGMENT_OPTIONS_INIT;
     const picollo_session_options sessions = PICOLLO_SESSION_OPTIONS_INIT;
     const picollo_benchmark_options benchmarks = PICOLLO_BENCHMARK_OPTIONS_INIT;
@@ -459,6 +475,7 @@ static void initialisers_ask_for_the_defaults(void)
     ALL_DEFAULTS(picollo_picture_options, pictures);
     ALL_DEFAULTS(picollo_double_options, doubles);
     ALL_DEFAULTS(picollo_metric_options, metrics);
+    ALL_DEFAULTS(picollo_otlp_options, exports);
     ALL_DEFAULTS(picollo_segment_options, segments);
     ALL_DEFAULTS(picollo_session_options, sessions);
     ALL_DEFAULTS(picollo_benchmark_options, benchmarks);

@@ -251,6 +251,12 @@ typedef struct picollo_metric_counter picollo_metric_counter;
 typedef struct picollo_metric_gauge picollo_metric_gauge;
 
 /**
+ * Requests for an OpenTelemetry collector, and what it has accepted of a registry. Not counted: it is freed once. All calls may be made
+ * from any threads at once; of forks the same holds as for registries.
+ */
+typedef struct picollo_otlp_export picollo_otlp_export;
+
+/**
  * Histograms, counters and gauges with names and labels. Not counted: it is freed once. All calls may be made from any threads at once. In
  * the child of a fork it can be used, unless another thread of the parent was in the middle of a call with it: then all
  * calls but picollo_registry_free are refused with PICOLLO_ERR_FORKED, for ever.
@@ -2911,6 +2917,12 @@ picollo_status picollo_double_summary_format(const picollo_double_summary *summa
 #define PICOLLO_METRIC_SINCE_RESET (1 << 2)
 
 /**
+ * Prometheus is to have a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets. OTLP has
+ * exponential buckets nevertheless. A label quantile is refused then.
+ */
+#define PICOLLO_METRIC_SUMMARY (1 << 3)
+
+/**
  * A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
  * a digit nor two underscores first, and is not le; the value is any UTF-8.
  */
@@ -3233,6 +3245,167 @@ picollo_metric_gauge *picollo_metric_gauge_retain(picollo_metric_gauge *gauge);
  * Since: 0.1
  */
 void picollo_metric_gauge_free(picollo_metric_gauge *gauge);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Exemplars: observations that are written with a metric, with what leads further, such as the trace that they belong to.
+ *
+ *     picollo_metric_exemplar slowest = {0};
+ *     slowest.value = nanoseconds;                (as recorded: divided as the metric is)
+ *     slowest.unix_nanos = when;
+ *     memcpy(slowest.trace_id, trace_id, sizeof slowest.trace_id);
+ *     picollo_registry_set_exemplars(registry, id, &slowest, 1);
+ *
+ * OpenMetrics has the latest in each bucket, Prometheus' Protocol Buffers these and, in native histograms, all that have a
+ * time, OTLP all of them; Prometheus' older text has none.
+ */
+
+/**
+ * One observation that stands for others. Zeroes mean that there is none of it. Names and values of its labels are up to
+ * 128 characters in all, the standard's limit, of which a trace's identifier takes 40 and a span's 23.
+ */
+typedef struct picollo_metric_exemplar {
+    /** As recorded: it is divided as the metric's values are. */
+    double value;
+    /** When it was, in nanoseconds since 1970; 0 where that is not known. */
+    uint64_t unix_nanos;
+    /** The trace that it belongs to, as in W3C's traceparent; written as the label trace_id. */
+    uint8_t trace_id[16];
+    /** The span in it; written as the label span_id. */
+    uint8_t span_id[8];
+    /** Labels beside these, with other names. */
+    const picollo_label *labels;
+    /** Number of labels. */
+    size_t labels_length;
+} picollo_metric_exemplar;
+
+/**
+ * Sets the exemplars that are written with a metric from now on, instead of those before. All of it is copied.
+ *
+ * Requires: id is that of a histogram or counter; exemplars leads to length of them, in any order, none of which takes those
+ *   away that there were.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (registry, and with a length above 0 exemplars and labels);
+ *   PICOLLO_ERR_INVALID_ARGUMENT when there is no metric with this id, for values that are not finite, for labels that are not as
+ *   picollo_label says, come twice or are too long; PICOLLO_ERR_UNSUPPORTED for gauges, which have none;
+ *   PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_FORKED. Nothing has changed then.
+ * Threads: any thread.
+ * Cost: allocates copies of what it is given; when written, each bucket at a bound looks through them.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_registry_set_exemplars(picollo_registry *registry,
+                                              uint64_t id,
+                                              const picollo_metric_exemplar *exemplars,
+                                              size_t length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Requests for an OpenTelemetry collector: with what is known of the program, and on demand with the counts alone that came
+ * since the collector accepted the last one (delta temporality).
+ *
+ *     picollo_otlp_export *otlp;
+ *     const picollo_label resource[] = {{"service.name", "shop"}};
+ *     picollo_otlp_options options = PICOLLO_OTLP_OPTIONS_INIT;
+ *     options.temporality = PICOLLO_TEMPORALITY_DELTA;
+ *     options.resource = resource;
+ *     options.resource_length = 1;
+ *     picollo_otlp_export_create(&options, &otlp);
+ *     each minute:
+ *         picollo_otlp_export_update(otlp, registry);
+ *         picollo_otlp_export_request(otlp, bytes, sizeof bytes, &length);
+ *         if (post(bytes, length))                    (to /v1/metrics, as application/x-protobuf)
+ *             picollo_otlp_export_accept(otlp);
+ *
+ * What is not accepted is in the next request too: a push that fails makes the next interval longer, without a queue and
+ * without a loss. Only where a time-out comes after the collector has accepted all, that interval is counted twice.
+ */
+
+/** Each request has the counts since their metrics were made, and replaces the one before. The default. */
+#define PICOLLO_TEMPORALITY_CUMULATIVE 0
+/** Each request has the counts since the last one that was accepted; the first all that there are. */
+#define PICOLLO_TEMPORALITY_DELTA 1
+
+/** What an export is made with. Begin with PICOLLO_OTLP_OPTIONS_INIT. */
+typedef struct picollo_otlp_options {
+    /** sizeof(picollo_otlp_options). */
+    uint32_t struct_size;
+    /** PICOLLO_TEMPORALITY_... */
+    uint32_t temporality;
+    /** Attributes of the program, whose names may have dots: service.name, service.instance.id and others. */
+    const picollo_label *resource;
+    /** Number of attributes. */
+    size_t resource_length;
+} picollo_otlp_options;
+
+/** Options that ask for nothing but the defaults: picollo_otlp_options options = PICOLLO_OTLP_OPTIONS_INIT; */
+#define PICOLLO_OTLP_OPTIONS_INIT {sizeof(picollo_otlp_options), 0, NULL, 0}
+
+/**
+ * Makes an export, which has no request yet.
+ *
+ * Requires: options is NULL for the defaults: cumulative counts of a program of which nothing is said.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and with a length above 0 resource); PICOLLO_ERR_INVALID_ARGUMENT for an
+ *   unknown temporality, and texts that are not UTF-8; PICOLLO_ERR_UNSUPPORTED for unknown fields; PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_otlp_export_free; what options lead to is copied.
+ * Threads: any thread.
+ * Cost: allocates copies of what it is given.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_otlp_export_create(const picollo_otlp_options *options,
+                                          picollo_otlp_export **out);
+
+/**
+ * Frees an export. NULL is allowed and does nothing.
+ *
+ * Threads: any thread, once.
+ * Cost: frees its memory.
+ * Since: 0.1
+ */
+void picollo_otlp_export_free(picollo_otlp_export *otlp);
+
+/**
+ * Updates a registry, as picollo_registry_update does, and makes a request of all that it has, or of what came since the last
+ * request that was accepted. A gauge is as it is.
+ *
+ * Requires: the registry is the same for all updates of an export. It owes the export nothing, and may be freed before it.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (otlp, registry); PICOLLO_ERR_BUSY and PICOLLO_ERR_OUT_OF_MEMORY: the request is
+ *   then the one before, which may still be accepted; PICOLLO_ERR_FORKED.
+ * Threads: any thread; other calls with this export or this registry wait for it.
+ * Cost: that of the update, a microsecond or less for each bucket with counts; allocates the request, and of differences a copy of
+ *   what the registry has.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_otlp_export_update(picollo_otlp_export *otlp,
+                                          picollo_registry *registry);
+
+/**
+ * Writes the last request, an ExportMetricsServiceRequest in Protocol Buffers, as often as one likes. It is empty once it was
+ * accepted, and before the first update.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (otlp, out_length, and buffer with a
+ *   capacity above 0); PICOLLO_ERR_FORKED.
+ * Threads: any thread.
+ * Cost: copies bytes.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_otlp_export_request(const picollo_otlp_export *otlp,
+                                           void *buffer,
+                                           size_t capacity,
+                                           size_t *out_length);
+
+/**
+ * Notes that the collector has accepted the last request: the next difference counts from there.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (otlp); PICOLLO_ERR_EMPTY when there is no request that was not accepted
+ *   yet; PICOLLO_ERR_FORKED.
+ * Threads: any thread; of several that push, each with an export of its own.
+ * Cost: frees what the collector had before.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_otlp_export_accept(picollo_otlp_export *otlp);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Counters of one word that many threads share.

@@ -3,8 +3,10 @@
 #ifndef PICOLLO_REGISTRY_HPP
 #define PICOLLO_REGISTRY_HPP
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +39,8 @@ struct metric {
     std::uint32_t max_buckets = 0;
     /** Whether to write the counts since the last reset rather than all. */
     bool since_reset = false;
+    /** Whether Prometheus is to have a summary, with quantiles instead of buckets. */
+    bool summary = false;
 };
 
 /** The formats of a registry. */
@@ -46,6 +50,61 @@ enum class exposition : std::uint32_t {
     prometheus_protobuf = PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF,
     otlp = PICOLLO_EXPOSITION_OTLP
 };
+
+/** One observation that is written with a metric, for others: with what leads further, such as its trace. */
+struct metric_exemplar {
+    /** As recorded: it is divided as the metric's values are. */
+    double value = 0;
+    /** When it was; the epoch, which is the default, stands for a time that is not known. */
+    std::chrono::system_clock::time_point when = {};
+    /** The trace that it belongs to and the span in it, as in W3C's traceparent; zeroes are none. */
+    std::array<std::uint8_t, 16> trace_id = {};
+    std::array<std::uint8_t, 8> span_id = {};
+    /** Labels beside these. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23. */
+    std::vector<std::pair<std::string, std::string>> labels = {};
+};
+
+namespace detail {
+
+/** Labels for the library, which copies them; it sees no further than a NUL. */
+class native_labels {
+public:
+    explicit native_labels(const std::vector<std::pair<std::string, std::string>> &labels)
+    {
+        for (const auto &label : labels) {
+            whole_ = whole_ && no_nul(label.first) && no_nul(label.second);
+            list_.push_back({label.first.c_str(), label.second.c_str()});
+        }
+    }
+
+    static bool no_nul(const std::string &text) noexcept { return text.find('\0') == std::string::npos; }
+    bool is_whole() const noexcept { return whole_; }
+    const picollo_label *data() const noexcept { return list_.data(); }
+    std::size_t size() const noexcept { return list_.size(); }
+
+private:
+    std::vector<picollo_label> list_;
+    bool whole_ = true;
+};
+
+/** Bytes from a call that fills a buffer; allocates. */
+template <class Write>
+inline outcome<std::vector<unsigned char>> bytes(Write &&write)
+{
+    std::vector<unsigned char> buffer;
+    std::size_t length = 0;
+    picollo_status code;
+    /* Again where another thread has added to it meanwhile. */
+    do {
+        buffer.resize(length);
+        code = write(buffer.data(), buffer.size(), &length);
+    } while (code == PICOLLO_ERR_BUFFER_TOO_SMALL);
+    if (code != PICOLLO_OK) return fail<std::vector<unsigned char>>(code);
+    buffer.resize(length);
+    return buffer;
+}
+
+} // namespace detail
 
 /** A number that only grows, of a registry, which it may outlive. Any thread may call. */
 class metric_counter {
@@ -150,6 +209,31 @@ public:
         return metric_gauge(made);
     }
 
+    /** Sets the exemplars that are written with a histogram or counter from now on, instead of those before. */
+    outcome<void> set_exemplars(std::uint64_t id, span<const metric_exemplar> exemplars)
+    {
+        std::vector<detail::native_labels> labels;
+        std::vector<picollo_metric_exemplar> list;
+        /* What is in it is pointed to. */
+        labels.reserve(exemplars.size());
+        bool whole = true;
+        for (std::size_t at = 0; at < exemplars.size(); at++) {
+            const metric_exemplar &given = exemplars.data()[at];
+            labels.emplace_back(given.labels);
+            whole = whole && labels.back().is_whole();
+            picollo_metric_exemplar one = {};
+            one.value = given.value;
+            one.unix_nanos = count_of<std::chrono::nanoseconds>(given.when.time_since_epoch());
+            std::copy(given.trace_id.begin(), given.trace_id.end(), one.trace_id);
+            std::copy(given.span_id.begin(), given.span_id.end(), one.span_id);
+            one.labels = labels.back().data();
+            one.labels_length = labels.back().size();
+            list.push_back(one);
+        }
+        return detail::done(
+            whole ? picollo_registry_set_exemplars(native(), id, list.data(), list.size()) : PICOLLO_ERR_INVALID_ARGUMENT);
+    }
+
     outcome<void> remove(std::uint64_t id) { return detail::done(picollo_registry_remove(native(), id)); }
 
     /** Takes the counts of all metrics, of histograms since they were made, while others record and reset. */
@@ -166,17 +250,9 @@ public:
     /** What the last update has taken, in a format, some of which are no text. Allocates. */
     outcome<std::vector<unsigned char>> encode(exposition format) const
     {
-        std::vector<unsigned char> bytes;
-        std::size_t length = 0;
-        picollo_status code;
-        /* Again where another thread has added to it meanwhile. */
-        do {
-            bytes.resize(length);
-            code = picollo_registry_encode(native(), static_cast<std::uint32_t>(format), bytes.data(), bytes.size(), &length);
-        } while (code == PICOLLO_ERR_BUFFER_TOO_SMALL);
-        if (code != PICOLLO_OK) return detail::fail<std::vector<unsigned char>>(code);
-        bytes.resize(length);
-        return bytes;
+        return detail::bytes([&](unsigned char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_registry_encode(native(), static_cast<std::uint32_t>(format), buffer, capacity, length);
+        });
     }
 
     picollo_registry *native() const noexcept { return handle_.get(); }
@@ -194,16 +270,12 @@ private:
     template <class Add>
     static picollo_status status_of(const metric &known_as, Add &&add)
     {
-        std::vector<picollo_label> labels;
-        /* The library copies what it is given, but sees no further than a NUL. */
-        bool whole = no_nul(known_as.name) && no_nul(known_as.help) && no_nul(known_as.unit);
-        for (const auto &label : known_as.labels) {
-            whole = whole && no_nul(label.first) && no_nul(label.second);
-            labels.push_back({label.first.c_str(), label.second.c_str()});
-        }
+        const detail::native_labels labels(known_as.labels);
+        const auto no_nul = detail::native_labels::no_nul;
+        const bool whole = labels.is_whole() && no_nul(known_as.name) && no_nul(known_as.help) && no_nul(known_as.unit);
         picollo_metric_options options = PICOLLO_METRIC_OPTIONS_INIT;
         options.flags = (known_as.writes_created ? 0 : PICOLLO_METRIC_NO_CREATED) | (known_as.native ? PICOLLO_METRIC_NATIVE : 0) |
-            (known_as.since_reset ? PICOLLO_METRIC_SINCE_RESET : 0);
+            (known_as.since_reset ? PICOLLO_METRIC_SINCE_RESET : 0) | (known_as.summary ? PICOLLO_METRIC_SUMMARY : 0);
         options.max_buckets = known_as.max_buckets;
         /* Zero is the library's word for one, and no divisor. */
         options.divisor = known_as.divisor == 0 ? std::nan("") : known_as.divisor;
@@ -216,9 +288,51 @@ private:
         return whole ? add(&options) : PICOLLO_ERR_INVALID_ARGUMENT;
     }
 
-    static bool no_nul(const std::string &text) noexcept { return text.find('\0') == std::string::npos; }
-
     detail::handle<picollo_registry, picollo_registry_free> handle_;
+};
+
+/** Since when the counts are that a collector is sent. */
+enum class temporality : std::uint32_t { cumulative = PICOLLO_TEMPORALITY_CUMULATIVE, delta = PICOLLO_TEMPORALITY_DELTA };
+
+/** Requests for an OpenTelemetry collector, and what it has accepted: what it has not is in the next request too. Any thread may call. */
+class otlp_export {
+public:
+    explicit otlp_export(picollo_otlp_export *owned) noexcept : handle_(owned) {}
+
+    /** The resource is what is known of the program: {{"service.name", "shop"}}. */
+    static outcome<otlp_export> create(temporality since = temporality::cumulative,
+                                       const std::vector<std::pair<std::string, std::string>> &resource = {})
+    {
+        const detail::native_labels attributes(resource);
+        picollo_otlp_options options = PICOLLO_OTLP_OPTIONS_INIT;
+        options.temporality = static_cast<std::uint32_t>(since);
+        options.resource = attributes.data();
+        options.resource_length = attributes.size();
+        picollo_otlp_export *made = nullptr;
+        const picollo_status code =
+            attributes.is_whole() ? picollo_otlp_export_create(&options, &made) : PICOLLO_ERR_INVALID_ARGUMENT;
+        if (code != PICOLLO_OK) return detail::fail<otlp_export>(code);
+        return otlp_export(made);
+    }
+
+    /** Updates a registry, always the same, and makes a request of it. */
+    outcome<void> update(registry &what) { return detail::done(picollo_otlp_export_update(native(), what.native())); }
+
+    /** The last request, to be posted to /v1/metrics as application/x-protobuf; empty once it was accepted. Allocates. */
+    outcome<std::vector<unsigned char>> request() const
+    {
+        return detail::bytes([&](unsigned char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_otlp_export_request(native(), buffer, capacity, length);
+        });
+    }
+
+    /** Notes that the collector has accepted the last request. */
+    outcome<void> accept() { return detail::done(picollo_otlp_export_accept(native())); }
+
+    picollo_otlp_export *native() const noexcept { return handle_.get(); }
+
+private:
+    detail::handle<picollo_otlp_export, picollo_otlp_export_free> handle_;
 };
 
 /** A counter of one word that many threads share: exact to 2^threshold_bits, from there on in random steps that grow with it, so

@@ -12,6 +12,9 @@ struct taken {
 
 struct registered {
     picollo_registry *registry;
+    picollo_otlp_export *delta;
+    /* Whether there is a request that was not accepted yet. */
+    int is_sent;
     uint64_t next;
     struct entry {
         uint64_t id, label;
@@ -209,7 +212,7 @@ static void refuse(struct world *world, picollo_registry *registry, picollo_hist
     switch (choose(world, 9)) {
     /* Below that of the first version. */
     case 0: metric.struct_size = (uint32_t)choose(world, offsetof(picollo_metric_options, max_buckets)); break;
-    case 1: metric.flags = 8u << choose(world, 29); expected = PICOLLO_ERR_UNSUPPORTED; break;
+    case 1: metric.flags = 16u << choose(world, 28); expected = PICOLLO_ERR_UNSUPPORTED; break;
     case 2: metric.name = which == 0 ? "" : which == 1 ? "9x" : NO_TEXT; metric.unit = NULL; break;
     case 3: metric.labels = labels[which]; metric.labels_length = which == 2 ? 2 : 1; break;
     case 4: metric.labels = NULL; expected = PICOLLO_ERR_NULL_POINTER; break;
@@ -292,11 +295,73 @@ static void op_remove(struct world *world)
     op_write(world);
 }
 
+/* Exemplars are written once each, and gone when they are taken away. */
+static void op_exemplars(struct world *world)
+{
+    struct registered *const registered = registered_of(world);
+    const struct entry *const entry = &registered->entries[choose(world, ENTRIES)];
+    const picollo_label label = {"where", "here"};
+    picollo_metric_exemplar exemplar = {.value = (double)choose(world, 1000000), .unix_nanos = choose(world, 0)};
+    char *text;
+    size_t length = 0;
+    if (entry->name == NULL) return;
+    exemplar.trace_id[choose(world, 16)] = (uint8_t)(1 + choose(world, 255));
+    exemplar.labels = &label;
+    exemplar.labels_length = (size_t)choose(world, 2);
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_registry_set_exemplars(registered->registry, UINT64_MAX, &exemplar, 1));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_registry_set_exemplars(registered->registry, entry->id, NULL, 1));
+    EXPECT(PICOLLO_OK, picollo_registry_set_exemplars(registered->registry, entry->id, &exemplar, 1));
+    LISTS(text, length, FORMAT);
+    text[length] = 0;
+    {
+        const char *const found = strstr(text, " # {trace_id=\"");
+        REQUIRE(found != NULL && strstr(found + 1, " # {") == NULL && (strstr(found, "where") != NULL) == (exemplar.labels_length == 1));
+    }
+    free(text);
+    EXPECT(PICOLLO_OK, picollo_registry_set_exemplars(registered->registry, entry->id, NULL, 0));
+    op_write(world);
+}
+
+/* Requests, accepted now and then. */
+static void op_push(struct world *world)
+{
+    static const picollo_label resource[] = {{"service.name", "a"}};
+    struct registered *const registered = registered_of(world);
+    picollo_otlp_options options = PICOLLO_OTLP_OPTIONS_INIT;
+    unsigned char *bytes;
+    size_t length = 0;
+    if (registered->delta == NULL) {
+        options.temporality = (uint32_t)choose(world, 2);
+        options.resource = resource;
+        options.resource_length = (size_t)choose(world, 2);
+        EXPECT(PICOLLO_OK, picollo_otlp_export_create(&options, &registered->delta));
+        registered->is_sent = 0;
+    }
+    if (rarely(world, 2)) {
+        EXPECT(PICOLLO_OK, picollo_otlp_export_update(registered->delta, registered->registry));
+        registered->is_sent = 1;
+        for (size_t i = 0; i < ENTRIES; i++) {
+            if (registered->entries[i].name != NULL) update_entry(&registered->entries[i]);
+        }
+    }
+#define REQUEST(buffer, capacity, length) picollo_otlp_export_request(registered->delta, buffer, capacity, length)
+    LISTS(bytes, length, REQUEST);
+    free(bytes);
+    REQUIRE((length != 0) == registered->is_sent);
+    if (rarely(world, 2)) {
+        EXPECT(registered->is_sent ? PICOLLO_OK : PICOLLO_ERR_EMPTY, picollo_otlp_export_accept(registered->delta));
+        registered->is_sent = 0;
+    }
+    op_write(world);
+}
+
 static void op_free(struct world *world)
 {
     struct registered *const registered = registered_of(world);
     picollo_registry_free(registered->registry);
     picollo_registry_free(NULL);
+    picollo_otlp_export_free(registered->delta);
+    picollo_otlp_export_free(NULL);
     memset(registered, 0, sizeof *registered);
 }
 
@@ -304,6 +369,7 @@ void end_registry(struct world *world)
 {
     if (world->registered == NULL) return;
     picollo_registry_free(world->registered->registry);
+    picollo_otlp_export_free(world->registered->delta);
     free(world->registered);
 }
 
@@ -311,6 +377,8 @@ const struct operation registry_operations[] = {
     {"registry_add", op_add, 5},
     {"registry_update", op_update, 5},
     {"registry_remove", op_remove, 2},
+    {"registry_set_exemplars", op_exemplars, 2},
+    {"otlp_export_update", op_push, 3},
     {"registry_free", op_free, 1},
     {NULL, NULL, 0},
 };

@@ -112,7 +112,7 @@ def _struct(description: Description, struct: Struct) -> str:
 
 def structs(description: Description) -> str:
     return (
-        f"{HEAD}using System.Runtime.InteropServices;\n\nnamespace Picollo.Native\n{{\n"
+        f"{HEAD}using System;\nusing System.Runtime.InteropServices;\n\nnamespace Picollo.Native\n{{\n"
         "    // The structs of include/picollo.h, field by field: a C name such as timestamp_unix_nanos is TimestampUnixNanos here.\n"
         "    // The tests compare every size and offset with what a C compiler makes of the header.\n\n"
         + "\n".join(_struct(description, one) for one in description.structs)

@@ -150,9 +150,17 @@ def follow(services, tell_targets, port, promtool):
     check("all are up", up == {job: "1" for job in by_job}, up)
 
     # Of 1 to 1,000 ms the quantile q is q seconds. Classic: linear within a bucket of 50 ms, exact to a value. By fours, powers of four.
+    for metric in ("py_classic_seconds", "c_seconds"):
+        for quantile in (0.5, 0.9, 0.99):
+            found = one(port, f"histogram_quantile({quantile}, sum by (le) (rate({metric}_bucket[{rate_window}])))")
+            check(f"classic quantile {quantile} of {metric}", near(found, quantile, 0.01), found)
+        of_all = f"/ ignoring (le) rate({metric}_count[{rate_window}])"
+        found = one(port, f'rate({metric}_bucket{{le="0.5"}}[{rate_window}]) {of_all}')
+        # At a bound where no bucket ends, off by what is within 1 % of it.
+        check(f"half of the rate of {metric} is up to half a second", near(found, 0.5, 0.01), found)
+        found = one(port, f"rate({metric}_sum[{rate_window}]) {of_all}")
+        check(f"mean, {metric}", near(found, 0.5005, 0.005), found)
     for quantile in (0.5, 0.9, 0.99):
-        found = one(port, f"histogram_quantile({quantile}, sum by (le) (rate(py_classic_seconds_bucket[{rate_window}])))")
-        check(f"classic quantile {quantile}", near(found, quantile, 0.01), found)
         # A layout of 64 buckets a block is schema 3: buckets of 9 %.
         for metric in ("py_native_seconds", "rust_seconds"):
             found = one(port, f"histogram_quantile({quantile}, sum(rate({metric}[{rate_window}])))")
@@ -161,10 +169,11 @@ def follow(services, tell_targets, port, promtool):
     check("mean, native", near(found, 0.5005, 0.005), found)
 
     check("a restart is a reset", one(port, "resets(c_requests_total[60s])") == 1, one(port, "resets(c_requests_total[60s])"))
-    exemplars = ask(port, "query_exemplars", query="rust_seconds", start=time.time() - 120, end=time.time())
-    exemplars += ask(port, "query_exemplars", query="rust_classic_seconds_bucket", start=time.time() - 120, end=time.time())
-    ids = {one["labels"].get("trace_id") for series in exemplars for one in series["exemplars"]}
-    check("exemplars", "0af7651916cd43dd8448eb211c80319c" in ids, ids)
+    for metric, trace in (("rust_seconds", "0af7651916cd43dd8448eb211c80319c"), ("rust_classic_seconds_bucket", "0af7651916cd43dd8448eb211c80319c"),
+                          ("c_seconds_bucket", "c1" * 16), ("py_classic_seconds_bucket", "5e" * 16)):
+        found = ask(port, "query_exemplars", query=metric, start=time.time() - 120, end=time.time())
+        found = {(one["labels"].get("trace_id"), float(one["value"])) for series in found for one in series["exemplars"]}
+        check(f"exemplars of {metric}", found == {(trace, 0.993)}, found)
 
     DASHBOARD.check(check, lambda path, **query: ask(port, path, **query), SHOWN, empty={"py_small"})
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static picollo_registry *registry;
@@ -45,6 +46,9 @@ int main(void)
     picollo_histogram *latency;
     picollo_metric_counter *requests;
     pthread_t thread;
+    picollo_metric_exemplar slow = {0};
+    uint64_t bounds[20], id;
+    struct timespec now;
     char input[64];
     unsigned long long recorded = 0;
 
@@ -53,10 +57,11 @@ int main(void)
     metric.help = "How long requests took";
     metric.unit = "seconds";
     metric.divisor = 1e9;
+    for (uint64_t step = 1; step <= 20; step++) bounds[step - 1] = step * 50000000;
     if (bind(listener, (struct sockaddr *)&address, size) != 0 || listen(listener, 16) != 0
         || getsockname(listener, (struct sockaddr *)&address, &size) != 0
         || picollo_histogram_create(&options, &latency) != PICOLLO_OK || picollo_registry_create(&registry) != PICOLLO_OK
-        || picollo_registry_add(registry, latency, &metric, NULL, 0, NULL) != PICOLLO_OK) return 1;
+        || picollo_registry_add(registry, latency, &metric, bounds, 20, &id) != PICOLLO_OK) return 1;
     metric.name = "c_requests";
     metric.help = "Requests that were served";
     metric.unit = NULL;
@@ -70,6 +75,11 @@ int main(void)
         for (uint64_t value = 1; value <= 1000; value++) picollo_histogram_record(latency, value * 1000000);
         picollo_metric_counter_add(requests, 1000);
         recorded += 1000;
+        clock_gettime(CLOCK_REALTIME, &now);
+        slow.value = 993000000;
+        slow.unix_nanos = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+        memset(slow.trace_id, 0xc1, sizeof slow.trace_id);
+        if (picollo_registry_set_exemplars(registry, id, &slow, 1) != PICOLLO_OK) return 1;
     }
     printf("%llu\n", recorded);
     fflush(stdout);

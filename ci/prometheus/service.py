@@ -9,7 +9,7 @@ registry = picollo.Registry()
 classic = picollo.Histogram(0.01)
 native = picollo.Histogram(0.01)
 options = {"help": "How long requests took", "unit": "seconds", "divisor": 1e9}
-registry.add(classic, "py_classic_seconds", bounds=[round(0.05 * step * 1e9) for step in range(1, 21)], **options)
+classic_id = registry.add(classic, "py_classic_seconds", bounds=[round(0.05 * step * 1e9) for step in range(1, 21)], **options)
 registry.add(native, "py_native_seconds", native=True, **options)
 depth = registry.add_gauge("py_depth", help="How much was recorded")
 # It has memory for nothing, and loses all.
@@ -23,6 +23,8 @@ with registry.serve(0) as server:
             histogram.record_many([value * 1_000_000 for value in range(1, 1001)])
         small.record(5)
         recorded += 1000
+        slow = picollo.Exemplar(993_000_000, time.time(), "5e" * 16, "1d" * 8, {"queue": "a"})
+        registry.set_exemplars(classic_id, [slow])
         depth.set(recorded)
     print(recorded, flush=True)
     time.sleep(600)

@@ -67,7 +67,7 @@ pub use layout::layout::{Layout, MAX_SCALE};
 #[cfg(feature = "alloc")]
 pub use metrics::{
     Distribution, Exemplar, Exposition, Family, MAX_BOUNDS, Metric, MetricCounter, MetricGauge, MetricKind,
-    Negotiated, Otlp, Point, Registry, Value, negotiate, write_otlp,
+    Negotiated, Otlp, OtlpExport, Point, Registry, Temporality, Value, negotiate, write_otlp,
 };
 pub use platform::atomics::{AtomicU32, AtomicU64};
 #[doc(hidden)] // For the C interface.

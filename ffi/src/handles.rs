@@ -72,6 +72,12 @@ pub struct picollo_registry {
     _opaque: [u8; 0],
 }
 
+/// Requests for an OpenTelemetry collector, and what it has accepted of a registry. Not counted: it is freed once. All calls may be made
+/// from any threads at once; of forks the same holds as for registries.
+pub struct picollo_otlp_export {
+    _opaque: [u8; 0],
+}
+
 /// A file in memory that histograms and counters lie in, for others to read. Not counted: it is freed once, in any order with what it
 /// gave out.
 pub struct picollo_segment {

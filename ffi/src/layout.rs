@@ -66,6 +66,12 @@ layout!(crate::registry::picollo_metric_options, 40 + 4 * P, struct_size 0, flag
     created_unix_nanos 24, name 32, help 32 + P, unit 32 + 2 * P, labels 32 + 3 * P, max_buckets 32 + 4 * P,
     reserved 36 + 4 * P);
 #[cfg(feature = "std")]
+layout!(crate::metric_exemplar::picollo_metric_exemplar, 40 + 2 * P, value 0, unix_nanos 8, trace_id 16, span_id 32,
+    labels 40, labels_length 40 + P);
+#[cfg(feature = "std")]
+layout!(crate::otlp_export::picollo_otlp_options, 8 + 2 * P, struct_size 0, temporality 4, resource 8,
+    resource_length 8 + P);
+#[cfg(feature = "std")]
 layout!(crate::segment::picollo_segment_options, 16 + 2 * P, struct_size 0, flags 4, max_bytes 8, name 16,
     directory 16 + P);
 #[cfg(feature = "std")]

@@ -108,7 +108,11 @@ mod memory;
 mod merge;
 #[cfg(feature = "std")]
 mod metric;
+#[cfg(feature = "std")]
+mod metric_exemplar;
 mod options;
+#[cfg(feature = "std")]
+mod otlp_export;
 mod picture;
 mod recorder;
 #[cfg(feature = "std")]

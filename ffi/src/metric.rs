@@ -12,7 +12,7 @@
 
 use core::ptr::{self, NonNull};
 
-use picollo_core::{Metric, MetricCounter, MetricGauge};
+use picollo_core::{Metric, MetricCounter, MetricGauge, Registry, Result};
 
 use crate::argument::output;
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
@@ -21,24 +21,43 @@ use crate::handles::{picollo_metric_counter, picollo_metric_gauge, picollo_regis
 use crate::registry::{picollo_metric_options, tell, with, with_metric};
 use crate::status::picollo_status;
 
-impl Counted for picollo_metric_counter {
-    type Reference = MetricCounter;
+macro_rules! counted {
+    ($($handle:ident: $reference:ident),*) => {
+        $(impl Counted for $handle {
+            type Reference = $reference;
 
-    #[inline(always)]
-    unsafe fn reference(handle: NonNull<Self>) -> MetricCounter {
-        // SAFETY: handles come from `into_raw`; the rest is passed on.
-        unsafe { MetricCounter::from_raw(handle.cast()) }
-    }
+            #[inline(always)]
+            unsafe fn reference(handle: NonNull<Self>) -> $reference {
+                // SAFETY: handles come from `into_raw`; the rest is passed on.
+                unsafe { $reference::from_raw(handle.cast()) }
+            }
+        })*
+    };
 }
 
-impl Counted for picollo_metric_gauge {
-    type Reference = MetricGauge;
+counted! { picollo_metric_counter: MetricCounter, picollo_metric_gauge: MetricGauge }
 
-    #[inline(always)]
-    unsafe fn reference(handle: NonNull<Self>) -> MetricGauge {
-        // SAFETY: handles come from `into_raw`; the rest is passed on.
-        unsafe { MetricGauge::from_raw(handle.cast()) }
-    }
+/// Adds what has a handle of its own.
+///
+/// # Safety
+/// As for [`with`] and [`with_metric`]; if not NULL, `out` and `out_id` must be valid for a write.
+unsafe fn add<H>(
+    registry: *mut picollo_registry,
+    metric: *const picollo_metric_options,
+    out: *mut *mut H,
+    out_id: *mut u64,
+    add: impl FnOnce(&mut Registry, &Metric) -> Result<(u64, NonNull<u8>)>,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let out = output(out)?;
+            let (id, handle) =
+                with_metric(metric, |metric| with(registry, |registry| Ok(add(registry, metric)?)))?;
+            out.set(handle.as_ptr().cast());
+            tell(out_id, id)
+        }
+    })
 }
 
 /// Adds a new counter, at zero, to a registry. Its name may end with _total, which is no part of it.
@@ -57,16 +76,13 @@ pub unsafe extern "C" fn picollo_registry_add_counter(
     out: *mut *mut picollo_metric_counter,
     out_id: *mut u64,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let out = output(out)?;
-            let add = |metric: &Metric| with(registry, |registry| Ok(registry.add_counter(metric)?));
-            let (id, counter) = with_metric(metric, add)?;
-            out.set(counter.into_raw().as_ptr().cast());
-            tell(out_id, id)
-        }
-    })
+    // SAFETY: the caller's promises, passed on.
+    unsafe {
+        add(registry, metric, out, out_id, |registry, metric| {
+            let (id, counter) = registry.add_counter(metric)?;
+            Ok((id, counter.into_raw()))
+        })
+    }
 }
 
 /// Adds a new gauge, at zero, to a registry.
@@ -84,16 +100,13 @@ pub unsafe extern "C" fn picollo_registry_add_gauge(
     out: *mut *mut picollo_metric_gauge,
     out_id: *mut u64,
 ) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        unsafe {
-            let out = output(out)?;
-            let add = |metric: &Metric| with(registry, |registry| Ok(registry.add_gauge(metric)?));
-            let (id, gauge) = with_metric(metric, add)?;
-            out.set(gauge.into_raw().as_ptr().cast());
-            tell(out_id, id)
-        }
-    })
+    // SAFETY: the caller's promises, passed on.
+    unsafe {
+        add(registry, metric, out, out_id, |registry, metric| {
+            let (id, gauge) = registry.add_gauge(metric)?;
+            Ok((id, gauge.into_raw()))
+        })
+    }
 }
 
 /// Adds to a counter, modulo 2^64.

@@ -62,6 +62,9 @@ pub const PICOLLO_METRIC_NO_CREATED: u32 = 1 << 0;
 pub const PICOLLO_METRIC_NATIVE: u32 = 1 << 1;
 /// Write the counts since the histogram's last reset rather than since it was made. To collectors each reset is a restart.
 pub const PICOLLO_METRIC_SINCE_RESET: u32 = 1 << 2;
+/// Prometheus is to have a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets. OTLP has
+/// exponential buckets nevertheless. A label quantile is refused then.
+pub const PICOLLO_METRIC_SUMMARY: u32 = 1 << 3;
 
 /// A name and a value that tell histograms of one name apart. The name is letters, digits and underscores, with neither
 /// a digit nor two underscores first, and is not le; the value is any UTF-8.
@@ -126,6 +129,19 @@ pub unsafe fn with<T>(
     shared.with(work).unwrap_or(Err(Failure::FORKED))
 }
 
+/// As [`memory::destroy`], of what is behind a lock. What a thread of the parent process was at work on is left alone.
+///
+/// # Safety
+/// As for [`memory::destroy`].
+pub unsafe fn destroy_locked<T>(shared: *mut Lock<T>) {
+    // SAFETY: the caller's promises, passed on.
+    unsafe {
+        if shared.as_ref().is_some_and(|shared| shared.with(|_| ()).is_some()) {
+            memory::destroy(shared);
+        }
+    }
+}
+
 /// Hands out what the caller says about a histogram.
 ///
 /// # Safety
@@ -137,17 +153,15 @@ pub unsafe fn with_metric<T>(
     // SAFETY: the caller's promises, passed on.
     unsafe {
         let asked = options::read(options)?.ok_or(Failure::NULL_POINTER)?;
-        const FLAGS: u32 = PICOLLO_METRIC_NO_CREATED | PICOLLO_METRIC_NATIVE | PICOLLO_METRIC_SINCE_RESET;
+        const FLAGS: u32 = PICOLLO_METRIC_NO_CREATED
+            | PICOLLO_METRIC_NATIVE
+            | PICOLLO_METRIC_SINCE_RESET
+            | PICOLLO_METRIC_SUMMARY;
         if asked.flags & !FLAGS != 0 || asked.reserved != 0 {
             return Err(Failure::UNSUPPORTED);
         }
         let length = usize::try_from(asked.labels_length).map_err(|_| Failure::INVALID_ARGUMENT)?;
-        let given = slice(asked.labels, length)?;
-        let mut labels = Vec::new();
-        labels.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
-        for label in given {
-            labels.push((text(label.name)?, text(label.value)?));
-        }
+        let labels = labels_of(asked.labels, length)?;
         let created_unix_nanos = match (asked.flags & PICOLLO_METRIC_NO_CREATED, asked.created_unix_nanos) {
             (0, 0) => picollo_native::unix_nanos(),
             (0, since) => since,
@@ -162,8 +176,26 @@ pub unsafe fn with_metric<T>(
             created_unix_nanos,
             native: asked.flags & PICOLLO_METRIC_NATIVE != 0,
             max_buckets: asked.max_buckets,
+            summary: asked.flags & PICOLLO_METRIC_SUMMARY != 0,
             since_reset: asked.flags & PICOLLO_METRIC_SINCE_RESET != 0,
         })
+    }
+}
+
+/// Names and values.
+///
+/// # Safety
+/// `labels` must be valid for reads of `length` labels, whose texts end in NUL; all of it must be there as long as the result.
+pub unsafe fn labels_of<'a>(labels: *const picollo_label, length: usize) -> Outcome<Vec<(&'a str, &'a str)>> {
+    // SAFETY: the caller's promises, passed on.
+    unsafe {
+        let mut pairs = Vec::new();
+        let given = slice(labels, length)?;
+        pairs.try_reserve_exact(length).map_err(|_| Failure::OUT_OF_MEMORY)?;
+        for label in given {
+            pairs.push((text(label.name)?, text(label.value)?));
+        }
+        Ok(pairs)
     }
 }
 
@@ -203,16 +235,8 @@ pub unsafe extern "C" fn picollo_registry_create(out: *mut *mut picollo_registry
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_registry_free(registry: *mut picollo_registry) {
-    guard_void(|| {
-        let shared = registry.cast::<Shared>();
-        // SAFETY: a handle leads to this, which the caller gives up.
-        unsafe {
-            // What a thread of the parent process was at work on is left alone.
-            if shared.as_ref().is_some_and(|shared| shared.with(|_| ()).is_some()) {
-                memory::destroy(shared);
-            }
-        }
-    });
+    // SAFETY: a handle leads to this, which the caller gives up.
+    guard_void(|| unsafe { destroy_locked(registry.cast::<Shared>()) });
 }
 
 /// Adds a histogram. Until the next update it is written as empty.

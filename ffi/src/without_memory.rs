@@ -58,6 +58,11 @@ unsupported! {
     picollo_registry_negotiate
     picollo_registry_add_counter
     picollo_registry_add_gauge
+    picollo_registry_set_exemplars
+    picollo_otlp_export_create
+    picollo_otlp_export_update
+    picollo_otlp_export_request
+    picollo_otlp_export_accept
     picollo_metric_counter_read
     picollo_metric_gauge_read
     picollo_segment_create
@@ -85,6 +90,7 @@ nothing! {
     picollo_double_histogram_record_batch
     picollo_double_snapshot_free
     picollo_registry_free
+    picollo_otlp_export_free
     picollo_metric_counter_add
     picollo_metric_counter_free
     picollo_metric_gauge_set

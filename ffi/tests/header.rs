@@ -73,6 +73,8 @@ const SECTIONS: &[Section] = &[
     },
     Section { module: "registry", structs: &[] },
     Section { module: "metric", structs: &[] },
+    Section { module: "metric_exemplar", structs: &[] },
+    Section { module: "otlp_export", structs: &[] },
     Section { module: "counter", structs: &[] },
     Section { module: "segment", structs: &[] },
     Section { module: "viewer", structs: &[] },

@@ -6,8 +6,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use picollo_core::{
-    DoubleOptions, Exemplar, Exposition, Family, Metric, Options, Otlp, Registry, SharedDoubleHistogram,
-    SharedHistogram, write_otlp,
+    DoubleOptions, Exemplar, Exposition, Family, Metric, Options, Otlp, OtlpExport, Registry,
+    SharedDoubleHistogram, SharedHistogram, Temporality, write_otlp,
 };
 
 fn varint(bytes: &mut &[u8]) -> u64 {
@@ -42,7 +42,8 @@ fuzz_target!(|data: &[u8]| {
         labels: if label.is_empty() { &[] } else { &labels },
         divisor: f64::from_bits(word(0)),
         native: word(1) & 1 != 0,
-        max_buckets: (word(1) >> 1) as u32,
+        summary: word(1) & 2 != 0,
+        max_buckets: (word(1) >> 2) as u32,
         created_unix_nanos: word(2),
         ..Metric::default()
     };
@@ -66,8 +67,11 @@ fuzz_target!(|data: &[u8]| {
         doubles.record(f64::from_bits(value));
     }
     for id in added.into_iter().flatten() {
-        let exemplar = Exemplar::new(f64::from_bits(word(3)), word(4), &labels);
-        registry.set_exemplars(id, exemplar.into_iter().collect()).unwrap();
+        let (trace, span) =
+            ((u128::from(word(5)) << 64 | u128::from(word(6))).to_be_bytes(), word(7).to_be_bytes());
+        let exemplar = Exemplar::with_trace(f64::from_bits(word(3)), word(4), trace, span, &labels);
+        // One that is too large once it is divided is refused.
+        let _ = registry.set_exemplars(id, exemplar.into_iter().collect());
     }
     registry.update(word(2)).unwrap();
     for format in 0..4 {
@@ -85,6 +89,12 @@ fuzz_target!(|data: &[u8]| {
             _ => {}
         }
     }
+    // An export of anything is made, accepted, and made again.
+    let mut export = OtlpExport::new(Temporality::Delta, &labels).unwrap();
+    export.update(&mut registry, word(2)).unwrap();
+    assert!(export.accept());
+    export.update(&mut registry, word(2)).unwrap();
+    assert!(!export.request().is_empty());
     let nothing = Family::since(registry.families(), registry.families()).unwrap();
     let about = Otlp { since_unix_nanos: Some(1), ..Otlp::default() };
     assert_eq!(write_otlp(&nothing, &about, &mut []), write_otlp(&nothing, &about, &mut vec![0; 1 << 16]));

@@ -74,10 +74,11 @@ from .histogram import Histogram
 from .histogram_array import HistogramArray
 from .interchange import Layout
 from .log import LogError, LogInterval, LogPosition, LogReader, read_log, write_log
+from .otlp import OtlpExport
 from .percentile import Bucket, BucketPercentile, Percentile
 from .picture import Report, Svg, report, svg
 from .reading import Reading
-from .registry import Exposition, MetricCounter, MetricGauge, Registry
+from .registry import Exemplar, Exposition, MetricCounter, MetricGauge, Registry
 from .scope import Scope
 from .segment import Segment
 from .session import Measurement, Session
@@ -117,6 +118,7 @@ __all__ = [
     "EmptyError",
     "Event",
     "EventInfo",
+    "Exemplar",
     "Exposition",
     "ForkedError",
     "Histogram",
@@ -139,6 +141,7 @@ __all__ = [
     "NotCountedError",
     "NullPointerError",
     "OutOfMemoryError",
+    "OtlpExport",
     "Percentile",
     "PerfInfo",
     "PermissionDeniedError",

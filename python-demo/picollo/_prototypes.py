@@ -182,6 +182,14 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "metric_gauge_read": (c_int32, [HANDLE, POINTER(c_double)]),
     "metric_gauge_retain": (HANDLE, [HANDLE]),
     "metric_gauge_free": (None, [HANDLE]),
+    # metric exemplar
+    "registry_set_exemplars": (c_int32, [HANDLE, c_uint64, c_void_p, c_size_t]),
+    # otlp export
+    "otlp_export_create": (c_int32, [c_void_p, c_void_p]),
+    "otlp_export_free": (None, [HANDLE]),
+    "otlp_export_update": (c_int32, [HANDLE, HANDLE]),
+    "otlp_export_request": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "otlp_export_accept": (c_int32, [HANDLE]),
     # counter
     "scalable_counter_add_n32": (None, [c_void_p, HOT_U64, c_uint32]),
     "scalable_counter_add_n64": (None, [c_void_p, HOT_U64, c_uint32]),

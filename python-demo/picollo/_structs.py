@@ -7,7 +7,7 @@ against a C program compiled from the header.
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char, c_char_p, c_double, c_int32, c_uint32, c_uint64, c_void_p
+from ctypes import c_char, c_char_p, c_double, c_int32, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p
 
 ABI_VERSION = 2
 
@@ -127,6 +127,10 @@ EXPOSITION_OTLP = 3
 METRIC_NO_CREATED = 1 << 0
 METRIC_NATIVE = 1 << 1
 METRIC_SINCE_RESET = 1 << 2
+METRIC_SUMMARY = 1 << 3
+
+TEMPORALITY_CUMULATIVE = 0
+TEMPORALITY_DELTA = 1
 
 SCALABLE_THRESHOLD_BITS = 13
 
@@ -542,6 +546,30 @@ class MetricOptions(ctypes.Structure):
     ]
 
 
+class MetricExemplar(ctypes.Structure):
+    """``picollo_metric_exemplar``"""
+
+    _fields_ = [
+        ("value", c_double),
+        ("unix_nanos", c_uint64),
+        ("trace_id", c_uint8 * 16),
+        ("span_id", c_uint8 * 8),
+        ("labels", ctypes.POINTER(Label)),
+        ("labels_length", c_size_t),
+    ]
+
+
+class OtlpOptions(ctypes.Structure):
+    """``picollo_otlp_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("temporality", c_uint32),
+        ("resource", ctypes.POINTER(Label)),
+        ("resource_length", c_size_t),
+    ]
+
+
 class SegmentOptions(ctypes.Structure):
     """``picollo_segment_options``"""
 
@@ -753,6 +781,8 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_double_summary": DoubleSummary,
     "picollo_label": Label,
     "picollo_metric_options": MetricOptions,
+    "picollo_metric_exemplar": MetricExemplar,
+    "picollo_otlp_options": OtlpOptions,
     "picollo_segment_options": SegmentOptions,
     "picollo_segment_entry": SegmentEntry,
     "picollo_segment_info": SegmentInfo,

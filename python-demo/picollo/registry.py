@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_double, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import byref, c_double, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, ClassVar, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _structs as structs
@@ -19,7 +19,7 @@ from .errors import check
 from .histogram import Histogram
 from .serving import MetricsServer
 
-__all__ = ["Exposition", "MetricCounter", "MetricGauge", "Registry"]
+__all__ = ["Exemplar", "Exposition", "MetricCounter", "MetricGauge", "Registry"]
 
 _FORMATS: Dict[str, int] = {
     "openmetrics": structs.EXPOSITION_OPENMETRICS,
@@ -36,6 +36,42 @@ class Exposition(NamedTuple):
     format: str
     #: What HTTP calls it.
     content_type: str
+
+
+class Exemplar(NamedTuple):
+    """One observation that is written with a metric, for others, with what leads further."""
+
+    #: As recorded: it is divided as the metric's values are.
+    value: float
+    #: When it was, in seconds since 1970, as :func:`time.time` tells; 0 where that is not known.
+    time: float = 0.0
+    #: The trace that it belongs to: 32 hexadecimal digits, as in W3C's ``traceparent``.
+    trace_id: str = ""
+    #: The span in it: 16 hexadecimal digits.
+    span_id: str = ""
+    #: Labels beside these. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23.
+    labels: Optional[Mapping[str, str]] = None
+
+    def _native(self) -> structs.MetricExemplar:
+        labels, (seconds, fraction) = _labels(self.labels), divmod(float(self.time), 1.0)
+        return structs.MetricExemplar(
+            value=float(self.value),
+            unix_nanos=u64(int(seconds) * 10**9 + round(fraction * 1e9), "an exemplar's time"),
+            trace_id=_identifier(self.trace_id, 16, "trace_id"),
+            span_id=_identifier(self.span_id, 8, "span_id"),
+            labels=labels,
+            labels_length=len(labels),
+        )
+
+
+def _identifier(digits: str, size: int, what: str) -> Any:
+    try:
+        raw = bytes.fromhex(digits)
+    except ValueError:
+        raw = b""
+    if len(raw) != (size if digits else 0):
+        raise ValueError(f"{what} must be {2 * size} hexadecimal digits, not {digits!r}")
+    return (c_uint8 * size).from_buffer_copy(raw.ljust(size, b"\0"))
 
 
 class _Number(Handle):
@@ -146,6 +182,7 @@ class Registry(Handle):
         native: bool = False,
         max_buckets: int = 0,
         since_reset: bool = False,
+        summary: bool = False,
     ) -> int:
         """Adds a histogram, which the registry keeps alive. Returns a number for :meth:`remove`.
 
@@ -160,6 +197,7 @@ class Registry(Handle):
         :param native: Prometheus is to have a native histogram where its format has them; servers then drop the buckets at bounds.
         :param max_buckets: how many exponential buckets may have counts before they become coarser; 0: 320.
         :param since_reset: write the counts since the last reset, which is a restart to collectors, rather than all.
+        :param summary: Prometheus is to have the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets.
         :raises InvalidArgumentError: for names, labels, units and bounds that OpenMetrics does not allow, or that are taken.
         """
         if not isinstance(histogram, (Histogram, DoubleHistogram)):
@@ -167,6 +205,7 @@ class Registry(Handle):
         options, what = _options(name, help, unit, labels, divisor, created)
         options.flags |= structs.METRIC_NATIVE if native else 0
         options.flags |= structs.METRIC_SINCE_RESET if since_reset else 0
+        options.flags |= structs.METRIC_SUMMARY if summary else 0
         options.max_buckets = max_buckets
         listed = () if bounds is None else bounds
         if isinstance(histogram, Histogram):
@@ -218,6 +257,26 @@ class Registry(Handle):
         :raises InvalidArgumentError: when there is none with this number.
         """
         check(released.registry_remove(self._handle(), u64(number, "number")), f"metric number {number}")
+
+    def set_exemplars(self, number: int, exemplars: Iterable[Exemplar]) -> None:
+        """Sets what is written with a histogram or counter from now on, instead of what was before.
+
+        ::
+
+            registry.set_exemplars(number, [picollo.Exemplar(40_000_000, time.time(), trace_id=span.trace_id)])
+
+        OpenMetrics has the latest in each bucket, Prometheus' Protocol Buffers these and, of native histograms, all that have a time,
+        OTLP all of them.
+
+        :param number: what :meth:`add` returned, or ``.number`` of a counter.
+        :raises InvalidArgumentError: when there is no metric with this number, for values that are not finite, and for labels that are
+            not as those of metrics are, or too long.
+        :raises UnsupportedError: for gauges.
+        """
+        given = [exemplar._native() for exemplar in exemplars]
+        array = (structs.MetricExemplar * len(given))(*given)
+        status = released.registry_set_exemplars(self._handle(), u64(number, "number"), array, len(given))
+        check(status, f"exemplars of metric number {number}")
 
     def update(self) -> None:
         """Takes the counts of all histograms."""
@@ -291,24 +350,28 @@ class Registry(Handle):
         raise TypeError("a registry cannot be pickled; its text can be sent")
 
 
+def _labels(labels: Optional[Mapping[str, str]]) -> Any:
+    given = list((labels or {}).items())
+    return (structs.Label * len(given))(
+        *(structs.Label(c_text(key, "a label's name"), c_text(value, f"label {key}")) for key, value in given)
+    )
+
+
 def _options(
     name: str, help: str, unit: str, labels: Optional[Mapping[str, str]], divisor: float, created: bool
 ) -> Tuple[structs.MetricOptions, str]:
     """What the library is told of a metric, and what errors are to call it."""
     if not divisor > 0:
         raise ValueError(f"divisor must be positive, not {divisor!r}")
-    given = list((labels or {}).items())
-    raw_labels = (structs.Label * len(given))(
-        *(structs.Label(c_text(key, "a label's name"), c_text(value, f"label {key}")) for key, value in given)
-    )
+    raw_labels = _labels(labels)
     options = structs.MetricOptions(
         struct_size=ctypes.sizeof(structs.MetricOptions),
         flags=0 if created else structs.METRIC_NO_CREATED,
         divisor=divisor,
-        labels_length=len(given),
+        labels_length=len(raw_labels),
         name=c_text(name, "name"),
         help=c_text(help, "help"),
         unit=c_text(unit, "unit"),
         labels=raw_labels,
     )
-    return options, f"metric {name!r} with labels {dict(given)!r} and unit {unit!r}"
+    return options, f"metric {name!r} with labels {dict(labels or {})!r} and unit {unit!r}"

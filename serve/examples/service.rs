@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_nanos() as u64;
         let mut registry = registry.lock().map_err(|_| "poisoned")?;
         for id in ids {
-            let slow = Exemplar::new(0.993, now, &[("trace_id", "0af7651916cd43dd8448eb211c80319c")])?;
+            let slow = Exemplar::new(993e6, now, &[("trace_id", "0af7651916cd43dd8448eb211c80319c")])?;
             registry.set_exemplars(id, vec![slow])?;
         }
     }

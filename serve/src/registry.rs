@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use picollo_core::{Family, Otlp, Registry, negotiate, write_otlp};
+use picollo_core::{OtlpExport, Registry, negotiate};
 
 use crate::options::{Answer, unix_nanos};
-use crate::otlp::{Export, Settings, Temporality};
+use crate::otlp::{Export, Settings};
 
 /// Answers scrapers with what a registry has at that moment: for [`Server::start`](crate::Server::start).
 ///
@@ -38,59 +38,35 @@ pub fn exposition(
 #[derive(Debug)]
 pub struct RegistryExport {
     registry: Arc<Mutex<Registry>>,
-    /// What the collector has: everything before that moment.
-    accepted: Vec<Family>,
-    accepted_unix_nanos: u64,
-    /// What it would have.
-    sent: Vec<Family>,
-    sent_unix_nanos: u64,
+    /// Made with the settings of the first push.
+    export: Option<OtlpExport>,
 }
 
 impl RegistryExport {
-    /// Everything in a registry, also what is added to it later. Differences are counted from now on.
+    /// Everything in a registry, also what is added to it later. The first difference has all counts since their metrics were made.
     pub fn new(registry: Arc<Mutex<Registry>>) -> RegistryExport {
-        let now = unix_nanos();
-        RegistryExport {
-            registry,
-            accepted: Vec::new(),
-            accepted_unix_nanos: now,
-            sent: Vec::new(),
-            sent_unix_nanos: now,
-        }
+        RegistryExport { registry, export: None }
     }
 }
 
 impl Export for RegistryExport {
     fn encode(&mut self, settings: &Settings, now_unix_nanos: u64) -> Result<Vec<u8>, String> {
         let told = |error: picollo_core::Error| error.to_string();
-        let families = {
-            let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-            registry.update(now_unix_nanos).map_err(told)?;
-            registry.families().to_vec()
-        };
-        let is_delta = settings.temporality == Temporality::Delta;
-        let since =
-            if is_delta { Some(Family::since(&families, &self.accepted).map_err(told)?) } else { None };
-        let resource: Vec<(&str, &str)> =
-            settings.resource.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let about = Otlp {
-            time_unix_nanos: now_unix_nanos,
-            since_unix_nanos: is_delta.then_some(self.accepted_unix_nanos),
-            resource: &resource,
-        };
-        let written = since.as_deref().unwrap_or(&families);
-        let mut request = vec![0; write_otlp(written, &about, &mut [])];
-        write_otlp(written, &about, &mut request);
-        if is_delta {
-            self.sent = families;
+        if self.export.is_none() {
+            let resource: Vec<(&str, &str)> =
+                settings.resource.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            self.export = Some(OtlpExport::new(settings.temporality, &resource).map_err(told)?);
         }
-        self.sent_unix_nanos = now_unix_nanos;
-        Ok(request)
+        let export = self.export.as_mut().ok_or("there is no export")?;
+        let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        export.update(&mut registry, now_unix_nanos).map_err(told)?;
+        Ok(export.request().to_vec())
     }
 
     fn accepted(&mut self) {
-        self.accepted = std::mem::take(&mut self.sent);
-        self.accepted_unix_nanos = self.sent_unix_nanos;
+        self.export.iter_mut().for_each(|export| {
+            export.accept();
+        });
     }
 }
 

@@ -5,13 +5,15 @@ use alloc::vec::Vec;
 
 use super::entries::{split_below, sum_of};
 use super::exponential::{Edges, Exponential};
+use super::family::Family;
 use super::keys::Keys;
-use super::memory::{copy_of, push};
+use super::memory::{copy_of, push, text};
 use super::number::Number;
 use crate::doubles::{DoubleSnapshot, Entry};
 use crate::error::{Error, Result};
 use crate::layout::bucket::ValueSelection;
 use crate::layout::layout::Layout;
+use crate::platform::counted::Counted;
 use crate::snapshot::differences::{BLOCK, Cells};
 use crate::snapshot::snapshot::Snapshot;
 
@@ -28,7 +30,8 @@ pub struct Distribution {
     keys: Keys,
     divisor: f64,
     max_buckets: usize,
-    edges: Edges,
+    /// Shared by all of one layout and divisor in a registry: there may be thousands of these, and as many of those.
+    edges: Counted<Edges>,
     /// As they are written, ascending.
     pub(super) bounds: Vec<f64>,
     /// The same, as text has them.
@@ -60,15 +63,26 @@ struct Beside {
 }
 
 impl Distribution {
-    /// Nothing yet, of histograms with these buckets. Bounds are as recorded. [`Error::InvalidArgument`] for bounds that do not ascend
-    /// when they are written, are not finite or too many.
-    pub(super) fn new(keys: Keys, divisor: f64, bounds: &[f64], max_buckets: u32) -> Result<Distribution> {
+    /// Nothing yet, of histograms with these buckets, in the company of others. Bounds are as recorded. [`Error::InvalidArgument`] for
+    /// bounds that do not ascend when they are written, are not finite or too many.
+    pub(super) fn new(
+        keys: Keys,
+        divisor: f64,
+        bounds: &[f64],
+        max_buckets: u32,
+        others: &[Family],
+    ) -> Result<Distribution> {
         let written = |bound: &f64| bound / divisor;
         // Before any memory is taken for them.
         let ascend = bounds.windows(2).all(|pair| written(&pair[0]) < written(&pair[1]));
         if bounds.len() > MAX_BOUNDS || !ascend || !bounds.iter().map(written).all(f64::is_finite) {
             return Err(Error::InvalidArgument);
         }
+        let like = |other: &&Distribution| other.keys == keys && other.divisor == divisor;
+        let edges = match others.iter().flat_map(Family::distributions).map(|(_, other)| other).find(like) {
+            Some(other) => other.edges.clone(),
+            None => Counted::create(Edges::of(&keys, divisor)?)?,
+        };
         let mut limits = Vec::new();
         limits.try_reserve_exact(bounds.len()).map_err(|_| Error::OutOfMemory)?;
         limits.extend(bounds.iter().map(|&bound| keys.first_where(|midpoint| midpoint > bound)));
@@ -80,7 +94,7 @@ impl Distribution {
                 u32::MAX => usize::MAX,
                 buckets => buckets as usize,
             },
-            edges: Edges::of(&keys, divisor)?,
+            edges,
             bounds: copy_of(bounds)?,
             bound_texts: Vec::new(),
             limits,
@@ -172,6 +186,25 @@ impl Distribution {
         went_down
     }
 
+    /// The value at so many thousandths of all, by nearest rank and within the error of the histogram, as it is written; NaN where
+    /// there is none.
+    pub(super) fn quantile(&self, thousandths: u32) -> f64 {
+        let target = (u128::from(self.total) * u128::from(thousandths)).div_ceil(1000).max(1);
+        let mut seen = 0;
+        for entry in &self.entries {
+            seen += u128::from(entry.count);
+            if seen >= target {
+                return self.keys.midpoint(entry.key) / self.divisor;
+            }
+        }
+        f64::NAN
+    }
+
+    #[cfg(test)]
+    pub(super) fn edges(&self) -> &Edges {
+        &self.edges
+    }
+
     /// How many exponential buckets may have counts.
     pub(super) fn max_buckets(&self) -> usize {
         self.max_buckets
@@ -189,12 +222,31 @@ impl Distribution {
             || self.range().is_some_and(|(min, _)| min < 0.0)
     }
 
-    /// What came since an earlier one of the same metric; all of it, where that was of another one, or anything became less.
-    pub(super) fn since(&self, earlier: &Distribution) -> Result<Distribution> {
-        let mut difference = self.clone();
-        if self.keys != earlier.keys || self.divisor != earlier.divisor {
-            return Ok(difference);
+    /// A copy, if there is memory for it.
+    pub(super) fn copy(&self) -> Result<Distribution> {
+        let mut bound_texts = Vec::new();
+        for bound in &self.bound_texts {
+            push(&mut bound_texts, text(bound)?)?;
         }
+        Ok(Distribution {
+            edges: self.edges.clone(),
+            bounds: copy_of(&self.bounds)?,
+            bound_texts,
+            limits: copy_of(&self.limits)?,
+            entries: copy_of(&self.entries)?,
+            cumulative: copy_of(&self.cumulative)?,
+            exponential: self.exponential.copy()?,
+            ..*self
+        })
+    }
+
+    /// What came since an earlier one of the same metric; nothing where that was of another one, or anything became less.
+    /// [`Error::OutOfMemory`].
+    pub(super) fn since(&self, earlier: &Distribution) -> Result<Option<Distribution>> {
+        if self.keys != earlier.keys || self.divisor != earlier.divisor {
+            return Ok(None);
+        }
+        let mut difference = self.copy()?;
         let mut before = earlier.entries.iter().peekable();
         for entry in &mut difference.entries {
             match before.next_if(|before| before.key <= entry.key) {
@@ -202,20 +254,22 @@ impl Distribution {
                     entry.count -= before.count
                 }
                 // One that was there is missing, or has less.
-                Some(_) => return Ok(self.clone()),
+                Some(_) => return Ok(None),
                 None => {}
             }
         }
         if before.next().is_some() || self.lost < earlier.lost || self.not_finite < earlier.not_finite {
-            return Ok(self.clone());
+            return Ok(None);
         }
         difference.entries.retain(|entry| entry.count != 0);
+        // Fewer entries can be in more buckets, where those of all had to be coarser.
+        difference.exponential.reserve(&self.edges, &self.keys, &difference.entries)?;
         difference.count(Beside {
             sum: Some(self.sum - earlier.sum),
             lost: self.lost - earlier.lost,
             not_finite: self.not_finite - earlier.not_finite,
         });
-        Ok(difference)
+        Ok(Some(difference))
     }
 }
 

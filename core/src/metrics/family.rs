@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::distribution::Distribution;
+use super::exemplar::Exemplar;
 use super::memory::{push, text};
 use super::name;
 use super::output::Output;
@@ -16,6 +17,8 @@ use crate::error::{Error, Result};
 pub enum MetricKind {
     /// How often each value occurred.
     Histogram,
+    /// The same, of which Prometheus has quantiles instead of buckets.
+    Summary,
     /// A number that only grows.
     Counter,
     /// A number that goes up and down.
@@ -46,7 +49,7 @@ pub struct Point {
     /// Whether Prometheus is to have exponential buckets where its format has them.
     pub(super) native: bool,
     pub(super) value: Value,
-    /// In the order of their times.
+    /// In the order in which they came.
     pub(super) exemplars: Vec<Exemplar>,
 }
 
@@ -82,6 +85,7 @@ pub(super) struct Label {
 
 impl Labels {
     /// [`Error::InvalidArgument`] for names that are not allowed or come twice.
+    #[inline(never)]
     pub(super) fn new(given: &[(&str, &str)]) -> Result<Labels> {
         let mut labels = Vec::new();
         for &(name, value) in given {
@@ -99,6 +103,17 @@ impl Labels {
             .map_err(|_| Error::OutOfMemory)?;
         write_labels(&labels, &mut listed);
         Ok(Labels { labels, listed })
+    }
+
+    /// A copy, if there is memory for it.
+    pub(super) fn copy(&self) -> Result<Labels> {
+        let mut labels = Vec::new();
+        for label in &self.labels {
+            let (plain_name, name, value) =
+                (text(&label.plain_name)?, text(&label.name)?, text(&label.value)?);
+            push(&mut labels, Label { plain_name, name, value })?;
+        }
+        Ok(Labels { labels, listed: text(&self.listed)? })
     }
 
     /// As text has them, each with a comma behind it.
@@ -123,29 +138,6 @@ impl core::ops::Deref for Labels {
     }
 }
 
-/// One observation that stands for others: its value, when it was, and labels that lead further, such as `trace_id`.
-#[derive(Clone, Debug)]
-pub struct Exemplar {
-    pub(super) value: f64,
-    pub(super) unix_nanos: u64,
-    pub(super) labels: Labels,
-}
-
-impl Exemplar {
-    /// An exemplar. The value is in the unit that is written.
-    ///
-    /// [`Error::InvalidArgument`] for a value that is not finite, for labels as of metrics, and where their names and values have more
-    /// than 128 characters in all, the standard's limit. [`Error::OutOfMemory`].
-    pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<Exemplar> {
-        let characters: usize =
-            labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();
-        if !value.is_finite() || characters > 128 {
-            return Err(Error::InvalidArgument);
-        }
-        Ok(Exemplar { value, unix_nanos, labels: Labels::new(labels)? })
-    }
-}
-
 impl Family {
     /// Whether expositions of the one would have a name that those of the other have.
     pub(super) fn clashes(&self, plain_name: &str, kind: MetricKind) -> bool {
@@ -153,8 +145,8 @@ impl Family {
     }
 
     /// What came since an earlier exposition, for formats that want differences: counts of each metric since it was in `earlier`, and
-    /// all of those that were not there or have less. Gauges are as they are. Pass it on to [`write_otlp`](super::write_otlp) with the
-    /// time of the earlier one.
+    /// all of those that were not there or have less, which begin when they were created. Gauges are as they are. Pass it on to
+    /// [`write_otlp`](super::write_otlp) with the time of the earlier one.
     ///
     /// [`Error::OutOfMemory`].
     pub fn since(families: &[Family], earlier: &[Family]) -> Result<Vec<Family>> {
@@ -162,24 +154,28 @@ impl Family {
         for family in families {
             let before =
                 earlier.iter().find(|before| before.name == family.name && before.kind == family.kind);
-            let mut difference = Family { points: Vec::new(), ..family.without_points()? };
+            let mut difference = family.without_points()?;
             for point in &family.points {
                 let before = before
                     .and_then(|before| before.points.iter().find(|before| before.labels == point.labels));
-                let value = match (&point.value, before.map(|before| &before.value)) {
-                    (Value::Counter(now), Some(Value::Counter(before))) => {
-                        Value::Counter(now.checked_sub(*before).unwrap_or(*now))
-                    }
-                    (Value::Histogram(now), Some(Value::Histogram(before))) => {
-                        Value::Histogram(now.since(before)?)
-                    }
-                    (value, _) => value.clone(),
-                };
-                push(&mut difference.points, Point { value, ..point.clone() })?;
+                push(&mut difference.points, point.since(before)?)?;
             }
             push(&mut differences, difference)?;
         }
         Ok(differences)
+    }
+
+    /// Copies of all, to take differences from later. [`Error::OutOfMemory`], where a clone would end the program.
+    pub fn copies(families: &[Family]) -> Result<Vec<Family>> {
+        let mut copies = Vec::new();
+        for family in families {
+            let mut copy = family.without_points()?;
+            for point in &family.points {
+                push(&mut copy.points, point.copy()?)?;
+            }
+            push(&mut copies, copy)?;
+        }
+        Ok(copies)
     }
 
     fn without_points(&self) -> Result<Family> {
@@ -190,6 +186,48 @@ impl Family {
             unit: text(&self.unit)?,
             kind: self.kind,
             points: Vec::new(),
+        })
+    }
+}
+
+impl Point {
+    fn copy(&self) -> Result<Point> {
+        self.with(self.value.copy()?, self.created_unix_nanos)
+    }
+
+    /// What came since an earlier one. It begins with that, and where there is none, when it was created.
+    fn since(&self, earlier: Option<&Point>) -> Result<Point> {
+        let value = match (&self.value, earlier.map(|earlier| &earlier.value)) {
+            (Value::Counter(now), Some(Value::Counter(before))) => {
+                now.checked_sub(*before).map(Value::Counter)
+            }
+            (Value::Histogram(now), Some(Value::Histogram(before))) => {
+                now.since(before)?.map(Value::Histogram)
+            }
+            _ => None,
+        };
+        match value {
+            Some(value) => self.with(value, 0),
+            None => self.copy(),
+        }
+    }
+
+    fn with(&self, value: Value, created_unix_nanos: u64) -> Result<Point> {
+        let mut exemplars = Vec::new();
+        for exemplar in &self.exemplars {
+            push(&mut exemplars, exemplar.copy()?)?;
+        }
+        let (divisor, native) = (self.divisor, self.native);
+        Ok(Point { labels: self.labels.copy()?, divisor, created_unix_nanos, native, value, exemplars })
+    }
+}
+
+impl Value {
+    fn copy(&self) -> Result<Value> {
+        Ok(match self {
+            Value::Counter(count) => Value::Counter(*count),
+            Value::Gauge(value) => Value::Gauge(*value),
+            Value::Histogram(distribution) => Value::Histogram(distribution.copy()?),
         })
     }
 }

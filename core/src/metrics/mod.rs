@@ -12,6 +12,7 @@
 
 mod distribution;
 mod entries;
+mod exemplar;
 mod exponential;
 mod family;
 mod format;
@@ -22,6 +23,7 @@ mod name;
 mod negotiate;
 mod number;
 mod otlp;
+mod otlp_export;
 mod output;
 mod prometheus;
 mod registry;
@@ -29,11 +31,13 @@ mod roots;
 mod text;
 
 pub use distribution::{Distribution, MAX_BOUNDS};
-pub use family::{Exemplar, Family, MetricKind, Point, Value};
+pub use exemplar::Exemplar;
+pub use family::{Family, MetricKind, Point, Value};
 pub use format::Exposition;
 pub use handles::{MetricCounter, MetricGauge};
 pub use negotiate::{Negotiated, negotiate};
 pub use otlp::{Otlp, write_otlp};
+pub use otlp_export::{OtlpExport, Temporality};
 pub use registry::{Metric, Registry};
 
 #[cfg(all(test, not(loom)))]

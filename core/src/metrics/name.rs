@@ -45,7 +45,7 @@ pub(super) fn check_unit(name: &str, unit: &str) -> Result<()> {
 /// `x_lost_total`, of a family that could have `x_lost_created`.
 const fn suffixes(kind: MetricKind) -> &'static [&'static str] {
     match kind {
-        MetricKind::Histogram => &[
+        MetricKind::Histogram | MetricKind::Summary => &[
             "_bucket",
             "_count",
             "_sum",

@@ -1,8 +1,9 @@
 //! OpenTelemetry's protocol, OTLP: one `ExportMetricsServiceRequest` in Protocol Buffers, with exponential histograms.
 
 use super::distribution::Distribution;
+use super::exemplar::{Exemplar, latest};
 use super::exponential::{Numbered, ZERO_THRESHOLD, coarser};
-use super::family::{Exemplar, Family, Label, MetricKind, Point, Value};
+use super::family::{Family, Label, MetricKind, Point, Value};
 use super::output::Output;
 use super::text::COUNTERS_BESIDE;
 
@@ -56,7 +57,7 @@ fn write_family(family: &Family, about: &Otlp, out: &mut Output) {
         match family.kind {
             MetricKind::Gauge => out.message(5, |out| write_points(family, about, out)),
             MetricKind::Counter => write_sum(about, out, |out| write_points(family, about, out)),
-            MetricKind::Histogram => out.message(10, |out| {
+            MetricKind::Histogram | MetricKind::Summary => out.message(10, |out| {
                 write_points(family, about, out);
                 out.uint(2, about.temporality());
             }),
@@ -90,7 +91,7 @@ fn write_points(family: &Family, about: &Otlp, out: &mut Output) {
         out.message(1, |out| match &point.value {
             Value::Counter(count) => {
                 write_number(point, about, *count, point.divisor, out);
-                write_exemplars(5, point.exemplars.last(), out);
+                write_exemplars(5, latest(point.exemplars.iter()), out);
             }
             Value::Gauge(value) => {
                 write_attributes(7, point, out);
@@ -171,10 +172,11 @@ impl Otlp<'_> {
 
     /// Since when, where that is known, and when.
     fn write_times(&self, point: &Point, out: &mut Output) {
-        // What was added between two copies begins with itself.
-        let start = self
-            .since_unix_nanos
-            .map_or(point.created_unix_nanos, |since| since.max(point.created_unix_nanos));
+        let start = match (point.created_unix_nanos, self.since_unix_nanos) {
+            // What was not there in the earlier copy, or has become less, begins with itself.
+            (0, Some(since)) => since,
+            (created, _) => created,
+        };
         if start != 0 {
             out.fixed64(2, start);
         }

@@ -4,14 +4,16 @@
 //! latter, unless they are told to keep both, and 2.42 finds exemplars only there.
 
 use super::distribution::Distribution;
+use super::exemplar::{Exemplar, latest};
 use super::exponential::{Exponential, Numbered, ZERO_THRESHOLD};
-use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
+use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::output::Output;
-use super::text::{COUNTERS_BESIDE, CounterBeside};
+use super::text::{COUNTERS_BESIDE, CounterBeside, QUANTILES};
 use crate::interchange::varint::zigzag;
 
 const COUNTER: u64 = 0;
 const GAUGE: u64 = 1;
+const SUMMARY: u64 = 2;
 const HISTOGRAM: u64 = 4;
 
 /// Writes metrics.
@@ -29,6 +31,7 @@ fn write_family(family: &Family, out: &mut Output) {
         MetricKind::Counter => (COUNTER, "_total"),
         MetricKind::Gauge => (GAUGE, ""),
         MetricKind::Histogram => (HISTOGRAM, ""),
+        MetricKind::Summary => (SUMMARY, ""),
     };
     write_head(out, &[&family.plain_name, suffix], &family.help, kind);
     for point in &family.points {
@@ -38,11 +41,14 @@ fn write_family(family: &Family, out: &mut Output) {
                 Value::Gauge(value) => out.message(2, |out| out.double(1, value / point.divisor)),
                 Value::Counter(count) => out.message(3, |out| {
                     out.double(1, *count as f64 / point.divisor);
-                    if let Some(exemplar) = point.exemplars.last() {
+                    if let Some(exemplar) = latest(point.exemplars.iter()) {
                         out.message(2, |out| write_exemplar(exemplar, out));
                     }
                     write_time(3, point.created_unix_nanos, out);
                 }),
+                Value::Histogram(distribution) if family.kind == MetricKind::Summary => {
+                    out.message(4, |out| write_summary(point, distribution, out));
+                }
                 Value::Histogram(distribution) => {
                     out.message(7, |out| write_histogram(point, distribution, out));
                 }
@@ -91,6 +97,18 @@ fn write_exemplar(exemplar: &Exemplar, out: &mut Output) {
     write_labels(&exemplar.labels, out);
     out.double(2, exemplar.value);
     write_time(3, exemplar.unix_nanos, out);
+}
+
+fn write_summary(point: &Point, distribution: &Distribution, out: &mut Output) {
+    out.uint(1, distribution.total);
+    out.double(2, distribution.sum);
+    for (_, quantile, thousandths) in QUANTILES {
+        out.message(3, |out| {
+            out.double(1, quantile);
+            out.double(2, distribution.quantile(thousandths));
+        });
+    }
+    write_time(4, point.created_unix_nanos, out);
 }
 
 fn write_histogram(point: &Point, distribution: &Distribution, out: &mut Output) {

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::distribution::{Distribution, powers_of_four};
-use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
+use super::exemplar::{Exemplar, divided};
+use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::format::Exposition;
 use super::handles::{MetricCounter, MetricGauge};
 use super::keys::Keys;
@@ -42,6 +43,9 @@ pub struct Metric<'a> {
     pub native: bool,
     /// How many exponential buckets may have counts before they become coarser. 0 means 320, `u32::MAX` any number.
     pub max_buckets: u32,
+    /// Prometheus is to have a summary: the quantiles 0.5, 0.9, 0.99 and 0.999 of all that is counted, instead of buckets. OTLP has
+    /// exponential buckets nevertheless. A label `quantile` is refused then.
+    pub summary: bool,
     /// Write the counts since the histogram was reset rather than since it was made. Collectors then see a restart at each reset.
     pub since_reset: bool,
 }
@@ -121,10 +125,11 @@ impl Registry {
                 bounds
             }
         };
-        let distribution =
-            |divisor| Distribution::new(Keys::Integers(layout), divisor, &bounds, metric.max_buckets);
         let source = Source::Integers(histogram.clone(), metric.since_reset);
-        self.add_source(source, metric, |divisor| distribution(divisor).map(Value::Histogram))
+        self.add_source(source, metric, |divisor, others| {
+            Distribution::new(Keys::Integers(layout), divisor, &bounds, metric.max_buckets, others)
+                .map(Value::Histogram)
+        })
     }
 
     /// Adds a histogram of doubles, of which updates read the counts since its last collection: collecting it starts the
@@ -140,8 +145,8 @@ impl Registry {
         const POWERS: [f64; 13] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6];
         let bounds = if bounds.is_empty() { &POWERS } else { bounds };
         let keys = Keys::Doubles(histogram.layout());
-        self.add_source(Source::Doubles(histogram.clone()), metric, |divisor| {
-            Distribution::new(keys, divisor, bounds, metric.max_buckets).map(Value::Histogram)
+        self.add_source(Source::Doubles(histogram.clone()), metric, |divisor, others| {
+            Distribution::new(keys, divisor, bounds, metric.max_buckets, others).map(Value::Histogram)
         })
     }
 
@@ -149,14 +154,14 @@ impl Registry {
     /// for [`Registry::add`].
     pub fn add_counter(&mut self, metric: &Metric) -> Result<(u64, MetricCounter)> {
         let counter = MetricCounter::create()?;
-        let id = self.add_source(Source::Counter(counter.clone()), metric, |_| Ok(Value::Counter(0)))?;
+        let id = self.add_source(Source::Counter(counter.clone()), metric, |_, _| Ok(Value::Counter(0)))?;
         Ok((id, counter))
     }
 
     /// Adds a new gauge. As for [`Registry::add_counter`].
     pub fn add_gauge(&mut self, metric: &Metric) -> Result<(u64, MetricGauge)> {
         let gauge = MetricGauge::create()?;
-        let id = self.add_source(Source::Gauge(gauge.clone()), metric, |_| Ok(Value::Gauge(0.0)))?;
+        let id = self.add_source(Source::Gauge(gauge.clone()), metric, |_, _| Ok(Value::Gauge(0.0)))?;
         Ok((id, gauge))
     }
 
@@ -164,15 +169,32 @@ impl Registry {
         &mut self,
         source: Source,
         metric: &Metric,
-        value: impl FnOnce(f64) -> Result<Value>,
+        value: impl FnOnce(f64, &[Family]) -> Result<Value>,
     ) -> Result<u64> {
-        let kind = source.kind();
+        let divisor = if metric.divisor == 0.0 { 1.0 } else { metric.divisor };
+        if !divisor.is_finite() || divisor < 0.0 {
+            return Err(Error::InvalidArgument);
+        }
+        let value = value(divisor, &self.families)?;
+        self.insert(source, metric, divisor, value)
+    }
+
+    /// Once for all kinds: it is long, and never hot.
+    #[inline(never)]
+    fn insert(&mut self, source: Source, metric: &Metric, divisor: f64, value: Value) -> Result<u64> {
+        let kind = match source.kind() {
+            MetricKind::Histogram if metric.summary => MetricKind::Summary,
+            kind => kind,
+        };
         let given = metric.name.strip_suffix("_total").filter(|_| kind == MetricKind::Counter);
         let given = given.unwrap_or(metric.name);
         let plain_name = name::plain(given)?;
         name::check_metric(&plain_name)?;
         name::check_unit(&plain_name, metric.unit)?;
-        let point = Point::new(metric, value)?;
+        let point = Point::new(metric, divisor, value)?;
+        if kind == MetricKind::Summary && point.labels.iter().any(|label| label.plain_name == "quantile") {
+            return Err(Error::InvalidArgument);
+        }
         let member = Member { id: self.last_id + 1, source };
         match self.families.iter().position(|family| family.name == given) {
             Some(at) => {
@@ -231,15 +253,16 @@ impl Registry {
     /// Exemplars to write with a metric from now on, instead of those before: of a histogram each is written with the bucket that it
     /// is in, the latest where there are several, and of a counter the latest.
     ///
-    /// [`Error::InvalidArgument`] when there is no metric with this number; [`Error::Unsupported`] for gauges, which have none.
-    pub fn set_exemplars(&mut self, id: u64, mut exemplars: Vec<Exemplar>) -> Result<()> {
+    /// [`Error::InvalidArgument`] when there is no metric with this number, and for a value that is too large when it is divided as
+    /// the metric's are; [`Error::Unsupported`] for gauges, which have none. Nothing has changed then.
+    pub fn set_exemplars(&mut self, id: u64, exemplars: Vec<Exemplar>) -> Result<()> {
         let (family, at) = self.position(id).ok_or(Error::InvalidArgument)?;
         if self.families[family].kind == MetricKind::Gauge {
             return Err(Error::Unsupported);
         }
+        let point = &mut self.families[family].points[at];
+        point.exemplars = divided(exemplars, point.divisor)?;
         self.lengths = [None; Exposition::NUMBER];
-        exemplars.sort_by_key(|exemplar| exemplar.unix_nanos);
-        self.families[family].points[at].exemplars = exemplars;
         Ok(())
     }
 
@@ -320,17 +343,13 @@ impl Registry {
 }
 
 impl Point {
-    fn new(metric: &Metric, value: impl FnOnce(f64) -> Result<Value>) -> Result<Point> {
-        let divisor = if metric.divisor == 0.0 { 1.0 } else { metric.divisor };
-        if !divisor.is_finite() || divisor < 0.0 {
-            return Err(Error::InvalidArgument);
-        }
+    fn new(metric: &Metric, divisor: f64, value: Value) -> Result<Point> {
         Ok(Point {
             labels: Labels::new(metric.labels)?,
             divisor,
             created_unix_nanos: metric.created_unix_nanos,
             native: metric.native,
-            value: value(divisor)?,
+            value,
             exemplars: Vec::new(),
         })
     }

@@ -3,7 +3,8 @@
 use core::fmt::{self, Display, Write};
 
 use super::distribution::Distribution;
-use super::family::{Exemplar, Family, Labels, MetricKind, Point, Value};
+use super::exemplar::{Exemplar, latest};
+use super::family::{Family, Labels, MetricKind, Point, Value};
 use super::number::Number;
 
 /// Which of the two.
@@ -30,6 +31,7 @@ fn write_family(family: &Family, dialect: Dialect, out: &mut (impl Write + ?Size
     let name = &*family.plain_name;
     let (kind, suffix) = match family.kind {
         MetricKind::Histogram => ("histogram", ""),
+        MetricKind::Summary => ("summary", ""),
         MetricKind::Counter => ("counter", "_total"),
         MetricKind::Gauge => ("gauge", ""),
     };
@@ -45,10 +47,14 @@ fn write_family(family: &Family, dialect: Dialect, out: &mut (impl Write + ?Size
     }
     for point in &family.points {
         match &point.value {
+            Value::Histogram(distribution) if family.kind == MetricKind::Summary => {
+                write_quantiles(name, point, distribution, out)?;
+                write_totals(name, point, distribution, dialect, out)?;
+            }
             Value::Histogram(distribution) => write_histogram(name, point, distribution, dialect, out)?,
             Value::Counter(count) => {
                 write!(out, "{name}_total{} {}", Braced(&point.labels), Count(*count, point.divisor))?;
-                write_exemplar(point.exemplars.last(), dialect, out)?;
+                write_exemplar(latest(point.exemplars.iter()), dialect, out)?;
                 write_created(name, point, dialect, out)?;
             }
             Value::Gauge(value) => {
@@ -124,6 +130,33 @@ fn write_histogram(
         write_exemplar(point.exemplar_in(lower, bound), dialect, out)?;
         lower = bound;
     }
+    write_totals(name, point, distribution, dialect, out)
+}
+
+/// Which quantiles a summary has: as they are written, and in thousandths.
+pub(super) const QUANTILES: [(&str, f64, u32); 4] =
+    [("0.5", 0.5, 500), ("0.9", 0.9, 900), ("0.99", 0.99, 990), ("0.999", 0.999, 999)];
+
+fn write_quantiles(
+    name: &str,
+    point: &Point,
+    distribution: &Distribution,
+    out: &mut (impl Write + ?Sized),
+) -> fmt::Result {
+    for (text, _, thousandths) in QUANTILES {
+        let value = Number(distribution.quantile(thousandths));
+        writeln!(out, "{name}{{{}quantile=\"{text}\"}} {value}", point.labels.listed())?;
+    }
+    Ok(())
+}
+
+fn write_totals(
+    name: &str,
+    point: &Point,
+    distribution: &Distribution,
+    dialect: Dialect,
+    out: &mut (impl Write + ?Sized),
+) -> fmt::Result {
     let labels = Braced(&point.labels);
     if dialect == Dialect::Prometheus || !distribution.has_negative() {
         writeln!(out, "{name}_count{labels} {}", distribution.total)?;
@@ -134,8 +167,15 @@ fn write_histogram(
 
 impl Point {
     /// The latest exemplar above one value and up to another.
+    #[inline]
     pub(super) fn exemplar_in(&self, lower: f64, upper: f64) -> Option<&Exemplar> {
-        self.exemplars.iter().rev().find(|exemplar| lower < exemplar.value && exemplar.value <= upper)
+        // Asked for each bucket, of metrics that mostly have none.
+        if self.exemplars.is_empty() { None } else { self.search_exemplars(lower, upper) }
+    }
+
+    #[inline(never)]
+    fn search_exemplars(&self, lower: f64, upper: f64) -> Option<&Exemplar> {
+        latest(self.exemplars.iter().filter(|exemplar| lower < exemplar.value && exemplar.value <= upper))
     }
 }
 

@@ -87,6 +87,12 @@ impl<T> Deref for Counted<T> {
     }
 }
 
+impl<T: core::fmt::Debug> core::fmt::Debug for Counted<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 impl<T> Clone for Counted<T> {
     fn clone(&self) -> Self {
         self.block().references.retain();

@@ -1,46 +1,9 @@
 using System;
-using System.Collections.Generic;
 using System.IO;
 using Picollo.Native;
 
 namespace Picollo.Metrics
 {
-    /// <summary>What a histogram, counter or gauge is known as in a registry.</summary>
-    public sealed class MetricOptions
-    {
-        /// <summary>Letters, digits, underscores and colons, and no digit first: <c>request_seconds</c>.</summary>
-        public string Name { get; set; }
-
-        /// <summary>What it means, for people; the same for all of one name.</summary>
-        public string Help { get; set; }
-
-        /// <summary>Such as <c>seconds</c>, which the name has to end with, after an underscore; the same for all of one name.</summary>
-        public string Unit { get; set; }
-
-        /// <summary>Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds.</summary>
-        public double Divisor { get; set; } = 1;
-
-        /// <summary>What tells histograms of one name apart, such as <c>method</c> and <c>GET</c>.</summary>
-        public IDictionary<string, string> Labels { get; set; } = new Dictionary<string, string>();
-
-        /// <summary>Since when there are counts; null: now.</summary>
-        public DateTime? CreatedUtc { get; set; }
-
-        /// <summary>Whether to tell since when there are counts.</summary>
-        public bool WritesCreated { get; set; } = true;
-
-        /// <summary>
-        /// Whether Prometheus is to have a native histogram where its format has them. Servers then drop the buckets at bounds.
-        /// </summary>
-        public bool Native { get; set; }
-
-        /// <summary>How many exponential buckets may have counts before they become coarser; 0: 320.</summary>
-        public uint MaxBuckets { get; set; }
-
-        /// <summary>Whether to write the counts since the last reset, a restart to collectors, rather than all.</summary>
-        public bool SinceReset { get; set; }
-    }
-
     /// <summary>
     /// Histograms, counters and gauges with names and labels, written for Prometheus, OpenTelemetry and their like.
     /// </summary>
@@ -142,6 +105,30 @@ namespace Picollo.Metrics
             return new MetricGauge(gauge, id);
         }
 
+        /// <summary>
+        /// Sets the exemplars that are written with a histogram or counter from now on, instead of those before. OpenMetrics has the
+        /// latest in each bucket, Prometheus' Protocol Buffers these and, of native histograms, all that have a time, OTLP all.
+        /// </summary>
+        /// <param name="id">What <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/> returned, or the Id of a counter.</param>
+        /// <param name="exemplars">In any order; none takes away those that there were.</param>
+        /// <exception cref="PicolloException">
+        /// <see cref="PicolloStatus.InvalidArgument"/>: there is none of this number, a value is not finite, or labels are not as those of
+        /// metrics, or too long. <see cref="PicolloStatus.Unsupported"/>: a gauge has none.
+        /// </exception>
+        public void SetExemplars(ulong id, params MetricExemplar[] exemplars)
+        {
+            if (exemplars == null)
+                throw new ArgumentNullException(nameof(exemplars));
+            using (var blocks = new NativeBlocks())
+            {
+                var list = (PicolloMetricExemplar*)blocks.Allocate(checked(exemplars.Length * sizeof(PicolloMetricExemplar)));
+                for (int at = 0; at < exemplars.Length; at++)
+                    list[at] = (exemplars[at] ?? throw new ArgumentNullException(nameof(exemplars))).ToNative(blocks);
+                lock (_gate)
+                    Outcome.Check(NativeMethods.picollo_registry_set_exemplars(Live(), id, list, (UIntPtr)exemplars.Length));
+            }
+        }
+
         /// <summary>The format for a request with this header <c>Accept</c>, and the <c>Content-Type</c> of the answer.</summary>
         /// <param name="accept">The header; null or empty: there is none.</param>
         /// <param name="contentType">What HTTP is to call the answer.</param>
@@ -229,78 +216,22 @@ namespace Picollo.Metrics
                 _handle.Dispose();
         }
 
+        /// <summary>Makes a request of it: see <see cref="OtlpExport.Update"/>.</summary>
+        internal int UpdateExport(OtlpExportHandle export)
+        {
+            int status, tries = 0;
+            lock (_gate)
+                do
+                    status = NativeMethods.picollo_otlp_export_update(export, Live());
+                while (Outcome.Again(status, ref tries));
+            return status;
+        }
+
         private RegistryHandle Live()
         {
             if (_handle.IsClosed)
                 throw new ObjectDisposedException(nameof(MetricRegistry));
             return _handle;
-        }
-
-        /// <summary>The options in native memory, for the time of a call: the library copies them.</summary>
-        private sealed class NativeMetric : IDisposable
-        {
-            private const uint NoCreated = Constants.MetricNoCreated;
-            private const uint Native = Constants.MetricNative;
-            private const uint SinceReset = Constants.MetricSinceReset;
-
-            private readonly NativeBlocks _blocks = new NativeBlocks();
-
-            internal NativeMetric(MetricOptions metric)
-            {
-                if (metric == null)
-                    throw new ArgumentNullException(nameof(metric));
-                try
-                {
-                    Options = Build(metric);
-                }
-                catch
-                {
-                    Dispose();
-                    throw;
-                }
-            }
-
-            internal PicolloMetricOptions Options { get; }
-
-            public void Dispose() => _blocks.Dispose();
-
-            private PicolloMetricOptions Build(MetricOptions metric)
-            {
-                int count = metric.Labels?.Count ?? 0;
-                var labels = (PicolloLabel*)_blocks.Allocate(count * sizeof(PicolloLabel));
-                int index = 0;
-                if (count != 0)
-                    foreach (KeyValuePair<string, string> label in metric.Labels)
-                    {
-                        if (index == count)
-                            throw new InvalidOperationException("The labels were changed meanwhile.");
-                        labels[index].Name = _blocks.Text(label.Key, "Labels");
-                        labels[index++].Value = _blocks.Text(label.Value, "Labels");
-                    }
-                return new PicolloMetricOptions
-                {
-                    StructSize = (uint)sizeof(PicolloMetricOptions),
-                    Flags = (metric.WritesCreated ? 0 : NoCreated) | (metric.Native ? Native : 0) |
-                        (metric.SinceReset ? SinceReset : 0),
-                    MaxBuckets = metric.MaxBuckets,
-                    // Zero is the library's word for one, and no divisor.
-                    Divisor = metric.Divisor == 0 ? double.NaN : metric.Divisor,
-                    LabelsLength = (ulong)index,
-                    CreatedUnixNanos = Nanos(metric.CreatedUtc),
-                    Name = _blocks.Text(metric.Name, "Name"),
-                    Help = _blocks.Text(metric.Help, "Help"),
-                    Unit = _blocks.Text(metric.Unit, "Unit"),
-                    Labels = labels
-                };
-            }
-
-            private static ulong Nanos(DateTime? time)
-            {
-                if (!time.HasValue)
-                    return 0;
-                long ticks = (time.Value.ToUniversalTime() - new DateTime(1970, 1, 1, 0, 0, 0, DateTimeKind.Utc)).Ticks;
-                return ticks < 0 ? 0 : (ulong)ticks * 100;
-            }
         }
     }
 }

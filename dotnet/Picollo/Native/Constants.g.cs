@@ -122,6 +122,10 @@ namespace Picollo.Native
         internal const int MetricNoCreated = 1 << 0;
         internal const int MetricNative = 1 << 1;
         internal const int MetricSinceReset = 1 << 2;
+        internal const int MetricSummary = 1 << 3;
+
+        internal const int TemporalityCumulative = 0;
+        internal const int TemporalityDelta = 1;
 
         internal const int ScalableThresholdBits = 13;
 

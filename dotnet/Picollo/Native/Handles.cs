@@ -177,6 +177,20 @@ namespace Picollo.Native
         }
     }
 
+    /// <summary>A picollo_otlp_export.</summary>
+    internal sealed class OtlpExportHandle : NativeHandle
+    {
+        public OtlpExportHandle()
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_otlp_export_free(handle);
+            return true;
+        }
+    }
+
     /// <summary>A picollo_benchmark.</summary>
     internal sealed class BenchmarkHandle : NativeHandle
     {

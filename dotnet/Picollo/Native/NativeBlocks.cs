@@ -27,6 +27,23 @@ namespace Picollo.Native
             return (byte*)copy;
         }
 
+        /// <summary>Copies of names and values; none for null.</summary>
+        internal PicolloLabel* Labels(IDictionary<string, string> labels, string parameter, out int length)
+        {
+            int count = labels?.Count ?? 0;
+            var copies = (PicolloLabel*)Allocate(checked(count * sizeof(PicolloLabel)));
+            length = 0;
+            if (count != 0)
+                foreach (KeyValuePair<string, string> label in labels)
+                {
+                    if (length == count)
+                        throw new InvalidOperationException("The labels were changed meanwhile.");
+                    copies[length].Name = Text(label.Key, parameter);
+                    copies[length++].Value = Text(label.Value, parameter);
+                }
+            return copies;
+        }
+
         public void Dispose()
         {
             foreach (IntPtr block in _blocks)

@@ -508,6 +508,30 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern void picollo_metric_gauge_free(IntPtr gauge);
 
+        // Metric exemplar.
+
+        [DllImport(Library)]
+        internal static extern int picollo_registry_set_exemplars(
+            RegistryHandle registry, ulong id, PicolloMetricExemplar* exemplars, UIntPtr length);
+
+        // Otlp export.
+
+        [DllImport(Library)]
+        internal static extern int picollo_otlp_export_create(PicolloOtlpOptions* options, out OtlpExportHandle result);
+
+        [DllImport(Library)]
+        internal static extern void picollo_otlp_export_free(IntPtr otlp);
+
+        [DllImport(Library)]
+        internal static extern int picollo_otlp_export_update(OtlpExportHandle otlp, RegistryHandle registry);
+
+        [DllImport(Library)]
+        internal static extern int picollo_otlp_export_request(
+            OtlpExportHandle otlp, void* buffer, UIntPtr capacity, UIntPtr* outLength);
+
+        [DllImport(Library)]
+        internal static extern int picollo_otlp_export_accept(OtlpExportHandle otlp);
+
         // Counter.
 
         [DllImport(Library)]

@@ -6,11 +6,12 @@
 mod client;
 mod push;
 #[cfg(test)]
-mod push_tests;
+pub(crate) mod push_tests;
 mod settings;
 mod url;
 
 pub use client::{Outcome, PushError};
+pub use picollo_core::Temporality;
 pub use push::{Export, Pusher, Report};
-pub use settings::{Settings, Temporality};
+pub use settings::Settings;
 pub use url::Url;

@@ -11,7 +11,7 @@ use crate::otlp::*;
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 /// A collector that gives these answers, one a connection, and then silence; and what it was sent.
-fn collector(answers: &[&str]) -> (Settings, mpsc::Receiver<(String, Vec<u8>)>) {
+pub(crate) fn collector(answers: &[&str]) -> (Settings, mpsc::Receiver<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let mut answers: VecDeque<_> = answers.iter().map(|answer| answer.to_string()).collect();

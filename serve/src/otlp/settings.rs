@@ -2,17 +2,9 @@
 
 use std::time::Duration;
 
-use crate::otlp::url::Url;
+use picollo_core::Temporality;
 
-/// Whether a push has the counts since the beginning, or since the last push that arrived.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Temporality {
-    /// Since the beginning. The default.
-    #[default]
-    Cumulative,
-    /// Since the last push that was accepted.
-    Delta,
-}
+use crate::otlp::url::Url;
 
 /// Where, how and how often to push.
 #[derive(Clone, PartialEq, Debug)]

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::entries::{split_below, sum_of};
 use super::keys::Keys;
+use super::memory::copy_of;
 use super::roots::ROOTS;
 use crate::doubles::Entry;
 use crate::error::{Error, Result};
@@ -57,7 +58,7 @@ pub(super) fn schema_of(keys: &Keys) -> i32 {
 
 /// Where exponential buckets begin and end among the keys of a histogram of integers, which then need no arithmetic: as all that
 /// depends on the layout and the divisor alone. A histogram of doubles has too many buckets for that.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Edges {
     /// The first key that is not counted as zero.
     zero: i32,
@@ -94,6 +95,11 @@ impl Edges {
 }
 
 impl Exponential {
+    /// A copy, if there is memory for it.
+    pub(super) fn copy(&self) -> Result<Exponential> {
+        Ok(Exponential { negative: copy_of(&self.negative)?, positive: copy_of(&self.positive)?, ..*self })
+    }
+
     /// Makes room for all that entries can be in, so that [`Exponential::count`] allocates nothing.
     pub(super) fn reserve(&mut self, edges: &Edges, keys: &Keys, entries: &[Entry]) -> Result<()> {
         let (negative, positive) = match keys {

@@ -268,3 +268,79 @@ fn buckets_that_lost_all_are_not_there() {
     assert_eq!((of.total, of.lost), (i64::MAX as u64, 8));
     assert_eq!(of.exponential.positive.iter().map(|of| of.1).collect::<Vec<_>>(), [i64::MAX as u64]);
 }
+
+/// What takes milliseconds is done once for all label sets of a metric.
+#[test]
+fn label_sets_share_what_is_the_same() {
+    let mut registry = Registry::new();
+    let histogram = histogram(&options());
+    for (number, divisor) in [(0, 1.0), (1, 1.0), (2, 1e9), (3, 1.0)] {
+        let labels = [("a", &*number.to_string())];
+        registry
+            .add(&histogram, &Metric { name: "x", labels: &labels, divisor, ..Metric::default() }, &[])
+            .unwrap();
+    }
+    registry.add_double(&doubles(), &Metric { name: "y", ..Metric::default() }, &[]).unwrap();
+    let edges: Vec<*const _> = registry
+        .families()
+        .iter()
+        .flat_map(Family::distributions)
+        .map(|(_, of)| core::ptr::from_ref(of.edges()))
+        .collect();
+    assert!(edges[0] == edges[1] && edges[1] == edges[3]);
+    assert!(edges[0] != edges[2] && edges[0] != edges[4]);
+    // Those that stay have it still.
+    assert!(registry.remove(1) && registry.remove(2));
+    histogram.record(7);
+    registry.update(0).unwrap();
+    let Value::Histogram(of) = &registry.families()[0].points[1].value else { unreachable!() };
+    assert_eq!((core::ptr::from_ref(of.edges()), of.exponential.positive.len()), (edges[0], 1));
+}
+
+/// Quantiles instead of buckets, for who wants a P99 without arithmetic on a server.
+#[test]
+fn summaries() {
+    let mut registry = Registry::new();
+    let (histogram, other, doubles) = (histogram(&options()), histogram(&options()), doubles());
+    let metric = Metric {
+        name: "x_seconds",
+        unit: "seconds",
+        divisor: 1e3,
+        summary: true,
+        labels: &[("a", "b")],
+        ..Metric::default()
+    };
+    let id = registry.add(&histogram, &metric, &[]).unwrap();
+    registry.add_double(&doubles, &Metric { name: "y", unit: "", labels: &[], ..metric }, &[]).unwrap();
+    for refused in [
+        Metric { labels: &[("quantile", "b")], ..metric },
+        Metric { labels: &[], summary: false, ..metric },
+        Metric { name: "x_seconds_count", unit: "", ..metric },
+    ] {
+        assert_eq!(registry.add(&other, &refused, &[]), Err(Error::InvalidArgument), "{refused:?}");
+    }
+    registry.update(0).unwrap();
+    assert!(text(&registry).contains("x_seconds{a=\"b\",quantile=\"0.99\"} NaN\n"), "nothing yet");
+    // What is exact, and what is not.
+    (0..1000).for_each(|value| histogram.record(value * 100));
+    doubles.record_batch(&[-2e3, 1e3]);
+    registry.update(0).unwrap();
+    let (text, plain) = (text(&registry), plain_text(&mut registry));
+    assert!(text.starts_with(
+        "# TYPE x_seconds summary\n# UNIT x_seconds seconds\nx_seconds{a=\"b\",quantile=\"0.5\"} "
+    ));
+    for (quantile, truth) in [("0.5", 49.9), ("0.9", 89.9), ("0.99", 98.9), ("0.999", 99.8)] {
+        let found = sample(&text, &std::format!("x_seconds{{a=\"b\",quantile=\"{quantile}\"}}"));
+        assert!((found / truth - 1.0).abs() < 0.01, "{quantile} {found}");
+    }
+    assert_eq!(sample(&text, "x_seconds_count{a=\"b\"}"), 1000.0);
+    assert!((sample(&text, "x_seconds_sum{a=\"b\"}") / 49_950.0 - 1.0).abs() < 0.01);
+    assert!(!text.contains("_bucket") && !plain.contains("_bucket"));
+    // A sum with negative terms does not only grow.
+    assert!(
+        text.contains("y{quantile=\"0.5\"} -2.0")
+            && !text.contains("y_sum")
+            && plain.contains("y_sum -1.0\n")
+    );
+    assert!(registry.remove(id));
+}

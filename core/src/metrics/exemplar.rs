@@ -1,0 +1,85 @@
+//! Observations that stand for others.
+
+use alloc::vec::Vec;
+
+use super::family::Labels;
+use super::memory::push;
+use crate::error::{Error, Result};
+
+/// One observation that stands for others: its value, when it was, and labels that lead further, such as `trace_id`.
+#[derive(Clone, Debug)]
+pub struct Exemplar {
+    pub(super) value: f64,
+    pub(super) unix_nanos: u64,
+    pub(super) labels: Labels,
+}
+
+impl Exemplar {
+    /// An exemplar. The value is as recorded: it is divided as those of its metric are. A time of 0 is one that is not known.
+    ///
+    /// [`Error::InvalidArgument`] for a value that is not finite, for labels as of metrics, and where their names and values have more
+    /// than 128 characters in all, the standard's limit. [`Error::OutOfMemory`].
+    pub fn new(value: f64, unix_nanos: u64, labels: &[(&str, &str)]) -> Result<Exemplar> {
+        let characters: usize =
+            labels.iter().map(|(name, value)| name.chars().count() + value.chars().count()).sum();
+        if !value.is_finite() || characters > 128 {
+            return Err(Error::InvalidArgument);
+        }
+        Ok(Exemplar { value, unix_nanos, labels: Labels::new(labels)? })
+    }
+
+    /// As [`Exemplar::new`], with the identifiers of a trace and of a span in it, as W3C's `traceparent` has them, as the labels
+    /// `trace_id` and `span_id`: together 63 of the 128 characters. One that is zero is none.
+    pub fn with_trace(
+        value: f64,
+        unix_nanos: u64,
+        trace_id: [u8; 16],
+        span_id: [u8; 8],
+        labels: &[(&str, &str)],
+    ) -> Result<Exemplar> {
+        let (mut trace, mut span) = ([0; 32], [0; 16]);
+        let mut all = Vec::new();
+        for &label in labels {
+            push(&mut all, label)?;
+        }
+        for (name, hex) in
+            [("trace_id", hex_of(&trace_id, &mut trace)), ("span_id", hex_of(&span_id, &mut span))]
+        {
+            if hex.bytes().any(|digit| digit != b'0') {
+                push(&mut all, (name, hex))?;
+            }
+        }
+        Exemplar::new(value, unix_nanos, &all)
+    }
+
+    /// A copy, if there is memory for it.
+    pub(super) fn copy(&self) -> Result<Exemplar> {
+        Ok(Exemplar { labels: self.labels.copy()?, ..*self })
+    }
+}
+
+/// Bytes as lower-case digits, in memory for two each.
+fn hex_of<'a>(bytes: &[u8], digits: &'a mut [u8]) -> &'a str {
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+        for (digit, value) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
+            *digit = b"0123456789abcdef"[usize::from(value)];
+        }
+    }
+    core::str::from_utf8(digits).unwrap_or_default()
+}
+
+/// Divides values. [`Error::InvalidArgument`] where one is none any more.
+pub(super) fn divided(mut exemplars: Vec<Exemplar>, divisor: f64) -> Result<Vec<Exemplar>> {
+    for exemplar in &mut exemplars {
+        exemplar.value /= divisor;
+        if !exemplar.value.is_finite() {
+            return Err(Error::InvalidArgument);
+        }
+    }
+    Ok(exemplars)
+}
+
+/// The latest, and of several of one time that which came last.
+pub(super) fn latest<'a>(exemplars: impl Iterator<Item = &'a Exemplar>) -> Option<&'a Exemplar> {
+    exemplars.max_by_key(|exemplar| exemplar.unix_nanos)
+}

@@ -1,0 +1,162 @@
+//! Every observation is in the bucket that it belongs in.
+
+use picollo_core::{
+    DoubleOptions, Exposition, Metric, Options, Registry, SharedDoubleHistogram, SharedHistogram,
+};
+use proptest::prelude::*;
+
+use super::naive::*;
+use super::read::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Whatever layout, divisor and values: all observations are in the buckets where exact arithmetic has them.
+    #[test]
+    fn integers_as_counted_naively(
+        values in prop::collection::vec(values(), 0..80),
+        error in prop_oneof![Just(0.1), Just(0.01), Just(0.001), Just(0.0001)],
+        (min, max) in prop_oneof![Just((0, u64::MAX)), Just((0, 1 << 40)), Just((1000, 1 << 30)), Just((1, 3_600_000_000_000))],
+        divisor in prop_oneof![Just(1.0), Just(1e9), Just(1024.0), Just(0.1), Just(1e45)],
+        max_buckets in prop_oneof![Just(0u32), Just(1), Just(7), Just(40), Just(u32::MAX)],
+    ) {
+        let histogram = SharedHistogram::create(&Options {
+            relative_error: error, min_trackable: min, max_trackable: max, ..Options::default()
+        }).unwrap();
+        histogram.record_batch(&values);
+        let layout = *histogram.layout();
+        let stand_ins: Vec<f64> = values.iter().map(|&value| stand_in(&layout, value) / divisor).collect();
+        let mut registry = Registry::new();
+        let metric = Metric { name: "x", divisor, native: true, max_buckets, ..Metric::default() };
+        registry.add(&histogram, &metric, &[]).unwrap();
+        registry.update(0).unwrap();
+        let finest = (i64::from(layout.scale()) - 3).min(8);
+        let max_buckets = match max_buckets { 0 => 320, other => other as usize };
+        check_against(&stand_ins, &mut registry, finest, max_buckets);
+    }
+
+    /// Doubles of all magnitudes and both signs.
+    #[test]
+    fn doubles_as_counted_naively(
+        values in prop::collection::vec(prop_oneof![
+            3 => any::<u64>().prop_map(f64::from_bits),
+            3 => (-140i32..140, -2i64..3, any::<bool>()).prop_map(|(power, near, negative)| {
+                let value = f64::from_bits(2f64.powi(power).to_bits().wrapping_add_signed(near));
+                if negative { -value } else { value }
+            }),
+            1 => Just(0.0), 1 => Just(-0.0), 1 => Just(5e-324),
+        ].prop_filter("finite", |value| value.is_finite()), 0..60),
+        max_buckets in prop_oneof![Just(0u32), Just(5)],
+    ) {
+        let histogram = SharedDoubleHistogram::create(&DoubleOptions { relative_error: 0.01, ..Default::default() }).unwrap();
+        histogram.record_batch(&values);
+        let layout = histogram.layout();
+        let stand_ins: Vec<f64> = values.iter().map(|&value| layout.bucket_of(value).unwrap().midpoint).collect();
+        let mut registry = Registry::new();
+        let metric = Metric { name: "x", native: true, max_buckets, ..Metric::default() };
+        registry.add_double(&histogram, &metric, &[]).unwrap();
+        registry.update(0).unwrap();
+        check_against(&stand_ins, &mut registry, 3, if max_buckets == 0 { 320 } else { 5 });
+    }
+}
+
+/// At the ends of buckets: exactly a power of two is the last of its bucket, in both formats, whose numbers differ by one.
+#[test]
+fn powers_of_two_belong_below() {
+    let histogram = SharedHistogram::create(&Options {
+        relative_error: 0.001,
+        max_trackable: 1 << 20,
+        ..Options::default()
+    })
+    .unwrap();
+    histogram.record_batch(&[4, 5]);
+    let mut registry = Registry::new();
+    registry.add(&histogram, &Metric { name: "x", native: true, ..Metric::default() }, &[]).unwrap();
+    registry.update(0).unwrap();
+    let metric = prometheus_families(&mut registry)[0].messages(4)[0].message(7);
+    let read = prometheus_histogram(&metric).1.unwrap();
+    // 2^6 buckets each power of two; 2^(148.6 / 64) = 5.
+    assert_eq!((read.schema, read.positive), (6, vec![(128, 1), (149, 1)]));
+    let bytes = registry.encode_to_vec(Exposition::Otlp).unwrap();
+    let point = otlp_metrics(&bytes).1[0].message(10).message(1).message(8);
+    assert_eq!((point.sint(1), point.packed(2).len()), (127, 22));
+}
+
+/// No observation is more than one bucket off: the table in docs/metrics.md.
+#[test]
+fn answers_are_as_good_as_documented() {
+    for (error, max, octaves, schema) in [
+        (0.01, 3_600_000_000_000, 12, 3),
+        (0.01, 3_600_000_000_000, 42, 3),
+        (0.001, 1_000_000_000, 4, 6),
+        (0.001, 1_000_000_000, 12, 4),
+        (0.001, 1_000_000_000, 30, 3),
+    ] {
+        let histogram = SharedHistogram::create(&Options {
+            relative_error: error,
+            max_trackable: max,
+            ..Options::default()
+        })
+        .unwrap();
+        let first = if octaves == 42 || octaves == 30 { 0 } else { 10 };
+        for power in first..first + octaves {
+            for step in 0..1000u64 {
+                histogram.record((1 << power) + ((step << power) / 1000));
+            }
+        }
+        let mut registry = Registry::new();
+        registry
+            .add(&histogram, &Metric { name: "x", native: true, divisor: 1e9, ..Metric::default() }, &[])
+            .unwrap();
+        registry.update(0).unwrap();
+        let metric = prometheus_families(&mut registry)[0].messages(4)[0].message(7);
+        assert_eq!(prometheus_histogram(&metric).1.unwrap().schema, schema, "{error} {octaves}");
+    }
+}
+
+/// More observations than formats can say: those above are lost, and all that is said agrees.
+#[test]
+fn counts_beyond_what_formats_hold() {
+    let histogram = SharedHistogram::create(&Options {
+        relative_error: 0.01,
+        max_trackable: 10_000,
+        counter_bits: 64,
+        ..Options::default()
+    })
+    .unwrap();
+    for value in [1, 50, 50_000] {
+        histogram.record_n(value, u64::MAX / 4 + 1);
+    }
+    let mut registry = Registry::new();
+    registry.add(&histogram, &Metric { name: "x", native: true, ..Metric::default() }, &[]).unwrap();
+    registry.update(0).unwrap();
+    let families = prometheus_families(&mut registry);
+    let read = prometheus_histogram(&families[0].message(4).message(7)).1.unwrap();
+    assert_eq!(read.total, i64::MAX as u64);
+    assert_eq!(families[1].message(4).message(3).double(1), 2f64.powi(62), "what is lost");
+}
+
+#[test]
+fn an_empty_registry() {
+    let mut registry = Registry::new();
+    assert!(prometheus_families(&mut registry).is_empty());
+    assert!(otlp_metrics(&registry.encode_to_vec(Exposition::Otlp).unwrap()).1.is_empty());
+}
+
+/// In every format: what was recorded before a reset stays.
+#[test]
+fn resets_reach_nobody() {
+    let histogram = SharedHistogram::create(&Options::default()).unwrap();
+    let mut registry = Registry::new();
+    registry.add(&histogram, &Metric { name: "x", native: true, ..Metric::default() }, &[]).unwrap();
+    for round in 1..4 {
+        histogram.record_n(1_000, 5);
+        registry.update(round).unwrap();
+        let metric = prometheus_families(&mut registry)[0].message(4).message(7);
+        assert_eq!(prometheus_histogram(&metric).1.unwrap().total, 5 * round);
+        let bytes = registry.encode_to_vec(Exposition::Otlp).unwrap();
+        let point = otlp_metrics(&bytes).1[0].message(10).message(1);
+        assert_eq!(otlp_histogram(&point).total, 5 * round);
+        histogram.reset().unwrap();
+    }
+}

@@ -1,0 +1,17 @@
+using System;
+
+namespace Picollo.Native
+{
+    /// <summary>Times as the library has them.</summary>
+    internal static class UnixTime
+    {
+        /// <summary>Nanoseconds since 1970; 0 for none, and for those before that.</summary>
+        internal static ulong Nanos(DateTime? time)
+        {
+            if (!time.HasValue)
+                return 0;
+            long ticks = (time.Value.ToUniversalTime() - new DateTime(1970, 1, 1, 0, 0, 0, DateTimeKind.Utc)).Ticks;
+            return ticks < 0 ? 0 : (ulong)ticks * 100;
+        }
+    }
+}

@@ -63,6 +63,8 @@ namespace Picollo.Bench
             picollo_histogram_create(options, out IntPtr atomic);
             options[1] = 1;
             picollo_histogram_create(options, out IntPtr histogram);
+            options[1] = 2;
+            picollo_histogram_create(options, out IntPtr sharded);
             byte* native = stackalloc byte[64];
             picollo_histogram_recorder(histogram, 1, native);
             IntPtr pointer = (IntPtr)native;
@@ -74,7 +76,7 @@ namespace Picollo.Bench
             string[] names =
             {
                 "C, inline recorder, single writer", "C++, `picollo::recorder`, single writer", "C, exported, single writer",
-                "C, exported, interlocked", "C, inline recorder, interlocked", Bare, "C#, `Record`, single writer",
+                "C, exported, thread-local", "C, exported, interlocked", "C, inline recorder, interlocked", Bare, "C#, `Record`, single writer",
                 "C#, `Record`, single writer, 32-bit",
                 "C#, `HdrRecorder`, single writer", "C#, `Record`, thread-local", "C#, `HdrRecorder`, thread-local",
                 "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition, single writer", "C#, P/Invoke, single writer",
@@ -96,6 +98,11 @@ namespace Picollo.Bench
                 {
                     fixed (ulong* values = s_values)
                         bench_c_call(histogram, values, (UIntPtr)Values);
+                },
+                () =>
+                {
+                    fixed (ulong* values = s_values)
+                        bench_c_call(sharded, values, (UIntPtr)Values);
                 },
                 () =>
                 {

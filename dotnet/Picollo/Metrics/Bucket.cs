@@ -105,7 +105,7 @@ namespace Picollo.Metrics
             && StorageIndex == other.StorageIndex && LogicalIndex == other.LogicalIndex;
 
         /// <inheritdoc/>
-        public override bool Equals(object obj) => obj is Bucket && Equals((Bucket)obj);
+        public override bool Equals(object? obj) => obj is Bucket && Equals((Bucket)obj);
 
         /// <summary>Whether two are equal.</summary>
         public static bool operator ==(Bucket left, Bucket right) => left.Equals(right);

@@ -27,7 +27,7 @@ namespace Picollo.Metrics
         private readonly HistogramHandle _handle;
         private readonly RecordMode _mode;
         private readonly long _pressure;
-        private SnapshotHandle _scratch;
+        private SnapshotHandle? _scratch;
         private volatile bool _disposed;
 
         /// <param name="handle">A reference to the native histogram.</param>

@@ -9,13 +9,13 @@ namespace Picollo.Metrics
     public sealed class MetricOptions
     {
         /// <summary>Letters, digits, underscores and colons, and no digit first: <c>request_seconds</c>.</summary>
-        public string Name { get; set; }
+        public string? Name { get; set; }
 
         /// <summary>What it means, for people; the same for all of one name.</summary>
-        public string Help { get; set; }
+        public string? Help { get; set; }
 
         /// <summary>Such as <c>seconds</c>, which the name has to end with, after an underscore; the same for all of one name.</summary>
-        public string Unit { get; set; }
+        public string? Unit { get; set; }
 
         /// <summary>Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds.</summary>
         public double Divisor { get; set; } = 1;
@@ -75,7 +75,7 @@ namespace Picollo.Metrics
         /// <see cref="PicolloStatus.InvalidArgument"/>: names, labels, unit, divisor or bounds are not as they have to be, or there is
         /// one of this name and these labels already.
         /// </exception>
-        public ulong Add(HdrHistogram histogram, MetricOptions metric, params ulong[] bounds)
+        public ulong Add(HdrHistogram histogram, MetricOptions metric, params ulong[]? bounds)
         {
             if (histogram == null)
                 throw new ArgumentNullException(nameof(histogram));
@@ -96,7 +96,7 @@ namespace Picollo.Metrics
         /// the metric anew. Without bounds there are those of each power of ten from 1e-6 to 1e6.
         /// </summary>
         /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
-        public ulong Add(DoubleHistogram histogram, MetricOptions metric, params double[] bounds)
+        public ulong Add(DoubleHistogram histogram, MetricOptions metric, params double[]? bounds)
         {
             if (histogram == null)
                 throw new ArgumentNullException(nameof(histogram));
@@ -145,7 +145,7 @@ namespace Picollo.Metrics
         /// <summary>The format for a request with this header <c>Accept</c>, and the <c>Content-Type</c> of the answer.</summary>
         /// <param name="accept">The header; null or empty: there is none.</param>
         /// <param name="contentType">What HTTP is to call the answer.</param>
-        public static ExpositionFormat Negotiate(string accept, out string contentType)
+        public static ExpositionFormat Negotiate(string? accept, out string contentType)
         {
             Loader.Ensure();
             // The library sees no further than a NUL.
@@ -270,7 +270,7 @@ namespace Picollo.Metrics
                 var labels = (PicolloLabel*)_blocks.Allocate(count * sizeof(PicolloLabel));
                 int index = 0;
                 if (count != 0)
-                    foreach (KeyValuePair<string, string> label in metric.Labels)
+                    foreach (KeyValuePair<string, string> label in metric.Labels!)
                     {
                         if (index == count)
                             throw new InvalidOperationException("The labels were changed meanwhile.");

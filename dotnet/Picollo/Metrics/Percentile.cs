@@ -9,7 +9,7 @@ namespace Picollo.Metrics
     /// buckets tell.
     /// </summary>
     [DebuggerDisplay("{ToString(),nq}")]
-    public readonly struct Percentile : IEquatable<Percentile>
+    public readonly partial struct Percentile : IEquatable<Percentile>
     {
         private static EquivalentValueSelection s_default = EquivalentValueSelection.Midpoint;
 
@@ -71,7 +71,7 @@ namespace Picollo.Metrics
         public static bool operator !=(Percentile left, Percentile right) => !left.Equals(right);
 
         /// <inheritdoc/>
-        public override bool Equals(object obj) => obj is Percentile && Equals((Percentile)obj);
+        public override bool Equals(object? obj) => obj is Percentile && Equals((Percentile)obj);
 
         /// <inheritdoc/>
         public override int GetHashCode() => unchecked((Rank.GetHashCode() * 397) ^ Value.GetHashCode());

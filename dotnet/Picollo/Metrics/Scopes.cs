@@ -6,7 +6,7 @@ namespace Picollo.Metrics
     /// <summary>Measures a <c>using</c> block in ticks of <see cref="Stopwatch"/>, and records that.</summary>
     public struct TickScope : IDisposable
     {
-        private HdrHistogram _histogram;
+        private HdrHistogram? _histogram;
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
@@ -34,7 +34,7 @@ namespace Picollo.Metrics
         /// <summary>Nanoseconds in a second.</summary>
         public const ulong OneSecondValue = 1000000000;
 
-        private HdrHistogram _histogram;
+        private HdrHistogram? _histogram;
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
@@ -65,7 +65,7 @@ namespace Picollo.Metrics
         /// <summary>Microseconds in a second.</summary>
         public const ulong OneSecondValue = 1000000;
 
-        private HdrHistogram _histogram;
+        private HdrHistogram? _histogram;
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
@@ -90,7 +90,7 @@ namespace Picollo.Metrics
         /// <summary>Milliseconds in a second.</summary>
         public const ulong OneSecondValue = 1000;
 
-        private HdrHistogram _histogram;
+        private HdrHistogram? _histogram;
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>

@@ -96,8 +96,11 @@ namespace Picollo.PerfEvent
             // All or nothing: what was not counted is never a zero.
             for (int i = 0; i < length; i++)
                 if (values[i].Status != PicolloStatus.Ok)
+                {
+                    string why = Counters[i].Message;
                     throw new PicolloException(
-                        values[i].Status, $"{Counters[i].Name} did not count: {Counters[i].Message}", 0, i);
+                        values[i].Status, why.Length != 0 ? why : $"{Counters[i].Name} was not counted between the readings.", 0, i);
+                }
             for (int i = 0; i < length; i++)
                 deltas[i] = values[i].Value;
         }

@@ -57,7 +57,10 @@ namespace Picollo.PerfEvent
         /// <param name="values">Where the sums go, in the order of <see cref="Names"/>. Further ones are left as they are.</param>
         /// <param name="deltas">True: since the reading before. False: since the beginning.</param>
         /// <exception cref="ArgumentException">There is less room than there are counters.</exception>
-        /// <remarks>A sum has the flags of all its parts, and the status of the first that did not count.</remarks>
+        /// <remarks>
+        /// A sum has the flags of all its parts, and the status of the first that did not count; threads that did not run meanwhile have
+        /// none. Where none ran it is <see cref="PicolloStatus.NotCounted"/>.
+        /// </remarks>
         public void Read(Span<PerfEventCounterValue> values, bool deltas)
         {
             if (values.Length < _names.Length)
@@ -68,9 +71,16 @@ namespace Picollo.PerfEvent
                 _sessions[i].Read(PerfReadMode.SystemCall);
                 _sessions[i].Readings(one, deltas);
                 for (int counter = 0; counter < one.Length; counter++)
-                    values[counter] = i == 0 ? one[counter] : values[counter] + one[counter];
+                    if (i == 0 || IsIdle(in values[counter]))
+                        values[counter] = one[counter];
+                    else if (!IsIdle(in one[counter]))
+                        values[counter] += one[counter];
             }
         }
+
+        /// <summary>Whether the thread did not run at all: it has no share in the sum, and is no reason to doubt it.</summary>
+        private static bool IsIdle(in PerfEventCounterValue value) =>
+            value.Status == PicolloStatus.NotCounted && value.TimeEnabled == 0;
 
         /// <summary>Closes the counters.</summary>
         public void Dispose() => _sessions.ForEach(session => session.Dispose());

@@ -73,7 +73,9 @@ compile() {
         && python3 dotnet/tests/layout_probe.py >"$out/layout_probe.c" \
         && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
         && "$out/layout_probe" >"$out/layout.txt" \
-        && python3 dotnet/doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md >"$out/DocSnippets.cs" || return 1
+        && python3 dotnet/doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md >"$out/DocSnippets.cs" \
+        && python3 dotnet/doc_snippets.py --program README.md >"$out/Readme.cs" \
+        && python3 dotnet/doc_snippets.py --program dotnet/Picollo/README.md >"$out/PackageReadme.cs" || return 1
 
     local library tests samples bench
     library=$(sources dotnet/Picollo) tests=$(sources dotnet/tests),$out/DocSnippets.cs
@@ -83,6 +85,9 @@ compile() {
         "net8.0:$core/Picollo.dll=$library" "mono:$mono/Picollo.dll=$library" \
         "net8.0:$core/Tests.exe.dll=$tests,@$core/Picollo.dll" "mono:$mono/Tests.exe=$tests,@$mono/Picollo.dll" \
         "net8.0:$core/Samples.exe.dll=$samples,@$core/Picollo.dll" "mono:$mono/Samples.exe=$samples,@$mono/Picollo.dll" \
+        "net8.0:$core/Readme.exe.dll=$out/Readme.cs,@$core/Picollo.dll" "mono:$mono/Readme.exe=$out/Readme.cs,@$mono/Picollo.dll" \
+        "net8.0:$core/PackageReadme.exe.dll=$out/PackageReadme.cs,@$core/Picollo.dll" \
+        "mono:$mono/PackageReadme.exe=$out/PackageReadme.cs,@$mono/Picollo.dll" \
         "net8.0:$core/Bench.exe.dll=$bench,@$core/Picollo.dll" "mono:$mono/Bench.exe=$bench,@$mono/Picollo.dll"
 }
 
@@ -121,7 +126,7 @@ run_tests() {
 
 # What compiling depends on; nothing is compiled again while it stays the same.
 inputs() {
-    find dotnet docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    find dotnet README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
     mono --version
 }
 
@@ -158,6 +163,11 @@ for sample in quick-start getting-started known-work sorted-or-not "live-monitor
     run_sample "${sample%% *}-core" core Samples $sample
     # shellcheck disable=SC2086
     run_sample "${sample%% *}-mono" on_mono Samples $sample
+done
+# The programs of the pages that a user sees first.
+for page in Readme PackageReadme; do
+    run_sample "$page-core" core "$page"
+    run_sample "$page-mono" on_mono "$page"
 done
 # The same numbers and the same tables, byte for byte.
 if cmp "$out/sample-getting-started-core.txt" "$out/sample-getting-started-mono.txt"; then

@@ -88,7 +88,7 @@ namespace Picollo.Metrics
             if (selection == EquivalentValueSelection.Interpolated)
                 throw new ArgumentOutOfRangeException(
                     nameof(selection), selection, "Between the values of a bucket only a percentile knows its place: Percentile.GetValue.");
-            switch (Percentile.ToNative(selection))
+            switch (Percentile.ToNative(selection, nameof(selection)))
             {
                 case 1:
                     return Lower;

@@ -217,7 +217,7 @@ namespace Picollo.Metrics
 
         /// <summary>The comparison as text: what changed from summary to summary, the intervals, the effects and the verdict.</summary>
         public string Format(
-            string? title = null, string nameBefore = "Before", string nameAfter = "After", TextFormat format = TextFormat.Markdown)
+            string? title = null, string? nameBefore = "Before", string? nameAfter = "After", TextFormat format = TextFormat.Markdown)
         {
             Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));
             byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
@@ -234,7 +234,7 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Writes the comparison to the console, as tables.</summary>
-        public void PrettyPrint(string? title = null, string nameBefore = "Before", string nameAfter = "After") =>
+        public void PrettyPrint(string? title = null, string? nameBefore = "Before", string? nameAfter = "After") =>
             Console.WriteLine(Format(title, nameBefore, nameAfter));
 
         /// <summary>One line.</summary>

@@ -27,7 +27,13 @@ namespace Picollo.Metrics
         public double EndSeconds { get; set; } = double.NaN;
 
         /// <summary>What tells histograms of the same time apart; "" unless it was read from a log, or set.</summary>
-        public string Tag { get; set; } = "";
+        public string Tag
+        {
+            get => _tag;
+            set => _tag = value ?? throw new ArgumentNullException(nameof(value), "Without a tag it is \"\".");
+        }
+
+        private string _tag = "";
 
         /// <summary>Takes the counts of now.</summary>
         /// <param name="deltas">

@@ -131,7 +131,7 @@ namespace Picollo.Metrics
 
         /// <summary>Writes to the console, as a table, how another summary differs from this one.</summary>
         public void PrettyPrintDiff(
-            HdrHistogramSummary other, string? title = null, string thisName = "This", string otherName = "Other") =>
+            HdrHistogramSummary other, string? title = null, string? thisName = "This", string? otherName = "Other") =>
             Console.WriteLine(FormatDiff(other, title, thisName, otherName));
 
         /// <summary>The summary as text, a Markdown table unless asked otherwise. The text is the library's own.</summary>
@@ -140,7 +140,7 @@ namespace Picollo.Metrics
 
         /// <summary>How another summary differs from this one, as text.</summary>
         public string FormatDiff(
-            HdrHistogramSummary other, string? title = null, string thisName = "This", string otherName = "Other",
+            HdrHistogramSummary other, string? title = null, string? thisName = "This", string? otherName = "Other",
             TextFormat format = TextFormat.Markdown)
         {
             if (other is null)

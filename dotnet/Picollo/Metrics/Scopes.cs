@@ -10,7 +10,8 @@ namespace Picollo.Metrics
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
-        public TickScope(HdrHistogram histogram)
+        /// <param name="histogram">What to record in; null: nothing.</param>
+        public TickScope(HdrHistogram? histogram)
         {
             _histogram = histogram;
             _start = Stopwatch.GetTimestamp();
@@ -38,7 +39,8 @@ namespace Picollo.Metrics
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
-        public NanoScope(HdrHistogram histogram)
+        /// <param name="histogram">What to record in; null: nothing.</param>
+        public NanoScope(HdrHistogram? histogram)
         {
             _histogram = histogram;
             _start = Stopwatch.GetTimestamp();
@@ -69,7 +71,8 @@ namespace Picollo.Metrics
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
-        public MicroScope(HdrHistogram histogram)
+        /// <param name="histogram">What to record in; null: nothing.</param>
+        public MicroScope(HdrHistogram? histogram)
         {
             _histogram = histogram;
             _start = Stopwatch.GetTimestamp();
@@ -94,7 +97,8 @@ namespace Picollo.Metrics
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
-        public MilliScope(HdrHistogram histogram)
+        /// <param name="histogram">What to record in; null: nothing.</param>
+        public MilliScope(HdrHistogram? histogram)
         {
             _histogram = histogram;
             _start = Stopwatch.GetTimestamp();

@@ -46,11 +46,18 @@ namespace Picollo.Native
             }
             catch (DllNotFoundException inner)
             {
-                string? present = NativeLibraryFile.Find(Environment.GetEnvironmentVariable("PICOLLO_LIBRARY"));
+#if NET5_0_OR_GREATER
+                string? chosen = Environment.GetEnvironmentVariable("PICOLLO_LIBRARY");
+#else
+                string? chosen = null;
+#endif
+                string? present = NativeLibraryFile.Find(chosen);
                 if (present != null)
                     throw new DllNotFoundException(
                         $"{present} was found and could not be loaded: {inner.Message} Is it for this processor and C library (glibc, not "
                         + "musl), and is glibc as new as it asks for?", inner);
+                if (!string.IsNullOrEmpty(chosen))
+                    throw new DllNotFoundException($"PICOLLO_LIBRARY names {chosen}, which was not found.", inner);
                 throw new DllNotFoundException(
                     "libpicollo.so was not found. Put it beside the program, install it, put its directory on LD_LIBRARY_PATH, or "
                     + "(.NET 5 and later) set PICOLLO_LIBRARY to the file. `make stage` leaves it in target/stage/lib.", inner);

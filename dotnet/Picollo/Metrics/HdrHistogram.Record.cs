@@ -131,7 +131,7 @@ namespace Picollo.Metrics
         private void RecordInThread(ulong value)
         {
             int slot = _slot;
-            ThreadRecorders.Entry[] entries = ThreadRecorders.Mine.t_entries;
+            ThreadRecorders.Entry[]? entries = ThreadRecorders.Mine.t_entries;
             if (entries == null || (uint)slot >= (uint)entries.Length || entries[slot].Id != _id
                 || !_layout.TryRecordIn(entries[slot].Counters, value))
             {

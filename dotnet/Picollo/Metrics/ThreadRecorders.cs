@@ -48,10 +48,10 @@ namespace Picollo.Metrics
         internal static class Mine
         {
             [ThreadStatic]
-            internal static Entry[] t_entries;
+            internal static Entry[]? t_entries;
 
             [ThreadStatic]
-            internal static ThreadRecorders t_recorders;
+            internal static ThreadRecorders? t_recorders;
         }
 
         private ThreadRecorders()

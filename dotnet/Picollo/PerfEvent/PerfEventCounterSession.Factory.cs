@@ -128,7 +128,7 @@ namespace Picollo.PerfEvent
 
             /// <summary>Adds an event by the processor's own code and hands it out.</summary>
             public PerfEventCounterSessionFactory WithRawCounter(ulong config, out PerfEventCounter counter) =>
-                Add(PerfTypeId.Raw, config, "Raw:0x" + config.ToString("x"), out counter);
+                Add(PerfTypeId.Raw, config, "Raw:0x" + config.ToString("x", System.Globalization.CultureInfo.InvariantCulture), out counter);
 
             /// <summary>
             /// Adds an event by name: <c>cycles</c>, <c>branch-misses</c>, <c>L1-dcache-load-misses</c>, <c>page-faults</c>, <c>r01c2</c>,

@@ -33,7 +33,10 @@ namespace Picollo.Metrics
 
     public abstract unsafe partial class ReadOnlyHdrHistogram
     {
-        /// <summary>The density on one line, from the smallest to the largest observation.</summary>
+        /// <summary>
+        /// The density on one line, from the smallest observation to the percentile at 99.9: what is above, of up to a thousand
+        /// observations nothing, would leave no room for the rest.
+        /// </summary>
         /// <param name="columns">Characters to write, at most 240.</param>
         /// <param name="ascii">Shades of ASCII instead of Unicode's blocks.</param>
         public string FormatSparkline(int columns = 40, bool ascii = false)

@@ -151,6 +151,7 @@ if [ "${1:-}" = --bench ]; then
     export LD_LIBRARY_PATH=$PWD/$out:$LD_LIBRARY_PATH
     echo "== CoreCLR $("$runtime/dotnet" --list-runtimes | cut -d' ' -f2)"
     core Bench
+    core Bench parts
     echo "== $(mono --version | head -n 1)"
     on_mono Bench
     exit 0

@@ -50,8 +50,15 @@ namespace Picollo.Bench
         private static extern void picollo_histogram_record_suppressed(IntPtr histogram, ulong value);
 #endif
 
-        public static void Main()
+        public static void Main(string[] arguments)
         {
+#if NET5_0_OR_GREATER
+            if (arguments.Length != 0 && arguments[0] == "parts")
+            {
+                Parts.Run(s_values);
+                return;
+            }
+#endif
             HdrHistogram single = HdrHistogram.Factory.WithSingleWriter().Create(),
                 narrow = HdrHistogram.Factory.WithSingleWriter().WithUInt32Storage().Create(),
                 interlocked = HdrHistogram.Factory.WithInterlocked().Create(),

@@ -62,7 +62,7 @@ pub(crate) fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     let room = buffer.len().saturating_sub(1 + ELLIPSIS.len());
     let kept = get(buffer);
     // A word ends where white space follows it: within the room, or right behind it.
-    let end = kept.char_indices().filter(|&(at, character)| at <= room && character.is_whitespace()).last();
+    let end = kept.char_indices().rfind(|&(at, character)| at <= room && character.is_whitespace());
     let mut end = end.map_or(0, |(at, _)| kept[..at].trim_end().len());
     if end == 0 {
         // One long word.

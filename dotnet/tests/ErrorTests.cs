@@ -162,7 +162,6 @@ namespace Picollo.Tests
                 new Row("counters", "at least one", () => new PerfEvent.PerfEventProcess(0)),
                 new Row("processId", "0", () => new PerfEvent.PerfEventProcess(-1, "task-clock")),
                 new Row("value", "empty list", () => new BenchmarkOptions().Counters = null),
-                new Row("value", "tag", () => snapshot.Tag = null),
                 new Row("core", "0 to 1023", () => CpuUtils.PrepareBenchmarkThread(-1))
             };
             foreach (Row row in table)

@@ -27,13 +27,7 @@ namespace Picollo.Metrics
         public double EndSeconds { get; set; } = double.NaN;
 
         /// <summary>What tells histograms of the same time apart; "" unless it was read from a log, or set.</summary>
-        public string Tag
-        {
-            get => _tag;
-            set => _tag = value ?? throw new ArgumentNullException(nameof(value), "Without a tag it is \"\".");
-        }
-
-        private string _tag = "";
+        public string? Tag { get; set; } = "";
 
         /// <summary>Takes the counts of now.</summary>
         /// <param name="deltas">

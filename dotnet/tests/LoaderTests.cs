@@ -13,9 +13,15 @@ namespace Picollo.Tests
         {
             var start = new ProcessStartInfo(Environment.ProcessPath)
             {
-                RedirectStandardOutput = true, RedirectStandardError = true,
-                ArgumentList = { "exec", typeof(LoaderTests).Assembly.Location, Runner.LoadOnly }
+                RedirectStandardOutput = true, RedirectStandardError = true
             };
+            // Under the runtime's own program, or as a program of its own.
+            if (Path.GetFileNameWithoutExtension(Environment.ProcessPath) == "dotnet")
+            {
+                start.ArgumentList.Add("exec");
+                start.ArgumentList.Add(typeof(LoaderTests).Assembly.Location);
+            }
+            start.ArgumentList.Add(Runner.LoadOnly);
             start.Environment["LD_LIBRARY_PATH"] = path;
             if (library != null)
                 start.Environment["PICOLLO_LIBRARY"] = library;

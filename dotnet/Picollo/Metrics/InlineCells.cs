@@ -87,11 +87,19 @@ namespace Picollo.Metrics
         internal bool IsKnown => _block != 0;
 
         /// <summary>As <see cref="TryRecord"/>, by a plain addition to cells of another thread, of the same layout.</summary>
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
         internal bool TryRecordIn(void* counters, ulong value)
         {
-            InlineCells cells = this;
-            cells._counters = counters;
-            return cells.TryRecord(value);
+            ulong index = IndexOf(value);
+            if (index >= _length)
+                return false;
+            if (_kind == CellKind.Wide)
+            {
+                ((ulong*)counters)[index]++;
+                return true;
+            }
+            // Full ones are for the library, which counts how often they wrap.
+            return ((uint*)counters)[index] != uint.MaxValue && ++((uint*)counters)[index] != 0;
         }
 #endif
 

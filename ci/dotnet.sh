@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C# binding, its tests and its samples, on CoreCLR 8 (compiled by Roslyn) and on Mono (compiled by mcs).
+# The C# binding, its tests and its samples, on CoreCLR 8 and on Mono, compiled by Roslyn as C# 12.
 #
 #   ci/dotnet.sh              compile, test, run the samples; the last line is "N passed, N failed"
 #   ci/dotnet.sh --bench      compile, and print what a record costs
@@ -73,25 +73,22 @@ compile() {
         && python3 dotnet/tests/layout_probe.py >"$out/layout_probe.c" \
         && gcc -I "$stage/include" "$out/layout_probe.c" -o "$out/layout_probe" \
         && "$out/layout_probe" >"$out/layout.txt" \
-        && python3 dotnet/doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md >"$out/DocSnippets.cs" || return 1
+        && python3 dotnet/doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md >"$out/DocSnippets.cs" \
+        && python3 dotnet/doc_snippets.py --program README.md >"$out/Readme.cs" \
+        && python3 dotnet/doc_snippets.py --program dotnet/Picollo/README.md >"$out/PackageReadme.cs" || return 1
 
     local library tests samples bench
     library=$(sources dotnet/Picollo) tests=$(sources dotnet/tests),$out/DocSnippets.cs
     samples=$(sources dotnet/samples) bench=$(sources dotnet/bench -maxdepth 1)
-    # The library at the oldest version that is promised, and at the newest that there is.
+    # The library for .NET 8, and as for .NET Standard 2.0, with Mono's assemblies.
     "$venv/bin/python" dotnet/compile.py "$runtime" "$roslyn" \
-        "Latest:$core/Picollo.dll=$library" "7.2:$core/Picollo.dll=$library" \
-        "7.2:$core/Tests.exe.dll=$tests,@$core/Picollo.dll" "7.2:$core/Samples.exe.dll=$samples,@$core/Picollo.dll" \
-        "7.2:$core/Bench.exe.dll=$bench,@$core/Picollo.dll" &
-    local roslyn_job=$!
-    local mcs=(mcs -warnaserror -langversion:7.2 -unsafe -optimize)
-    # The caller looks at the status, which switches off -e in here.
-    # shellcheck disable=SC2086 # paths without spaces
-    "${mcs[@]}" -target:library -out:"$mono/Picollo.dll" ${library//,/ } \
-        && "${mcs[@]}" -out:"$mono/Tests.exe" -r:"$mono/Picollo.dll" ${tests//,/ } \
-        && "${mcs[@]}" -out:"$mono/Samples.exe" -r:"$mono/Picollo.dll" ${samples//,/ } \
-        && "${mcs[@]}" -out:"$mono/Bench.exe" -r:"$mono/Picollo.dll" ${bench//,/ } \
-        && wait "$roslyn_job"
+        "net8.0:$core/Picollo.dll=$library" "mono:$mono/Picollo.dll=$library" \
+        "net8.0:$core/Tests.exe.dll=$tests,@$core/Picollo.dll" "mono:$mono/Tests.exe=$tests,@$mono/Picollo.dll" \
+        "net8.0:$core/Samples.exe.dll=$samples,@$core/Picollo.dll" "mono:$mono/Samples.exe=$samples,@$mono/Picollo.dll" \
+        "net8.0:$core/Readme.exe.dll=$out/Readme.cs,@$core/Picollo.dll" "mono:$mono/Readme.exe=$out/Readme.cs,@$mono/Picollo.dll" \
+        "net8.0:$core/PackageReadme.exe.dll=$out/PackageReadme.cs,@$core/Picollo.dll" \
+        "mono:$mono/PackageReadme.exe=$out/PackageReadme.cs,@$mono/Picollo.dll" \
+        "net8.0:$core/Bench.exe.dll=$bench,@$core/Picollo.dll" "mono:$mono/Bench.exe=$bench,@$mono/Picollo.dll"
 }
 
 # What hangs fails.
@@ -129,8 +126,8 @@ run_tests() {
 
 # What compiling depends on; nothing is compiled again while it stays the same.
 inputs() {
-    find dotnet docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
-    mcs --version
+    find dotnet README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    mono --version
 }
 
 fetch
@@ -154,6 +151,7 @@ if [ "${1:-}" = --bench ]; then
     export LD_LIBRARY_PATH=$PWD/$out:$LD_LIBRARY_PATH
     echo "== CoreCLR $("$runtime/dotnet" --list-runtimes | cut -d' ' -f2)"
     core Bench
+    core Bench parts
     echo "== $(mono --version | head -n 1)"
     on_mono Bench
     exit 0
@@ -166,6 +164,11 @@ for sample in quick-start getting-started known-work sorted-or-not "live-monitor
     run_sample "${sample%% *}-core" core Samples $sample
     # shellcheck disable=SC2086
     run_sample "${sample%% *}-mono" on_mono Samples $sample
+done
+# The programs of the pages that a user sees first.
+for page in Readme PackageReadme; do
+    run_sample "$page-core" core "$page"
+    run_sample "$page-mono" on_mono "$page"
 done
 # The same numbers and the same tables, byte for byte.
 if cmp "$out/sample-getting-started-core.txt" "$out/sample-getting-started-mono.txt"; then

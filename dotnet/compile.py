@@ -1,8 +1,8 @@
 """Compiles C# with Roslyn, hosted in CoreCLR through pythonnet: there is no SDK where the tests run.
 
 usage: compile.py RUNTIME ROSLYN JOB...
-A JOB is VERSION:OUT.dll=SOURCE.cs,SOURCE.cs,@REFERENCE.dll, where VERSION is that of C#, such as 7.2, or Latest. An OUT.exe.dll
-gets an entry point. Warnings are errors.
+A JOB is FRAMEWORK:OUT.dll=SOURCE.cs,SOURCE.cs,@REFERENCE.dll, where FRAMEWORK is net8.0, the runtime's own, or mono, the installed one.
+An OUT.exe.dll, for net8.0, and an OUT.exe, for mono, get an entry point. Warnings are errors.
 """
 
 import glob
@@ -41,6 +41,7 @@ from Microsoft.CodeAnalysis import (  # noqa: E402
     DiagnosticSeverity,
     DocumentationMode,
     MetadataReference,
+    NullableContextOptions,
     OptimizationLevel,
     OutputKind,
     SyntaxTree,
@@ -54,7 +55,12 @@ from Microsoft.CodeAnalysis.CSharp import (  # noqa: E402
 )
 from Microsoft.CodeAnalysis.Text import SourceText  # noqa: E402
 
-SYMBOLS = ["NET", "NETCOREAPP", "NET8_0"] + [f"NET{v}_0_OR_GREATER" for v in (5, 6, 7, 8)]
+# What compiles for Mono is what compiles for .NET Standard 2.0, with the assemblies of Mono's instead of the standard's.
+MONO = "/usr/lib/mono/4.5"
+SYMBOLS = {
+    "net8.0": ["NET", "NETCOREAPP", "NET8_0"] + [f"NET{v}_0_OR_GREATER" for v in (5, 6, 7, 8)],
+    "mono": ["NETSTANDARD", "NETSTANDARD2_0"],
+}
 
 
 def managed(path):
@@ -63,19 +69,18 @@ def managed(path):
     return name.endswith(".dll") and not name.startswith(("lib", "Microsoft.DiaSymReader", "mscordac", "clr"))
 
 
-def compile_job(job, framework_references):
-    language, _, job = job.partition(":")
+def compile_job(job):
+    framework, _, job = job.partition(":")
     out, _, rest = job.partition("=")
     parts = rest.split(",")
     sources = [p for p in parts if not p.startswith("@")]
-    references = list(framework_references)
+    references = list(REFERENCES[framework])
     references += [MetadataReference.CreateFromFile(p[1:]) for p in parts if p.startswith("@")]
-    parsed = getattr(LanguageVersion, language if language == "Latest" else "CSharp" + language.replace(".", "_"))
-    symbols = System.Array[System.String](SYMBOLS)
-    executable = out.endswith(".exe.dll")
+    symbols = System.Array[System.String](SYMBOLS[framework])
+    executable = out.endswith((".exe", ".exe.dll"))
     # What a library shows has to be documented, and what its comments refer to has to be there.
     comments = DocumentationMode.Parse if executable else DocumentationMode.Diagnose
-    options = CSharpParseOptions(parsed).WithPreprocessorSymbols(symbols).WithDocumentationMode(comments)
+    options = CSharpParseOptions(LanguageVersion.CSharp12).WithPreprocessorSymbols(symbols).WithDocumentationMode(comments)
     trees = System.Array[SyntaxTree](
         [
             CSharpSyntaxTree.ParseText(
@@ -85,10 +90,14 @@ def compile_job(job, framework_references):
         ]
     )
     kind = OutputKind.ConsoleApplication if executable else OutputKind.DynamicallyLinkedLibrary
+    nullable = NullableContextOptions.Disable if executable else NullableContextOptions.Enable
     compilation_options = (
-        CSharpCompilationOptions(kind).WithAllowUnsafe(True).WithOptimizationLevel(OptimizationLevel.Release)
+        CSharpCompilationOptions(kind)
+        .WithAllowUnsafe(True)
+        .WithOptimizationLevel(OptimizationLevel.Release)
+        .WithNullableContextOptions(nullable)
     )
-    name = os.path.basename(out)[: -len(".dll")]
+    name = os.path.splitext(os.path.basename(out))[0]
     references = System.Array[MetadataReference](references)
     compilation = CSharpCompilation.Create(name, trees, references, compilation_options)
     failed = 0
@@ -105,13 +114,18 @@ def compile_job(job, framework_references):
             print(diagnostic.ToString(), file=sys.stderr)
         return False
     Path(out).write_bytes(bytes(stream.ToArray()))
-    if executable:
+    if executable and framework == "net8.0":
         Path(out[: -len(".dll")] + ".runtimeconfig.json").write_text(json.dumps(RUNTIME_CONFIG))
     return True
 
 
-framework_references = [
-    MetadataReference.CreateFromFile(p) for p in sorted(glob.glob(f"{framework}/*.dll")) if managed(p)
-]
-if not all([compile_job(job, framework_references) for job in sys.argv[3:]]):
+REFERENCES = {
+    "net8.0": [p for p in sorted(glob.glob(f"{framework}/*.dll")) if managed(p)],
+    "mono": [f"{MONO}/{name}.dll" for name in ("mscorlib", "System", "System.Core", "System.Memory", "System.Numerics")]
+    + sorted(glob.glob(f"{MONO}/Facades/*.dll")),
+}
+REFERENCES = {
+    name: [MetadataReference.CreateFromFile(p) for p in paths if os.path.exists(p)] for name, paths in REFERENCES.items()
+}
+if not all([compile_job(job) for job in sys.argv[3:]]):
     sys.exit(1)

@@ -1,7 +1,8 @@
 """Makes a test of every C# block in manual pages, so that what the pages say compiles and runs.
 
 usage: doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md > DocSnippets.cs
-A block is the body of a method. One that begins with a comment "needs counters" is skipped, aloud, where there are none. The rows
+       doc_snippets.py --program README.md > Readme.cs
+The first C# block of a page is a program of its own with --program, as it stands. Otherwise a block is the body of a method. One that begins with a comment "needs counters" is skipped, aloud, where there are none. The rows
 of a table are one block: ci/docs/rows.py.
 """
 
@@ -12,6 +13,9 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ci" / "docs"))
 import rows  # noqa: E402
 
+if sys.argv[1] == "--program":
+    print(re.search(r"^```(?:csharp|cs)\n(.*?)^```", open(sys.argv[2], encoding="utf-8").read(), flags=re.S | re.M)[1], end="")
+    sys.exit()
 blocks = []
 for path in sys.argv[1:]:
     page = open(path, encoding="utf-8").read()

@@ -2386,8 +2386,9 @@ typedef struct picollo_picture_options {
 #define PICOLLO_PICTURE_OPTIONS_INIT {sizeof(picollo_picture_options), 0, 0, 0}
 
 /**
- * Writes the density of a snapshot on one line without a line break, from the smallest to the largest observation in
- * equal parts of a logarithmic axis (a linear one where they lie close). A part without observations is a space.
+ * Writes the density of a snapshot on one line without a line break, from the smallest observation to the bucket of the
+ * percentile at 99.9 in equal parts of a logarithmic axis (a linear one where they lie close). What is above is left out, of up
+ * to a thousand observations nothing. A part without observations is a space.
  *
  * Requires: columns is how many characters to write, at most 240, more are the same, or 0 for 40; ascii is
  *   PICOLLO_CHARACTERS_ASCII for shades (.:-=+*#%@), or PICOLLO_CHARACTERS_UNICODE for blocks; buffer has capacity bytes.

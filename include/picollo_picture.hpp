@@ -43,7 +43,7 @@ private:
     picollo_picture_options native_;
 };
 
-/** The density on one line, of at most 240 characters; ASCII alone, or Unicode's blocks. Allocates. */
+/** The density on one line, up to the percentile at 99.9, of at most 240 characters; ASCII alone, or Unicode's blocks. Allocates. */
 inline outcome<std::string> sparkline(const snapshot &counts, std::uint32_t columns = 40, bool ascii = false)
 {
     return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {

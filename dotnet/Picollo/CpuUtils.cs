@@ -48,7 +48,7 @@ namespace Picollo
         public static int GetCpu() => sched_getcpu();
 
         /// <summary>The calling thread as <see cref="Process.Threads"/> has it; null where it is not found.</summary>
-        public static ProcessThread GetCurrentProcessThread()
+        public static ProcessThread? GetCurrentProcessThread()
         {
             int id = GetOsThreadId();
             foreach (ProcessThread thread in Process.GetCurrentProcess().Threads)

@@ -140,7 +140,7 @@ namespace Picollo.Tests
                 new Row("ranks", "0 to 100", () => histogram.GetPercentileValues(new[] { 101.0 }, new ulong[1])),
                 new Row("ranks", "0 to 100", () => histogram.GetInterpolatedPercentileValues(new[] { 101.0 }, new ulong[1])),
                 new Row("percentiles", "room", () => histogram.GetPercentiles(new[] { 1.0 }, new Percentile[0])),
-                new Row("selection", "selection", () => histogram.GetPercentile(1, (EquivalentValueSelection)5)),
+                new Row("valueSelection", "selection", () => histogram.GetPercentile(1, (EquivalentValueSelection)5)),
                 new Row("selection", "percentile", () => histogram.GetBucket(5).GetValue(EquivalentValueSelection.Interpolated)),
                 new Row("min", "9", () => histogram.RecordInRange(5, 9, 2)),
                 new Row("value", "10 to 20", () => histogram.RecordInRange(5, 10, 20, true)),
@@ -158,6 +158,10 @@ namespace Picollo.Tests
                 new Row("tag", "commas", () => writer.Write(histogram, 0, 1, "a,b")),
                 new Row("tag", "white space", () => writer.Write(histogram, 0, 1, "a b")),
                 new Row("thresholdBits", "1 to 31", () => { ulong word = 0; SharedCounter.AddScalable(ref word, 1, 32); }),
+                new Row("names", "null", () => PerfEvent.PerfEventCounterSession.Factory.WithCounters("cycles", null)),
+                new Row("counters", "at least one", () => new PerfEvent.PerfEventProcess(0)),
+                new Row("processId", "0", () => new PerfEvent.PerfEventProcess(-1, "task-clock")),
+                new Row("value", "empty list", () => new BenchmarkOptions().Counters = null),
                 new Row("core", "0 to 1023", () => CpuUtils.PrepareBenchmarkThread(-1))
             };
             foreach (Row row in table)

@@ -25,8 +25,28 @@ namespace Picollo.Tests
     {
         public static bool IsMono => Type.GetType("Mono.Runtime") != null;
 
+        /// <summary>The argument that asks for nothing but the first contact with the library.</summary>
+        internal const string LoadOnly = "--load";
+
+        private static int Load()
+        {
+            try
+            {
+                Picollo.Metrics.HdrHistogram.Create().Dispose();
+                Console.WriteLine("loaded");
+                return 0;
+            }
+            catch (DllNotFoundException exception)
+            {
+                Console.WriteLine(exception.Message);
+                return 1;
+            }
+        }
+
         public static int Main(string[] arguments)
         {
+            if (arguments.Length == 1 && arguments[0] == LoadOnly)
+                return Load();
             int passed = 0, failed = 0;
             var tests = typeof(Runner).Assembly.GetTypes()
                 .OrderBy(type => type.Name, StringComparer.Ordinal)

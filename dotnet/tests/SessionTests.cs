@@ -278,6 +278,109 @@ namespace Picollo.Tests
         }
 
         [Test]
+        public static void DeltasInOneCall()
+        {
+            using (PerfEventCounterSession session = PerfEventCounterSession.Factory.WithCounters("page-faults", "task-clock").Create())
+            {
+                Check.Equal("Software:PageFaults", session.Counters[0].Name);
+                var deltas = new ulong[3];
+                deltas[2] = 77;
+                Fault(1);
+                session.ReadDeltas(deltas);
+                Fault(100);
+                session.ReadDeltas(deltas);
+                Check.True(deltas[0] >= 100 && deltas[0] < 1000, $"{deltas[0]} faults of 100");
+                Check.True(deltas[1] > 0, "time");
+                Check.Equal(77ul, deltas[2], "what is not asked for");
+                session.ReadDeltas(deltas, PerfReadMode.SystemCall);
+                Check.True(deltas[0] < 100, "only those since the last");
+                ArgumentException small = Check.Throws<ArgumentException>(() => session.ReadDeltas(new ulong[1]));
+                Check.True(small.ParamName == "deltas" && small.Message.Contains("2"), small.Message);
+                AllocationTests.Nothing("ReadDeltas", () => session.ReadDeltas(deltas));
+            }
+        }
+
+        /// <summary>More counters than there is room for on the stack; a counter that is not there is no zero.</summary>
+        [Test]
+        public static void DeltasOfManyAndOfMissingCounters()
+        {
+            string[] names = Enumerable.Repeat("task-clock", 40).ToArray();
+            using (PerfEventCounterSession session = PerfEventCounterSession.Factory.WithCounters(names).Create())
+            {
+                var deltas = new ulong[40];
+                session.ReadDeltas(deltas);
+                CpuUtils.AddChain256(1000);
+                session.ReadDeltas(deltas);
+                Check.True(deltas.All(delta => delta > 0), "each of them");
+            }
+            if (PerfMachine.Probe().IsPmuAvailable)
+                return;
+            using (PerfEventCounterSession session = PerfEventCounterSession.Factory
+                .WithSkipUnavailable().WithCounters("task-clock", "cycles").Create())
+            {
+                var deltas = new ulong[] { 77, 77 };
+                PicolloException missing = Check.Throws<PicolloException>(() => session.ReadDeltas(deltas));
+                Check.True(missing.EventIndex == 1 && missing.Message.Contains("Cycles"), missing.Message);
+                Check.True(deltas[0] == 77 && deltas[1] == 77, "nothing was handed out");
+            }
+        }
+
+        [Test]
+        public static void CountersFromAList()
+        {
+            Check.Equal("names", Check.Throws<ArgumentNullException>(() => PerfEventCounterSession.Factory.WithCounters(null)).ParamName);
+            ArgumentException one = Check.Throws<ArgumentException>(() => PerfEventCounterSession.Factory.WithCounters("cycles", null));
+            Check.Equal("names", one.ParamName);
+            PicolloException unknown = Check.Fails(PicolloStatus.NoSuchEvent,
+                () => PerfEventCounterSession.Factory.WithCounters("page-faults", "nonsense"));
+            Check.True(unknown.Message.Contains("nonsense"), unknown.Message);
+        }
+
+        /// <summary>What other threads do counts too, those that there were and those that they start.</summary>
+        [Test]
+        public static void AProcessWithAllItsThreads()
+        {
+            using (var go = new ManualResetEventSlim())
+            using (var done = new ManualResetEventSlim())
+            {
+                var earlier = new Thread(() =>
+                {
+                    go.Wait();
+                    Fault(300);
+                    var later = new Thread(() => Fault(500));
+                    later.Start();
+                    later.Join();
+                    done.Set();
+                });
+                earlier.Start();
+                using (var process = new PerfEventProcess(0, "page-faults", "task-clock"))
+                {
+                    Check.True(process.ThreadCount >= 2, $"{process.ThreadCount} threads");
+                    Check.Equal("page-faults,task-clock", string.Join(",", process.Names));
+                    var values = new PerfEventCounterValue[2];
+                    process.Read(values, deltas: true);
+                    Fault(200);
+                    go.Set();
+                    done.Wait();
+                    earlier.Join();
+                    process.Read(values, deltas: true);
+                    Check.True(values[0].Value >= 1000 && values[0].Status == PicolloStatus.Ok, $"{values[0].Value} faults of 1000, {values[0].Status}");
+                    Check.True(values[1].Value > 0, "time");
+                    ulong all = values[0].Value;
+                    process.Read(values, deltas: true);
+                    Check.True(values[0].Value < all, "only those since the last");
+                    process.Read(values, deltas: false);
+                    Check.True(values[0].Value >= all, "since the beginning");
+                    Check.Throws<ArgumentException>(() => process.Read(new PerfEventCounterValue[1], true));
+                }
+            }
+            Check.Throws<ArgumentException>(() => new PerfEventProcess(0));
+            Check.Throws<ArgumentOutOfRangeException>(() => new PerfEventProcess(-5, "task-clock"));
+            Check.Equal("processId", Check.Throws<ArgumentException>(() => new PerfEventProcess(int.MaxValue, "task-clock")).ParamName);
+            Check.Fails(PicolloStatus.NoSuchEvent, () => new PerfEventProcess(0, "nonsense"));
+        }
+
+        [Test]
         public static void UnknownEventsAreExplained()
         {
             PicolloException exception =

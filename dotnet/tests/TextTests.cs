@@ -165,6 +165,17 @@ namespace Picollo.Tests
         }
 
         [Test]
+        public static void OneOutlierIsNotInASparkline()
+        {
+            HdrHistogram histogram = HdrHistogram.Create();
+            histogram.Record(Example.First);
+            string before = histogram.FormatSparkline();
+            Check.Equal(40, before.Length);
+            histogram.Record(1ul << 60);
+            Check.Equal(before, histogram.FormatSparkline());
+        }
+
+        [Test]
         public static void ListedEmptyBuckets()
         {
             HdrHistogram histogram = HdrHistogram.Create();

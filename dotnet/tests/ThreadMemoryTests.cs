@@ -28,9 +28,16 @@ namespace Picollo.Tests
             }
         }
 
+        /// <summary>Ten thousand threads where the long form is asked for, else two thousand.</summary>
+        private static readonly bool s_long = Environment.GetEnvironmentVariable("PICOLLO_LONG") != null;
+
+        private static int Rounds => s_long ? 2500 : 500;
+
         private static void FewShards(HdrHistogram histogram, int most, string what)
         {
             int shards = histogram.FootprintInBytes / ShardBytes();
+            if (s_long)
+                Console.WriteLine($"{what}: {shards} shards");
             Check.True(shards <= most, $"{what}: {shards} shards, and at most {most} were to be");
         }
 
@@ -39,7 +46,7 @@ namespace Picollo.Tests
         public static void ShortThreads()
         {
             HdrHistogram histogram = Local();
-            const int Rounds = 2500, AtOnce = 4;
+            const int AtOnce = 4;
             for (int round = 0; round < Rounds; round++)
                 ModeTests.Run(AtOnce, thread =>
                 {
@@ -47,7 +54,31 @@ namespace Picollo.Tests
                         histogram.Record(value);
                 });
             Check.Equal((ulong)Rounds * AtOnce * 100, histogram.TotalCount);
-            FewShards(histogram, AtOnce + 20, "ten thousand short threads");
+            FewShards(histogram, AtOnce + 20, "short threads");
+            GC.KeepAlive(histogram);
+        }
+
+        /// <summary>Each with a recorder, which some forget to dispose.</summary>
+        [Test]
+        public static void ShortThreadsWithRecorders()
+        {
+            HdrHistogram histogram = Local();
+            const int AtOnce = 4;
+            for (int round = 0; round < Rounds; round++)
+            {
+                ModeTests.Run(AtOnce, thread =>
+                {
+                    HdrRecorder recorder = histogram.GetRecorder();
+                    for (ulong value = 0; value < 100; value++)
+                        recorder.Record(value);
+                    histogram.Record(1);
+                    if (thread != 0 || round % 100 != 0)
+                        recorder.Dispose();
+                });
+            }
+            Check.Equal((ulong)Rounds * AtOnce * 101, histogram.TotalCount);
+            // Two a thread, and what was forgotten.
+            FewShards(histogram, 2 * AtOnce + Rounds / 100 + 20, "short threads with recorders");
             GC.KeepAlive(histogram);
         }
 
@@ -56,7 +87,7 @@ namespace Picollo.Tests
         public static void ShortThreadsThatUseTheLibrary()
         {
             HdrHistogram histogram = Local();
-            const int Rounds = 500, AtOnce = 4;
+            const int AtOnce = 4;
             for (int round = 0; round < Rounds; round++)
                 ModeTests.Run(AtOnce, thread =>
                 {
@@ -89,6 +120,30 @@ namespace Picollo.Tests
             }
             Check.Equal(4ul * AtOnce, histogram.TotalCount);
             FewShards(histogram, AtOnce + 20, "a thousand threads alive at once, twice");
+        }
+
+        [Test]
+        public static void ManyRecordersAtOnce()
+        {
+            HdrHistogram histogram = Local();
+            const int AtOnce = 1000;
+            for (int round = 0; round < 2; round++)
+            {
+                int waiting = 0;
+                using (var all = new ManualResetEventSlim())
+                    ModeTests.Run(AtOnce, thread =>
+                    {
+                        using (HdrRecorder recorder = histogram.GetRecorder())
+                        {
+                            recorder.Record((ulong)thread);
+                            if (Interlocked.Increment(ref waiting) == AtOnce)
+                                all.Set();
+                            all.Wait();
+                        }
+                    });
+            }
+            Check.Equal(2ul * AtOnce, histogram.TotalCount);
+            FewShards(histogram, AtOnce + 20, "a thousand recorders at once, twice");
         }
 
         [Test]
@@ -138,7 +193,7 @@ namespace Picollo.Tests
             };
             others.ForEach(other => other.Start());
             const int AtOnce = 8, Each = 50;
-            int rounds = Environment.GetEnvironmentVariable("PICOLLO_LONG") != null ? 1250 : 250;
+            int rounds = s_long ? 1250 : 250;
             for (int round = 0; round < rounds; round++)
             {
                 HdrHistogram brief = Local();
@@ -172,7 +227,6 @@ namespace Picollo.Tests
         public static void RecordForgetCollect()
         {
             var watch = System.Diagnostics.Stopwatch.StartNew();
-            bool isLong = Environment.GetEnvironmentVariable("PICOLLO_LONG") != null;
             long early = 0;
             int rounds = 0;
             do
@@ -191,8 +245,10 @@ namespace Picollo.Tests
                 if (++rounds == 20)
                     early = LifetimeTests.ResidentBytes();
             }
-            while (rounds < 60 || (isLong && watch.Elapsed < TimeSpan.FromMinutes(1)));
+            while (rounds < 60 || (s_long && watch.Elapsed < TimeSpan.FromMinutes(1)));
             long grown = LifetimeTests.ResidentBytes() - early;
+            if (s_long)
+                Console.WriteLine($"record, forget, collect: {rounds} rounds of 20 histograms, grew by {grown / 1000} kB");
             Check.True(grown < 60000000, $"grew by {grown} bytes in {rounds} rounds");
         }
     }

@@ -212,6 +212,12 @@ fn kernel_counting_denied() {
     assert_eq!((infos[1].flags, infos[1].status), (0, 0));
     // Who asks for the kernel alone is not served with user space.
     assert_eq!((infos[2].flags, infos[2].status), (0, Status::Permission.code()));
+    // A clock tells the same without the right, and nobody is told that something is missing.
+    let session = create(&fake, SESSION_KERNEL, &["task-clock", "cpu-clock"]).unwrap();
+    for index in 0..2 {
+        let info = session.event_info(index).unwrap();
+        assert_eq!((info.flags & !EVENT_INFO_SILENT, info.status, info.message()), (0, 0, ""));
+    }
 }
 
 #[test]

@@ -488,7 +488,7 @@ class Snapshot(Handle):
         return interchange.hgrm(self, ticks_per_half_distance, scale, csv)
 
     def sparkline(self, columns: int = 40, ascii: bool = False) -> str:
-        """The density on one line: ``▁▂▅█▇▅▃▂▁▁``, from the smallest to the largest observation.
+        """The density on one line: ``▁▂▅█▇▅▃▂▁▁``, from the smallest observation to the percentile at 99.9 (of up to a thousand: all).
 
         :param columns: how many characters, at most 240.
         :param ascii: shades of ASCII instead of blocks.

@@ -48,7 +48,13 @@ namespace Picollo.Metrics
         public bool KeepsOverhead { get; set; }
 
         /// <summary>Events to count beside the time, by the names that perf knows: <c>cycles</c>, <c>branch-misses</c>.</summary>
-        public IReadOnlyList<string> Counters { get; set; } = new string[0];
+        public IReadOnlyList<string> Counters
+        {
+            get => _counters;
+            set => _counters = value ?? throw new ArgumentNullException(nameof(value), "Without counters it is an empty list.");
+        }
+
+        private IReadOnlyList<string> _counters = new string[0];
 
         internal unsafe PicolloBenchmarkOptions ToNative()
         {
@@ -134,7 +140,7 @@ namespace Picollo.Metrics
         /// <param name="before">The older way. Its results have to be used, or the compiler may leave it out.</param>
         /// <param name="after">The newer way.</param>
         /// <param name="options">Null: the defaults.</param>
-        public static Benchmark Run(Action before, Action after, BenchmarkOptions options = null)
+        public static Benchmark Run(Action before, Action after, BenchmarkOptions? options = null)
         {
             if (before == null)
                 throw new ArgumentNullException(nameof(before));
@@ -143,7 +149,7 @@ namespace Picollo.Metrics
             Loader.Ensure();
             BenchmarkOptions chosen = options ?? new BenchmarkOptions();
             PicolloBenchmarkOptions native = chosen.ToNative();
-            IReadOnlyList<string> counters = chosen.Counters ?? new string[0];
+            IReadOnlyList<string> counters = chosen.Counters;
             BenchmarkHandle handle = Create(&native, counters);
             PicolloError error;
             try
@@ -221,7 +227,7 @@ namespace Picollo.Metrics
         public IReadOnlyList<BenchmarkCounter> Counters { get; }
 
         /// <summary>How it went, as Markdown: times of single samples, the verdict by blocks, and the counters.</summary>
-        public string Format(string title = null, string nameBefore = "Before", string nameAfter = "After")
+        public string Format(string? title = null, string? nameBefore = "Before", string? nameAfter = "After")
         {
             byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
             byte[] nativeBefore = Utf8.ToNative(nameBefore ?? "", nameof(nameBefore));
@@ -236,7 +242,7 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Writes how it went to the console.</summary>
-        public void PrettyPrint(string title = null, string nameBefore = "Before", string nameAfter = "After") =>
+        public void PrettyPrint(string? title = null, string? nameBefore = "Before", string? nameAfter = "After") =>
             Console.WriteLine(Format(title, nameBefore, nameAfter));
 
         private static BenchmarkHandle Create(PicolloBenchmarkOptions* options, IReadOnlyList<string> counters)

@@ -88,7 +88,7 @@ namespace Picollo.Metrics
             if (selection == EquivalentValueSelection.Interpolated)
                 throw new ArgumentOutOfRangeException(
                     nameof(selection), selection, "Between the values of a bucket only a percentile knows its place: Percentile.GetValue.");
-            switch (Percentile.ToNative(selection))
+            switch (Percentile.ToNative(selection, nameof(selection)))
             {
                 case 1:
                     return Lower;
@@ -105,7 +105,7 @@ namespace Picollo.Metrics
             && StorageIndex == other.StorageIndex && LogicalIndex == other.LogicalIndex;
 
         /// <inheritdoc/>
-        public override bool Equals(object obj) => obj is Bucket && Equals((Bucket)obj);
+        public override bool Equals(object? obj) => obj is Bucket && Equals((Bucket)obj);
 
         /// <summary>Whether two are equal.</summary>
         public static bool operator ==(Bucket left, Bucket right) => left.Equals(right);

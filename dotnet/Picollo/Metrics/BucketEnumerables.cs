@@ -36,7 +36,7 @@ namespace Picollo.Metrics
         /// <summary>Goes through buckets.</summary>
         public struct Enumerator : IEnumerator<Bucket>
         {
-            private PicolloBucket[] _buckets;
+            private PicolloBucket[]? _buckets;
             private int _next;
 
             internal Enumerator(PicolloBucket[] buckets)
@@ -91,7 +91,7 @@ namespace Picollo.Metrics
         /// <summary>Goes through buckets and sums up their counts.</summary>
         public struct Enumerator : IEnumerator<Percentile>
         {
-            private PicolloBucket[] _buckets;
+            private PicolloBucket[]? _buckets;
             private readonly double _total;
             private int _next;
             private ulong _before;

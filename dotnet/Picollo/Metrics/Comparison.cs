@@ -70,7 +70,7 @@ namespace Picollo.Metrics
         /// <summary>Differences up to this cannot be told apart, in units of the values.</summary>
         public double Resolution { get; set; }
 
-        internal static unsafe PicolloCompareOptions ToNative(CompareOptions options)
+        internal static unsafe PicolloCompareOptions ToNative(CompareOptions? options)
         {
             CompareOptions chosen = options ?? new CompareOptions();
             // Zero is the library's word for the default: what was set to zero is no quantile, confidence or power, and is told so.
@@ -217,7 +217,7 @@ namespace Picollo.Metrics
 
         /// <summary>The comparison as text: what changed from summary to summary, the intervals, the effects and the verdict.</summary>
         public string Format(
-            string title = null, string nameBefore = "Before", string nameAfter = "After", TextFormat format = TextFormat.Markdown)
+            string? title = null, string? nameBefore = "Before", string? nameAfter = "After", TextFormat format = TextFormat.Markdown)
         {
             Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));
             byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
@@ -234,7 +234,7 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Writes the comparison to the console, as tables.</summary>
-        public void PrettyPrint(string title = null, string nameBefore = "Before", string nameAfter = "After") =>
+        public void PrettyPrint(string? title = null, string? nameBefore = "Before", string? nameAfter = "After") =>
             Console.WriteLine(Format(title, nameBefore, nameAfter));
 
         /// <summary>One line.</summary>
@@ -258,7 +258,7 @@ namespace Picollo.Metrics
         /// <exception cref="ArgumentException">The lengths differ.</exception>
         /// <exception cref="PicolloException">There are no blocks, or an element is not finite.</exception>
         public static unsafe BlockComparison Compare(
-            ReadOnlySpan<double> before, ReadOnlySpan<double> after, CompareOptions options = null)
+            ReadOnlySpan<double> before, ReadOnlySpan<double> after, CompareOptions? options = null)
         {
             if (before.Length != after.Length)
                 throw new ArgumentException("The two series have different lengths.", nameof(after));

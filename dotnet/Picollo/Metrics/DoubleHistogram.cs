@@ -96,11 +96,11 @@ namespace Picollo.Metrics
 
         /// <summary>Takes out what was recorded since the last collection, and starts a new interval.</summary>
         /// <param name="reuse">A snapshot to fill; null makes one.</param>
-        public DoubleSnapshot Collect(DoubleSnapshot reuse = null) => Take(reuse, true);
+        public DoubleSnapshot Collect(DoubleSnapshot? reuse = null) => Take(reuse, true);
 
         /// <summary>Looks at what was recorded since the last collection, and leaves it there.</summary>
         /// <param name="reuse">A snapshot to fill; null makes one.</param>
-        public DoubleSnapshot Peek(DoubleSnapshot reuse = null) => Take(reuse, false);
+        public DoubleSnapshot Peek(DoubleSnapshot? reuse = null) => Take(reuse, false);
 
         /// <summary>Adds all counts of a snapshot, of any relative error.</summary>
         public void Add(DoubleSnapshot snapshot)
@@ -123,7 +123,7 @@ namespace Picollo.Metrics
             }
         }
 
-        private DoubleSnapshot Take(DoubleSnapshot reuse, bool collect)
+        private DoubleSnapshot Take(DoubleSnapshot? reuse, bool collect)
         {
             ThrowIfDisposed();
             DoubleSnapshot snapshot = reuse ?? new DoubleSnapshot();

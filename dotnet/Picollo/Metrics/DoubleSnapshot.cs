@@ -61,7 +61,7 @@ namespace Picollo.Metrics
 
         /// <summary>Statistics and the usual percentiles.</summary>
         /// <param name="reuse">A summary to fill; null allocates one. Filling one allocates nothing.</param>
-        public DoubleSummary GetSummary(DoubleSummary reuse = null)
+        public DoubleSummary GetSummary(DoubleSummary? reuse = null)
         {
             DoubleSummary summary = reuse ?? new DoubleSummary();
             lock (Gate)

@@ -162,10 +162,10 @@ namespace Picollo.Metrics
             new[] { P0, P1, P5, P10, P25, P50, P75, P90, P925, P95, P975, P99, P999, P9999, P99999, P100 };
 
         /// <summary>Writes the summary to the console, as a table.</summary>
-        public void PrettyPrint(string title = null) => Console.WriteLine(Format(title));
+        public void PrettyPrint(string? title = null) => Console.WriteLine(Format(title));
 
         /// <summary>The summary as text, a Markdown table unless asked otherwise. The text is the library's own.</summary>
-        public string Format(string title = null, TextFormat format = TextFormat.Markdown)
+        public string Format(string? title = null, TextFormat format = TextFormat.Markdown)
         {
             Loader.Ensure();
             Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));

@@ -7,41 +7,38 @@ namespace Picollo.Metrics
 {
     public sealed unsafe partial class HdrHistogram : IRecorder
     {
-        /// <summary>
-        /// Before .NET 9, a thread's static in a block that a profile calls rare is left to a helper of some 60 ns: there it is read at the
-        /// beginning of a method of its own, which is never rare: <see cref="ThreadRecorders.Entries"/>. The JIT knows this constant.
-        /// </summary>
-        private static readonly bool s_inlines = Environment.Version.Major >= 9;
-
-        // The cells of a single writer, or of all threads. In other modes and once disposed there are none: every value takes the slow path.
+        // The cells of a single writer, or of all threads. In other modes and once disposed there are none.
         private InlineCells _cells;
+        // In thread-local mode, until disposed.
+        private bool _isLocal;
+#if !NET5_0_OR_GREATER
         // Thread-local mode: how to find a value's cell among those of any thread. Written once, before the first thread has any.
         private InlineCells _layout;
-        // Thread-local mode, until disposed: where a thread finds its cells. Otherwise -1.
-        private int _slot = -1;
-        // The same, for good.
-        private readonly int _registered = -1;
+        // Thread-local mode: where a thread finds its cells. Otherwise -1.
+        private readonly int _slot = -1;
         private readonly long _id;
+#endif
         private readonly IntPtr _pointer;
         private readonly bool _mayAllocate;
 
         /// <summary>Counts a value once.</summary>
         /// <remarks>
         /// An addition that the compiler inlines, without leaving managed code: an atomic one in the default mode, interlocked, with
-        /// counters of 64 bits, a plain one in single-writer mode, and in thread-local mode one after a look-up of the thread's counters;
-        /// see <see cref="GetRecorder"/> to look them up once.
+        /// counters of 64 bits, a plain one in single-writer mode. In thread-local mode a plain addition after a look-up of the thread's
+        /// counters; see <see cref="GetRecorder"/> to look them up once.
         /// </remarks>
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public void Record(ulong value)
         {
-            int slot = _slot;
-            if (slot >= 0)
-            {
-                ThreadRecorders.Entry[] entries = s_inlines ? ThreadRecorders.Mine.t_entries : ThreadRecorders.Entries();
-                if (entries == null || (uint)slot >= (uint)entries.Length || entries[slot].Id != _id
-                    || !_layout.TryRecordIn(entries[slot].Counters, value))
-                    RecordSlowly(value);
-            }
+            if (_isLocal)
+#if NET5_0_OR_GREATER
+                // In the library, which finds the thread's counters by two instructions: a call of a few instructions without a transition
+                // takes less than the runtime's own look-up of a thread's static. The thread's first value allocates its counters, some
+                // microseconds once, for which a collection would wait; the library waits for nothing that managed code holds.
+                NativeMethods.picollo_histogram_record(_pointer, value);
+#else
+                RecordInThread(value);
+#endif
             else if (!_cells.TryRecord(value))
                 RecordSlowly(value);
             // Until here the memory cannot go, whoever disposes this object.
@@ -122,12 +119,26 @@ namespace Picollo.Metrics
         private void RecordSlowly(ulong value)
         {
             ThrowIfDisposed();
-            if (_mode == RecordMode.ThreadLocal)
-                ThreadRecorders.Record(_registered, _id, _pointer, value, ref _layout);
-            else if (_mayAllocate)
+            if (_mayAllocate)
                 NativeMethods.picollo_histogram_record_may_allocate(_pointer, value);
             else
                 NativeMethods.picollo_histogram_record(_pointer, value);
         }
+
+#if !NET5_0_OR_GREATER
+        /// <summary>Counts a value in the thread's counters, in managed code: there a call of the library costs more.</summary>
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private void RecordInThread(ulong value)
+        {
+            int slot = _slot;
+            ThreadRecorders.Entry[]? entries = ThreadRecorders.Mine.t_entries;
+            if (entries == null || (uint)slot >= (uint)entries.Length || entries[slot].Id != _id
+                || !_layout.TryRecordIn(entries[slot].Counters, value))
+            {
+                ThrowIfDisposed();
+                ThreadRecorders.Record(slot, _id, _pointer, value, ref _layout);
+            }
+        }
+#endif
     }
 }

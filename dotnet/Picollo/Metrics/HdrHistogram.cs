@@ -27,7 +27,7 @@ namespace Picollo.Metrics
         private readonly HistogramHandle _handle;
         private readonly RecordMode _mode;
         private readonly long _pressure;
-        private SnapshotHandle _scratch;
+        private SnapshotHandle? _scratch;
         private volatile bool _disposed;
 
         /// <param name="handle">A reference to the native histogram.</param>
@@ -41,7 +41,12 @@ namespace Picollo.Metrics
             _pointer = handle.Pointer;
             _mayAllocate = sparse || mode == RecordMode.Scalable;
             if (mode == RecordMode.ThreadLocal)
-                _slot = _registered = ThreadRecorders.Register(out _id);
+            {
+#if !NET5_0_OR_GREATER
+                _slot = ThreadRecorders.Register(out _id);
+#endif
+                _isLocal = true;
+            }
             else if (mode == RecordMode.SingleWriter && !sparse)
                 TakeCells();
             else if (mode == RecordMode.Interlocked && !sparse)
@@ -135,9 +140,11 @@ namespace Picollo.Metrics
         {
             _disposed = true;
             _cells.Stop();
-            Volatile.Write(ref _slot, -1);
-            if (_registered >= 0)
-                ThreadRecorders.Unregister(_registered, _id);
+            Volatile.Write(ref _isLocal, false);
+#if !NET5_0_OR_GREATER
+            if (_slot >= 0)
+                ThreadRecorders.Unregister(_slot, _id);
+#endif
         }
 
         // The cells are the histogram's: its own reference keeps them, and the recorder has nothing else to give.

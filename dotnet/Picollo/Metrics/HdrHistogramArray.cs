@@ -72,10 +72,13 @@ namespace Picollo.Metrics
         public void Record(int index, ulong value)
         {
             ThrowIfOutside(index);
+#if !NET5_0_OR_GREATER
             // A thread's own counters are found by the histogram's object.
             if (_mode == RecordMode.ThreadLocal)
                 this[index].Record(value);
-            else if (_sparse || _mode == RecordMode.Scalable)
+            else
+#endif
+            if (_sparse || _mode == RecordMode.Scalable)
                 NativeMethods.picollo_histogram_array_record_may_allocate(_pointer, (UIntPtr)(uint)index, value);
             else
                 NativeMethods.picollo_histogram_array_record(_pointer, (UIntPtr)(uint)index, value);

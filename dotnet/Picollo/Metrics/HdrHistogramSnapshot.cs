@@ -27,7 +27,7 @@ namespace Picollo.Metrics
         public double EndSeconds { get; set; } = double.NaN;
 
         /// <summary>What tells histograms of the same time apart; "" unless it was read from a log, or set.</summary>
-        public string Tag { get; set; } = "";
+        public string? Tag { get; set; } = "";
 
         /// <summary>Takes the counts of now.</summary>
         /// <param name="deltas">

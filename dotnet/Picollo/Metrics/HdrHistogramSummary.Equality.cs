@@ -6,9 +6,9 @@ namespace Picollo.Metrics
     public sealed partial class HdrHistogramSummary : IEquatable<HdrHistogramSummary>
     {
         /// <summary>Whether all that is in them is equal; NaN equals NaN.</summary>
-        public bool Equals(HdrHistogramSummary other)
+        public bool Equals(HdrHistogramSummary? other)
         {
-            if (other == null)
+            if (other is null)
                 return false;
             ref readonly PicolloSummary a = ref _native;
             ref readonly PicolloSummary b = ref other._native;
@@ -20,7 +20,7 @@ namespace Picollo.Metrics
         }
 
         /// <inheritdoc/>
-        public override bool Equals(object obj) => Equals(obj as HdrHistogramSummary);
+        public override bool Equals(object? obj) => Equals(obj as HdrHistogramSummary);
 
         /// <summary>Changes with every filling: not for a key of a dictionary that is filled again.</summary>
         public override int GetHashCode() =>
@@ -28,10 +28,10 @@ namespace Picollo.Metrics
                 ^ _native.TimestampUnixNanos.GetHashCode());
 
         /// <summary>Whether all that is in them is equal.</summary>
-        public static bool operator ==(HdrHistogramSummary left, HdrHistogramSummary right) =>
-            ReferenceEquals(left, right) || (!ReferenceEquals(left, null) && left.Equals(right));
+        public static bool operator ==(HdrHistogramSummary? left, HdrHistogramSummary? right) =>
+            ReferenceEquals(left, right) || (left is not null && left.Equals(right));
 
         /// <summary>Whether anything in them differs.</summary>
-        public static bool operator !=(HdrHistogramSummary left, HdrHistogramSummary right) => !(left == right);
+        public static bool operator !=(HdrHistogramSummary? left, HdrHistogramSummary? right) => !(left == right);
     }
 }

@@ -127,23 +127,23 @@ namespace Picollo.Metrics
         public Percentile[] GetPercentiles() => (Percentile[])_percentiles.Clone();
 
         /// <summary>Writes the summary to the console, as a table.</summary>
-        public void PrettyPrint(string title = null) => Console.WriteLine(Format(title));
+        public void PrettyPrint(string? title = null) => Console.WriteLine(Format(title));
 
         /// <summary>Writes to the console, as a table, how another summary differs from this one.</summary>
         public void PrettyPrintDiff(
-            HdrHistogramSummary other, string title = null, string thisName = "This", string otherName = "Other") =>
+            HdrHistogramSummary other, string? title = null, string? thisName = "This", string? otherName = "Other") =>
             Console.WriteLine(FormatDiff(other, title, thisName, otherName));
 
         /// <summary>The summary as text, a Markdown table unless asked otherwise. The text is the library's own.</summary>
-        public string Format(string title = null, TextFormat format = TextFormat.Markdown) =>
+        public string Format(string? title = null, TextFormat format = TextFormat.Markdown) =>
             Write(ref _native, ref _native, false, title, null, null, format);
 
         /// <summary>How another summary differs from this one, as text.</summary>
         public string FormatDiff(
-            HdrHistogramSummary other, string title = null, string thisName = "This", string otherName = "Other",
+            HdrHistogramSummary other, string? title = null, string? thisName = "This", string? otherName = "Other",
             TextFormat format = TextFormat.Markdown)
         {
-            if (other == null)
+            if (other is null)
                 throw new ArgumentNullException(nameof(other));
             return Write(ref _native, ref other._native, true, title, thisName, otherName, format);
         }
@@ -152,7 +152,7 @@ namespace Picollo.Metrics
         public override string ToString() => Format(null, TextFormat.Line);
 
         /// <summary>One line: <c>Example: Total=99,940, Overflow=0, Mean=4,332.9, P0=2,008, …</c>.</summary>
-        public string ToString(string name) => Format(name, TextFormat.Line);
+        public string ToString(string? name) => Format(name, TextFormat.Line);
 
         internal ref readonly PicolloSummary Native => ref _native;
 
@@ -176,7 +176,7 @@ namespace Picollo.Metrics
         }
 
         private static unsafe string Write(
-            ref PicolloSummary a, ref PicolloSummary b, bool difference, string title, string nameA, string nameB, TextFormat format)
+            ref PicolloSummary a, ref PicolloSummary b, bool difference, string? title, string? nameA, string? nameB, TextFormat format)
         {
             Loader.Ensure();
             Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));

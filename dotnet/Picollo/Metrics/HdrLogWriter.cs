@@ -42,13 +42,13 @@ namespace Picollo.Metrics
         /// <summary>Writes the lines that a log begins with: comment, version, start, names of the fields.</summary>
         /// <param name="startUtc">When the log starts; null leaves it out.</param>
         /// <param name="comment">Any number of lines.</param>
-        public void WriteHeader(DateTime? startUtc = null, string comment = null) =>
+        public void WriteHeader(DateTime? startUtc = null, string? comment = null) =>
             WriteHeader(startUtc.HasValue ? Seconds(startUtc.Value) : double.NaN, comment);
 
         /// <summary>Writes the lines that a log begins with; the start in seconds since 1970, or NaN.</summary>
-        public void WriteHeader(double startSeconds, string comment = null)
+        public void WriteHeader(double startSeconds, string? comment = null)
         {
-            byte[] native = Utf8.ToNative(comment, nameof(comment));
+            byte[]? native = Utf8.ToNativeOrNull(comment, nameof(comment));
             _output.Write(NativeText.Read((buffer, capacity, length) =>
             {
                 fixed (byte* text = native)
@@ -65,16 +65,16 @@ namespace Picollo.Metrics
         /// <see cref="PicolloStatus.Incompatible"/>: the histogram has not the buckets of HdrHistogram.
         /// </exception>
         /// <exception cref="ArgumentException">The tag is not as it has to be.</exception>
-        public void Write(ReadOnlyHdrHistogram counts, DateTime startUtc, TimeSpan duration, string tag = null) =>
+        public void Write(ReadOnlyHdrHistogram counts, DateTime startUtc, TimeSpan duration, string? tag = null) =>
             Write(counts, Seconds(startUtc), duration.TotalSeconds, tag);
 
         /// <summary>Writes the line of an interval, with times in seconds: since 1970, or since the start of the log.</summary>
-        public void Write(ReadOnlyHdrHistogram counts, double startSeconds, double lengthSeconds, string tag = null)
+        public void Write(ReadOnlyHdrHistogram counts, double startSeconds, double lengthSeconds, string? tag = null)
         {
             if (counts == null)
                 throw new ArgumentNullException(nameof(counts));
             Arguments.Tag(tag, nameof(tag));
-            byte[] native = Utf8.ToNative(tag, nameof(tag));
+            byte[]? native = Utf8.ToNativeOrNull(tag, nameof(tag));
             string line;
             lock (counts.Gate)
             {

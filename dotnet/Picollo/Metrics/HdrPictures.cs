@@ -33,7 +33,10 @@ namespace Picollo.Metrics
 
     public abstract unsafe partial class ReadOnlyHdrHistogram
     {
-        /// <summary>The density on one line, from the smallest to the largest observation.</summary>
+        /// <summary>
+        /// The density on one line, from the smallest observation to the percentile at 99.9: what is above, of up to a thousand
+        /// observations nothing, would leave no room for the rest.
+        /// </summary>
         /// <param name="columns">Characters to write, at most 240.</param>
         /// <param name="ascii">Shades of ASCII instead of Unicode's blocks.</param>
         public string FormatSparkline(int columns = 40, bool ascii = false)
@@ -55,14 +58,14 @@ namespace Picollo.Metrics
         /// <param name="rows">Of the plot, at most 100.</param>
         /// <param name="ascii">Nothing but ASCII, besides title and unit.</param>
         public string FormatChart(
-            Picture picture = Picture.Density, string title = null, string unit = null, int columns = 64, int rows = 10,
+            Picture picture = Picture.Density, string? title = null, string? unit = null, int columns = 64, int rows = 10,
             bool ascii = false)
         {
             Arguments.AtLeastOne(columns, nameof(columns));
             Arguments.AtLeastOne(rows, nameof(rows));
             // A heat map is a picture, but none for a terminal.
             Arguments.Member((int)picture, (int)Picture.Density, nameof(picture));
-            byte[] nativeTitle = Utf8.ToNative(title, nameof(title)), nativeUnit = Utf8.ToNative(unit, nameof(unit));
+            byte[]? nativeTitle = Utf8.ToNativeOrNull(title, nameof(title)), nativeUnit = Utf8.ToNativeOrNull(unit, nameof(unit));
             lock (Gate)
             {
                 SnapshotHandle snapshot = Current();
@@ -93,14 +96,14 @@ namespace Picollo.Metrics
         /// <param name="width">In CSS pixels, 200 to 4000.</param>
         /// <param name="height">In CSS pixels, 150 to 4000.</param>
         public static string FormatSvg(
-            IReadOnlyList<ReadOnlyHdrHistogram> counts, Picture picture, IReadOnlyList<string> titles = null, string title = null,
-            string unit = null, PictureTheme theme = PictureTheme.Auto, int width = 720, int height = 400)
+            IReadOnlyList<ReadOnlyHdrHistogram> counts, Picture picture, IReadOnlyList<string?>? titles = null, string? title = null,
+            string? unit = null, PictureTheme theme = PictureTheme.Auto, int width = 720, int height = 400)
         {
             Arguments.Member((int)picture, (int)Picture.HeatMap, nameof(picture));
             Arguments.Member((int)theme, (int)PictureTheme.Dark, nameof(theme));
             Arguments.AtLeastOne(width, nameof(width));
             Arguments.AtLeastOne(height, nameof(height));
-            byte[] nativeTitle = Utf8.ToNative(title, nameof(title)), nativeUnit = Utf8.ToNative(unit, nameof(unit));
+            byte[]? nativeTitle = Utf8.ToNativeOrNull(title, nameof(title)), nativeUnit = Utf8.ToNativeOrNull(unit, nameof(unit));
             return With(counts, titles, (snapshots, names) => NativeText.Read((buffer, capacity, length) =>
             {
                 var options = new PicolloPictureOptions
@@ -120,9 +123,9 @@ namespace Picollo.Metrics
         /// <param name="title">Null for none.</param>
         /// <param name="unit">As for <see cref="ReadOnlyHdrHistogram.FormatChart"/>.</param>
         public static string FormatReport(
-            IReadOnlyList<ReadOnlyHdrHistogram> counts, IReadOnlyList<string> titles = null, string title = null, string unit = null)
+            IReadOnlyList<ReadOnlyHdrHistogram> counts, IReadOnlyList<string?>? titles = null, string? title = null, string? unit = null)
         {
-            byte[] nativeTitle = Utf8.ToNative(title, nameof(title)), nativeUnit = Utf8.ToNative(unit, nameof(unit));
+            byte[]? nativeTitle = Utf8.ToNativeOrNull(title, nameof(title)), nativeUnit = Utf8.ToNativeOrNull(unit, nameof(unit));
             return With(counts, titles, (snapshots, names) => NativeText.Read((buffer, capacity, length) =>
             {
                 fixed (byte* titleText = nativeTitle, unitText = nativeUnit)
@@ -133,7 +136,7 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Holds all of them still, and gives their native snapshots and titles.</summary>
-        private static string With(IReadOnlyList<ReadOnlyHdrHistogram> counts, IReadOnlyList<string> titles, Draw draw)
+        private static string With(IReadOnlyList<ReadOnlyHdrHistogram> counts, IReadOnlyList<string?>? titles, Draw draw)
         {
             if (counts == null)
                 throw new ArgumentNullException(nameof(counts));
@@ -159,7 +162,7 @@ namespace Picollo.Metrics
                             held++;
                             snapshots[i] = handles[i].DangerousGetHandle();
                             if (names != null)
-                                names[i] = blocks.Text(titles[i], nameof(titles));
+                                names[i] = blocks.Text(titles![i], nameof(titles));
                         }
                         return draw((IntPtr)snapshots, (IntPtr)names);
                     }

@@ -50,9 +50,6 @@ namespace Picollo.Metrics
             _kind = CellKind.Atomic;
         }
 
-        /// <summary>Whether this was made from a recorder.</summary>
-        internal bool IsKnown => _block != 0;
-
         /// <summary>
         /// From now on every value has no cell. Only the length changes, so that a thread in the middle of a record still sees fields that
         /// belong together.
@@ -71,13 +68,23 @@ namespace Picollo.Metrics
                 ((ulong*)_counters)[index]++;
                 return true;
             }
-            if (_kind == CellKind.Atomic)
+            if (_kind == CellKind.Narrow)
             {
-                Interlocked.Increment(ref ((long*)_counters)[index]);
+                uint* cell = (uint*)_counters + index;
+                uint count = *cell;
+                if (count == uint.MaxValue)
+                    return false;
+                *cell = count + 1;
                 return true;
             }
-            return TryIncrement((uint*)_counters + index);
+            // The comparisons before it cost nothing beside it.
+            Interlocked.Increment(ref ((long*)_counters)[index]);
+            return true;
         }
+
+#if !NET5_0_OR_GREATER
+        /// <summary>Whether this was made from a recorder.</summary>
+        internal bool IsKnown => _block != 0;
 
         /// <summary>As <see cref="TryRecord"/>, by a plain addition to cells of another thread, of the same layout.</summary>
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -91,24 +98,16 @@ namespace Picollo.Metrics
                 ((ulong*)counters)[index]++;
                 return true;
             }
-            return TryIncrement((uint*)counters + index);
+            // Full ones are for the library, which counts how often they wrap.
+            return ((uint*)counters)[index] != uint.MaxValue && ++((uint*)counters)[index] != 0;
         }
+#endif
 
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         private ulong IndexOf(ulong value)
         {
             uint exponent = (uint)((63 ^ LeadingZeros(value | _block)) - _scale);
             return ((ulong)exponent << _scale) + (value >> (int)exponent) - _firstIndex;
-        }
-
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        private static bool TryIncrement(uint* cell)
-        {
-            uint count = *cell;
-            if (count == uint.MaxValue)
-                return false;
-            *cell = count + 1;
-            return true;
         }
 
         [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -8,13 +8,13 @@ namespace Picollo.Metrics
     public sealed class MetricOptions
     {
         /// <summary>Letters, digits, underscores and colons, and no digit first: <c>request_seconds</c>.</summary>
-        public string Name { get; set; }
+        public string? Name { get; set; }
 
         /// <summary>What it means, for people; the same for all of one name.</summary>
-        public string Help { get; set; }
+        public string? Help { get; set; }
 
         /// <summary>Such as <c>seconds</c>, which the name has to end with, after an underscore; the same for all of one name.</summary>
-        public string Unit { get; set; }
+        public string? Unit { get; set; }
 
         /// <summary>Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds.</summary>
         public double Divisor { get; set; } = 1;

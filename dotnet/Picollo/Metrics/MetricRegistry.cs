@@ -38,7 +38,7 @@ namespace Picollo.Metrics
         /// <see cref="PicolloStatus.InvalidArgument"/>: names, labels, unit, divisor or bounds are not as they have to be, or there is
         /// one of this name and these labels already.
         /// </exception>
-        public ulong Add(HdrHistogram histogram, MetricOptions metric, params ulong[] bounds)
+        public ulong Add(HdrHistogram histogram, MetricOptions metric, params ulong[]? bounds)
         {
             if (histogram == null)
                 throw new ArgumentNullException(nameof(histogram));
@@ -59,7 +59,7 @@ namespace Picollo.Metrics
         /// the metric anew. Without bounds there are those of each power of ten from 1e-6 to 1e6.
         /// </summary>
         /// <remarks>Otherwise as <see cref="Add(HdrHistogram, MetricOptions, ulong[])"/>.</remarks>
-        public ulong Add(DoubleHistogram histogram, MetricOptions metric, params double[] bounds)
+        public ulong Add(DoubleHistogram histogram, MetricOptions metric, params double[]? bounds)
         {
             if (histogram == null)
                 throw new ArgumentNullException(nameof(histogram));
@@ -132,7 +132,7 @@ namespace Picollo.Metrics
         /// <summary>The format for a request with this header <c>Accept</c>, and the <c>Content-Type</c> of the answer.</summary>
         /// <param name="accept">The header; null or empty: there is none.</param>
         /// <param name="contentType">What HTTP is to call the answer.</param>
-        public static ExpositionFormat Negotiate(string accept, out string contentType)
+        public static ExpositionFormat Negotiate(string? accept, out string contentType)
         {
             Loader.Ensure();
             // The library sees no further than a NUL.

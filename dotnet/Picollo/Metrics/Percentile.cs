@@ -9,7 +9,7 @@ namespace Picollo.Metrics
     /// buckets tell.
     /// </summary>
     [DebuggerDisplay("{ToString(),nq}")]
-    public readonly struct Percentile : IEquatable<Percentile>
+    public readonly partial struct Percentile : IEquatable<Percentile>
     {
         private static EquivalentValueSelection s_default = EquivalentValueSelection.Midpoint;
 
@@ -35,7 +35,7 @@ namespace Picollo.Metrics
         public static EquivalentValueSelection DefaultEquivalentValueSelection
         {
             get => s_default;
-            set => s_default = value == EquivalentValueSelection.Default ? EquivalentValueSelection.Midpoint : Known(value);
+            set => s_default = value == EquivalentValueSelection.Default ? EquivalentValueSelection.Midpoint : Known(value, nameof(value));
         }
 
         /// <summary>0 to 100, as asked for; in a list of buckets, the rank at the middle of the bucket.</summary>
@@ -71,7 +71,7 @@ namespace Picollo.Metrics
         public static bool operator !=(Percentile left, Percentile right) => !left.Equals(right);
 
         /// <inheritdoc/>
-        public override bool Equals(object obj) => obj is Percentile && Equals((Percentile)obj);
+        public override bool Equals(object? obj) => obj is Percentile && Equals((Percentile)obj);
 
         /// <inheritdoc/>
         public override int GetHashCode() => unchecked((Rank.GetHashCode() * 397) ^ Value.GetHashCode());
@@ -107,10 +107,10 @@ namespace Picollo.Metrics
             (selection == EquivalentValueSelection.Default ? s_default : selection) == EquivalentValueSelection.Interpolated;
 
         /// <summary>The library's number; that of the midpoint for what it does not know.</summary>
-        internal static uint ToNative(EquivalentValueSelection selection) =>
+        internal static uint ToNative(EquivalentValueSelection selection, string name = "valueSelection") =>
             IsInterpolated(selection)
                 ? (uint)EquivalentValueSelection.Midpoint - 1
-                : (uint)(selection == EquivalentValueSelection.Default ? s_default : Known(selection)) - 1;
+                : (uint)(selection == EquivalentValueSelection.Default ? s_default : Known(selection, name)) - 1;
 
         /// <summary>As if the bucket's values lay evenly in it: the first at its start.</summary>
         private ulong Interpolated()
@@ -121,10 +121,10 @@ namespace Picollo.Metrics
             return Math.Min(_native.Bucket.Lower + (ulong)(part * _native.Bucket.Step), _native.Bucket.Upper);
         }
 
-        private static EquivalentValueSelection Known(EquivalentValueSelection selection)
+        private static EquivalentValueSelection Known(EquivalentValueSelection selection, string name)
         {
             if (selection < EquivalentValueSelection.Midpoint || selection > EquivalentValueSelection.Interpolated)
-                throw new ArgumentOutOfRangeException(nameof(selection), selection, "There is no such selection.");
+                throw new ArgumentOutOfRangeException(name, selection, "There is no such selection.");
             return selection;
         }
 

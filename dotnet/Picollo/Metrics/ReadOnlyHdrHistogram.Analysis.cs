@@ -193,7 +193,7 @@ namespace Picollo.Metrics
 
         /// <summary>Compares this, the older, with another, the newer: is it faster or slower, by how much, and how sure is that?</summary>
         /// <exception cref="PicolloException">One of the two has no observations.</exception>
-        public HdrComparison Compare(ReadOnlyHdrHistogram after, CompareOptions options = null)
+        public HdrComparison Compare(ReadOnlyHdrHistogram after, CompareOptions? options = null)
         {
             if (after == null)
                 throw new ArgumentNullException(nameof(after));

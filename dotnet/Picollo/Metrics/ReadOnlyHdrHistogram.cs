@@ -10,7 +10,7 @@ namespace Picollo.Metrics
     {
         private const int Chunk = 32;
 
-        private HdrHistogramSummary _layout;
+        private HdrHistogramSummary? _layout;
 
         internal ReadOnlyHdrHistogram()
         {
@@ -81,7 +81,7 @@ namespace Picollo.Metrics
         /// <summary>Totals, mean, deviation and the usual percentiles.</summary>
         /// <param name="reuse">A summary to fill; null allocates one. Filling one allocates nothing.</param>
         /// <param name="valueSelection">Which value of its bucket each percentile reports.</param>
-        public HdrHistogramSummary GetSummary(HdrHistogramSummary reuse = null, EquivalentValueSelection valueSelection = default)
+        public HdrHistogramSummary GetSummary(HdrHistogramSummary? reuse = null, EquivalentValueSelection valueSelection = default)
         {
             HdrHistogramSummary summary = reuse ?? new HdrHistogramSummary();
             lock (Gate)

@@ -6,11 +6,12 @@ namespace Picollo.Metrics
     /// <summary>Measures a <c>using</c> block in ticks of <see cref="Stopwatch"/>, and records that.</summary>
     public struct TickScope : IDisposable
     {
-        private HdrHistogram _histogram;
+        private HdrHistogram? _histogram;
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
-        public TickScope(HdrHistogram histogram)
+        /// <param name="histogram">What to record in; null: nothing.</param>
+        public TickScope(HdrHistogram? histogram)
         {
             _histogram = histogram;
             _start = Stopwatch.GetTimestamp();
@@ -34,11 +35,12 @@ namespace Picollo.Metrics
         /// <summary>Nanoseconds in a second.</summary>
         public const ulong OneSecondValue = 1000000000;
 
-        private HdrHistogram _histogram;
+        private HdrHistogram? _histogram;
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
-        public NanoScope(HdrHistogram histogram)
+        /// <param name="histogram">What to record in; null: nothing.</param>
+        public NanoScope(HdrHistogram? histogram)
         {
             _histogram = histogram;
             _start = Stopwatch.GetTimestamp();
@@ -65,11 +67,12 @@ namespace Picollo.Metrics
         /// <summary>Microseconds in a second.</summary>
         public const ulong OneSecondValue = 1000000;
 
-        private HdrHistogram _histogram;
+        private HdrHistogram? _histogram;
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
-        public MicroScope(HdrHistogram histogram)
+        /// <param name="histogram">What to record in; null: nothing.</param>
+        public MicroScope(HdrHistogram? histogram)
         {
             _histogram = histogram;
             _start = Stopwatch.GetTimestamp();
@@ -90,11 +93,12 @@ namespace Picollo.Metrics
         /// <summary>Milliseconds in a second.</summary>
         public const ulong OneSecondValue = 1000;
 
-        private HdrHistogram _histogram;
+        private HdrHistogram? _histogram;
         private readonly long _start;
 
         /// <summary>Begins to measure.</summary>
-        public MilliScope(HdrHistogram histogram)
+        /// <param name="histogram">What to record in; null: nothing.</param>
+        public MilliScope(HdrHistogram? histogram)
         {
             _histogram = histogram;
             _start = Stopwatch.GetTimestamp();

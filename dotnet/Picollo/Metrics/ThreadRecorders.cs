@@ -1,3 +1,4 @@
+#if !NET5_0_OR_GREATER
 using System;
 using System.Collections.Generic;
 using System.Threading;
@@ -6,7 +7,10 @@ using Picollo.Native;
 
 namespace Picollo.Metrics
 {
-    /// <summary>The recorders that a thread holds of thread-local histograms, found by the histogram's slot.</summary>
+    /// <summary>
+    /// Where calls of the library cost more than the runtime's look-up of a thread's static: the recorders that a thread holds of
+    /// thread-local histograms, found by the histogram's slot.
+    /// </summary>
     /// <remarks>
     /// The histogram itself is not referred to, so that threads do not keep histograms alive. What a thread that has ended leaves is given
     /// back by the next thread that records for the first time: the collector, which would find it too, knows nothing of native memory and
@@ -44,15 +48,11 @@ namespace Picollo.Metrics
         internal static class Mine
         {
             [ThreadStatic]
-            internal static Entry[] t_entries;
+            internal static Entry[]? t_entries;
 
             [ThreadStatic]
-            internal static ThreadRecorders t_recorders;
+            internal static ThreadRecorders? t_recorders;
         }
-
-        /// <summary>Those of the calling thread, or null.</summary>
-        [MethodImpl(MethodImplOptions.NoInlining)]
-        internal static Entry[] Entries() => Mine.t_entries;
 
         private ThreadRecorders()
         {
@@ -181,3 +181,4 @@ namespace Picollo.Metrics
         }
     }
 }
+#endif

@@ -46,7 +46,7 @@ namespace Picollo.Native
                 : value;
 
         /// <summary>What tells histograms of a log apart: one field of a line of commas.</summary>
-        internal static void Tag(string value, string name)
+        internal static void Tag(string? value, string name)
         {
             foreach (char character in value ?? "")
                 if (character == ',' || char.IsWhiteSpace(character) || char.IsControl(character))

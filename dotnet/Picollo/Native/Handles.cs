@@ -218,7 +218,7 @@ namespace Picollo.Native
         internal static unsafe LogReaderHandle Create(byte[] text)
         {
             GCHandle pinned = GCHandle.Alloc(text, GCHandleType.Pinned);
-            LogReaderHandle reader = null;
+            LogReaderHandle? reader = null;
             try
             {
                 Outcome.Check(NativeMethods.picollo_log_reader_create(

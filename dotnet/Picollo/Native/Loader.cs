@@ -10,7 +10,7 @@ namespace Picollo.Native
     /// <summary>Finds the library and checks that it speaks the same ABI.</summary>
     internal static class Loader
     {
-        private static string s_version;
+        private static string? s_version;
 #if NET5_0_OR_GREATER
         private static int s_resolving;
 #endif
@@ -21,7 +21,7 @@ namespace Picollo.Native
             get
             {
                 Ensure();
-                return s_version;
+                return s_version!;
             }
         }
 
@@ -46,6 +46,18 @@ namespace Picollo.Native
             }
             catch (DllNotFoundException inner)
             {
+#if NET5_0_OR_GREATER
+                string? chosen = Environment.GetEnvironmentVariable("PICOLLO_LIBRARY");
+#else
+                string? chosen = null;
+#endif
+                string? present = NativeLibraryFile.Find(chosen);
+                if (present != null)
+                    throw new DllNotFoundException(
+                        $"{present} was found and could not be loaded: {inner.Message} Is it for this processor and C library (glibc, not "
+                        + "musl), and is glibc as new as it asks for?", inner);
+                if (!string.IsNullOrEmpty(chosen))
+                    throw new DllNotFoundException($"PICOLLO_LIBRARY names {chosen}, which was not found.", inner);
                 throw new DllNotFoundException(
                     "libpicollo.so was not found. Put it beside the program, install it, put its directory on LD_LIBRARY_PATH, or "
                     + "(.NET 5 and later) set PICOLLO_LIBRARY to the file. `make stage` leaves it in target/stage/lib.", inner);
@@ -62,7 +74,7 @@ namespace Picollo.Native
         {
             if (name != NativeMethods.Library)
                 return IntPtr.Zero;
-            string chosen = Environment.GetEnvironmentVariable("PICOLLO_LIBRARY");
+            string? chosen = Environment.GetEnvironmentVariable("PICOLLO_LIBRARY");
             if (!string.IsNullOrEmpty(chosen))
                 return NativeLibrary.Load(chosen);
             if (NativeLibrary.TryLoad(name, assembly, path, out IntPtr found)

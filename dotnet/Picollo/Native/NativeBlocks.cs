@@ -17,9 +17,9 @@ namespace Picollo.Native
         }
 
         /// <summary>A copy of a text; null for null.</summary>
-        internal byte* Text(string text, string parameter)
+        internal byte* Text(string? text, string parameter)
         {
-            byte[] bytes = Utf8.ToNative(text, parameter);
+            byte[]? bytes = Utf8.ToNativeOrNull(text, parameter);
             if (bytes == null)
                 return null;
             IntPtr copy = Allocate(bytes.Length);

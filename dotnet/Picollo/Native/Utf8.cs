@@ -6,11 +6,12 @@ namespace Picollo.Native
     /// <summary>Strings to and from the library, which speaks UTF-8 with a NUL at the end.</summary>
     internal static unsafe class Utf8
     {
-        /// <summary>Null for null. A lone surrogate becomes a question mark, as everywhere in .NET.</summary>
+        /// <summary>Null for null.</summary>
+        internal static byte[]? ToNativeOrNull(string? text, string parameter) => text == null ? null : ToNative(text, parameter);
+
+        /// <summary>A lone surrogate becomes a question mark, as everywhere in .NET.</summary>
         internal static byte[] ToNative(string text, string parameter)
         {
-            if (text == null)
-                return null;
             if (text.IndexOf('\0') >= 0)
                 throw new ArgumentException("The text contains a NUL character, at which the library would stop.", parameter);
             var bytes = new byte[Encoding.UTF8.GetByteCount(text) + 1];

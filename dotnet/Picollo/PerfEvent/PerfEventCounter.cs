@@ -11,8 +11,8 @@ namespace Picollo.PerfEvent
     {
         private readonly int _index;
         private PicolloEvent _event;
-        private string _name;
-        private HdrHistogram _histogram;
+        private string? _name;
+        private HdrHistogram? _histogram;
 
         internal PerfEventCounter(PerfEventCounterSession session, int index, in PicolloEvent description)
         {

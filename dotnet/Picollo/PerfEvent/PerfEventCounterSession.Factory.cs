@@ -48,7 +48,11 @@ namespace Picollo.PerfEvent
             /// </summary>
             public PerfEventCounterSessionFactory WithPinned(bool pinned = true) => SetFlag(Constants.SessionPinned, pinned);
 
-            /// <summary>Count in the kernel as well. Off by default.</summary>
+            /// <summary>
+            /// Count in the kernel as well. Off by default. Where that takes rights that the program has not, opening fails, for software
+            /// and hardware alike; <see cref="WithSkipUnavailable"/> counts in user space instead, and <see cref="PerfEventCounter.Message"/>
+            /// says so. Clocks, context switches and migrations count the same with it and without.
+            /// </summary>
             public PerfEventCounterSessionFactory WithKernel(bool withKernel = true) => SetFlag(Constants.SessionKernel, withKernel);
 
             /// <summary>Count from the beginning, rather than from <see cref="Enable"/> on. On by default.</summary>
@@ -124,7 +128,7 @@ namespace Picollo.PerfEvent
 
             /// <summary>Adds an event by the processor's own code and hands it out.</summary>
             public PerfEventCounterSessionFactory WithRawCounter(ulong config, out PerfEventCounter counter) =>
-                Add(PerfTypeId.Raw, config, "Raw:0x" + config.ToString("x"), out counter);
+                Add(PerfTypeId.Raw, config, "Raw:0x" + config.ToString("x", System.Globalization.CultureInfo.InvariantCulture), out counter);
 
             /// <summary>
             /// Adds an event by name: <c>cycles</c>, <c>branch-misses</c>, <c>L1-dcache-load-misses</c>, <c>page-faults</c>, <c>r01c2</c>,
@@ -144,6 +148,19 @@ namespace Picollo.PerfEvent
                 fixed (byte* spec = Utf8.ToNative(name, nameof(name)))
                     Outcome.Check(NativeMethods.picollo_event_parse(spec, &parsed, &error), &error);
                 return Add(parsed, out counter);
+            }
+
+            /// <summary>Adds events by name, in this order: <c>WithCounters("cycles", "page-faults")</c>.</summary>
+            /// <exception cref="PicolloException">One is no event, or none that this machine knows; the message says which.</exception>
+            public PerfEventCounterSessionFactory WithCounters(params string[] names)
+            {
+                if (names == null)
+                    throw new ArgumentNullException(nameof(names));
+                if (Array.IndexOf(names, null) >= 0)
+                    throw new ArgumentException("Each name is the name of an event: one is null.", nameof(names));
+                foreach (string name in names)
+                    WithCounter(name);
+                return this;
             }
 
             /// <summary>Opens the counters.</summary>

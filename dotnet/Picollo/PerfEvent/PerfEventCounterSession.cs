@@ -16,7 +16,7 @@ namespace Picollo.PerfEvent
     {
         private const int Usual = 32;
 
-        private SessionHandle _handle;
+        private SessionHandle? _handle;
         private IntPtr _pointer;
         private PicolloError _error;
         private int _busy;
@@ -72,6 +72,37 @@ namespace Picollo.PerfEvent
                 Leave(NativeMethods.picollo_session_readings(
                     _pointer, deltas ? 1u : 0u, (PicolloReading*)start, (UIntPtr)values.Length, &there), false);
             }
+        }
+
+        /// <summary>
+        /// Takes a reading of all counters, and hands out what each counted since the reading before: one call for all.
+        /// </summary>
+        /// <param name="deltas">Where they go, scaled, in the order of <see cref="Counters"/>. Further ones are left as they are.</param>
+        /// <param name="mode">As for <see cref="Read"/>.</param>
+        /// <remarks>Allocates nothing. The first reading begins with the base.</remarks>
+        /// <exception cref="ArgumentException">There are more counters than room; nothing was read.</exception>
+        /// <exception cref="PicolloException">
+        /// As for <see cref="Read"/>; or one of the counters did not count meanwhile, or is not open: <see cref="Readings"/> has the others.
+        /// </exception>
+        public void ReadDeltas(Span<ulong> deltas, PerfReadMode mode = PerfReadMode.Automatic)
+        {
+            int length = Counters.Count;
+            if (deltas.Length < length)
+                throw new ArgumentException($"There is room for fewer values than the {length} counters.", nameof(deltas));
+            Read(mode);
+            Span<PerfEventCounterValue> values = length <= Usual
+                ? stackalloc PerfEventCounterValue[Usual] : new PerfEventCounterValue[length];
+            Readings(values, true);
+            // All or nothing: what was not counted is never a zero.
+            for (int i = 0; i < length; i++)
+                if (values[i].Status != PicolloStatus.Ok)
+                {
+                    string why = Counters[i].Message;
+                    throw new PicolloException(
+                        values[i].Status, why.Length != 0 ? why : $"{Counters[i].Name} was not counted between the readings.", 0, i);
+                }
+            for (int i = 0; i < length; i++)
+                deltas[i] = values[i].Value;
         }
 
         /// <summary>Records the last reading in the histograms; once per reading.</summary>

@@ -32,7 +32,9 @@ namespace Picollo.PerfEvent
         public PerfEventCounter this[int index] => _counters[index];
 
         /// <summary>The first with a name such as <c>Hardware:CpuCycles</c>; null where the session has none.</summary>
-        public PerfEventCounter this[string name] => _counters.Find(counter => counter.Name == name);
+        public PerfEventCounter? this[string name] =>
+            name == null
+                ? throw new System.ArgumentNullException(nameof(name)) : _counters.Find(counter => counter.Name == name);
 
         /// <summary>The values of the last reading, by name.</summary>
         /// <param name="useDeltas">True: between the last two readings. False: since the base.</param>
@@ -62,13 +64,13 @@ namespace Picollo.PerfEvent
 
         internal void Add(PerfEventCounter counter) => _counters.Add(counter);
 
-        internal PerfEventCounter Find(PerfHardwareCounterId id) => Find(PerfTypeId.Hardware, (ulong)id);
+        internal PerfEventCounter? Find(PerfHardwareCounterId id) => Find(PerfTypeId.Hardware, (ulong)id);
 
-        internal PerfEventCounter Find(PerfSoftwareCounterId id) => Find(PerfTypeId.Software, (ulong)id);
+        internal PerfEventCounter? Find(PerfSoftwareCounterId id) => Find(PerfTypeId.Software, (ulong)id);
 
-        internal PerfEventCounter Find(PerfCacheCounterId id) => Find(PerfTypeId.HardwareCache, (ulong)id);
+        internal PerfEventCounter? Find(PerfCacheCounterId id) => Find(PerfTypeId.HardwareCache, (ulong)id);
 
-        private PerfEventCounter Find(PerfTypeId type, ulong config)
+        private PerfEventCounter? Find(PerfTypeId type, ulong config)
         {
             foreach (PerfEventCounter counter in _counters)
                 if (counter.Type == type && counter.Config == config)

@@ -6,7 +6,7 @@ namespace Picollo.PerfEvent
     /// <remarks>Not synchronised: fill and read it from one thread at a time.</remarks>
     public sealed class PerfEventKnownCountersSnapshot
     {
-        private PerfEventKnownCounters _counters;
+        private PerfEventKnownCounters? _counters;
         private PerfEventCounterValue[] _values = new PerfEventCounterValue[0];
 
         /// <summary>How many values there are.</summary>
@@ -45,7 +45,7 @@ namespace Picollo.PerfEvent
         private ulong? Find(PerfTypeId type, ulong config)
         {
             for (int i = 0; i < Count; i++)
-                if (_counters[i].Type == type && _counters[i].Config == config)
+                if (_counters![i].Type == type && _counters[i].Config == config)
                     return _values[i].Status == PicolloStatus.Ok ? _values[i].ScaledValue : (ulong?)null;
             return null;
         }

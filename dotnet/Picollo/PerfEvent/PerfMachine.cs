@@ -28,7 +28,7 @@ namespace Picollo.PerfEvent
         public bool IsVirtual { get; private set; }
 
         /// <summary>What is missing and how to get it; "" when all is well.</summary>
-        public string Explanation { get; private set; }
+        public string Explanation { get; private set; } = "";
 
         /// <summary>Looks.</summary>
         public static unsafe PerfMachine Probe()

@@ -100,11 +100,11 @@ pub struct Error {
 pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
-    /// A failure explained by `message`, which is cut at 495 bytes.
+    /// A failure explained by `message`, which is cut behind a word, with an ellipsis, to 495 bytes.
     pub fn new(status: Status, message: fmt::Arguments<'_>) -> Self {
         let mut error =
             Error { status: status.code(), os_errno: 0, event_index: -1, reserved: 0, message: [0; 496] };
-        text::set(&mut error.message, message);
+        text::set_sentences(&mut error.message, message);
         error
     }
 

@@ -51,6 +51,34 @@ pub(crate) fn set(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
     let _ = Writer::new(buffer).write_fmt(text);
 }
 
+/// Replaces the buffer's text by sentences for people: where they do not fit, they end with a whole word and an ellipsis.
+pub(crate) fn set_sentences(buffer: &mut [c_char], text: fmt::Arguments<'_>) {
+    const ELLIPSIS: &str = "…";
+    let mut writer = Writer::new(buffer);
+    let _ = writer.write_fmt(text);
+    if !writer.full {
+        return;
+    }
+    let room = buffer.len().saturating_sub(1 + ELLIPSIS.len());
+    let kept = get(buffer);
+    // A word ends where white space follows it: within the room, or right behind it.
+    let end = kept.char_indices().rfind(|&(at, character)| at <= room && character.is_whitespace());
+    let mut end = end.map_or(0, |(at, _)| kept[..at].trim_end().len());
+    if end == 0 {
+        // One long word.
+        end = room.min(kept.len());
+        while !kept.is_char_boundary(end) {
+            end -= 1;
+        }
+    }
+    if room >= end && buffer.len() > ELLIPSIS.len() {
+        buffer[end..].fill(0);
+        for (place, &byte) in buffer[end..].iter_mut().zip(ELLIPSIS.as_bytes()) {
+            *place = byte as c_char;
+        }
+    }
+}
+
 /// The buffer's text: up to the first NUL or the end, and only as far as it is valid UTF-8.
 pub(crate) fn get(buffer: &[c_char]) -> &str {
     // SAFETY: c_char is i8 or u8; both have the size, alignment and valid bit patterns of u8, and the length is the same.
@@ -83,6 +111,24 @@ mod tests {
     }
 
     #[test]
+    fn sentences_end_with_a_word() {
+        let cut = |size: usize, text: &str| {
+            let mut buffer = vec![7 as c_char; size];
+            set_sentences(&mut buffer, format_args!("{text}"));
+            get(&buffer).to_owned()
+        };
+        assert_eq!(cut(12, "short enough"), "short…");
+        assert_eq!(cut(13, "short enough"), "short enough");
+        assert_eq!(cut(16, "one two three four"), "one two…");
+        assert_eq!(cut(17, "one two three four"), "one two three…");
+        assert_eq!(cut(9, "endlessness"), "endle…");
+        assert_eq!(cut(9, "äöüäöü"), "äö…");
+        assert_eq!(cut(4, "äöüäöü"), "…");
+        assert_eq!(cut(3, "äöü"), "ä");
+        assert_eq!(cut(0, "x"), "");
+    }
+
+    #[test]
     fn foreign_bytes_are_survived() {
         assert_eq!(get(&[]), "");
         assert_eq!(get(&[b'a' as c_char, 0xffu8 as c_char, b'b' as c_char]), "a");
@@ -92,6 +138,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn sentences_are_whole_or_cut_behind_a_word(text in "([a-zä]{1,9} ?){0,12}", size in 1usize..60) {
+            let mut buffer = vec![7 as c_char; size];
+            set_sentences(&mut buffer, format_args!("{text}"));
+            let kept = get(&buffer);
+            prop_assert!(kept.len() < size && buffer[kept.len()..].iter().all(|&byte| byte == 0));
+            if text.len() < size {
+                prop_assert_eq!(kept, text);
+            } else if let Some(words) = kept.strip_suffix('…') {
+                prop_assert!(text.starts_with(words));
+                // A word longer than the room is the only one that is cut.
+                prop_assert!(text[words.len()..].starts_with(' ') || !words.contains(' '), "{kept}");
+            } else {
+                prop_assert!(size <= 3, "no room for an ellipsis: {kept}");
+            }
+        }
+
         #[test]
         fn keeps_a_prefix(text in ".{0,40}", size in 1usize..40) {
             let mut buffer = vec![7 as c_char; size];

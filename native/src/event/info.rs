@@ -66,8 +66,8 @@ impl EventInfo {
     pub(crate) fn say(&mut self, sentence: fmt::Arguments<'_>) {
         let before = self.message;
         match text::get(&before) {
-            "" => text::set(&mut self.message, sentence),
-            earlier => text::set(&mut self.message, format_args!("{earlier}; {sentence}")),
+            "" => text::set_sentences(&mut self.message, sentence),
+            earlier => text::set_sentences(&mut self.message, format_args!("{earlier}; {sentence}")),
         }
     }
 
@@ -84,7 +84,7 @@ impl EventInfo {
         self.status = error.status().code();
         self.os_errno = error.os_errno();
         self.group = Self::NO_GROUP;
-        text::set(&mut self.message, format_args!("{}", error.message()));
+        text::set_sentences(&mut self.message, format_args!("{}", error.message()));
     }
 }
 

@@ -35,6 +35,11 @@ pub(crate) struct Opened<S: Sys> {
     pub groups: Vec<Group>,
 }
 
+/// Clocks tick the same whether the kernel is left out or not; to ask for it would only take a right.
+fn is_a_clock(event: &Event) -> bool {
+    event.r#type == kind::SOFTWARE && matches!(event.config, software::CPU_CLOCK | software::TASK_CLOCK)
+}
+
 impl<S: Sys> Opened<S> {
     pub(crate) fn close(&mut self, position: usize) {
         // A forked child has no such pages, and may have something else at their places.
@@ -99,6 +104,8 @@ impl<S: Sys> Opened<S> {
         } else if happens_in_kernel(event) || event.r#type == kind::TRACEPOINT && !event.chooses_rings() {
             // Leaving the kernel out would leave everything out. It is the occurrence that is asked for, not a ring.
             self.place(plan, position, event, info, |attr| attr.flags &= !flag::EXCLUDE_KERNEL)
+        } else if is_a_clock(event) && !event.chooses_rings() {
+            self.place(plan, position, event, info, |attr| attr.flags |= flag::EXCLUDE_KERNEL)
         } else {
             self.place(plan, position, event, info, |_| {})
         };

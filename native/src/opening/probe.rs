@@ -35,7 +35,7 @@ pub fn probe_with<S: Sys>(sys: &S) -> PerfInfo {
     {
         info.user_read_available = 0;
         let rest = info.explanation;
-        text::set(&mut info.explanation, format_args!("{why}{}", text::get(&rest)));
+        text::set_sentences(&mut info.explanation, format_args!("{why}{}", text::get(&rest)));
     }
     info
 }
@@ -105,7 +105,7 @@ fn inspect<S: Sys>(sys: &S) -> (PerfInfo, Option<Attr>) {
         }
         Err((errno, attr)) => {
             let error = Refusal { name: cycles.name(), attr: &attr, target, errno }.explain(sys);
-            text::set(&mut info.explanation, format_args!("{}", error.message()));
+            text::set_sentences(&mut info.explanation, format_args!("{}", error.message()));
         }
     }
     (info, accepted)

@@ -196,6 +196,8 @@ pub(crate) mod kind {
 
 /// Values of `Attr::config` for software events.
 pub(crate) mod software {
+    pub(crate) const CPU_CLOCK: u64 = 0;
+    pub(crate) const TASK_CLOCK: u64 = 1;
     pub(crate) const CONTEXT_SWITCHES: u64 = 3;
     pub(crate) const CPU_MIGRATIONS: u64 = 4;
     /// Counts nothing, anywhere.

@@ -1,6 +1,7 @@
 //! Axes of values: linear or logarithmic, with ticks at round numbers.
 
 use super::unit::{Unit, floor_log10, power_of_ten};
+use crate::layout::bucket::Bucket;
 use crate::snapshot::snapshot::Snapshot;
 
 /// Values and where they are drawn.
@@ -48,6 +49,11 @@ impl Extent {
                 has_zero: extent.has_zero || lowest.lower == 0,
             })
         })
+    }
+
+    /// The same, ending with a bucket.
+    pub(super) fn ending(self, last: &Bucket) -> Extent {
+        Extent { high: self.high.min(last.upper as f64 + 0.5), ..self }
     }
 }
 

@@ -3,13 +3,14 @@
 use core::fmt::{self, Display, Write};
 
 use super::axis::{Axis, Extent};
-use super::columns::{nines, shares, steps};
+use super::columns::{nines, shares, shares_up_to, steps};
 use super::frame::length_of;
 use super::unit::{Unit, floor_log10};
 use super::{ChartOptions, NOTHING, Picture};
 use crate::format::buffer::BufferWriter;
 use crate::format::escape::{Line, trim};
 use crate::format::number::Fixed;
+use crate::layout::bucket::ValueSelection;
 use crate::snapshot::snapshot::Snapshot;
 
 /// Columns of a sparkline or a chart, at most.
@@ -22,6 +23,9 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 /// Heights on a single line of ASCII, by how dark they are.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
+/// Where a sparkline ends: beyond it are few observations, and without this each of them would make the same picture of all others.
+const SPARKLINE_RANK: f64 = 99.9;
+
 type Columns = [f64; MAX_COLUMNS as usize];
 
 pub(super) fn write_sparkline(
@@ -31,10 +35,13 @@ pub(super) fn write_sparkline(
     ascii: bool,
 ) -> fmt::Result {
     let Some(extent) = Extent::of(core::iter::once(snapshot)) else { return out.write_str(NOTHING) };
+    // There are observations, and this is a rank.
+    let last = snapshot.percentile(SPARKLINE_RANK, ValueSelection::Midpoint).map_err(|_| fmt::Error)?.bucket;
+    let extent = extent.ending(&last);
     let mut room: Columns = [0.0; MAX_COLUMNS as usize];
     let columns = if columns == 0 { 40 } else { columns.min(MAX_COLUMNS) };
     let parts = &mut room[..columns as usize];
-    let highest = shares(snapshot, &Axis::new(&extent, 6.0, 3.0, true), parts);
+    let highest = shares_up_to(snapshot, last.lower, &Axis::new(&extent, 6.0, 3.0, true), parts);
     let heights: &[char] = if ascii { &SHADES } else { &EIGHTHS };
     let most = (heights.len() - 1) as f64;
     for &share in parts.iter() {

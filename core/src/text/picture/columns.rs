@@ -6,10 +6,15 @@ use crate::snapshot::snapshot::Snapshot;
 /// Fills in which share of a snapshot's observations lies in each of as many equal parts of an axis. A bucket that covers
 /// several has its share in each, in proportion to what the axis shows of it. Returns the largest.
 pub(super) fn shares(snapshot: &Snapshot, axis: &Axis, out: &mut [f64]) -> f64 {
+    shares_up_to(snapshot, u64::MAX, axis, out)
+}
+
+/// The same of the buckets that begin at a value or below; the others are left out.
+pub(super) fn shares_up_to(snapshot: &Snapshot, last: u64, axis: &Axis, out: &mut [f64]) -> f64 {
     out.fill(0.0);
     let parts = out.len() as f64;
     let mut total = 0.0;
-    for bucket in snapshot.recorded_buckets() {
+    for bucket in snapshot.recorded_buckets().take_while(|bucket| bucket.lower <= last) {
         let count = bucket.count as f64;
         total += count;
         let from = (axis.place(bucket.lower as f64 - 0.5) * parts).clamp(0.0, parts);

@@ -196,8 +196,9 @@ pub struct ChartOptions<'a> {
 }
 
 impl Snapshot {
-    /// Writes the density on one line without a line break: `▁▂▅█▇▅▃▂▁▁`, from the smallest to the largest observation in
-    /// equal parts of a logarithmic axis (a linear one where they lie close). A part without observations is a space, one
+    /// Writes the density on one line without a line break: `▁▂▅█▇▅▃▂▁▁`, from the smallest observation to the bucket of the
+    /// percentile at 99.9 in equal parts of a logarithmic axis (a linear one where they lie close); what is above is left out, of up
+    /// to a thousand observations nothing. A part without observations is a space, one
     /// with any is not. Fails only where `out` does.
     ///
     /// `columns` are limited to 1 ..= [`MAX_COLUMNS`]; 0 are 40. In ASCII the heights are `.:-=+*#%@`.

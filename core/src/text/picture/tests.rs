@@ -185,6 +185,12 @@ fn sparklines() {
     };
     assert_eq!(line(&first, 24, false), "▂▃▄▅▅▆▇█▇▅▄▄▃▃▃▃▃▃▃▃▃▃▂▁");
     assert_eq!(line(&first, 24, true), ":-=+*#%@%++====-------:.");
+    // One in ten thousand far away leaves the picture as it is; one in a hundred does not.
+    let most: Vec<(u64, u64)> = (0..100).map(|at| (1_000 + 10 * at, 100)).collect();
+    let with = |count| [&most[..], &[(1_000_000_000, count)]].concat();
+    assert_eq!(line(&full(&with(1)), 24, false), line(&full(&most), 24, false));
+    let far = line(&full(&with(100)), 24, false);
+    assert!(far.contains("          ") && far.ends_with('▁'), "{far}");
     for (name, snapshot) in difficult() {
         for columns in [0, 1, 7, MAX_COLUMNS, u32::MAX] {
             for ascii in [false, true] {

@@ -3657,6 +3657,22 @@ picollo_status picollo_viewer_find(const char *target,
                                    picollo_error *error);
 
 /**
+ * Writes the paths of all segments of this user, each on a line: of those that live and those that have ended. What cannot be a
+ * segment's, and directories that cannot be looked into, are left out.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK, also without any; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (out_length, and buffer with a
+ *   capacity above 0).
+ * Threads: any thread.
+ * Cost: opens all segments of this user.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_list(char *buffer,
+                                   size_t capacity,
+                                   size_t *out_length);
+
+/**
  * Closes a viewer. Snapshots live on. NULL is allowed and does nothing.
  *
  * Threads: any thread, once.

@@ -156,6 +156,8 @@ static void op_view(struct world *world)
     }
     EXPECT(PICOLLO_OK, picollo_viewer_path(segments->viewer, told, sizeof told, &length));
     REQUIRE(strcmp(told, path) == 0);
+    /* Those of the user; this one lies elsewhere. */
+    REQUIRE(picollo_viewer_list(told, sizeof told, &length) == PICOLLO_OK ? length == strlen(told) : told[0] == 0);
     EXPECT(PICOLLO_OK, picollo_viewer_length(segments->viewer, &length));
     EXPECT(PICOLLO_OK, picollo_viewer_info(segments->viewer, &info, NULL));
     REQUIRE(info.entries == length && info.is_live == 1 && strcmp(info.name, "sequences") == 0);

@@ -17,7 +17,7 @@ use std::ffi::CString;
 use std::path::Path;
 
 use picollo_core::Since;
-use picollo_native::{SegmentEntry, SegmentKind, Viewer, find_segment};
+use picollo_native::{SegmentEntry, SegmentKind, Viewer, find_segment, list_segments};
 
 use crate::argument::{either, exclusive, input, output, text};
 use crate::event::picollo_error;
@@ -210,6 +210,33 @@ pub unsafe extern "C" fn picollo_viewer_find(
         // SAFETY: the caller's promises, passed on.
         let (target, out) = unsafe { (named(target)?, output(out)?) };
         out.set(Seen::create(Viewer::open(&find_segment(target)?)?)?);
+        Ok(())
+    })
+}
+
+/// Writes the paths of all segments of this user, each on a line: of those that live and those that have ended. What cannot be a
+/// segment's, and directories that cannot be looked into, are left out.
+///
+/// Requires: buffer has capacity bytes.
+/// Returns: PICOLLO_OK, also without any; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (out_length, and buffer with a
+///   capacity above 0).
+/// Threads: any thread.
+/// Cost: opens all segments of this user.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_viewer_list(
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard_uncancelled(core::ptr::null_mut(), || {
+        let all = list_segments();
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            write_text(buffer, capacity, out_length, &|out| {
+                all.iter().try_for_each(|one| writeln!(out, "{}", one.path.display()))
+            })?;
+        }
         Ok(())
     })
 }

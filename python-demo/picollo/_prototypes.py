@@ -205,6 +205,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     # viewer
     "viewer_open": (c_int32, [c_char_p, c_void_p, ERROR]),
     "viewer_find": (c_int32, [c_char_p, c_void_p, ERROR]),
+    "viewer_list": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     "viewer_free": (None, [HANDLE]),
     "viewer_refresh": (c_int32, [HANDLE, ERROR]),
     "viewer_path": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),

@@ -4,8 +4,8 @@ using Picollo.Native;
 
 namespace Picollo.Metrics
 {
-    /// <summary>A number that only grows, made by <see cref="MetricRegistry.AddCounter"/>. Any thread may count, also when the
-    /// registry is gone.</summary>
+    /// <summary>A number that only grows, made by <see cref="MetricRegistry.AddCounter"/> or <see cref="Segment.GetCounter"/>. Any thread
+    /// may count, also when the registry is gone.</summary>
     public sealed unsafe class MetricCounter
     {
         private readonly MetricCounterHandle _handle;
@@ -24,7 +24,7 @@ namespace Picollo.Metrics
             Volatile.Write(ref _pointer, IntPtr.Zero);
         }
 
-        /// <summary>What <see cref="MetricRegistry.Remove"/> takes.</summary>
+        /// <summary>What <see cref="MetricRegistry.Remove"/> takes; 0 of a segment's.</summary>
         public ulong Id { get; }
 
         /// <summary>What was added so far, modulo 2⁶⁴.</summary>

@@ -237,7 +237,7 @@ namespace Picollo.Metrics
         }
 
         /// <summary>The options in native memory, for the time of a call: the library copies them.</summary>
-        private sealed class NativeMetric : IDisposable
+        internal sealed class NativeMetric : IDisposable
         {
             private const uint NoCreated = Constants.MetricNoCreated;
             private const uint Native = Constants.MetricNative;

@@ -86,6 +86,7 @@ from .steps import CountStep
 from .summary import Summary, SummaryDiff
 from .timeline import Timeline
 from .timing import timed
+from .viewer import SegmentEntry, SegmentInfo, Viewer, segments
 
 __version__ = "0.1.0"
 
@@ -149,6 +150,8 @@ __all__ = [
     "Report",
     "Scope",
     "Segment",
+    "SegmentEntry",
+    "SegmentInfo",
     "Session",
     "Snapshot",
     "Step",
@@ -160,6 +163,7 @@ __all__ = [
     "Timeline",
     "UnsupportedError",
     "Verdict",
+    "Viewer",
     "WrongThreadError",
     "benchmark",
     "clock",
@@ -172,6 +176,7 @@ __all__ = [
     "quantile_interval",
     "read_log",
     "report",
+    "segments",
     "svg",
     "timed",
     "to_frame",

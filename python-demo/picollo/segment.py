@@ -5,15 +5,15 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import byref, c_void_p
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Mapping, Optional, Tuple, Union
 
 from . import _structs as structs
-from ._arguments import checked_error, u64
+from ._arguments import MODES, checked_error, choice, u64
 from ._handle import Handle
 from ._library import held, own, released
 from ._text import c_text, read_text
 from .errors import check_detail
-from .histogram import Histogram
+from .histogram import Histogram, Mode
 from .registry import MetricCounter, _options
 
 __all__ = ["Segment"]
@@ -91,28 +91,30 @@ class Segment(Handle):
         relative_error: float = 0.01,
         min: int = 0,
         max: Optional[int] = None,
+        mode: Mode = "interlocked",
     ) -> Histogram:
-        """The histogram of this name and these labels: the one that there is, or a new one. Any thread and process may record; there is
-        no reset.
+        """The histogram of this name and these labels: the one that there is, or a new one. There is no reset.
 
         :param unit: of the values as recorded, such as ``ns``.
         :param divisor: values are divided by this where they are exported.
         :param max: with ``min`` 0 and without ``max`` values from 1 to 3.6e12 are tracked, an hour in nanoseconds.
-        :raises IncompatibleError: where there is one with another layout.
+        :param mode: ``"interlocked"``: any thread and process may record. ``"single_writer"``: only the thread that made it; others are
+            refused when they ask for it, and a child of a fork that records into what it inherits loses counts.
+        :raises IncompatibleError: where there is one with another layout or mode, or another thread's.
+        :raises UnsupportedError: for the other modes.
         :raises OutOfMemoryError: where the segment or the file system is full.
         """
-        metric, _ = _options(name, help, unit, labels, divisor, True)
         options = structs.HistogramOptions(
             struct_size=ctypes.sizeof(structs.HistogramOptions),
             relative_error=checked_error(relative_error),
             min_trackable=u64(min, "min"),
             max_trackable=0 if max is None else u64(max, "max"),
+            mode=choice(mode, MODES, "mode"),
         )
-        pointer, error = c_void_p(), structs.Error()
-        call = released.segment_histogram
-        check_detail(call(self._handle(), byref(metric), byref(options), byref(pointer), byref(error)), error)
+        metric = _options(name, help, unit, labels, divisor, True)
+        pointer = self._entry(released.segment_histogram, metric, byref(options))
         histogram = Histogram.__new__(Histogram)
-        histogram._take(pointer, name, many_writers=True, options=None)
+        histogram._take(pointer, name, many_writers=mode != "single_writer", options=None)
         return histogram
 
     def counter(
@@ -125,10 +127,13 @@ class Segment(Handle):
         divisor: float = 1.0,
     ) -> MetricCounter:
         """The counter of this name and these labels: the one that there is, or a new one at zero. Otherwise as :meth:`histogram`."""
-        metric, _ = _options(name, help, unit, labels, divisor, True)
+        metric = _options(name, help, unit, labels, divisor, True)
+        return MetricCounter(self._entry(released.segment_counter, metric), 0)
+
+    def _entry(self, call: Any, metric: Tuple[structs.MetricOptions, str], *options: Any) -> c_void_p:
         pointer, error = c_void_p(), structs.Error()
-        check_detail(released.segment_counter(self._handle(), byref(metric), byref(pointer), byref(error)), error)
-        return MetricCounter(pointer, 0)
+        check_detail(call(self._handle(), byref(metric[0]), *options, byref(pointer), byref(error)), error)
+        return pointer
 
     def __repr__(self) -> str:
         return f"<picollo.Segment {'closed' if self._pointer is None else self.path}>"

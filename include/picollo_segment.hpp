@@ -26,6 +26,9 @@ struct segment_options {
     bool keep = false;
     /** Whether it may be in a directory that is not in memory: records may then wait for the disk. */
     bool on_disk = false;
+    /** Whether histograms whose options name no mode have one set of cells, which all add to atomically, and not one for each CPU: less
+     * memory, and less to read. */
+    bool interlocked = false;
 };
 
 /** A file in memory that histograms and counters lie in, for `picollo top`, `picollo show` and viewers to read while this program runs,
@@ -40,7 +43,8 @@ public:
         picollo_segment *made = nullptr;
         picollo_error why = {};
         picollo_segment_options options = PICOLLO_SEGMENT_OPTIONS_INIT;
-        options.flags = (how.keep ? PICOLLO_SEGMENT_KEEP : 0) | (how.on_disk ? PICOLLO_SEGMENT_ON_DISK : 0);
+        options.flags = (how.keep ? PICOLLO_SEGMENT_KEEP : 0) | (how.on_disk ? PICOLLO_SEGMENT_ON_DISK : 0) |
+            (how.interlocked ? PICOLLO_SEGMENT_INTERLOCKED : 0);
         options.max_bytes = how.max_bytes;
         options.name = how.name.c_str();
         options.directory = how.directory.c_str();

@@ -58,6 +58,9 @@ pub use histograms::approximate::{
 };
 pub use histograms::dense::Histogram;
 pub use histograms::dense::single_writer::Writer;
+#[cfg(feature = "alloc")]
+#[doc(hidden)]
+pub use histograms::per_cpu_image::{PerCpuImage, has_restartable_sequences};
 pub use histograms::record::Record;
 pub use interchange::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use layout::bucket::{Bucket, ValueSelection};

@@ -42,6 +42,9 @@ use crate::text::write_text;
 pub const PICOLLO_SEGMENT_KEEP: u32 = 1 << 0;
 /// Also in a directory that is not in memory: records may then wait for the disk.
 pub const PICOLLO_SEGMENT_ON_DISK: u32 = 1 << 1;
+/// Histograms whose options name no mode have one set of cells, which all add to atomically, and not one for each CPU: less memory,
+/// and less for viewers to read.
+pub const PICOLLO_SEGMENT_INTERLOCKED: u32 = 1 << 2;
 
 /// What a segment is to be. Begin with PICOLLO_SEGMENT_OPTIONS_INIT. Strings are NUL-terminated UTF-8, and copied.
 #[derive(Clone, Copy)]
@@ -96,7 +99,8 @@ pub unsafe extern "C" fn picollo_segment_create(
         let (out, asked) = unsafe { (output(out)?, options::read(options)?) };
         let mut given = SegmentOptions::default();
         if let Some(asked) = asked {
-            if asked.flags & !(PICOLLO_SEGMENT_KEEP | PICOLLO_SEGMENT_ON_DISK) != 0 {
+            let known = PICOLLO_SEGMENT_KEEP | PICOLLO_SEGMENT_ON_DISK | PICOLLO_SEGMENT_INTERLOCKED;
+            if asked.flags & !known != 0 {
                 return Err(Failure::UNSUPPORTED.into());
             }
             given = SegmentOptions {
@@ -107,6 +111,7 @@ pub unsafe extern "C" fn picollo_segment_create(
                 max_bytes: asked.max_bytes,
                 keep: asked.flags & PICOLLO_SEGMENT_KEEP != 0,
                 on_disk: asked.flags & PICOLLO_SEGMENT_ON_DISK != 0,
+                interlocked: asked.flags & PICOLLO_SEGMENT_INTERLOCKED != 0,
             };
         }
         out.set(memory::create(Segment::create(&given)?)?.as_ptr().cast());
@@ -177,9 +182,11 @@ pub unsafe extern "C" fn picollo_segment_path(
 
 /// The histogram of this name and these labels in a segment: the one that there is, or a new one, without live reset.
 ///
-/// Interlocked histograms (the default) are any thread's and process's. One in single-writer mode is the thread's that made it.
+/// Any thread of any process records into it, in PICOLLO_MODE_INTERLOCKED (the default) and PICOLLO_MODE_PER_CPU: the former leaves
+/// it to the library whether there are cells for each CPU, as there are on machines of up to 8 CPUs with restartable sequences. One in
+/// single-writer mode is the thread's that made it.
 ///
-/// Requires: options is NULL, or as for picollo_histogram_create: dense, interlocked or single-writer, with 64 bits. What says
+/// Requires: options is NULL, or as for picollo_histogram_create: dense, interlocked, per-CPU or single-writer, with 64 bits. What says
 ///   nothing about values means 1 % from 1 to 3600000000000, an hour in nanoseconds. Of the metric, max_buckets and the flags
 ///   PICOLLO_METRIC_NATIVE and _SINCE_RESET mean nothing; error may be NULL.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (segment, metric, out, and with a length above 0 labels);

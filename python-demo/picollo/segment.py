@@ -36,6 +36,8 @@ class Segment(Handle):
     :param max_bytes: the most that the file may come to take; 0: 128 MiB.
     :param keep: leave the file at an orderly end of the process.
     :param on_disk: also in a directory that is not in memory; records may then wait for the disk.
+    :param interlocked: histograms without a mode have one set of counters, which all add to atomically, and not one for each CPU: less
+        memory, and less to read.
     :raises UnsupportedError: elsewhere than on Linux, and for a directory that is not in memory.
     """
 
@@ -51,11 +53,14 @@ class Segment(Handle):
         max_bytes: int = 0,
         keep: bool = False,
         on_disk: bool = False,
+        interlocked: bool = False,
     ) -> None:
         self._pointer = None
         options = structs.SegmentOptions(
             struct_size=ctypes.sizeof(structs.SegmentOptions),
-            flags=(structs.SEGMENT_KEEP if keep else 0) | (structs.SEGMENT_ON_DISK if on_disk else 0),
+            flags=(structs.SEGMENT_KEEP if keep else 0)
+            | (structs.SEGMENT_ON_DISK if on_disk else 0)
+            | (structs.SEGMENT_INTERLOCKED if interlocked else 0),
             max_bytes=u64(max_bytes, "max_bytes"),
             name=c_text(name, "name"),
             directory=c_text(os.fspath(directory), "directory"),
@@ -91,14 +96,15 @@ class Segment(Handle):
         relative_error: float = 0.01,
         min: int = 0,
         max: Optional[int] = None,
-        mode: Mode = "interlocked",
+        mode: Optional[Mode] = None,
     ) -> Histogram:
         """The histogram of this name and these labels: the one that there is, or a new one. There is no reset.
 
         :param unit: of the values as recorded, such as ``ns``.
         :param divisor: values are divided by this where they are exported.
         :param max: with ``min`` 0 and without ``max`` values from 1 to 3.6e12 are tracked, an hour in nanoseconds.
-        :param mode: ``"interlocked"``: any thread and process may record. ``"single_writer"``: only the thread that made it; others are
+        :param mode: default, and ``"per_cpu"``: any thread and process may record; by default there are counters for each CPU where the
+            machine has few. ``"single_writer"``: only the thread that made it; others are
             refused when they ask for it, and a child of a fork that records into what it inherits loses counts.
         :raises IncompatibleError: where there is one with another layout or mode, or another thread's.
         :raises UnsupportedError: for the other modes.
@@ -109,7 +115,7 @@ class Segment(Handle):
             relative_error=checked_error(relative_error),
             min_trackable=u64(min, "min"),
             max_trackable=0 if max is None else u64(max, "max"),
-            mode=choice(mode, MODES, "mode"),
+            mode=0 if mode is None else choice(mode, MODES, "mode"),
         )
         metric = _options(name, help, unit, labels, divisor, True)
         pointer = self._entry(released.segment_histogram, metric, byref(options))

@@ -20,6 +20,12 @@ namespace Picollo.Metrics
 
         /// <summary>Whether it may be in a directory that is not in memory: records may then wait for the disk.</summary>
         public bool OnDisk { get; set; }
+
+        /// <summary>
+        /// Whether histograms whose factory names no mode have one set of counters, which all add to atomically, and not one for each CPU: less
+        /// memory, and less to read.
+        /// </summary>
+        public bool Interlocked { get; set; }
     }
 
     /// <summary>
@@ -54,7 +60,8 @@ namespace Picollo.Metrics
                 var native = new PicolloSegmentOptions
                 {
                     StructSize = (uint)sizeof(PicolloSegmentOptions),
-                    Flags = (options.Keep ? (uint)Constants.SegmentKeep : 0) | (options.OnDisk ? (uint)Constants.SegmentOnDisk : 0),
+                    Flags = (options.Keep ? (uint)Constants.SegmentKeep : 0) | (options.OnDisk ? (uint)Constants.SegmentOnDisk : 0)
+                        | (options.Interlocked ? (uint)Constants.SegmentInterlocked : 0),
                     MaxBytes = options.MaxBytes,
                     Name = blocks.Text(options.Name, nameof(SegmentOptions.Name)),
                     Directory = blocks.Text(options.Directory, nameof(SegmentOptions.Directory))
@@ -104,7 +111,7 @@ namespace Picollo.Metrics
         /// <see cref="MetricOptions.SinceReset"/>.
         /// </param>
         /// <param name="factory">
-        /// What it is made from: dense, with 64 bits. One that is <see cref="HdrHistogram.HdrHistogramFactory.WithSingleWriter"/> is the
+        /// What it is made from: dense, with 64 bits. Without a mode there are counters for each CPU where the machine has few. One that is <see cref="HdrHistogram.HdrHistogramFactory.WithSingleWriter"/> is the
         /// thread's that made it; a task may go on on another thread, whose records then get lost.
         /// </param>
         /// <exception cref="PicolloException">

@@ -25,6 +25,7 @@ pub struct SegmentOptions<'a> {
     pub max_bytes: u64,
     pub keep: bool,
     pub on_disk: bool,
+    pub interlocked: bool,
 }
 
 /// What is never there.

@@ -103,7 +103,7 @@ pub(crate) fn place(body: &Body, shape: &Shape) -> Result<SegmentKind, &'static 
     if kind == SegmentKind::Counter && body.size != format::COUNTER_SIZE {
         return Err("has the size of no counter");
     }
-    if kind == SegmentKind::Histogram && body.mode > format::mode::SINGLE_WRITER {
+    if kind == SegmentKind::Histogram && body.mode > format::mode::PER_CPU {
         return Err("is of a mode that this version does not know");
     }
     if !(body.divisor.is_finite() && body.divisor > 0.0) {

@@ -31,6 +31,9 @@ pub(crate) const TEXT: usize = 948;
 /// How many labels there may be.
 pub(crate) const MOST_LABELS: usize = 32;
 
+/// New histograms of which nothing is said are interlocked.
+pub(crate) const INTERLOCKED: u32 = 1;
+
 /// Bytes of the file that are locked (open file description locks): who lives, and who makes entries.
 pub(crate) const LIFE_BYTE: i64 = 0;
 pub(crate) const DIRECTORY_BYTE: i64 = 1;
@@ -56,7 +59,8 @@ pub(crate) struct Header {
     pub(crate) refused: AtomicU32,
     /// Of the process that made it, as it sees itself; and when that began, in ticks since the machine did.
     pub(crate) pid: u32,
-    pub(crate) reserved: u32,
+    /// [`INTERLOCKED`] or 0.
+    pub(crate) flags: u32,
     pub(crate) start_time: u64,
     pub(crate) created_unix_nanos: u64,
     pub(crate) boot_id: [u8; 40],
@@ -92,6 +96,7 @@ pub enum SegmentKind {
 pub(crate) mod mode {
     pub(crate) const INTERLOCKED: u32 = 0;
     pub(crate) const SINGLE_WRITER: u32 = 1;
+    pub(crate) const PER_CPU: u32 = 2;
 }
 
 /// An entry of the directory.

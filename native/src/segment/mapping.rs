@@ -119,6 +119,38 @@ impl Mapping {
         unsafe { libc::madvise(self.object(start).as_ptr().cast(), (end - start) as usize, POPULATE_WRITE) };
     }
 
+    /// Puts private pages in the place of some of the file's, filled by `fill`. At one go, so that nobody sees them empty: not those
+    /// either who have them from before, nor the child of a fork that comes between.
+    ///
+    /// # Safety
+    /// So many bytes from `offset` on must be whole pages of the mapping; those who use them must find there what `fill` writes.
+    pub(crate) unsafe fn have_own_pages(
+        &self,
+        offset: u64,
+        length: usize,
+        fill: &dyn Fn(NonNull<u8>),
+    ) -> Result<()> {
+        let place = self.object(offset);
+        let refuse = || file::refused(&self.path, "finds no memory for a table", Errno::last());
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: new memory, which then takes the place of pages that are ours, as the caller promises.
+        unsafe {
+            let pages = libc::mmap(core::ptr::null_mut(), length, protection, flags, -1, 0);
+            let Some(pages) = NonNull::new(pages).filter(|pages| pages.as_ptr() != libc::MAP_FAILED) else {
+                return Err(refuse());
+            };
+            fill(pages.cast());
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            if libc::mremap(pages.as_ptr(), length, length, flags, place.as_ptr()) == libc::MAP_FAILED {
+                let error = refuse();
+                libc::munmap(pages.as_ptr(), length);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps all others, in this process and elsewhere, from making entries.
     pub(crate) fn lock_directory(&self) -> Result<DirectoryLock> {
         let fd = self.reopen()?;

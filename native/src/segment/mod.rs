@@ -4,6 +4,7 @@
 
 mod check;
 mod directory;
+mod entries;
 mod file;
 mod format;
 mod given;

@@ -6,12 +6,16 @@ use std::path::{Path, PathBuf};
 use std::string::String;
 use std::vec::Vec;
 
-use picollo_core::{Error as CoreError, SharedHistogram, Since, SingleWriterHistogram, Snapshot};
+use picollo_core::{
+    Error as CoreError, Layout, PerCpuImage, SharedHistogram, Since, SingleWriterHistogram, Snapshot,
+};
 
 use super::check::{self, Image, Shape, field, number};
 use super::directory;
 use super::file::{self, shown};
-use super::format::{self, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, SegmentKind, mode, state};
+use super::format::{
+    self, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, PAGE, SegmentKind, mode, state,
+};
 use crate::base::error::{Error, Result, Status};
 use crate::os::sys::Errno;
 
@@ -88,6 +92,14 @@ pub struct Viewer {
 
 /// How many words are read at a time.
 const CHUNK: usize = 1024;
+/// The header of a histogram, in words.
+const HEADER_WORDS: usize = size_of::<picollo_core::Header>() / 8;
+
+/// Bytes of the image of a dense histogram without live reset.
+fn dense_size(layout: &Layout) -> u64 {
+    (size_of::<picollo_core::Header>() as u64 + 8 * layout.length() as u64).next_multiple_of(64)
+}
+
 /// How often a word is read that changes in its upper half.
 const RETRIES: usize = 64;
 
@@ -254,18 +266,20 @@ impl Viewer {
             return Err(Error::new(Status::InvalidArgument, format_args!("{}: is no histogram", entry.name)));
         }
         let mut image = core::mem::take(&mut self.image);
-        let result = self.copy(index, &place, &mut image).and_then(|()| {
-            let words = image.words();
-            let memory = words.as_mut_ptr().cast::<u8>();
+        let copied = match place.mode {
+            mode::PER_CPU => self.copy_shards(index, &place, &mut image),
+            _ => self.copy(index, &place, &mut image).map(|()| place.size),
+        };
+        let result = copied.and_then(|size| {
+            let memory = image.words().as_mut_ptr().cast::<u8>();
             // SAFETY: the copy is ours, and so long; what is in it is checked by `attach`. Nobody records.
-            let histogram = unsafe { SharedHistogram::attach_unguarded(memory, place.size as usize) };
+            let histogram = unsafe { SharedHistogram::attach_unguarded(memory, size as usize) };
             // SAFETY: as above.
-            let alone = unsafe { SingleWriterHistogram::attach(memory, place.size as usize) };
+            let alone = unsafe { SingleWriterHistogram::attach(memory, size as usize) };
             let histogram = histogram.map_err(|error| self.broken(index, error))?;
-            let expected = size_of::<picollo_core::Header>() as u64 + 8 * histogram.layout().length() as u64;
             if alone.is_ok() != (place.mode == mode::SINGLE_WRITER)
                 || histogram.counter_bits() != 64
-                || expected.next_multiple_of(64) != place.size
+                || dense_size(histogram.layout()) != size
             {
                 return Err(self.broken(index, CoreError::Corrupt));
             }
@@ -282,8 +296,49 @@ impl Viewer {
         if words.len() * 8 != place.size as usize {
             return Err(self.broken(index, CoreError::Corrupt));
         }
+        self.read_chunks(place.offset, words)
+    }
+
+    /// Copies the sums of all shards, as the image of an interlocked histogram. Returns its size.
+    fn copy_shards(&self, index: usize, place: &Place, image: &mut Image) -> Result<u64> {
+        let broken = |error| self.broken(index, error);
+        if place.size <= PAGE {
+            return Err(broken(CoreError::Corrupt));
+        }
+        image.resize(PerCpuImage::HEADER_SIZE as u64)?;
+        let header = image.words();
+        self.read_chunks(place.offset + PerCpuImage::HEADER as u64, header)?;
+        let shape = PerCpuImage::of_copy(header).map_err(broken)?;
+        let layout = PerCpuImage::make_dense(header).map_err(broken)?;
+        if shape.size() as u64 != place.size {
+            return Err(broken(CoreError::Corrupt));
+        }
+        let kept: [u64; HEADER_WORDS] = core::array::from_fn(|at| header[at]);
+        let size = dense_size(&layout);
+        image.resize(size)?;
+        let words = image.words();
+        words[..HEADER_WORDS].copy_from_slice(&kept);
+        let cells = &mut words[HEADER_WORDS..HEADER_WORDS + layout.length()];
+        self.read_chunks(place.offset + shape.shared() as u64, cells)?;
+        let (mut wraps, mut shard) = (0, [0; CHUNK]);
+        for cpu in 0..shape.shards() {
+            for (chunk, cells) in cells.chunks_mut(CHUNK).enumerate() {
+                let shard = &mut shard[..cells.len()];
+                self.read_words(place.offset + (shape.shard(cpu) + chunk * CHUNK * 8) as u64, shard)?;
+                for (cell, count) in cells.iter_mut().zip(shard) {
+                    let (sum, wrapped) = cell.overflowing_add(*count);
+                    *cell = sum;
+                    wraps += u64::from(wrapped);
+                }
+            }
+        }
+        words[PerCpuImage::WRAPS / 8] = words[PerCpuImage::WRAPS / 8].wrapping_add(wraps);
+        Ok(size)
+    }
+
+    fn read_chunks(&self, offset: u64, words: &mut [u64]) -> Result<()> {
         for (chunk, words) in words.chunks_mut(CHUNK).enumerate() {
-            self.read_words(place.offset + (chunk * CHUNK * 8) as u64, words)?;
+            self.read_words(offset + (chunk * CHUNK * 8) as u64, words)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use picollo_core::Options;
+use picollo_core::{Mode, Options};
 use picollo_native::*;
 
 use crate::setting::*;
@@ -20,9 +20,11 @@ pub const TESTS: &[(&str, fn())] = &[
 
 /// A copy of a segment with two histograms and a counter in it.
 fn copy(name: &str) -> PathBuf {
-    let segment = small("original");
-    for name in ["a", "b"] {
-        segment.histogram(&metric(name), &Options::default()).unwrap().record_n(1000, 7);
+    let options =
+        SegmentOptions { name: "original", max_bytes: SMALL, interlocked: true, ..SegmentOptions::default() };
+    let segment = Segment::create(&options).unwrap();
+    for (name, mode) in [("a", Mode::Interlocked), ("b", Mode::PerCpu)] {
+        segment.histogram(&metric(name), &Options { mode, ..Options::default() }).unwrap().record_n(1000, 7);
     }
     segment.counter(&metric("c")).unwrap().add(9);
     let path = directory().join(name);
@@ -81,7 +83,9 @@ fn any_field_flipped() {
     let directory_end = 4096 + 4096 * 1024;
     let images = [directory_end, directory_end + 20480];
     let mut places: Vec<u64> = (0..336).chain(4096..4096 + 3 * 1024).collect();
-    places.extend(images.iter().flat_map(|image| *image..image + 256));
+    places.extend(images[0]..images[0] + 256);
+    // Of a per-CPU histogram the header ends with the page, where its table begins.
+    places.extend(images[1] + 4096 - 320..images[1] + 4096);
     let (mut well, mut refused) = (0, 0);
     for place in places {
         let mut byte = [0];

@@ -73,6 +73,13 @@ static void published_is_viewed()
     must(segment.histogram(request("/buy"), picollo::options().mode(picollo::mode::single_writer)));
     must(viewer.refresh());
     CHECK_U64(3, must(viewer.entries()).size());
+    must(segment.retire(request("/pay")));
+    FAILS(invalid_argument, segment.retire(request("/pay")));
+    must(viewer.refresh());
+    CHECK(must(viewer.entries())[0].is_retired && !must(viewer.entries())[2].is_retired);
+    CHECK_STRING("", must(viewer.faults()));
+    const std::uint64_t bytes = must(picollo::segment::estimate(picollo::options().mode(picollo::mode::single_writer)));
+    CHECK(bytes >= entries[0].bytes / 8 && bytes < entries[0].bytes + 4096);
     CHECK(must(viewer.entries())[2].writer_pid == static_cast<std::uint32_t>(getpid()));
 }
 

@@ -238,7 +238,7 @@ AT(picollo_segment_options, max_bytes, 8);
 AT(picollo_segment_options, name, 16);
 AT(picollo_segment_options, directory, 16 + P);
 
-SIZE(picollo_segment_entry, 40 + 4 * P);
+SIZE(picollo_segment_entry, 48 + 4 * P);
 AT(picollo_segment_entry, created_unix_nanos, 0);
 AT(picollo_segment_entry, bytes, 8);
 AT(picollo_segment_entry, divisor, 16);
@@ -249,6 +249,8 @@ AT(picollo_segment_entry, help, 32 + 2 * P);
 AT(picollo_segment_entry, labels, 32 + 3 * P);
 AT(picollo_segment_entry, kind, 32 + 4 * P);
 AT(picollo_segment_entry, writer_pid, 36 + 4 * P);
+AT(picollo_segment_entry, is_retired, 40 + 4 * P);
+AT(picollo_segment_entry, reserved, 44 + 4 * P);
 
 SIZE(picollo_segment_info, 312);
 AT(picollo_segment_info, identity_high, 0);

@@ -3520,7 +3520,9 @@ picollo_status picollo_segment_path(const picollo_segment *segment,
  *   PICOLLO_ERR_INVALID_ARGUMENT for options, names and labels that cannot be;
  *   PICOLLO_ERR_INCOMPATIBLE where there is one of that name with another layout or mode, or another thread's;
  *   PICOLLO_ERR_UNSUPPORTED for what cannot lie in a segment, saying what to use; PICOLLO_ERR_OUT_OF_MEMORY where something is
- *   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS.
+ *   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. Where the
+ *   directory has only its last entry left, that is a histogram of all values with 1 %, picollo_overflow, which all share who
+ *   come late.
  * Ownership: *out is the caller's, for picollo_histogram_free, which does nothing to it. picollo_histogram_reset is
  *   PICOLLO_ERR_UNSUPPORTED.
  * Threads: any thread, also in forked children.
@@ -3549,6 +3551,38 @@ picollo_status picollo_segment_counter(const picollo_segment *segment,
                                        const picollo_metric_options *metric,
                                        picollo_metric_counter **out,
                                        picollo_error *error);
+
+/**
+ * Takes the histogram or counter of this name and these labels out of a segment: viewers do not see it any more, unless they did before,
+ * and who asks for it gets a new one. Its memory stays taken, and its place in the directory is not used again.
+ *
+ * Requires: as picollo_segment_histogram; of the metric name and labels mean something.
+ * Returns: as picollo_segment_histogram; PICOLLO_ERR_INVALID_ARGUMENT also where there is nothing of that name, and
+ *   PICOLLO_ERR_INCOMPATIBLE for another thread's.
+ * Ownership: handles of it stay what they are; what is recorded through them is seen through them alone.
+ * Threads: any thread, also in forked children.
+ * Cost: some five system calls.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_retire(const picollo_segment *segment,
+                                      const picollo_metric_options *metric,
+                                      picollo_error *error);
+
+/**
+ * Tells how many bytes a histogram takes in a segment, beside its entry in the directory, which is there already.
+ *
+ * Requires: options as for picollo_segment_histogram; flags is 0 or PICOLLO_SEGMENT_INTERLOCKED, as of the segment.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_UNSUPPORTED for other flags, and for what cannot lie in a
+ *   segment; PICOLLO_ERR_INVALID_ARGUMENT; PICOLLO_ERR_UNSUPPORTED elsewhere than on Linux.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_estimate(const picollo_histogram_options *options,
+                                        uint32_t flags,
+                                        uint64_t *out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Viewers: reading segments from outside.
@@ -3596,6 +3630,10 @@ typedef struct picollo_segment_entry {
     uint32_t kind;
     /** In single-writer mode the process that writes it, as it sees itself; otherwise 0. */
     uint32_t writer_pid;
+    /** 1 where the program has taken it out since this viewer first saw it; what was counted before can still be read. */
+    uint32_t is_retired;
+    /** 0. */
+    uint32_t reserved;
 } picollo_segment_entry;
 
 /** What a segment says of itself. */
@@ -3716,6 +3754,22 @@ picollo_status picollo_viewer_path(const picollo_viewer *viewer,
                                    char *buffer,
                                    size_t capacity,
                                    size_t *out_length);
+
+/**
+ * Writes which entries of the directory are left out, since they cannot be believed or are of another version, and why: each on a line.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK, also without any; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (viewer, out_length, and buffer with a
+ *   capacity above 0).
+ * Threads: any thread, one at a time.
+ * Cost: none to speak of.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_faults(const picollo_viewer *viewer,
+                                     char *buffer,
+                                     size_t capacity,
+                                     size_t *out_length);
 
 /**
  * Tells how many entries there are, at the last look.

@@ -101,6 +101,26 @@ public:
         return metric_counter(made);
     }
 
+    /** Takes what has this name and these labels out: viewers do not see it any more, unless they did before, and who asks for it gets a
+     * new one. Objects of it stay what they are; its memory stays taken. */
+    outcome<void> retire(const metric &known_as)
+    {
+        picollo_error why = {};
+        const picollo_status code = registry::status_of(known_as, [&](const picollo_metric_options *native_metric) {
+            return picollo_segment_retire(native(), native_metric, &why);
+        });
+        return detail::done(code, &why);
+    }
+
+    /** Bytes that a histogram takes in a segment; interlocked as of the segment's options. */
+    static outcome<std::uint64_t> estimate(const options &how = options(), bool interlocked = false)
+    {
+        std::uint64_t bytes = 0;
+        const picollo_status code =
+            picollo_segment_estimate(&how.native(), interlocked ? PICOLLO_SEGMENT_INTERLOCKED : 0, &bytes);
+        return detail::filled(code, bytes);
+    }
+
     picollo_segment *native() const noexcept { return handle_.get(); }
 
 private:
@@ -131,6 +151,8 @@ struct segment_entry {
     std::uint64_t bytes = 0;
     /** In single-writer mode the process that writes it, as it sees itself; otherwise 0. */
     std::uint32_t writer_pid = 0;
+    /** The program has taken it out since this viewer first saw it; what was counted before can still be read. */
+    bool is_retired = false;
 };
 
 /** Reads a segment from outside, while its program runs or after it ended. Never writes to it. One thread at a time. */
@@ -156,6 +178,14 @@ public:
     {
         return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
             return picollo_viewer_path(native(), buffer, capacity, length);
+        });
+    }
+
+    /** Which entries are left out, since they cannot be believed or are of another version, and why: each on a line. */
+    outcome<std::string> faults() const
+    {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return picollo_viewer_faults(native(), buffer, capacity, length);
         });
     }
 
@@ -247,6 +277,7 @@ private:
             std::chrono::duration_cast<std::chrono::system_clock::duration>(std::chrono::nanoseconds(one.created_unix_nanos)));
         entry.bytes = one.bytes;
         entry.writer_pid = one.writer_pid;
+        entry.is_retired = one.is_retired != 0;
         return entry;
     }
 

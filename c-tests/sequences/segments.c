@@ -72,6 +72,7 @@ static void op_publish(struct world *world)
     picollo_metric_counter *counter = NULL;
     picollo_segment *again = NULL;
     picollo_status status;
+    uint64_t bytes = 0;
     if (segments == NULL) return;
     published = &segments->all[choose(world, ENTRIES)];
     metric.name = published->name;
@@ -90,7 +91,10 @@ static void op_publish(struct world *world)
     published->histogram = histogram;
     options.relative_error = 0.1;
     EXPECT(PICOLLO_ERR_INCOMPATIBLE, picollo_segment_histogram(segment, &metric, &options, &histogram, NULL));
+    EXPECT(PICOLLO_OK, picollo_segment_estimate(NULL, 0, &bytes));
+    REQUIRE(bytes > 0);
     options.mode = PICOLLO_MODE_THREAD_LOCAL;
+    EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_segment_estimate(&options, 0, &bytes));
     EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_segment_histogram(segment, &metric, &options, &histogram, NULL));
 }
 

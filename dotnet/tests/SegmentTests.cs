@@ -115,6 +115,18 @@ namespace Picollo.Tests
                 Check.Fails(PicolloStatus.Incompatible, () => segment.GetCounter(Request("/pay")));
                 Check.Fails(PicolloStatus.Unsupported,
                     () => segment.GetHistogram(Request("/x"), HdrHistogram.Factory.WithThreadLocal()));
+                segment.Retire(Request("/buy"));
+                Check.Fails(PicolloStatus.InvalidArgument, () => segment.Retire(Request("/buy")));
+                viewer.Refresh();
+                Check.Equal("False True", string.Join(" ", viewer.Entries.Select(entry => entry.IsRetired)));
+                Check.Equal("", viewer.Faults);
+                ulong bytes = Segment.Estimate(HdrHistogram.Factory.WithPerCpu());
+                HdrHistogram shards = segment.GetHistogram(Request("/shards"), HdrHistogram.Factory.WithPerCpu());
+                shards.Record(9);
+                viewer.Refresh();
+                Check.Equal(bytes, viewer.Entries[2].Bytes);
+                Check.True(Segment.Estimate(interlocked: true) < bytes, "fewer sets of counters");
+                Check.Equal(1ul, viewer.GetSnapshot(2).TotalCount);
             }
         });
 

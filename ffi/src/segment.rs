@@ -193,7 +193,9 @@ pub unsafe extern "C" fn picollo_segment_path(
 ///   PICOLLO_ERR_INVALID_ARGUMENT for options, names and labels that cannot be;
 ///   PICOLLO_ERR_INCOMPATIBLE where there is one of that name with another layout or mode, or another thread's;
 ///   PICOLLO_ERR_UNSUPPORTED for what cannot lie in a segment, saying what to use; PICOLLO_ERR_OUT_OF_MEMORY where something is
-///   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS.
+///   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. Where the
+///   directory has only its last entry left, that is a histogram of all values with 1 %, picollo_overflow, which all share who
+///   come late.
 /// Ownership: *out is the caller's, for picollo_histogram_free, which does nothing to it. picollo_histogram_reset is
 ///   PICOLLO_ERR_UNSUPPORTED.
 /// Threads: any thread, also in forked children.
@@ -241,6 +243,56 @@ pub unsafe extern "C" fn picollo_segment_counter(
             let counter = explained(metric, |metric| segment.counter(metric))?;
             out.set(counter.into_raw().as_ptr().cast());
         }
+        Ok(())
+    })
+}
+
+/// Takes the histogram or counter of this name and these labels out of a segment: viewers do not see it any more, unless they did before,
+/// and who asks for it gets a new one. Its memory stays taken, and its place in the directory is not used again.
+///
+/// Requires: as picollo_segment_histogram; of the metric name and labels mean something.
+/// Returns: as picollo_segment_histogram; PICOLLO_ERR_INVALID_ARGUMENT also where there is nothing of that name, and
+///   PICOLLO_ERR_INCOMPATIBLE for another thread's.
+/// Ownership: handles of it stay what they are; what is recorded through them is seen through them alone.
+/// Threads: any thread, also in forked children.
+/// Cost: some five system calls.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_retire(
+    segment: *const picollo_segment,
+    metric: *const picollo_metric_options,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let segment = read(segment)?;
+            explained(metric, |metric| segment.retire(metric))
+        }
+    })
+}
+
+/// Tells how many bytes a histogram takes in a segment, beside its entry in the directory, which is there already.
+///
+/// Requires: options as for picollo_segment_histogram; flags is 0 or PICOLLO_SEGMENT_INTERLOCKED, as of the segment.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_UNSUPPORTED for other flags, and for what cannot lie in a
+///   segment; PICOLLO_ERR_INVALID_ARGUMENT; PICOLLO_ERR_UNSUPPORTED elsewhere than on Linux.
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_estimate(
+    options: *const picollo_histogram_options,
+    flags: u32,
+    out: *mut u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (out, options) = unsafe { (output(out)?, read_options(options)?) };
+        if flags & !PICOLLO_SEGMENT_INTERLOCKED != 0 {
+            return Err(Failure::UNSUPPORTED);
+        }
+        out.set(Segment::estimate(&options, flags & PICOLLO_SEGMENT_INTERLOCKED != 0)?);
         Ok(())
     })
 }

@@ -20,6 +20,9 @@ mod setting;
 #[path = "segments/shards.rs"]
 mod shards;
 #[cfg(target_os = "linux")]
+#[path = "segments/stepped.rs"]
+mod stepped;
+#[cfg(target_os = "linux")]
 #[path = "segments/told.rs"]
 mod told;
 
@@ -34,7 +37,7 @@ fn main() {
         shards::be_a_worker();
     }
     let tests: Vec<(&str, fn())> =
-        [told::TESTS, shards::TESTS, life::TESTS, killed::TESTS, hostile::TESTS].concat();
+        [told::TESTS, shards::TESTS, life::TESTS, killed::TESTS, stepped::TESTS, hostile::TESTS].concat();
     let wanted: Vec<String> =
         std::env::args().skip(1).take_while(|argument| !argument.starts_with('-')).collect();
     let (mut passed, mut failed) = (0, 0);

@@ -202,6 +202,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "segment_path": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
     "segment_histogram": (c_int32, [HANDLE, c_void_p, c_void_p, c_void_p, ERROR]),
     "segment_counter": (c_int32, [HANDLE, c_void_p, c_void_p, ERROR]),
+    "segment_retire": (c_int32, [HANDLE, c_void_p, ERROR]),
+    "segment_estimate": (c_int32, [c_void_p, c_uint32, POINTER(c_uint64)]),
     # viewer
     "viewer_open": (c_int32, [c_char_p, c_void_p, ERROR]),
     "viewer_find": (c_int32, [c_char_p, c_void_p, ERROR]),
@@ -209,6 +211,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "viewer_free": (None, [HANDLE]),
     "viewer_refresh": (c_int32, [HANDLE, ERROR]),
     "viewer_path": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "viewer_faults": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
     "viewer_length": (c_int32, [HANDLE, POINTER(c_size_t)]),
     "viewer_entry": (c_int32, [HANDLE, c_size_t, c_void_p]),
     "viewer_info": (c_int32, [HANDLE, c_void_p, ERROR]),

@@ -569,6 +569,8 @@ class SegmentEntry(ctypes.Structure):
         ("labels", ctypes.POINTER(Label)),
         ("kind", c_uint32),
         ("writer_pid", c_uint32),
+        ("is_retired", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import byref, c_void_p
+from ctypes import byref, c_uint64, c_void_p
 from typing import Any, Mapping, Optional, Tuple, Union
 
 from . import _structs as structs
@@ -12,11 +12,21 @@ from ._arguments import MODES, checked_error, choice, u64
 from ._handle import Handle
 from ._library import held, own, released
 from ._text import c_text, read_text
-from .errors import check_detail
+from .errors import check, check_detail
 from .histogram import Histogram, Mode
 from .registry import MetricCounter, _options
 
 __all__ = ["Segment"]
+
+
+def _histogram(relative_error: float, min: int, max: Optional[int], mode: Optional[Mode]) -> structs.HistogramOptions:
+    return structs.HistogramOptions(
+        struct_size=ctypes.sizeof(structs.HistogramOptions),
+        relative_error=checked_error(relative_error),
+        min_trackable=u64(min, "min"),
+        max_trackable=0 if max is None else u64(max, "max"),
+        mode=0 if mode is None else choice(mode, MODES, "mode"),
+    )
 
 
 class Segment(Handle):
@@ -110,13 +120,7 @@ class Segment(Handle):
         :raises UnsupportedError: for the other modes.
         :raises OutOfMemoryError: where the segment or the file system is full.
         """
-        options = structs.HistogramOptions(
-            struct_size=ctypes.sizeof(structs.HistogramOptions),
-            relative_error=checked_error(relative_error),
-            min_trackable=u64(min, "min"),
-            max_trackable=0 if max is None else u64(max, "max"),
-            mode=0 if mode is None else choice(mode, MODES, "mode"),
-        )
+        options = _histogram(relative_error, min, max, mode)
         metric = _options(name, help, unit, labels, divisor, True)
         pointer = self._entry(released.segment_histogram, metric, byref(options))
         histogram = Histogram.__new__(Histogram)
@@ -136,10 +140,38 @@ class Segment(Handle):
         metric = _options(name, help, unit, labels, divisor, True)
         return MetricCounter(self._entry(released.segment_counter, metric), 0)
 
+    def retire(self, name: str, *, labels: Optional[Mapping[str, str]] = None) -> None:
+        """Takes the histogram or counter of this name and these labels out: viewers do not see it any more, unless they did before, and who
+        asks for it gets a new one. Objects of it stay what they are; its memory stays taken.
+
+        :raises InvalidArgumentError: there is nothing of that name.
+        """
+        metric, _ = _options(name, "", "", labels, 1.0, True)
+        error = structs.Error()
+        check_detail(released.segment_retire(self._handle(), byref(metric), byref(error)), error)
+
     def _entry(self, call: Any, metric: Tuple[structs.MetricOptions, str], *options: Any) -> c_void_p:
         pointer, error = c_void_p(), structs.Error()
         check_detail(call(self._handle(), byref(metric[0]), *options, byref(pointer), byref(error)), error)
         return pointer
+
+    @staticmethod
+    def estimate(
+        *,
+        relative_error: float = 0.01,
+        min: int = 0,
+        max: Optional[int] = None,
+        mode: Optional[Mode] = None,
+        interlocked: bool = False,
+    ) -> int:
+        """Bytes that a histogram takes in a segment.
+
+        :param interlocked: as of the segment.
+        """
+        size = c_uint64()
+        flags = structs.SEGMENT_INTERLOCKED if interlocked else 0
+        check(held.segment_estimate(byref(_histogram(relative_error, min, max, mode)), flags, byref(size)), "estimate")
+        return size.value
 
     def __repr__(self) -> str:
         return f"<picollo.Segment {'closed' if self._pointer is None else self.path}>"

@@ -59,6 +59,8 @@ class SegmentEntry(NamedTuple):
     bytes: int
     #: Of a single-writer histogram: the process that writes it, as it sees itself.
     writer: Optional[int]
+    #: Whether the program has taken it out since this viewer first saw it; what was counted before can still be read.
+    is_retired: bool
 
 
 #: An entry, or its position.
@@ -118,10 +120,12 @@ class Viewer(Handle):
     def _take_entries(self) -> None:
         length = c_size_t()
         check(held.viewer_length(self._handle(), byref(length)), "viewer")
-        for index in range(len(self._entries), length.value):
+        entries = []
+        for index in range(length.value):
             raw = structs.SegmentEntry()
             check(held.viewer_entry(self._handle(), index, byref(raw)), "entry")
-            self._entries.append(_entry(raw, index))
+            entries.append(_entry(raw, index))
+        self._entries = entries
 
     @property
     def path(self) -> str:
@@ -153,6 +157,12 @@ class Viewer(Handle):
             raw.memory,
             raw.capacity,
         )
+
+    @property
+    def faults(self) -> List[str]:
+        """Which entries are left out, since they cannot be believed or are of another version, and why."""
+        with self._lock:
+            return read_text(lambda *buffer: held.viewer_faults(self._handle(), *buffer), "faults").splitlines()
 
     def refresh(self) -> Viewer:
         """Looks for entries that have come since, and returns the viewer itself. Those that there were keep their positions."""
@@ -222,4 +232,5 @@ def _entry(raw: Any, index: int) -> SegmentEntry:
         raw.created_unix_nanos,
         raw.bytes,
         raw.writer_pid or None,
+        bool(raw.is_retired),
     )

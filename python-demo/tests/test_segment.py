@@ -100,6 +100,15 @@ def test_what_is_published_is_viewed(place: str) -> None:
         assert picollo.Viewer.find(segment.path).update(0, snapshot).total_count == 1001
         segment.counter("late")
         assert len(viewer.entries) == 2 and [entry.name for entry in viewer.refresh().entries] == ["request", "requests", "late"]
+        segment.retire("late")
+        assert [entry.is_retired for entry in viewer.refresh().entries] == [False, False, True]
+        assert viewer.faults == []
+        with pytest.raises(picollo.InvalidArgumentError, match="nothing of that name"):
+            segment.retire("late")
+        with pytest.raises(picollo.InvalidArgumentError):
+            segment.retire("request", labels={"route": "/none"})
+        assert first.bytes <= picollo.Segment.estimate() < first.bytes + 4096
+        assert picollo.Segment.estimate(interlocked=True) < picollo.Segment.estimate(mode="per_cpu")
         for refusal in (lambda: viewer.snapshot(1), lambda: viewer.counter(0), lambda: viewer.snapshot(3)):
             with pytest.raises(picollo.InvalidArgumentError):
                 refusal()

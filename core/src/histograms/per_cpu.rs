@@ -102,12 +102,9 @@ impl PerCpu {
     /// Gives the CPU that the thread runs on its shard, if it has none. Two threads may come here at once, also on the same CPU: one
     /// shard stays.
     fn touch(&self) {
-        // What processes share has all the shards that it will have.
-        if self.extent.placed != 0 {
-            return;
-        }
         let Some(entry) = rseq::cpu().and_then(|cpu| self.table().get(cpu)) else { return };
-        if !entry.load(Relaxed).is_null() {
+        // What processes share has all the shards that it will have.
+        if !entry.load(Relaxed).is_null() || self.extent.placed != 0 {
             return;
         }
         let Ok(size) = Self::shard_size(&self.header.layout) else { return };

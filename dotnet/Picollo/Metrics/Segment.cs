@@ -147,6 +147,33 @@ namespace Picollo.Metrics
             return new MetricCounter(counter, 0);
         }
 
+        /// <summary>
+        /// Takes the histogram or counter of this name and these labels out: viewers do not see it any more, unless they did before, and who
+        /// asks for it gets a new one. Objects of it stay what they are; its memory stays taken.
+        /// </summary>
+        /// <exception cref="PicolloException"><see cref="PicolloStatus.InvalidArgument"/>: there is nothing of that name.</exception>
+        public void Retire(MetricOptions metric)
+        {
+            PicolloError error;
+            using (var native = new MetricRegistry.NativeMetric(metric))
+            {
+                PicolloMetricOptions known = native.Options;
+                Outcome.Check(NativeMethods.picollo_segment_retire(Live(), &known, &error), &error);
+            }
+        }
+
+        /// <summary>Bytes that a histogram takes in a segment.</summary>
+        /// <param name="factory">What it is made from.</param>
+        /// <param name="interlocked">As <see cref="SegmentOptions.Interlocked"/> of the segment.</param>
+        public static ulong Estimate(HdrHistogram.HdrHistogramFactory factory = default, bool interlocked = false)
+        {
+            PicolloHistogramOptions options = factory.Native();
+            ulong bytes;
+            Outcome.Check(NativeMethods.picollo_segment_estimate(
+                &options, interlocked ? (uint)Constants.SegmentInterlocked : 0, &bytes));
+            return bytes;
+        }
+
         /// <summary>Gives the object back. What is in the segment stays, and so do the histograms and counters that it gave out.</summary>
         public void Dispose() => _handle.Dispose();
 

@@ -27,6 +27,7 @@ namespace Picollo.Metrics
             Divisor = native.Divisor;
             CreatedUtc = Time.FromUnixNanos(native.CreatedUnixNanos);
             Bytes = native.Bytes;
+            IsRetired = native.IsRetired != 0;
             WriterPid = native.WriterPid == 0 ? null : (uint?)native.WriterPid;
             var labels = new Dictionary<string, string>(StringComparer.Ordinal);
             for (ulong i = 0; i < native.LabelsLength; i++)
@@ -63,6 +64,11 @@ namespace Picollo.Metrics
 
         /// <summary>Of a histogram with a single writer: the process, as it sees itself.</summary>
         public uint? WriterPid { get; }
+
+        /// <summary>
+        /// Whether the program has taken it out since this viewer first saw it. What was counted before can still be read.
+        /// </summary>
+        public bool IsRetired { get; }
 
         /// <inheritdoc/>
         public override string ToString()

@@ -10,7 +10,7 @@ namespace Picollo.Metrics
     {
         private readonly object _gate = new object();
         private readonly ViewerHandle _handle;
-        private readonly List<SegmentEntry> _entries = new List<SegmentEntry>();
+        private List<SegmentEntry> _entries = new List<SegmentEntry>();
 
         private SegmentViewer(ViewerHandle handle)
         {
@@ -74,6 +74,20 @@ namespace Picollo.Metrics
             {
                 lock (_gate)
                     return _entries.ToArray();
+            }
+        }
+
+        /// <summary>Which entries are left out, since they cannot be believed or are of another version, and why: each on a line.</summary>
+        public string Faults
+        {
+            get
+            {
+                lock (_gate)
+                {
+                    ViewerHandle viewer = Live();
+                    return NativeText.Read((buffer, capacity, length) =>
+                        NativeMethods.picollo_viewer_faults(viewer, buffer, capacity, length));
+                }
             }
         }
 
@@ -168,12 +182,15 @@ namespace Picollo.Metrics
         {
             UIntPtr length;
             Outcome.Check(NativeMethods.picollo_viewer_length(Live(), &length));
-            for (int i = _entries.Count; i < (int)length; i++)
+            var entries = new List<SegmentEntry>((int)length);
+            for (int i = 0; i < (int)length; i++)
             {
                 PicolloSegmentEntry entry;
                 Outcome.Check(NativeMethods.picollo_viewer_entry(Live(), (UIntPtr)i, &entry));
-                _entries.Add(new SegmentEntry(in entry, i));
+                bool isKnown = i < _entries.Count && _entries[i].IsRetired == (entry.IsRetired != 0);
+                entries.Add(isKnown ? _entries[i] : new SegmentEntry(in entry, i));
             }
+            _entries = entries;
         }
 
         /// <summary>What is no position is beyond the last one, which the library refuses.</summary>

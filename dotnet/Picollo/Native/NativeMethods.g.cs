@@ -571,6 +571,13 @@ namespace Picollo.Native
         internal static extern int picollo_segment_counter(
             SegmentHandle segment, PicolloMetricOptions* metric, out MetricCounterHandle result, PicolloError* error);
 
+        [DllImport(Library)]
+        internal static extern int picollo_segment_retire(
+            SegmentHandle segment, PicolloMetricOptions* metric, PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern int picollo_segment_estimate(PicolloHistogramOptions* options, uint flags, ulong* result);
+
         // Viewer.
 
         [DllImport(Library)]
@@ -590,6 +597,10 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern int picollo_viewer_path(ViewerHandle viewer, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+
+        [DllImport(Library)]
+        internal static extern int picollo_viewer_faults(
+            ViewerHandle viewer, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
         internal static extern int picollo_viewer_length(ViewerHandle viewer, UIntPtr* result);

@@ -4,7 +4,8 @@ use core::mem::offset_of;
 use std::string::String;
 use std::vec::Vec;
 
-use super::format::{self, Body, ENTRY_SIZE, HEADER_SIZE, Header, PAGE, SegmentKind, Slot};
+use super::description::SegmentKind;
+use super::format::{self, Body, ENTRY_SIZE, HEADER_SIZE, Header, PAGE, Slot};
 use crate::base::error::Status;
 
 /// Why bytes are not believed.

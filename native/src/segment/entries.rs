@@ -8,8 +8,9 @@ use picollo_core::{
 };
 
 use super::check::{self, Shape};
+use super::description::SegmentKind;
 use super::file::{self, shown};
-use super::format::{self, Body, HEADER_SIZE, Names, PAGE, SegmentKind, mode, state};
+use super::format::{self, Body, HEADER_SIZE, Names, PAGE, mode, state};
 use super::given::{Way, allowed, names, possible_cpus, too_long};
 use super::limits;
 use super::mapping::DirectoryLock;
@@ -18,9 +19,17 @@ use crate::base::error::{Error, Result, Status};
 use crate::os::thread::kernel_id;
 use crate::os::wall::unix_nanos;
 
+/// What all histograms are together for which the directory has no entry left.
+const OVERFLOW: &str = "picollo_overflow";
+const OVERFLOW_HELP: &str = "All that is recorded into histograms beyond the last entry of the directory";
+const REMEDY: &str = "publish fewer histograms, with fewer values of labels";
+
 impl Segment {
     /// The histogram of this name and these labels: the one that there is, or a new one, into which any process records by atomic
     /// additions. Options that say nothing about values mean 1 % from 1 to 3.6e12, an hour in nanoseconds.
+    ///
+    /// Where the directory is full but for its last entry, it is that one: a histogram of all values with 1 %, named `picollo_overflow`, that
+    /// all share who come late.
     ///
     /// `Incompatible` where there is one with another layout or mode; `Unsupported` for modes, storages and widths that cannot lie in
     /// a segment, saying what to use; `InvalidArgument`; `OutOfMemory` where the segment, its directory or the file system is full;
@@ -74,9 +83,42 @@ impl Segment {
             Ok(())
         };
         let new = New { kind: SegmentKind::Counter, mode: 0, size: format::COUNTER_SIZE, make };
-        let (found, _) = self.entry(&names, metric, &new)?;
+        let found = self.entry(&names, metric, &new)?;
+        let (found, _) = found.ok_or_else(|| self.full("directory", REMEDY))?;
         // SAFETY: made so, by this or another process, in a mapping that stays.
         Ok(unsafe { MetricCounter::attach(self.0.object(found.offset)) })
+    }
+
+    /// Takes the entry of this name and these labels out: viewers do not see it any more, unless they had before, and who asks for it gets a
+    /// new one. Handles of it stay what they are; what is recorded through them is seen by nobody else. Its memory is not given back.
+    ///
+    /// `InvalidArgument` where there is none; `Incompatible` for that of a single writer that is another thread's; otherwise as
+    /// [`Segment::histogram`].
+    pub fn retire(&self, metric: &Metric<'_>) -> Result<()> {
+        let names = names(metric)?;
+        let _lock = self.0.lock_directory()?;
+        let Some((index, body)) = self.find(&names)? else {
+            let name = metric.name;
+            return Err(Error::new(
+                Status::InvalidArgument,
+                format_args!("{name}: there is nothing of that name"),
+            ));
+        };
+        let is_single = body.kind == SegmentKind::Histogram as u32 && body.mode == mode::SINGLE_WRITER;
+        if is_single && !is_owner(&body) {
+            return Err(taken(metric.name));
+        }
+        // SAFETY: a published entry; the state is atomic.
+        unsafe { &(*self.0.slot(index).as_ptr()).state }.store(state::FREED, Release);
+        Ok(())
+    }
+
+    /// Bytes that a histogram takes in a segment, beside its entry in the directory; `interlocked` as in
+    /// [`SegmentOptions`](crate::SegmentOptions). Errors as for [`Segment::histogram`].
+    pub fn estimate(options: &Options, interlocked: bool) -> Result<u64> {
+        let (options, way) = allowed(options)?;
+        let plan = Plan::new(&options, way.mode(if interlocked { format::INTERLOCKED } else { 0 }))?;
+        Ok((plan.size as u64).next_multiple_of(PAGE))
     }
 
     fn find_or_make(&self, metric: &Metric<'_>, options: &Options) -> Result<(SharedHistogram, Body, bool)> {
@@ -94,7 +136,17 @@ impl Segment {
             Ok(())
         };
         let new = New { kind: SegmentKind::Histogram, mode, size: size as u64, make };
-        let (found, is_new) = self.entry(&names, metric, &new)?;
+        let Some((found, is_new)) = self.entry(&names, metric, &new)? else {
+            if way == Way::One || names.name == OVERFLOW {
+                return Err(self.full("directory", REMEDY));
+            }
+            let all = Metric { name: OVERFLOW, help: OVERFLOW_HELP, ..Metric::default() };
+            // Of all values, and whatever was asked for may be added to it.
+            return self.find_or_make(
+                &all,
+                &Options { relative_error: 0.01, max_trackable: u64::MAX, ..Options::default() },
+            );
+        };
         if !way.admits(found.mode) {
             return Err(other(metric.name));
         }
@@ -118,7 +170,7 @@ impl Segment {
     }
 
     /// The published entry of these names, and what was begun and not finished is freed. The lock is held.
-    fn find(&self, names: &Names) -> Result<Option<Body>> {
+    fn find(&self, names: &Names) -> Result<Option<(u32, Body)>> {
         let shape = self.shape()?;
         let (lengths, text) = format::pack(names).ok_or_else(too_long)?;
         // The help is no part of what tells entries apart.
@@ -145,7 +197,7 @@ impl Segment {
                 && body.text.get(behind..behind + labels) == text.get(name + unit + help..);
             if is_it {
                 check::place(body, &shape).map_err(|why| self.broken(index, why))?;
-                return Ok(Some(*body));
+                return Ok(Some((index, *body)));
             }
         }
         Ok(None)
@@ -165,10 +217,11 @@ impl Segment {
         Error::new(Status::Corrupt, format_args!("{}: entry {index} {why}", shown(&self.0.path)))
     }
 
-    /// The entry of these names, or a new one, and whether it is new.
-    fn entry(&self, names: &Names, metric: &Metric<'_>, new: &New<'_>) -> Result<(Body, bool)> {
+    /// The entry of these names, or a new one, and whether it is new. `None` where the directory is full: its last entry is for what
+    /// [`OVERFLOW`] says.
+    fn entry(&self, names: &Names, metric: &Metric<'_>, new: &New<'_>) -> Result<Option<(Body, bool)>> {
         let lock = self.0.lock_directory()?;
-        if let Some(body) = self.find(names)? {
+        if let Some((_, body)) = self.find(names)? {
             if body.kind != new.kind as u32 {
                 return Err(Error::new(
                     Status::Incompatible,
@@ -176,10 +229,16 @@ impl Segment {
                 ));
             }
             self.have_table(&body)?;
-            return Ok((body, false));
+            return Ok(Some((body, false)));
         }
         let New { kind, mode, size, make } = *new;
-        let (index, offset) = self.room(&lock, size)?;
+        let index = self.shape()?.entries;
+        let left = self.0.max_entries.saturating_sub(index);
+        if left == 0 || left == 1 && names.name != OVERFLOW {
+            self.0.header().refused.fetch_add(1, Relaxed);
+            return Ok(None);
+        }
+        let offset = self.room(&lock, index, size)?;
         let (lengths, text) = format::pack(names).ok_or_else(too_long)?;
         let mut body = Body {
             kind: kind as u32,
@@ -221,7 +280,7 @@ impl Segment {
         // SAFETY: as above.
         unsafe { &(*slot).state }.store(state::PUBLISHED, Release);
         self.have_table(&body)?;
-        Ok((body, true))
+        Ok(Some((body, true)))
     }
 
     /// Gives a per-CPU histogram this process's own table, where it has none yet. The lock is held, so that nobody else is at it.
@@ -258,26 +317,16 @@ impl Segment {
         }
     }
 
-    /// The next entry, and room for an object of this size, both reserved.
-    fn room(&self, lock: &DirectoryLock, size: u64) -> Result<(u32, u64)> {
+    /// Room for an object of this size, reserved with its entry; where it is.
+    fn room(&self, lock: &DirectoryLock, index: u32, size: u64) -> Result<u64> {
         let header = self.0.header();
-        let index = self.shape()?.entries;
-        let full = |what: &str, remedy: &str| {
-            header.refused.fetch_add(1, Relaxed);
-            Err(Error::new(
-                Status::OutOfMemory,
-                format_args!("{}: {what} is full; {remedy}", shown(&self.0.path)),
-            ))
-        };
-        if index >= self.0.max_entries {
-            return full("the directory", "publish fewer histograms, with fewer values of labels");
-        }
         let end_of_directory = format::directory_end(self.0.max_entries);
         let offset = header.used.load(Acquire).max(end_of_directory).checked_next_multiple_of(PAGE);
         let end = offset.and_then(|offset| offset.checked_add(size));
         let (Some(offset), Some(end)) = (offset, end) else { return Err(self.broken(index, "has no place")) };
         if end > self.0.capacity {
-            return full("the segment", "make it with a larger max_bytes");
+            header.refused.fetch_add(1, Relaxed);
+            return Err(self.full("segment", "make it with a larger max_bytes"));
         }
         limits::check(size + PAGE)?;
         let of_entry = u64::from(HEADER_SIZE) + u64::from(index) * u64::from(format::ENTRY_SIZE);
@@ -287,7 +336,11 @@ impl Segment {
                 file::refused(&self.0.path, "the file system has no room for another histogram", errno)
             })?;
         }
-        Ok((index, offset))
+        Ok(offset)
+    }
+
+    fn full(&self, what: &str, remedy: &str) -> Error {
+        Error::new(Status::OutOfMemory, format_args!("{}: the {what} is full; {remedy}", shown(&self.0.path)))
     }
 }
 

@@ -78,18 +78,8 @@ pub(crate) mod state {
     pub(crate) const BUILDING: u32 = 1;
     /// There to stay, and all of it written before.
     pub(crate) const PUBLISHED: u32 = 2;
-    /// Found half built.
+    /// Found half built, or retired.
     pub(crate) const FREED: u32 = 3;
-}
-
-/// What an entry is of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum SegmentKind {
-    /// A histogram.
-    Histogram = 1,
-    /// A number that only grows.
-    Counter = 2,
 }
 
 /// Modes as images have them, of histograms.

@@ -11,69 +11,18 @@ use picollo_core::{
 };
 
 use super::check::{self, Image, Shape, field, number};
+use super::description::{SegmentEntry, SegmentInfo, SegmentKind};
 use super::directory;
 use super::file::{self, shown};
-use super::format::{
-    self, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, PAGE, SegmentKind, mode, state,
-};
+use super::format::{self, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, PAGE, mode, state};
 use crate::base::error::{Error, Result, Status};
 use crate::os::sys::Errno;
-
-/// What a segment says of itself. Texts come without what would act on a terminal.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SegmentInfo {
-    /// What it is called.
-    pub name: String,
-    /// The program that made it.
-    pub program: String,
-    /// The process that made it, as it saw itself; and when that began, in ticks since the machine did.
-    pub pid: u32,
-    /// See `pid`.
-    pub start_time: u64,
-    /// Which start of the machine that was.
-    pub boot_id: String,
-    /// When it was made, in nanoseconds since 1970.
-    pub created_unix_nanos: u64,
-    /// Who it is: for no two segments the same.
-    pub identity: [u64; 2],
-    /// Entries that can be read.
-    pub entries: usize,
-    /// How often an entry was refused because the segment was full.
-    pub refused: u64,
-    /// Bytes of memory that the file takes.
-    pub memory: u64,
-    /// Bytes that it may come to take.
-    pub capacity: u64,
-    /// Whether a process has it mapped; otherwise all of them ended, orderly or not.
-    pub is_live: bool,
-}
-
-/// What is published as one entry.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SegmentEntry {
-    /// Histogram or counter.
-    pub kind: SegmentKind,
-    /// What it is called.
-    pub name: String,
-    /// The unit of its values as recorded; may be empty.
-    pub unit: String,
-    /// What it means; may be empty.
-    pub help: String,
-    /// Names and values that tell entries of one name apart, by name.
-    pub labels: Vec<(String, String)>,
-    /// Values are to be divided by this where they are exported.
-    pub divisor: f64,
-    /// Since when there are counts, in nanoseconds since 1970.
-    pub created_unix_nanos: u64,
-    /// Bytes that it takes.
-    pub bytes: u64,
-    /// The process that alone writes it, if there is one.
-    pub writer: Option<u32>,
-}
 
 /// What is known of an entry besides.
 #[derive(Clone, Copy, Debug)]
 struct Place {
+    /// In the directory.
+    index: usize,
     offset: u64,
     size: u64,
     mode: u32,
@@ -88,6 +37,7 @@ pub struct Viewer {
     /// Entries of the directory that need not be looked at again, since they do not change any more.
     seen: usize,
     image: Image,
+    faults: Vec<String>,
 }
 
 /// How many words are read at a time.
@@ -124,6 +74,7 @@ impl Viewer {
             entries: Vec::new(),
             seen: 0,
             image: Image::default(),
+            faults: Vec::new(),
         };
         let stat = viewer.stat()?;
         if stat.st_mode & libc::S_IFMT != libc::S_IFREG {
@@ -155,30 +106,54 @@ impl Viewer {
             return Err(self.doubt((Status::Corrupt, "has changed its size")));
         }
         self.shape = shape;
+        for at in 0..self.entries.len() {
+            let (entry, place) = &self.entries[at];
+            if !entry.is_retired && self.state_of(place.index)? == state::FREED {
+                self.entries[at].0.is_retired = true;
+            }
+        }
         let mut all_final = true;
         for index in self.seen..shape.entries as usize {
             let mut bytes = [0; ENTRY_SIZE as usize];
             self.read_entry(index, &mut bytes)?;
+            let is_known =
+                |entries: &[(SegmentEntry, Place)]| entries.iter().any(|(_, place)| place.index == index);
             let is_final = match u32::from_ne_bytes(number(&bytes, 0)) {
+                // Where one before it is not final yet, all from there are looked at again.
+                state::PUBLISHED if is_known(&self.entries) => true,
                 state::PUBLISHED => {
                     // What was written before it was published is there for who reads after having seen that.
                     self.read_entry(index, &mut bytes)?;
-                    let entry = self.take(index, &bytes)?;
-                    // Where one before it is not final yet, all from there are looked at again.
-                    if !self.entries.iter().any(|(_, place)| place.offset == entry.1.offset) {
-                        self.entries.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
-                        self.entries.push(entry);
+                    match self.take(index, &bytes) {
+                        Ok(entry) => {
+                            self.entries.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+                            self.entries.push(entry);
+                        }
+                        Err(why) => self.note(index, why)?,
                     }
                     true
                 }
                 state::FREED => true,
                 state::EMPTY | state::BUILDING => false,
-                _ => return Err(self.doubt((Status::Corrupt, "has an entry in a state that there is not"))),
+                _ => {
+                    self.note(index, "is in a state that this version does not know")?;
+                    true
+                }
             };
             all_final &= is_final;
             if all_final {
                 self.seen = index + 1;
             }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with an entry, which is left out, once.
+    fn note(&mut self, index: usize, why: &str) -> Result<()> {
+        let fault = std::format!("{}: {}", shown(&self.path), check::of_entry(index, why));
+        if !self.faults.contains(&fault) {
+            self.faults.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+            self.faults.push(fault);
         }
         Ok(())
     }
@@ -209,6 +184,11 @@ impl Viewer {
     /// The entries, in the order in which they came. Their positions stay what they are.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &SegmentEntry> {
         self.entries.iter().map(|(entry, _)| entry)
+    }
+
+    /// The entries that are left out since they cannot be believed, or are of another version: which, and why.
+    pub fn faults(&self) -> &[String] {
+        &self.faults
     }
 
     /// How many entries there are.
@@ -378,6 +358,12 @@ impl Viewer {
         self.read_bytes(u64::from(HEADER_SIZE) + index as u64 * u64::from(ENTRY_SIZE), bytes)
     }
 
+    fn state_of(&self, index: usize) -> Result<u32> {
+        let mut bytes = [0; 4];
+        self.read_bytes(u64::from(HEADER_SIZE) + index as u64 * u64::from(ENTRY_SIZE), &mut bytes)?;
+        Ok(u32::from_ne_bytes(bytes))
+    }
+
     fn read_bytes(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         match file::read_at(self.fd.as_raw_fd(), bytes, offset) {
             Ok(length) if length == bytes.len() => Ok(()),
@@ -400,17 +386,18 @@ impl Viewer {
             .map_err(|errno| file::refused(&self.path, "cannot be examined", errno))
     }
 
-    /// An entry as what it is.
-    fn take(&self, index: usize, bytes: &[u8; ENTRY_SIZE as usize]) -> Result<(SegmentEntry, Place)> {
-        let doubt = |why: &str| {
-            Error::new(
-                Status::Corrupt,
-                format_args!("{}: {}", shown(&self.path), check::of_entry(index, why)),
-            )
-        };
+    /// An entry as what it is, or what is wrong with it.
+    fn take(
+        &self,
+        index: usize,
+        bytes: &[u8; ENTRY_SIZE as usize],
+    ) -> core::result::Result<(SegmentEntry, Place), &'static str> {
         let body = check::body(bytes);
-        let kind = check::place(&body, &self.shape).map_err(doubt)?;
-        let Names { name, unit, help, labels } = format::unpack(&body).map_err(doubt)?;
+        let kind = check::place(&body, &self.shape)?;
+        let Names { name, unit, help, labels } = format::unpack(&body)?;
+        if self.entries.iter().any(|(_, place)| place.offset == body.offset) {
+            return Err("lies where another does");
+        }
         let entry = SegmentEntry {
             kind,
             name,
@@ -421,8 +408,9 @@ impl Viewer {
             created_unix_nanos: body.created_unix_nanos,
             bytes: body.size,
             writer: (body.mode == mode::SINGLE_WRITER).then_some(body.owner_pid),
+            is_retired: false,
         };
-        Ok((entry, Place { offset: body.offset, size: body.size, mode: body.mode }))
+        Ok((entry, Place { index, offset: body.offset, size: body.size, mode: body.mode }))
     }
 
     fn at(&self, index: usize) -> Result<&(SegmentEntry, Place)> {

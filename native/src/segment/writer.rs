@@ -5,6 +5,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::string::String;
 
+use super::description::SegmentOptions;
 use super::file::{self, Lock, shown};
 use super::format::{self, HEADER_SIZE, Header, LIFE_BYTE, PAGE};
 use super::mapping::{self, Mapping};
@@ -12,24 +13,6 @@ use super::{directory, housekeeping, limits};
 use crate::base::error::{Error, Result, Status};
 use crate::os::sys::Errno;
 use crate::os::wall::unix_nanos;
-
-/// What [`Segment::create`] is told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct SegmentOptions<'a> {
-    /// What it is called: 1 to 64 letters, digits, `_` and `-`. Empty: as the program, with `_` for other characters.
-    pub name: &'a str,
-    /// An existing directory that it goes to, or one that is made; empty: see docs/segments.md for where that is.
-    pub directory: &'a str,
-    /// The most that the file may come to take; 0: 128 MiB. Address space from the beginning, memory only as entries are made.
-    pub max_bytes: u64,
-    /// Keep the file at an orderly end of the process.
-    pub keep: bool,
-    /// Also where the directory is not in memory: then the kernel writes to the disk what changes, and a record may wait for that.
-    pub on_disk: bool,
-    /// Histograms of which no mode is said have one set of cells, which all add to atomically, and not one for each CPU: less memory,
-    /// and less to read.
-    pub interlocked: bool,
-}
 
 /// A file in memory that histograms and counters lie in, for others to read while this program runs, and after it crashed.
 ///

@@ -13,6 +13,7 @@ use crate::setting::*;
 pub const TESTS: &[(&str, fn())] = &[
     ("cut_off_anywhere", cut_off_anywhere),
     ("any_field_flipped", any_field_flipped),
+    ("one_broken_entry_leaves_the_others", one_broken_entry_leaves_the_others),
     ("what_is_no_file", what_is_no_file),
     ("files_that_change_under_a_viewer", files_that_change_under_a_viewer),
     ("a_half_built_entry_is_freed", a_half_built_entry_is_freed),
@@ -101,6 +102,31 @@ fn any_field_flipped() {
         file.write_all_at(&byte, place).unwrap();
     }
     assert!(read_all(&path) && well > 1000 && refused > 300, "{well} {refused}");
+}
+
+/// Which one it is, and why, is said; the rest can be read.
+fn one_broken_entry_leaves_the_others() {
+    let path = copy("one");
+    let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    let second = 4096 + 1024;
+    for (at, bytes, why) in [
+        (8, 9u32, "is of a kind that this version does not know"),
+        (0, 77, "is in a state that this version does not know"),
+        (16, 3, "lies outside of the segment"),
+        (48, 9, "is of a mode that this version does not know"),
+        (68, 0xffff_ffff, "its texts are longer than an entry"),
+    ] {
+        let mut before = [0; 4];
+        file.read_exact_at(&mut before, second + at).unwrap();
+        file.write_all_at(&bytes.to_ne_bytes(), second + at).unwrap();
+        let mut viewer = Viewer::open(&path).unwrap();
+        viewer.refresh().unwrap();
+        assert_eq!(viewer.entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        assert_eq!(viewer.faults(), [format!("{}: entry 1 {why}", path.display())]);
+        assert_eq!((viewer.snapshot(0).unwrap().counts().total, viewer.counter(1).unwrap()), (7, 9));
+        file.write_all_at(&before, second + at).unwrap();
+    }
+    assert!(Viewer::open(&path).unwrap().faults().is_empty());
 }
 
 fn what_is_no_file() {

@@ -16,6 +16,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("counters_are_told", counters_are_told),
     ("a_single_writer_is_one_thread", a_single_writer_is_one_thread),
     ("a_full_segment_says_so", a_full_segment_says_so),
+    ("retired_entries_are_not_there_any_more", retired_entries_are_not_there_any_more),
+    ("sizes_are_known_before", sizes_are_known_before),
     ("entries_that_come_later_are_seen", entries_that_come_later_are_seen),
 ];
 
@@ -261,7 +263,7 @@ fn a_full_segment_says_so() {
     );
 
     let wide = Segment::create(&SegmentOptions { name: "wide", ..SegmentOptions::default() }).unwrap();
-    for index in 0..4096 {
+    for index in 0..4095 {
         wide.counter(&metric(&format!("x{index}"))).unwrap().add(1);
     }
     let error = wide.counter(&metric("one too many")).unwrap_err();
@@ -269,7 +271,77 @@ fn a_full_segment_says_so() {
         error.status() == Status::OutOfMemory && error.message().contains("the directory is full"),
         "{error}"
     );
-    assert_eq!(Viewer::open(wide.path()).unwrap().length(), 4096);
+    let mut viewer = Viewer::open(wide.path()).unwrap();
+    assert_eq!((viewer.length(), viewer.info().unwrap().refused), (4095, 1));
+    // Histograms that come now are one, whatever they were to be.
+    for index in 0..3 {
+        let asked = Options { relative_error: 0.1, max_trackable: 1000, ..Options::default() };
+        let late = wide.histogram(&metric(&format!("late{index}")), &asked).unwrap();
+        late.record(u64::MAX - index);
+    }
+    viewer.refresh().unwrap();
+    assert_eq!((viewer.length(), viewer.info().unwrap().refused), (4096, 4));
+    assert_eq!(viewer.entry(4095).unwrap().name, "picollo_overflow");
+    let counts = viewer.snapshot(4095).unwrap().counts();
+    assert_eq!((counts.total, counts.overflow), (3, 0));
+    // What has a single writer cannot be shared.
+    assert_eq!(
+        wide.single_writer(&metric("s"), &Options::default()).err().unwrap().status(),
+        Status::OutOfMemory
+    );
+    // Nor does it help that entries are retired: they are never used again.
+    wide.retire(&metric("x7")).unwrap();
+    assert!(wide.counter(&metric("x7")).is_err());
+}
+
+fn retired_entries_are_not_there_any_more() {
+    let segment = small("retired");
+    let before = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    before.record_n(5, 3);
+    segment.counter(&metric("c")).unwrap().add(1);
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    segment.retire(&metric("x")).unwrap();
+    assert_eq!(segment.retire(&metric("x")).unwrap_err().status(), Status::InvalidArgument);
+    // Who had seen it sees that, and can read it on.
+    viewer.refresh().unwrap();
+    let retired: Vec<bool> = viewer.entries().map(|entry| entry.is_retired).collect();
+    assert_eq!(retired, [true, false]);
+    before.record_n(5, 4);
+    assert_eq!(viewer.snapshot(0).unwrap().counts().total, 7);
+    // Others do not see it, and the name is free for another layout.
+    assert_eq!(
+        Viewer::open(segment.path()).unwrap().entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(),
+        ["c"]
+    );
+    let coarse = Options { relative_error: 0.1, ..Options::default() };
+    segment.histogram(&metric("x"), &coarse).unwrap().record(1);
+    viewer.refresh().unwrap();
+    assert_eq!((viewer.length(), viewer.snapshot(2).unwrap().counts().total), (3, 1));
+    // That of a single writer is retired by its thread.
+    let _writer = segment.single_writer(&metric("s"), &Options::default()).unwrap();
+    in_child(|| assert_eq!(segment.retire(&metric("s")).unwrap_err().status(), Status::Incompatible));
+    segment.retire(&metric("s")).unwrap();
+}
+
+fn sizes_are_known_before() {
+    for (interlocked, mode) in [
+        (false, Mode::Interlocked),
+        (true, Mode::Interlocked),
+        (true, Mode::PerCpu),
+        (false, Mode::SingleWriter),
+    ] {
+        let options =
+            SegmentOptions { name: "sizes", max_bytes: SMALL, interlocked, ..SegmentOptions::default() };
+        let segment = Segment::create(&options).unwrap();
+        let options = Options { mode, ..Options::default() };
+        // SAFETY: nothing is recorded.
+        unsafe { segment.histogram_unguarded(&metric("x"), &options) }.unwrap();
+        let bytes = Viewer::open(segment.path()).unwrap().entry(0).unwrap().bytes;
+        assert_eq!(Segment::estimate(&options, interlocked).unwrap(), bytes.next_multiple_of(4096));
+        std::fs::remove_file(segment.path()).unwrap();
+    }
+    let scalable = Options { mode: Mode::Scalable, ..Options::default() };
+    assert_eq!(Segment::estimate(&scalable, false).unwrap_err().status(), Status::Unsupported);
 }
 
 fn entries_that_come_later_are_seen() {

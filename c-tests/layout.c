@@ -428,6 +428,7 @@ static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 
                   PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == 2 && PICOLLO_EXPOSITION_OTLP == 3,
               "doubles, counters and metrics");
 static_assert(PICOLLO_SEGMENT_KEEP == 1 && PICOLLO_SEGMENT_ON_DISK == 2 && PICOLLO_SEGMENT_INTERLOCKED == 4 &&
+                  PICOLLO_SEGMENT_LIVE_RESET == 8 &&
                   PICOLLO_ENTRY_HISTOGRAM == 1 && PICOLLO_ENTRY_COUNTER == 2,
               "segments");
 

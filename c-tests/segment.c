@@ -124,7 +124,7 @@ static void refusals_say_why(void)
     CHECK_STATUS(PICOLLO_ERR_OS, picollo_viewer_open("/dev/shm/picollo-is-not-there", &viewer, &error));
     CHECK_STATUS(PICOLLO_ERR_PERMISSION, picollo_viewer_open("/dev/null", &viewer, &error));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_attach(NULL, &other, &error));
-    odd.flags = 8;
+    odd.flags = 16;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_create(&odd, &other, &error));
     odd.flags = 0;
     odd.name = "a/b";

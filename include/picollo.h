@@ -3427,6 +3427,12 @@ picollo_status picollo_striped_counter_read(const picollo_striped_counter *count
  */
 #define PICOLLO_SEGMENT_INTERLOCKED (1 << 2)
 
+/**
+ * picollo_histogram_reset works for histograms in it, unless they were made with PICOLLO_HISTOGRAM_NO_LIVE_RESET: three times the
+ * memory, and interlocked where no mode is named. It does not for per-CPU ones.
+ */
+#define PICOLLO_SEGMENT_LIVE_RESET (1 << 3)
+
 /** What a segment is to be. Begin with PICOLLO_SEGMENT_OPTIONS_INIT. Strings are NUL-terminated UTF-8, and copied. */
 typedef struct picollo_segment_options {
     /** sizeof(picollo_segment_options). */
@@ -3507,7 +3513,7 @@ picollo_status picollo_segment_path(const picollo_segment *segment,
                                     size_t *out_length);
 
 /**
- * The histogram of this name and these labels in a segment: the one that there is, or a new one, without live reset.
+ * The histogram of this name and these labels in a segment: the one that there is, or a new one.
  *
  * Any thread of any process records into it, in PICOLLO_MODE_INTERLOCKED (the default) and PICOLLO_MODE_PER_CPU: the former leaves
  * it to the library whether there are cells for each CPU, as there are on machines of up to 8 CPUs with restartable sequences. One in
@@ -3524,7 +3530,7 @@ picollo_status picollo_segment_path(const picollo_segment *segment,
  *   directory has only its last entry left, that is a histogram of all values with 1 %, picollo_overflow, which all share who
  *   come late.
  * Ownership: *out is the caller's, for picollo_histogram_free, which does nothing to it. picollo_histogram_reset is
- *   PICOLLO_ERR_UNSUPPORTED.
+ *   PICOLLO_ERR_UNSUPPORTED but in a segment with PICOLLO_SEGMENT_LIVE_RESET.
  * Threads: any thread, also in forked children.
  * Cost: some ten system calls; takes the memory of the histogram.
  * Since: 0.2
@@ -3572,7 +3578,7 @@ picollo_status picollo_segment_retire(const picollo_segment *segment,
 /**
  * Tells how many bytes a histogram takes in a segment, beside its entry in the directory, which is there already.
  *
- * Requires: options as for picollo_segment_histogram; flags is 0 or PICOLLO_SEGMENT_INTERLOCKED, as of the segment.
+ * Requires: options as for picollo_segment_histogram; flags is 0, or PICOLLO_SEGMENT_INTERLOCKED and _LIVE_RESET as of the segment.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_UNSUPPORTED for other flags, and for what cannot lie in a
  *   segment; PICOLLO_ERR_INVALID_ARGUMENT; PICOLLO_ERR_UNSUPPORTED elsewhere than on Linux.
  * Threads: any thread.

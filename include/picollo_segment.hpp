@@ -29,6 +29,9 @@ struct segment_options {
     /** Whether histograms whose options name no mode have one set of cells, which all add to atomically, and not one for each CPU: less
      * memory, and less to read. */
     bool interlocked = false;
+    /** Whether histograms can be reset, unless they are made without: three times the memory, and interlocked where no mode is named.
+     * Per-CPU ones cannot. */
+    bool live_reset = false;
 };
 
 /** A file in memory that histograms and counters lie in, for `picollo top`, `picollo show` and viewers to read while this program runs,
@@ -44,7 +47,7 @@ public:
         picollo_error why = {};
         picollo_segment_options options = PICOLLO_SEGMENT_OPTIONS_INIT;
         options.flags = (how.keep ? PICOLLO_SEGMENT_KEEP : 0) | (how.on_disk ? PICOLLO_SEGMENT_ON_DISK : 0) |
-            (how.interlocked ? PICOLLO_SEGMENT_INTERLOCKED : 0);
+            (how.interlocked ? PICOLLO_SEGMENT_INTERLOCKED : 0) | (how.live_reset ? PICOLLO_SEGMENT_LIVE_RESET : 0);
         options.max_bytes = how.max_bytes;
         options.name = how.name.c_str();
         options.directory = how.directory.c_str();
@@ -76,7 +79,7 @@ public:
         });
     }
 
-    /** The histogram of this name and these labels: the one that there is, or a new one, without reset. Options that say nothing mean
+    /** The histogram of this name and these labels: the one that there is, or a new one. Options that say nothing mean
      * 1 % from 1 to 3.6e12, an hour in nanoseconds. One in mode::single_writer is the thread's that made it. */
     outcome<picollo::histogram> histogram(const metric &known_as, const options &how = options())
     {
@@ -112,12 +115,13 @@ public:
         return detail::done(code, &why);
     }
 
-    /** Bytes that a histogram takes in a segment; interlocked as of the segment's options. */
-    static outcome<std::uint64_t> estimate(const options &how = options(), bool interlocked = false)
+    /** Bytes that a histogram takes in such a segment. */
+    static outcome<std::uint64_t> estimate(const options &how = options(), const segment_options &of = {})
     {
         std::uint64_t bytes = 0;
-        const picollo_status code =
-            picollo_segment_estimate(&how.native(), interlocked ? PICOLLO_SEGMENT_INTERLOCKED : 0, &bytes);
+        const std::uint32_t flags =
+            (of.interlocked ? PICOLLO_SEGMENT_INTERLOCKED : 0) | (of.live_reset ? PICOLLO_SEGMENT_LIVE_RESET : 0);
+        const picollo_status code = picollo_segment_estimate(&how.native(), flags, &bytes);
         return detail::filled(code, bytes);
     }
 

@@ -73,6 +73,8 @@ pub use metrics::{
     Negotiated, Otlp, Point, Registry, Value, negotiate, write_otlp,
 };
 pub use platform::atomics::{AtomicU32, AtomicU64};
+#[doc(hidden)]
+pub use platform::banks::BaselineWord;
 #[doc(hidden)] // For the C interface.
 #[cfg(feature = "std")]
 pub use platform::lock::Lock;

@@ -131,6 +131,22 @@ namespace Picollo.Tests
         });
 
         [Test]
+        public static void ResetsWhereAskedFor() => InADirectory(place =>
+        {
+            using (var segment = new Segment(new SegmentOptions { Name = "r", Directory = place, MaxBytes = 8 << 20, LiveReset = true }))
+            using (SegmentViewer viewer = SegmentViewer.Open(segment.Path))
+            {
+                HdrHistogram histogram = segment.GetHistogram(Request("/"));
+                histogram.Record(5, 3);
+                histogram.Reset();
+                histogram.Record(6);
+                viewer.Refresh();
+                Check.Equal(1ul, viewer.GetSnapshot(0).TotalCount);
+                Check.True(Segment.Estimate(liveReset: true) > 2 * Segment.Estimate(interlocked: true), "three times the memory");
+            }
+        });
+
+        [Test]
         public static void ASingleWriterIsItsThreads() => InADirectory(place =>
         {
             using (Segment segment = Make(place, "single"))

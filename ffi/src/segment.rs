@@ -45,6 +45,12 @@ pub const PICOLLO_SEGMENT_ON_DISK: u32 = 1 << 1;
 /// Histograms whose options name no mode have one set of cells, which all add to atomically, and not one for each CPU: less memory,
 /// and less for viewers to read.
 pub const PICOLLO_SEGMENT_INTERLOCKED: u32 = 1 << 2;
+/// picollo_histogram_reset works for histograms in it, unless they were made with PICOLLO_HISTOGRAM_NO_LIVE_RESET: three times the
+/// memory, and interlocked where no mode is named. It does not for per-CPU ones.
+pub const PICOLLO_SEGMENT_LIVE_RESET: u32 = 1 << 3;
+
+/// What says something of the histograms in a segment.
+const OF_HISTOGRAMS: u32 = PICOLLO_SEGMENT_INTERLOCKED | PICOLLO_SEGMENT_LIVE_RESET;
 
 /// What a segment is to be. Begin with PICOLLO_SEGMENT_OPTIONS_INIT. Strings are NUL-terminated UTF-8, and copied.
 #[derive(Clone, Copy)]
@@ -66,6 +72,15 @@ pub struct picollo_segment_options {
 // layout.rs), the size first.
 unsafe impl options::Options for picollo_segment_options {
     const FIRST_SIZE: usize = 16 + 2 * size_of::<*const u8>();
+}
+
+/// What flags say of histograms.
+fn of_histograms(flags: u32) -> SegmentOptions<'static> {
+    SegmentOptions {
+        interlocked: flags & PICOLLO_SEGMENT_INTERLOCKED != 0,
+        live_reset: flags & PICOLLO_SEGMENT_LIVE_RESET != 0,
+        ..SegmentOptions::default()
+    }
 }
 
 /// The segment behind a handle.
@@ -99,7 +114,7 @@ pub unsafe extern "C" fn picollo_segment_create(
         let (out, asked) = unsafe { (output(out)?, options::read(options)?) };
         let mut given = SegmentOptions::default();
         if let Some(asked) = asked {
-            let known = PICOLLO_SEGMENT_KEEP | PICOLLO_SEGMENT_ON_DISK | PICOLLO_SEGMENT_INTERLOCKED;
+            let known = PICOLLO_SEGMENT_KEEP | PICOLLO_SEGMENT_ON_DISK | OF_HISTOGRAMS;
             if asked.flags & !known != 0 {
                 return Err(Failure::UNSUPPORTED.into());
             }
@@ -111,7 +126,7 @@ pub unsafe extern "C" fn picollo_segment_create(
                 max_bytes: asked.max_bytes,
                 keep: asked.flags & PICOLLO_SEGMENT_KEEP != 0,
                 on_disk: asked.flags & PICOLLO_SEGMENT_ON_DISK != 0,
-                interlocked: asked.flags & PICOLLO_SEGMENT_INTERLOCKED != 0,
+                ..of_histograms(asked.flags)
             };
         }
         out.set(memory::create(Segment::create(&given)?)?.as_ptr().cast());
@@ -180,7 +195,7 @@ pub unsafe extern "C" fn picollo_segment_path(
     })
 }
 
-/// The histogram of this name and these labels in a segment: the one that there is, or a new one, without live reset.
+/// The histogram of this name and these labels in a segment: the one that there is, or a new one.
 ///
 /// Any thread of any process records into it, in PICOLLO_MODE_INTERLOCKED (the default) and PICOLLO_MODE_PER_CPU: the former leaves
 /// it to the library whether there are cells for each CPU, as there are on machines of up to 8 CPUs with restartable sequences. One in
@@ -197,7 +212,7 @@ pub unsafe extern "C" fn picollo_segment_path(
 ///   directory has only its last entry left, that is a histogram of all values with 1 %, picollo_overflow, which all share who
 ///   come late.
 /// Ownership: *out is the caller's, for picollo_histogram_free, which does nothing to it. picollo_histogram_reset is
-///   PICOLLO_ERR_UNSUPPORTED.
+///   PICOLLO_ERR_UNSUPPORTED but in a segment with PICOLLO_SEGMENT_LIVE_RESET.
 /// Threads: any thread, also in forked children.
 /// Cost: some ten system calls; takes the memory of the histogram.
 /// Since: 0.2
@@ -274,7 +289,7 @@ pub unsafe extern "C" fn picollo_segment_retire(
 
 /// Tells how many bytes a histogram takes in a segment, beside its entry in the directory, which is there already.
 ///
-/// Requires: options as for picollo_segment_histogram; flags is 0 or PICOLLO_SEGMENT_INTERLOCKED, as of the segment.
+/// Requires: options as for picollo_segment_histogram; flags is 0, or PICOLLO_SEGMENT_INTERLOCKED and _LIVE_RESET as of the segment.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_UNSUPPORTED for other flags, and for what cannot lie in a
 ///   segment; PICOLLO_ERR_INVALID_ARGUMENT; PICOLLO_ERR_UNSUPPORTED elsewhere than on Linux.
 /// Threads: any thread.
@@ -289,10 +304,10 @@ pub unsafe extern "C" fn picollo_segment_estimate(
     guard(|| {
         // SAFETY: the caller's promises, passed on.
         let (out, options) = unsafe { (output(out)?, read_options(options)?) };
-        if flags & !PICOLLO_SEGMENT_INTERLOCKED != 0 {
+        if flags & !OF_HISTOGRAMS != 0 {
             return Err(Failure::UNSUPPORTED);
         }
-        out.set(Segment::estimate(&options, flags & PICOLLO_SEGMENT_INTERLOCKED != 0)?);
+        out.set(Segment::estimate(&options, &of_histograms(flags))?);
         Ok(())
     })
 }

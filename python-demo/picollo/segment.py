@@ -48,6 +48,7 @@ class Segment(Handle):
     :param on_disk: also in a directory that is not in memory; records may then wait for the disk.
     :param interlocked: histograms without a mode have one set of counters, which all add to atomically, and not one for each CPU: less
         memory, and less to read.
+    :param live_reset: histograms can be reset: three times the memory, and interlocked where no mode is named. Per-CPU ones cannot.
     :raises UnsupportedError: elsewhere than on Linux, and for a directory that is not in memory.
     """
 
@@ -64,13 +65,15 @@ class Segment(Handle):
         keep: bool = False,
         on_disk: bool = False,
         interlocked: bool = False,
+        live_reset: bool = False,
     ) -> None:
         self._pointer = None
         options = structs.SegmentOptions(
             struct_size=ctypes.sizeof(structs.SegmentOptions),
             flags=(structs.SEGMENT_KEEP if keep else 0)
             | (structs.SEGMENT_ON_DISK if on_disk else 0)
-            | (structs.SEGMENT_INTERLOCKED if interlocked else 0),
+            | (structs.SEGMENT_INTERLOCKED if interlocked else 0)
+            | (structs.SEGMENT_LIVE_RESET if live_reset else 0),
             max_bytes=u64(max_bytes, "max_bytes"),
             name=c_text(name, "name"),
             directory=c_text(os.fspath(directory), "directory"),
@@ -108,7 +111,7 @@ class Segment(Handle):
         max: Optional[int] = None,
         mode: Optional[Mode] = None,
     ) -> Histogram:
-        """The histogram of this name and these labels: the one that there is, or a new one. There is no reset.
+        """The histogram of this name and these labels: the one that there is, or a new one. Resets need ``live_reset``.
 
         :param unit: of the values as recorded, such as ``ns``.
         :param divisor: values are divided by this where they are exported.
@@ -163,13 +166,14 @@ class Segment(Handle):
         max: Optional[int] = None,
         mode: Optional[Mode] = None,
         interlocked: bool = False,
+        live_reset: bool = False,
     ) -> int:
         """Bytes that a histogram takes in a segment.
 
-        :param interlocked: as of the segment.
+        :param interlocked: as of the segment; and so ``live_reset``.
         """
         size = c_uint64()
-        flags = structs.SEGMENT_INTERLOCKED if interlocked else 0
+        flags = (structs.SEGMENT_INTERLOCKED if interlocked else 0) | (structs.SEGMENT_LIVE_RESET if live_reset else 0)
         check(held.segment_estimate(byref(_histogram(relative_error, min, max, mode)), flags, byref(size)), "estimate")
         return size.value
 

@@ -138,6 +138,16 @@ def test_segments_are_listed(place: str, monkeypatch: pytest.MonkeyPatch) -> Non
         picollo.Viewer(f"{place}/nothing")
 
 
+def test_resets_where_asked_for(place: str) -> None:
+    segment = picollo.Segment("resets", directory=place, max_bytes=8 << 20, live_reset=True)
+    histogram = segment.histogram("x")
+    histogram.record_n(5, 3)
+    histogram.reset()
+    histogram.record(6)
+    assert picollo.Viewer(segment.path).snapshot(0).total_count == 1
+    assert picollo.Segment.estimate(live_reset=True) > 2 * picollo.Segment.estimate(interlocked=True)
+
+
 def test_a_single_writer_is_its_threads(place: str) -> None:
     segment = picollo.Segment("single", directory=place, max_bytes=8 << 20)
     own = segment.histogram("x", mode="single_writer")

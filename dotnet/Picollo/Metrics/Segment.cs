@@ -26,6 +26,12 @@ namespace Picollo.Metrics
         /// memory, and less to read.
         /// </summary>
         public bool Interlocked { get; set; }
+
+        /// <summary>
+        /// Whether histograms can be reset, unless they are made without: three times the memory, and interlocked where no mode is named.
+        /// Per-CPU ones cannot.
+        /// </summary>
+        public bool LiveReset { get; set; }
     }
 
     /// <summary>
@@ -61,7 +67,8 @@ namespace Picollo.Metrics
                 {
                     StructSize = (uint)sizeof(PicolloSegmentOptions),
                     Flags = (options.Keep ? (uint)Constants.SegmentKeep : 0) | (options.OnDisk ? (uint)Constants.SegmentOnDisk : 0)
-                        | (options.Interlocked ? (uint)Constants.SegmentInterlocked : 0),
+                        | (options.Interlocked ? (uint)Constants.SegmentInterlocked : 0)
+                        | (options.LiveReset ? (uint)Constants.SegmentLiveReset : 0),
                     MaxBytes = options.MaxBytes,
                     Name = blocks.Text(options.Name, nameof(SegmentOptions.Name)),
                     Directory = blocks.Text(options.Directory, nameof(SegmentOptions.Directory))
@@ -105,7 +112,7 @@ namespace Picollo.Metrics
         /// <remarks>Otherwise as the other form.</remarks>
         public HdrHistogram GetHistogram(MetricOptions metric) => GetHistogram(metric, default);
 
-        /// <summary>The histogram of this name and these labels: the one that there is, or a new one. It cannot be reset.</summary>
+        /// <summary>The histogram of this name and these labels: the one that there is, or a new one. Resets need <see cref="SegmentOptions.LiveReset"/>.</summary>
         /// <param name="metric">
         /// What it is known as. Of no meaning here are <see cref="MetricOptions.Native"/>, <see cref="MetricOptions.MaxBuckets"/> and
         /// <see cref="MetricOptions.SinceReset"/>.
@@ -165,12 +172,16 @@ namespace Picollo.Metrics
         /// <summary>Bytes that a histogram takes in a segment.</summary>
         /// <param name="factory">What it is made from.</param>
         /// <param name="interlocked">As <see cref="SegmentOptions.Interlocked"/> of the segment.</param>
-        public static ulong Estimate(HdrHistogram.HdrHistogramFactory factory = default, bool interlocked = false)
+        /// <param name="liveReset">As <see cref="SegmentOptions.LiveReset"/> of the segment.</param>
+        public static ulong Estimate(
+            HdrHistogram.HdrHistogramFactory factory = default, bool interlocked = false, bool liveReset = false)
         {
             PicolloHistogramOptions options = factory.Native();
             ulong bytes;
             Outcome.Check(NativeMethods.picollo_segment_estimate(
-                &options, interlocked ? (uint)Constants.SegmentInterlocked : 0, &bytes));
+                &options,
+                (interlocked ? (uint)Constants.SegmentInterlocked : 0) | (liveReset ? (uint)Constants.SegmentLiveReset : 0),
+                &bytes));
             return bytes;
         }
 

@@ -74,7 +74,7 @@ impl Segment {
     }
 
     /// `Unsupported`.
-    pub fn estimate(_: &Options, _: bool) -> Result<u64> {
+    pub fn estimate(_: &Options, _: &SegmentOptions<'_>) -> Result<u64> {
         Err(refusal())
     }
 }

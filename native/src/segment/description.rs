@@ -29,6 +29,9 @@ pub struct SegmentOptions<'a> {
     /// Histograms of which no mode is said have one set of cells, which all add to atomically, and not one for each CPU: less memory,
     /// and less to read.
     pub interlocked: bool,
+    /// Histograms can be reset while others record, unless their options say that they are not to be: three times the memory, and interlocked
+    /// where no mode is said. Per-CPU ones cannot.
+    pub live_reset: bool,
 }
 
 /// What a segment says of itself. Texts come without what would act on a terminal.

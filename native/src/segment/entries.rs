@@ -8,7 +8,7 @@ use picollo_core::{
 };
 
 use super::check::{self, Shape};
-use super::description::SegmentKind;
+use super::description::{SegmentKind, SegmentOptions};
 use super::file::{self, shown};
 use super::format::{self, Body, HEADER_SIZE, Names, PAGE, mode, state};
 use super::given::{Way, allowed, names, possible_cpus, too_long};
@@ -113,19 +113,20 @@ impl Segment {
         Ok(())
     }
 
-    /// Bytes that a histogram takes in a segment, beside its entry in the directory; `interlocked` as in
-    /// [`SegmentOptions`](crate::SegmentOptions). Errors as for [`Segment::histogram`].
-    pub fn estimate(options: &Options, interlocked: bool) -> Result<u64> {
-        let (options, way) = allowed(options)?;
-        let plan = Plan::new(&options, way.mode(if interlocked { format::INTERLOCKED } else { 0 }))?;
+    /// Bytes that a histogram takes in such a segment, beside its entry in the directory. Errors as for [`Segment::histogram`].
+    pub fn estimate(options: &Options, of: &SegmentOptions<'_>) -> Result<u64> {
+        let flags = format::flags(of.interlocked, of.live_reset);
+        let (options, way) = allowed(options, flags)?;
+        let plan = Plan::new(&options, way.mode(flags))?;
         Ok((plan.size as u64).next_multiple_of(PAGE))
     }
 
     fn find_or_make(&self, metric: &Metric<'_>, options: &Options) -> Result<(SharedHistogram, Body, bool)> {
         let names = names(metric)?;
-        let (options, way) = allowed(options)?;
+        let flags = self.0.header().flags;
+        let (options, way) = allowed(options, flags)?;
         let layout = options.layout()?;
-        let Plan { mode, size, image } = Plan::new(&options, way.mode(self.0.header().flags))?;
+        let Plan { mode, size, image } = Plan::new(&options, way.mode(flags))?;
         let make = &|memory: NonNull<u8>| {
             // SAFETY: reserved for this, zeroed, of this size, and nobody else's: not yet published. Whoever gets a histogram of one
             // writer is told.

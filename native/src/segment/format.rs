@@ -33,6 +33,13 @@ pub(crate) const MOST_LABELS: usize = 32;
 
 /// New histograms of which nothing is said are interlocked.
 pub(crate) const INTERLOCKED: u32 = 1;
+/// New histograms can be reset, and of which no mode is said are interlocked.
+pub(crate) const LIVE_RESET: u32 = 2;
+
+/// What options say of the histograms of a segment.
+pub(crate) const fn flags(interlocked: bool, live_reset: bool) -> u32 {
+    (if interlocked { INTERLOCKED } else { 0 }) | (if live_reset { LIVE_RESET } else { 0 })
+}
 
 /// Bytes of the file that are locked (open file description locks): who lives, and who makes entries.
 pub(crate) const LIFE_BYTE: i64 = 0;
@@ -59,7 +66,7 @@ pub(crate) struct Header {
     pub(crate) refused: AtomicU32,
     /// Of the process that made it, as it sees itself; and when that began, in ticks since the machine did.
     pub(crate) pid: u32,
-    /// [`INTERLOCKED`] or 0.
+    /// See [`flags`].
     pub(crate) flags: u32,
     pub(crate) start_time: u64,
     pub(crate) created_unix_nanos: u64,

@@ -66,7 +66,7 @@ impl Way {
     /// The mode of a new histogram in a segment with these flags.
     pub(crate) fn mode(self, flags: u32) -> u32 {
         match self {
-            Way::Anyone if flags & format::INTERLOCKED != 0 => mode::INTERLOCKED,
+            Way::Anyone if flags != 0 => mode::INTERLOCKED,
             Way::Anyone if has_restartable_sequences() && possible_cpus() <= FEW => mode::PER_CPU,
             Way::Anyone => mode::INTERLOCKED,
             Way::PerCpu => mode::PER_CPU,
@@ -91,8 +91,8 @@ pub(crate) fn possible_cpus() -> usize {
     usize::try_from(configured).unwrap_or(1).clamp(1, 1 << 16)
 }
 
-/// The options as they are in a segment, where they may be, and who is to write.
-pub(crate) fn allowed(options: &Options) -> Result<(Options, Way)> {
+/// The options as they are in a segment with these flags, where they may be, and who is to write.
+pub(crate) fn allowed(options: &Options, flags: u32) -> Result<(Options, Way)> {
     let refuse = |what: &str| {
         Err(Error::new(
             Status::Unsupported,
@@ -120,7 +120,8 @@ pub(crate) fn allowed(options: &Options) -> Result<(Options, Way)> {
             format_args!("counters in a segment have 64 bits; leave counter_bits 0"),
         ));
     }
-    let mut options = Options { no_live_reset: true, counter_bits: 64, ..*options };
+    let no_live_reset = options.no_live_reset || flags & format::LIVE_RESET == 0;
+    let mut options = Options { no_live_reset, counter_bits: 64, ..*options };
     if options.relative_error == 0.0 && options.significant_digits == 0 {
         options.relative_error = 0.01;
     }

@@ -7,7 +7,8 @@ use std::string::String;
 use std::vec::Vec;
 
 use picollo_core::{
-    Error as CoreError, Layout, PerCpuImage, SharedHistogram, Since, SingleWriterHistogram, Snapshot,
+    BaselineWord, Error as CoreError, Layout, PerCpuImage, SharedHistogram, Since, SingleWriterHistogram,
+    Snapshot,
 };
 
 use super::check::{self, Image, Shape, field, number};
@@ -45,9 +46,12 @@ const CHUNK: usize = 1024;
 /// The header of a histogram, in words.
 const HEADER_WORDS: usize = size_of::<picollo_core::Header>() / 8;
 
-/// Bytes of the image of a dense histogram without live reset.
-fn dense_size(layout: &Layout) -> u64 {
-    (size_of::<picollo_core::Header>() as u64 + 8 * layout.length() as u64).next_multiple_of(64)
+/// Cells, and two banks for the baseline of resets.
+const WITH_BANKS: u64 = 3;
+
+/// Bytes of the image of a dense histogram with so many words for each bucket.
+fn dense_size(layout: &Layout, copies: u64) -> u64 {
+    (size_of::<picollo_core::Header>() as u64 + 8 * copies * layout.length() as u64).next_multiple_of(64)
 }
 
 /// How often a word is read that changes in its upper half.
@@ -259,7 +263,7 @@ impl Viewer {
             let histogram = histogram.map_err(|error| self.broken(index, error))?;
             if alone.is_ok() != (place.mode == mode::SINGLE_WRITER)
                 || histogram.counter_bits() != 64
-                || dense_size(histogram.layout()) != size
+                || ![1, WITH_BANKS].iter().any(|&copies| dense_size(histogram.layout(), copies) == size)
             {
                 return Err(self.broken(index, CoreError::Corrupt));
             }
@@ -269,14 +273,26 @@ impl Viewer {
         result
     }
 
-    /// Copies an image: the header with its tallies first, so that no wrap is told of before its cell shows it.
+    /// Copies an image: the header with its tallies first, so that no wrap is told of before its cell shows it. Again where a reset has
+    /// come between: then it may have written the baseline that was copied.
     fn copy(&self, index: usize, place: &Place, image: &mut Image) -> Result<()> {
         image.resize(place.size)?;
         let words = image.words();
-        if words.len() * 8 != place.size as usize {
+        if words.len() * 8 != place.size as usize || words.len() < HEADER_WORDS {
             return Err(self.broken(index, CoreError::Corrupt));
         }
-        self.read_chunks(place.offset, words)
+        for _ in 0..RETRIES {
+            let (mut then, mut now) = ([0], [0]);
+            self.read(place.offset + 8 * BaselineWord::AT as u64, &mut then)?;
+            self.read_chunks(place.offset, words)?;
+            self.read(place.offset + 8 * BaselineWord::AT as u64, &mut now)?;
+            // As the reader of a baseline in memory does it.
+            words[BaselineWord::AT] = then[0];
+            if BaselineWord(then[0]).stands(BaselineWord(now[0])) {
+                return Ok(());
+            }
+        }
+        Err(self.broken(index, CoreError::Busy))
     }
 
     /// Copies the sums of all shards, as the image of an interlocked histogram. Returns its size.
@@ -294,7 +310,7 @@ impl Viewer {
             return Err(broken(CoreError::Corrupt));
         }
         let kept: [u64; HEADER_WORDS] = core::array::from_fn(|at| header[at]);
-        let size = dense_size(&layout);
+        let size = dense_size(&layout, 1);
         image.resize(size)?;
         let words = image.words();
         words[..HEADER_WORDS].copy_from_slice(&kept);

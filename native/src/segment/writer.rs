@@ -96,7 +96,11 @@ impl Segment {
             let mapping = Mapping::map(kept, path.clone(), capacity, format::MAX_ENTRIES, !options.keep)?;
             // SAFETY: the first page, which is reserved, and which nobody else knows.
             unsafe {
-                mapping.object(0).cast::<Header>().write(new_header(&name, capacity, options.interlocked))
+                mapping.object(0).cast::<Header>().write(new_header(
+                    &name,
+                    capacity,
+                    format::flags(options.interlocked, options.live_reset),
+                ))
             };
             directory.rename(&temporary, &last).map_err(refuse("cannot be put in place"))?;
             Ok(Segment(mapping))
@@ -130,7 +134,7 @@ impl Segment {
     }
 }
 
-fn new_header(name: &str, capacity: u64, interlocked: bool) -> Header {
+fn new_header(name: &str, capacity: u64, flags: u32) -> Header {
     let mut header = Header {
         magic: format::MAGIC,
         image_version: format::IMAGE_VERSION,
@@ -145,7 +149,7 @@ fn new_header(name: &str, capacity: u64, interlocked: bool) -> Header {
         entries: 0.into(),
         refused: 0.into(),
         pid: std::process::id(),
-        flags: if interlocked { format::INTERLOCKED } else { 0 },
+        flags,
         start_time: file::start_time("self"),
         created_unix_nanos: unix_nanos(),
         boot_id: [0; 40],

@@ -13,6 +13,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("killed_at_every_instruction_of_a_record", killed_at_every_instruction_of_a_record),
     ("killed_at_every_instruction_of_making_an_entry", killed_at_every_instruction_of_making_an_entry),
     ("killed_at_every_instruction_of_finding_an_entry", killed_at_every_instruction_of_finding_an_entry),
+    ("killed_at_every_instruction_of_a_reset", killed_at_every_instruction_of_a_reset),
     ("killed_at_every_instruction_of_retiring_an_entry", killed_at_every_instruction_of_retiring_an_entry),
 ];
 
@@ -35,6 +36,7 @@ mod tracing {
     /// A child that has stopped before it begins.
     fn traced(body: &dyn Fn()) -> i32 {
         let child = start(|| {
+            end_with_parent();
             // SAFETY: asks to be traced, and stops.
             unsafe {
                 libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
@@ -53,7 +55,10 @@ mod tracing {
         let mut status = 0;
         // SAFETY: a child of ours, and a live variable.
         assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert!(libc::WIFSTOPPED(status) || libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "{status:#x}");
+        assert!(
+            libc::WIFSTOPPED(status) || libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
+            "{status:#x}"
+        );
         libc::WIFSTOPPED(status)
     }
 
@@ -180,7 +185,8 @@ fn whole(segment: Segment, name: &str) -> Option<u64> {
 
 fn killed_at_every_instruction_of_a_record() {
     for (mode, what) in [(Mode::Interlocked, "a record"), (Mode::PerCpu, "a record per CPU")] {
-        let interlocked = SegmentOptions { name: "records", max_bytes: SMALL, interlocked: true, ..Default::default() };
+        let interlocked =
+            SegmentOptions { name: "records", max_bytes: SMALL, interlocked: true, ..Default::default() };
         let segment = Segment::create(&interlocked).unwrap();
         segment.counter(&metric("afterwards")).unwrap();
         let histogram = segment.histogram(&metric("x"), &coarse(mode)).unwrap();
@@ -238,6 +244,33 @@ fn killed_at_every_instruction_of_making_an_entry() {
 
 fn killed_at_every_instruction_of_finding_an_entry() {
     killed_while("finding an entry", Mode::PerCpu, true);
+}
+
+/// It has happened or it has not, and the next one does not wait.
+fn killed_at_every_instruction_of_a_reset() {
+    let options =
+        SegmentOptions { name: "resets", max_bytes: SMALL, live_reset: true, ..SegmentOptions::default() };
+    let segment = Segment::create(&options).unwrap();
+    segment.counter(&metric("afterwards")).unwrap();
+    // Of few cells: each takes the same way.
+    let few = Options { relative_error: 0.1, min_trackable: 1, max_trackable: 20, ..Options::default() };
+    let histogram = segment.histogram(&metric("x"), &few).unwrap();
+    at_every_instruction("a reset", &mut || {
+        histogram.record_n(7, 5);
+        let before = whole(segment, "x").unwrap();
+        let (resets, checked) = (histogram.clone(), histogram.clone());
+        let check = move || {
+            let after = whole(segment, "x").unwrap();
+            assert!(after == before || after == 0, "{before} {after}");
+            checked.record(3);
+            assert_eq!(whole(segment, "x"), Some(after + 1));
+            if after > 50 {
+                checked.reset().unwrap();
+                assert_eq!(whole(segment, "x"), Some(0));
+            }
+        };
+        (Box::new(move || resets.reset().unwrap()), Box::new(check))
+    });
 }
 
 fn killed_at_every_instruction_of_retiring_an_entry() {

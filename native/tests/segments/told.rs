@@ -17,6 +17,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_single_writer_is_one_thread", a_single_writer_is_one_thread),
     ("a_full_segment_says_so", a_full_segment_says_so),
     ("retired_entries_are_not_there_any_more", retired_entries_are_not_there_any_more),
+    ("a_segment_with_resets", a_segment_with_resets),
     ("sizes_are_known_before", sizes_are_known_before),
     ("entries_that_come_later_are_seen", entries_that_come_later_are_seen),
 ];
@@ -323,25 +324,82 @@ fn retired_entries_are_not_there_any_more() {
     segment.retire(&metric("s")).unwrap();
 }
 
+fn a_segment_with_resets() {
+    let options =
+        SegmentOptions { name: "resets", max_bytes: SMALL, live_reset: true, ..SegmentOptions::default() };
+    let segment = Segment::create(&options).unwrap();
+    let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut seen = viewer.snapshot(0).unwrap();
+    let mut deltas = 0;
+    for round in 1..=5 {
+        histogram.record_n(7, round);
+        // By whoever has it.
+        match round % 2 {
+            0 => histogram.reset().unwrap(),
+            _ => in_child(|| histogram.reset().unwrap()),
+        }
+        histogram.record_n(9, 2 * round);
+        assert_eq!(viewer.snapshot(0).unwrap().counts().total, 2 * round);
+        // A delta knows no resets.
+        viewer.update(0, &mut seen, Since::PreviousUpdate).unwrap();
+        deltas += seen.counts().total;
+        assert_eq!(deltas, 3 * (1..=round).sum::<u64>());
+    }
+    // Not those that were made without, nor where there are shards.
+    let without = Options { no_live_reset: true, ..Options::default() };
+    let shards = Options { mode: Mode::PerCpu, ..Options::default() };
+    for (name, options) in [("without", &without), ("shards", &shards)] {
+        let one = segment.histogram(&metric(name), options).unwrap();
+        one.record(1);
+        assert_eq!(one.reset(), Err(picollo_core::Error::Unsupported), "{name}");
+    }
+    histogram.reset().unwrap();
+    // While a child resets all the time, every event is on one side of each reset.
+    let busy = start(|| {
+        end_with_parent();
+        loop {
+            histogram.record(5);
+            let _ = histogram.reset();
+        }
+    });
+    for _ in 0..200 {
+        match viewer.snapshot(0) {
+            Ok(snapshot) => assert!(snapshot.counts().total <= 1, "{:?}", snapshot.counts()),
+            Err(error) => assert_eq!(error.status(), Status::Busy, "{error}"),
+        }
+    }
+    // SAFETY: a child of ours.
+    unsafe { libc::kill(busy, libc::SIGKILL) };
+    assert_eq!(wait(busy), -libc::SIGKILL);
+    histogram.reset().unwrap();
+    assert_eq!(viewer.snapshot(0).unwrap().counts().total, 0);
+}
+
 fn sizes_are_known_before() {
-    for (interlocked, mode) in [
-        (false, Mode::Interlocked),
-        (true, Mode::Interlocked),
-        (true, Mode::PerCpu),
-        (false, Mode::SingleWriter),
+    for (interlocked, live_reset, mode) in [
+        (false, false, Mode::Interlocked),
+        (true, false, Mode::Interlocked),
+        (true, false, Mode::PerCpu),
+        (false, false, Mode::SingleWriter),
+        (false, true, Mode::Interlocked),
+        (true, true, Mode::SingleWriter),
     ] {
-        let options =
-            SegmentOptions { name: "sizes", max_bytes: SMALL, interlocked, ..SegmentOptions::default() };
-        let segment = Segment::create(&options).unwrap();
+        let of =
+            SegmentOptions { name: "sizes", max_bytes: SMALL, interlocked, live_reset, ..Default::default() };
+        let segment = Segment::create(&of).unwrap();
         let options = Options { mode, ..Options::default() };
         // SAFETY: nothing is recorded.
         unsafe { segment.histogram_unguarded(&metric("x"), &options) }.unwrap();
         let bytes = Viewer::open(segment.path()).unwrap().entry(0).unwrap().bytes;
-        assert_eq!(Segment::estimate(&options, interlocked).unwrap(), bytes.next_multiple_of(4096));
+        assert_eq!(Segment::estimate(&options, &of).unwrap(), bytes.next_multiple_of(4096));
         std::fs::remove_file(segment.path()).unwrap();
     }
     let scalable = Options { mode: Mode::Scalable, ..Options::default() };
-    assert_eq!(Segment::estimate(&scalable, false).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(
+        Segment::estimate(&scalable, &SegmentOptions::default()).unwrap_err().status(),
+        Status::Unsupported
+    );
 }
 
 fn entries_that_come_later_are_seen() {

@@ -12,6 +12,7 @@ use crate::setting::*;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("forked_workers_write_one_histogram", forked_workers_write_one_histogram),
+    ("a_child_begins_with_the_pages_that_there_are", a_child_begins_with_the_pages_that_there_are),
     ("attached_by_path", attached_by_path),
     ("an_orderly_end_removes_the_file", an_orderly_end_removes_the_file),
     ("a_crash_leaves_the_file", a_crash_leaves_the_file),
@@ -52,6 +53,27 @@ fn forked_workers_write_one_histogram() {
             SegmentKind::Counter => assert_eq!(viewer.counter(index).unwrap(), 100_000),
         }
     }
+}
+
+/// Where the kernel can do that: a record in a child then waits for no page.
+fn a_child_begins_with_the_pages_that_there_are() {
+    let segment = small("pages");
+    let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    let memory = std::ptr::from_ref(&histogram).cast::<usize>();
+    // SAFETY: a handle is one pointer, to the header.
+    let page = unsafe { memory.read() } & !4095;
+    let is_at_hand = || {
+        let mut entry = [0; 8];
+        let map = std::fs::File::open("/proc/self/pagemap").unwrap();
+        std::os::unix::fs::FileExt::read_exact_at(&map, &mut entry, (page / 4096 * 8) as u64).unwrap();
+        u64::from_ne_bytes(entry) >> 63 == 1
+    };
+    // SAFETY: a page of the mapping; asks only.
+    let can = unsafe { libc::madvise(page as *mut libc::c_void, 4096, 23) } == 0;
+    if !can {
+        return skipped("pages at hand: this kernel has none");
+    }
+    in_child(|| assert!(is_at_hand()));
 }
 
 fn attached_by_path() {

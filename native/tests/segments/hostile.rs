@@ -14,6 +14,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("cut_off_anywhere", cut_off_anywhere),
     ("any_field_flipped", any_field_flipped),
     ("one_broken_entry_leaves_the_others", one_broken_entry_leaves_the_others),
+    ("another_file_in_its_place", another_file_in_its_place),
     ("what_is_no_file", what_is_no_file),
     ("files_that_change_under_a_viewer", files_that_change_under_a_viewer),
     ("a_half_built_entry_is_freed", a_half_built_entry_is_freed),
@@ -127,6 +128,19 @@ fn one_broken_entry_leaves_the_others() {
         file.write_all_at(&before, second + at).unwrap();
     }
     assert!(Viewer::open(&path).unwrap().faults().is_empty());
+}
+
+/// Who has it open reads on what it opened.
+fn another_file_in_its_place() {
+    let (path, other) = (copy("replaced"), copy("other"));
+    let mut viewer = Viewer::open(&path).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&other).unwrap().write_all_at(b"nonsense", 0).unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    viewer.refresh().unwrap();
+    assert_eq!(viewer.snapshot(0).unwrap().counts().total, 7);
+    let error = Viewer::open(&path).unwrap_err();
+    assert!(error.message().contains("replaced: is no segment"), "{error}");
+    assert!(Segment::attach(&path).unwrap_err().message().contains("replaced: is no segment"));
 }
 
 fn what_is_no_file() {

@@ -130,9 +130,11 @@ impl Segment {
         let make = &|memory: NonNull<u8>| {
             // SAFETY: reserved for this, zeroed, of this size, and nobody else's: not yet published. Whoever gets a histogram of one
             // writer is told.
-            match image {
-                Some(image) => unsafe { image.init_at(memory, layout) },
-                None => drop(unsafe { SharedHistogram::init_in_unguarded(memory.as_ptr(), size, &options) }?),
+            unsafe {
+                match image {
+                    Some(image) => image.init_at(memory, layout),
+                    None => drop(SharedHistogram::init_in_unguarded(memory.as_ptr(), size, &options)?),
+                }
             }
             Ok(())
         };

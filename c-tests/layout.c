@@ -252,7 +252,7 @@ AT(picollo_segment_options, max_bytes, 8);
 AT(picollo_segment_options, name, 16);
 AT(picollo_segment_options, directory, 16 + P);
 
-SIZE(picollo_segment_entry, 40 + 4 * P);
+SIZE(picollo_segment_entry, 48 + 4 * P);
 AT(picollo_segment_entry, created_unix_nanos, 0);
 AT(picollo_segment_entry, bytes, 8);
 AT(picollo_segment_entry, divisor, 16);
@@ -263,6 +263,8 @@ AT(picollo_segment_entry, help, 32 + 2 * P);
 AT(picollo_segment_entry, labels, 32 + 3 * P);
 AT(picollo_segment_entry, kind, 32 + 4 * P);
 AT(picollo_segment_entry, writer_pid, 36 + 4 * P);
+AT(picollo_segment_entry, is_retired, 40 + 4 * P);
+AT(picollo_segment_entry, reserved, 44 + 4 * P);
 
 SIZE(picollo_segment_info, 312);
 AT(picollo_segment_info, identity_high, 0);
@@ -440,7 +442,9 @@ static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 
                   PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == 2 && PICOLLO_EXPOSITION_OTLP == 3 &&
                   PICOLLO_TEMPORALITY_CUMULATIVE == 0 && PICOLLO_TEMPORALITY_DELTA == 1,
               "doubles, counters and metrics");
-static_assert(PICOLLO_SEGMENT_KEEP == 1 && PICOLLO_SEGMENT_ON_DISK == 2 && PICOLLO_ENTRY_HISTOGRAM == 1 && PICOLLO_ENTRY_COUNTER == 2,
+static_assert(PICOLLO_SEGMENT_KEEP == 1 && PICOLLO_SEGMENT_ON_DISK == 2 && PICOLLO_SEGMENT_INTERLOCKED == 4 &&
+                  PICOLLO_SEGMENT_LIVE_RESET == 8 &&
+                  PICOLLO_ENTRY_HISTOGRAM == 1 && PICOLLO_ENTRY_COUNTER == 2,
               "segments");
 
 static void asserted_by_the_compiler(void)

@@ -124,7 +124,7 @@ static void refusals_say_why(void)
     CHECK_STATUS(PICOLLO_ERR_OS, picollo_viewer_open("/dev/shm/picollo-is-not-there", &viewer, &error));
     CHECK_STATUS(PICOLLO_ERR_PERMISSION, picollo_viewer_open("/dev/null", &viewer, &error));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_attach(NULL, &other, &error));
-    odd.flags = 4;
+    odd.flags = 16;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_create(&odd, &other, &error));
     odd.flags = 0;
     odd.name = "a/b";
@@ -156,6 +156,43 @@ static void a_single_writer_is_its_threads(void)
     picollo_segment_free(segment);
 }
 
+static void what_is_retired_is_gone(void)
+{
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
+    picollo_segment *const segment = segment_of("retired");
+    picollo_histogram *first = NULL, *second = NULL;
+    picollo_viewer *viewer = NULL;
+    picollo_segment_entry entry;
+    uint64_t bytes = 0, fewer = 0;
+    size_t length = 0;
+    char text[64] = "x";
+    metric.name = "x";
+    CHECK_OK(picollo_segment_histogram(segment, &metric, NULL, &first, &error));
+    CHECK_OK(picollo_viewer_find("retired", &viewer, &error));
+    CHECK_OK(picollo_segment_retire(segment, &metric, &error));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_retire(segment, &metric, &error));
+    CHECK(strstr(error.message, "nothing of that name") != NULL);
+    CHECK_OK(picollo_segment_histogram(segment, &metric, NULL, &second, &error));
+    CHECK(first != second);
+    CHECK_OK(picollo_viewer_refresh(viewer, &error));
+    CHECK_OK(picollo_viewer_length(viewer, &length));
+    CHECK_U64(2, length);
+    CHECK_OK(picollo_viewer_entry(viewer, 0, &entry));
+    CHECK(entry.is_retired == 1);
+    CHECK_OK(picollo_segment_estimate(NULL, 0, &bytes));
+    CHECK(bytes >= entry.bytes && bytes < entry.bytes + 4096);
+    CHECK_OK(picollo_segment_estimate(NULL, PICOLLO_SEGMENT_INTERLOCKED, &fewer));
+    CHECK(fewer <= bytes && fewer > 18000);
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_estimate(NULL, PICOLLO_SEGMENT_KEEP, &fewer));
+    options.mode = PICOLLO_MODE_SCALABLE;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_segment_estimate(&options, 0, &fewer));
+    CHECK_OK(picollo_viewer_faults(viewer, text, sizeof text, &length));
+    CHECK(length == 0 && text[0] == 0);
+    picollo_viewer_free(viewer);
+    picollo_segment_free(segment);
+}
+
 int main(void)
 {
     if (mkdtemp(place) == NULL || setenv("PICOLLO_DIR", place, 1) != 0) {
@@ -167,5 +204,6 @@ int main(void)
     RUN(what_is_published_is_viewed);
     RUN(refusals_say_why);
     RUN(a_single_writer_is_its_threads);
+    RUN(what_is_retired_is_gone);
     return report();
 }

@@ -3595,6 +3595,18 @@ picollo_status picollo_striped_counter_read(const picollo_striped_counter *count
 /** Also in a directory that is not in memory: records may then wait for the disk. */
 #define PICOLLO_SEGMENT_ON_DISK (1 << 1)
 
+/**
+ * Histograms whose options name no mode have one set of cells, which all add to atomically, and not one for each CPU: less memory,
+ * and less for viewers to read.
+ */
+#define PICOLLO_SEGMENT_INTERLOCKED (1 << 2)
+
+/**
+ * picollo_histogram_reset works for histograms in it, unless they were made with PICOLLO_HISTOGRAM_NO_LIVE_RESET: three times the
+ * memory, and interlocked where no mode is named. It does not for per-CPU ones.
+ */
+#define PICOLLO_SEGMENT_LIVE_RESET (1 << 3)
+
 /** What a segment is to be. Begin with PICOLLO_SEGMENT_OPTIONS_INIT. Strings are NUL-terminated UTF-8, and copied. */
 typedef struct picollo_segment_options {
     /** sizeof(picollo_segment_options). */
@@ -3675,20 +3687,24 @@ picollo_status picollo_segment_path(const picollo_segment *segment,
                                     size_t *out_length);
 
 /**
- * The histogram of this name and these labels in a segment: the one that there is, or a new one, without live reset.
+ * The histogram of this name and these labels in a segment: the one that there is, or a new one.
  *
- * Interlocked histograms (the default) are any thread's and process's. One in single-writer mode is the thread's that made it.
+ * Any thread of any process records into it, in PICOLLO_MODE_INTERLOCKED (the default) and PICOLLO_MODE_PER_CPU: the former leaves
+ * it to the library whether there are cells for each CPU, as there are on machines of up to 8 CPUs with restartable sequences. One in
+ * single-writer mode is the thread's that made it.
  *
- * Requires: options is NULL, or as for picollo_histogram_create: dense, interlocked or single-writer, with 64 bits. What says
+ * Requires: options is NULL, or as for picollo_histogram_create: dense, interlocked, per-CPU or single-writer, with 64 bits. What says
  *   nothing about values means 1 % from 1 to 3600000000000, an hour in nanoseconds. Of the metric, max_buckets and the flags
  *   PICOLLO_METRIC_NATIVE and _SINCE_RESET mean nothing; error may be NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (segment, metric, out, and with a length above 0 labels);
  *   PICOLLO_ERR_INVALID_ARGUMENT for options, names and labels that cannot be;
  *   PICOLLO_ERR_INCOMPATIBLE where there is one of that name with another layout or mode, or another thread's;
  *   PICOLLO_ERR_UNSUPPORTED for what cannot lie in a segment, saying what to use; PICOLLO_ERR_OUT_OF_MEMORY where something is
- *   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS.
+ *   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. Where the
+ *   directory has only its last entry left, that is a histogram of all values with 1 %, picollo_overflow, which all share who
+ *   come late.
  * Ownership: *out is the caller's, for picollo_histogram_free, which does nothing to it. picollo_histogram_reset is
- *   PICOLLO_ERR_UNSUPPORTED.
+ *   PICOLLO_ERR_UNSUPPORTED but in a segment with PICOLLO_SEGMENT_LIVE_RESET.
  * Threads: any thread, also in forked children.
  * Cost: some ten system calls; takes the memory of the histogram.
  * Since: 0.2
@@ -3715,6 +3731,38 @@ picollo_status picollo_segment_counter(const picollo_segment *segment,
                                        const picollo_metric_options *metric,
                                        picollo_metric_counter **out,
                                        picollo_error *error);
+
+/**
+ * Takes the histogram or counter of this name and these labels out of a segment: viewers do not see it any more, unless they did before,
+ * and who asks for it gets a new one. Its memory stays taken, and its place in the directory is not used again.
+ *
+ * Requires: as picollo_segment_histogram; of the metric name and labels mean something.
+ * Returns: as picollo_segment_histogram; PICOLLO_ERR_INVALID_ARGUMENT also where there is nothing of that name, and
+ *   PICOLLO_ERR_INCOMPATIBLE for another thread's.
+ * Ownership: handles of it stay what they are; what is recorded through them is seen through them alone.
+ * Threads: any thread, also in forked children.
+ * Cost: some five system calls.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_retire(const picollo_segment *segment,
+                                      const picollo_metric_options *metric,
+                                      picollo_error *error);
+
+/**
+ * Tells how many bytes a histogram takes in a segment, beside its entry in the directory, which is there already.
+ *
+ * Requires: options as for picollo_segment_histogram; flags is 0, or PICOLLO_SEGMENT_INTERLOCKED and _LIVE_RESET as of the segment.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_UNSUPPORTED for other flags, and for what cannot lie in a
+ *   segment; PICOLLO_ERR_INVALID_ARGUMENT; PICOLLO_ERR_UNSUPPORTED elsewhere than on Linux.
+ * Threads: any thread.
+ * Cost: none to speak of.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_estimate(const picollo_histogram_options *options,
+                                        uint32_t flags,
+                                        uint64_t *out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Viewers: reading segments from outside.
@@ -3762,6 +3810,10 @@ typedef struct picollo_segment_entry {
     uint32_t kind;
     /** In single-writer mode the process that writes it, as it sees itself; otherwise 0. */
     uint32_t writer_pid;
+    /** 1 where the program has taken it out since this viewer first saw it; what was counted before can still be read. */
+    uint32_t is_retired;
+    /** 0. */
+    uint32_t reserved;
 } picollo_segment_entry;
 
 /** What a segment says of itself. */
@@ -3831,6 +3883,22 @@ picollo_status picollo_viewer_find(const char *target,
                                    picollo_error *error);
 
 /**
+ * Writes the paths of all segments of this user, each on a line: of those that live and those that have ended. What cannot be a
+ * segment's, and directories that cannot be looked into, are left out.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK, also without any; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (out_length, and buffer with a
+ *   capacity above 0).
+ * Threads: any thread.
+ * Cost: opens all segments of this user.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_list(char *buffer,
+                                   size_t capacity,
+                                   size_t *out_length);
+
+/**
  * Closes a viewer. Snapshots live on. NULL is allowed and does nothing.
  *
  * Threads: any thread, once.
@@ -3866,6 +3934,22 @@ picollo_status picollo_viewer_path(const picollo_viewer *viewer,
                                    char *buffer,
                                    size_t capacity,
                                    size_t *out_length);
+
+/**
+ * Writes which entries of the directory are left out, since they cannot be believed or are of another version, and why: each on a line.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK, also without any; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (viewer, out_length, and buffer with a
+ *   capacity above 0).
+ * Threads: any thread, one at a time.
+ * Cost: none to speak of.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_viewer_faults(const picollo_viewer *viewer,
+                                     char *buffer,
+                                     size_t capacity,
+                                     size_t *out_length);
 
 /**
  * Tells how many entries there are, at the last look.

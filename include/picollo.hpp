@@ -33,6 +33,7 @@
 #include "picollo_picture.hpp"
 #include "picollo_registry.hpp"
 #include "picollo_result.hpp"
+#include "picollo_segment.hpp"
 #include "picollo_snapshot.hpp"
 #include "picollo_summary.hpp"
 

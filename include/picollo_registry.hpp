@@ -258,6 +258,9 @@ public:
     picollo_registry *native() const noexcept { return handle_.get(); }
 
 private:
+    /* Takes what is said of metrics as registries do. */
+    friend class segment;
+
     template <class Add>
     static outcome<std::uint64_t> added(const metric &known_as, Add &&add)
     {

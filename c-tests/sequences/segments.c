@@ -72,6 +72,7 @@ static void op_publish(struct world *world)
     picollo_metric_counter *counter = NULL;
     picollo_segment *again = NULL;
     picollo_status status;
+    uint64_t bytes = 0;
     if (segments == NULL) return;
     published = &segments->all[choose(world, ENTRIES)];
     metric.name = published->name;
@@ -90,7 +91,10 @@ static void op_publish(struct world *world)
     published->histogram = histogram;
     options.relative_error = 0.1;
     EXPECT(PICOLLO_ERR_INCOMPATIBLE, picollo_segment_histogram(segment, &metric, &options, &histogram, NULL));
+    EXPECT(PICOLLO_OK, picollo_segment_estimate(NULL, 0, &bytes));
+    REQUIRE(bytes > 0);
     options.mode = PICOLLO_MODE_THREAD_LOCAL;
+    EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_segment_estimate(&options, 0, &bytes));
     EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_segment_histogram(segment, &metric, &options, &histogram, NULL));
 }
 
@@ -156,6 +160,8 @@ static void op_view(struct world *world)
     }
     EXPECT(PICOLLO_OK, picollo_viewer_path(segments->viewer, told, sizeof told, &length));
     REQUIRE(strcmp(told, path) == 0);
+    /* Those of the user; this one lies elsewhere. */
+    REQUIRE(picollo_viewer_list(told, sizeof told, &length) == PICOLLO_OK ? length == strlen(told) : told[0] == 0);
     EXPECT(PICOLLO_OK, picollo_viewer_length(segments->viewer, &length));
     EXPECT(PICOLLO_OK, picollo_viewer_info(segments->viewer, &info, NULL));
     REQUIRE(info.entries == length && info.is_live == 1 && strcmp(info.name, "sequences") == 0);

@@ -29,6 +29,8 @@ QUICK = {
     "picollo_histogram_record": "For all others: the first touch of a chunk or a shard allocates.",
     "picollo_histogram_array_record": "For all others.",
 }
+# Functions that make what a pointer leads to only where there is none yet.
+IN_AND_OUT = {"picollo_viewer_snapshot"}
 # The names of the elements of an array of percentiles: C# has no fixed buffer of structs.
 PERCENTILES = "P0 P1 P5 P10 P25 P50 P75 P90 P925 P95 P975 P99 P999 P9999 P99999 P100".split()
 KEYWORDS = {"base", "event", "in", "object", "out", "params", "ref", "string"}
@@ -129,6 +131,8 @@ def _parameter(description: Description, function: Function, one: Parameter, saf
     name = "result" if one.name == "out" else _parameter_name(one.name)
     if one.base in description.handles:
         handle = camel(one.base[len("picollo_") :]) + "Handle"
+        if function.name in IN_AND_OUT and one.pointers == 2:
+            return f"ref IntPtr {name}"
         if one.pointers == 2 and not one.is_const:
             return f"out {handle if handle in safe else 'IntPtr'} {name}"
         if one.pointers == 2:

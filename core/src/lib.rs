@@ -58,6 +58,9 @@ pub use histograms::approximate::{
 };
 pub use histograms::dense::Histogram;
 pub use histograms::dense::single_writer::Writer;
+#[cfg(feature = "alloc")]
+#[doc(hidden)]
+pub use histograms::per_cpu_image::{PerCpuImage, has_restartable_sequences};
 pub use histograms::record::Record;
 pub use interchange::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use layout::bucket::{Bucket, ValueSelection};
@@ -70,6 +73,8 @@ pub use metrics::{
     Negotiated, Otlp, OtlpExport, Point, Registry, Temporality, Value, negotiate, write_otlp,
 };
 pub use platform::atomics::{AtomicU32, AtomicU64};
+#[doc(hidden)]
+pub use platform::banks::BaselineWord;
 #[doc(hidden)] // For the C interface.
 #[cfg(feature = "std")]
 pub use platform::lock::Lock;

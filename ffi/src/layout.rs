@@ -75,8 +75,9 @@ layout!(crate::otlp_export::picollo_otlp_options, 8 + 2 * P, struct_size 0, temp
 layout!(crate::segment::picollo_segment_options, 16 + 2 * P, struct_size 0, flags 4, max_bytes 8, name 16,
     directory 16 + P);
 #[cfg(feature = "std")]
-layout!(crate::viewer::picollo_segment_entry, 40 + 4 * P, created_unix_nanos 0, bytes 8, divisor 16, labels_length 24,
-    name 32, unit 32 + P, help 32 + 2 * P, labels 32 + 3 * P, kind 32 + 4 * P, writer_pid 36 + 4 * P);
+layout!(crate::viewer::picollo_segment_entry, 48 + 4 * P, created_unix_nanos 0, bytes 8, divisor 16, labels_length 24,
+    name 32, unit 32 + P, help 32 + 2 * P, labels 32 + 3 * P, kind 32 + 4 * P, writer_pid 36 + 4 * P,
+    is_retired 40 + 4 * P, reserved 44 + 4 * P);
 #[cfg(feature = "std")]
 layout!(crate::viewer::picollo_segment_info, 312, identity_high 0, identity_low 8, created_unix_nanos 16,
     start_time 24, entries 32, refused 40, memory 48, capacity 56, pid 64, is_live 68, name 72, program 144,

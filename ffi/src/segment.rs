@@ -42,6 +42,15 @@ use crate::text::write_text;
 pub const PICOLLO_SEGMENT_KEEP: u32 = 1 << 0;
 /// Also in a directory that is not in memory: records may then wait for the disk.
 pub const PICOLLO_SEGMENT_ON_DISK: u32 = 1 << 1;
+/// Histograms whose options name no mode have one set of cells, which all add to atomically, and not one for each CPU: less memory,
+/// and less for viewers to read.
+pub const PICOLLO_SEGMENT_INTERLOCKED: u32 = 1 << 2;
+/// picollo_histogram_reset works for histograms in it, unless they were made with PICOLLO_HISTOGRAM_NO_LIVE_RESET: three times the
+/// memory, and interlocked where no mode is named. It does not for per-CPU ones.
+pub const PICOLLO_SEGMENT_LIVE_RESET: u32 = 1 << 3;
+
+/// What says something of the histograms in a segment.
+const OF_HISTOGRAMS: u32 = PICOLLO_SEGMENT_INTERLOCKED | PICOLLO_SEGMENT_LIVE_RESET;
 
 /// What a segment is to be. Begin with PICOLLO_SEGMENT_OPTIONS_INIT. Strings are NUL-terminated UTF-8, and copied.
 #[derive(Clone, Copy)]
@@ -63,6 +72,15 @@ pub struct picollo_segment_options {
 // layout.rs), the size first.
 unsafe impl options::Options for picollo_segment_options {
     const FIRST_SIZE: usize = 16 + 2 * size_of::<*const u8>();
+}
+
+/// What flags say of histograms.
+fn of_histograms(flags: u32) -> SegmentOptions<'static> {
+    SegmentOptions {
+        interlocked: flags & PICOLLO_SEGMENT_INTERLOCKED != 0,
+        live_reset: flags & PICOLLO_SEGMENT_LIVE_RESET != 0,
+        ..SegmentOptions::default()
+    }
 }
 
 /// The segment behind a handle.
@@ -96,7 +114,8 @@ pub unsafe extern "C" fn picollo_segment_create(
         let (out, asked) = unsafe { (output(out)?, options::read(options)?) };
         let mut given = SegmentOptions::default();
         if let Some(asked) = asked {
-            if asked.flags & !(PICOLLO_SEGMENT_KEEP | PICOLLO_SEGMENT_ON_DISK) != 0 {
+            let known = PICOLLO_SEGMENT_KEEP | PICOLLO_SEGMENT_ON_DISK | OF_HISTOGRAMS;
+            if asked.flags & !known != 0 {
                 return Err(Failure::UNSUPPORTED.into());
             }
             given = SegmentOptions {
@@ -107,6 +126,7 @@ pub unsafe extern "C" fn picollo_segment_create(
                 max_bytes: asked.max_bytes,
                 keep: asked.flags & PICOLLO_SEGMENT_KEEP != 0,
                 on_disk: asked.flags & PICOLLO_SEGMENT_ON_DISK != 0,
+                ..of_histograms(asked.flags)
             };
         }
         out.set(memory::create(Segment::create(&given)?)?.as_ptr().cast());
@@ -175,20 +195,24 @@ pub unsafe extern "C" fn picollo_segment_path(
     })
 }
 
-/// The histogram of this name and these labels in a segment: the one that there is, or a new one, without live reset.
+/// The histogram of this name and these labels in a segment: the one that there is, or a new one.
 ///
-/// Interlocked histograms (the default) are any thread's and process's. One in single-writer mode is the thread's that made it.
+/// Any thread of any process records into it, in PICOLLO_MODE_INTERLOCKED (the default) and PICOLLO_MODE_PER_CPU: the former leaves
+/// it to the library whether there are cells for each CPU, as there are on machines of up to 8 CPUs with restartable sequences. One in
+/// single-writer mode is the thread's that made it.
 ///
-/// Requires: options is NULL, or as for picollo_histogram_create: dense, interlocked or single-writer, with 64 bits. What says
+/// Requires: options is NULL, or as for picollo_histogram_create: dense, interlocked, per-CPU or single-writer, with 64 bits. What says
 ///   nothing about values means 1 % from 1 to 3600000000000, an hour in nanoseconds. Of the metric, max_buckets and the flags
 ///   PICOLLO_METRIC_NATIVE and _SINCE_RESET mean nothing; error may be NULL.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (segment, metric, out, and with a length above 0 labels);
 ///   PICOLLO_ERR_INVALID_ARGUMENT for options, names and labels that cannot be;
 ///   PICOLLO_ERR_INCOMPATIBLE where there is one of that name with another layout or mode, or another thread's;
 ///   PICOLLO_ERR_UNSUPPORTED for what cannot lie in a segment, saying what to use; PICOLLO_ERR_OUT_OF_MEMORY where something is
-///   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS.
+///   full; PICOLLO_ERR_BUSY where another process is stopped in this call; PICOLLO_ERR_CORRUPT; PICOLLO_ERR_OS. Where the
+///   directory has only its last entry left, that is a histogram of all values with 1 %, picollo_overflow, which all share who
+///   come late.
 /// Ownership: *out is the caller's, for picollo_histogram_free, which does nothing to it. picollo_histogram_reset is
-///   PICOLLO_ERR_UNSUPPORTED.
+///   PICOLLO_ERR_UNSUPPORTED but in a segment with PICOLLO_SEGMENT_LIVE_RESET.
 /// Threads: any thread, also in forked children.
 /// Cost: some ten system calls; takes the memory of the histogram.
 /// Since: 0.2
@@ -234,6 +258,56 @@ pub unsafe extern "C" fn picollo_segment_counter(
             let counter = explained(metric, |metric| segment.counter(metric))?;
             out.set(counter.into_raw().as_ptr().cast());
         }
+        Ok(())
+    })
+}
+
+/// Takes the histogram or counter of this name and these labels out of a segment: viewers do not see it any more, unless they did before,
+/// and who asks for it gets a new one. Its memory stays taken, and its place in the directory is not used again.
+///
+/// Requires: as picollo_segment_histogram; of the metric name and labels mean something.
+/// Returns: as picollo_segment_histogram; PICOLLO_ERR_INVALID_ARGUMENT also where there is nothing of that name, and
+///   PICOLLO_ERR_INCOMPATIBLE for another thread's.
+/// Ownership: handles of it stay what they are; what is recorded through them is seen through them alone.
+/// Threads: any thread, also in forked children.
+/// Cost: some five system calls.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_retire(
+    segment: *const picollo_segment,
+    metric: *const picollo_metric_options,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let segment = read(segment)?;
+            explained(metric, |metric| segment.retire(metric))
+        }
+    })
+}
+
+/// Tells how many bytes a histogram takes in a segment, beside its entry in the directory, which is there already.
+///
+/// Requires: options as for picollo_segment_histogram; flags is 0, or PICOLLO_SEGMENT_INTERLOCKED and _LIVE_RESET as of the segment.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_UNSUPPORTED for other flags, and for what cannot lie in a
+///   segment; PICOLLO_ERR_INVALID_ARGUMENT; PICOLLO_ERR_UNSUPPORTED elsewhere than on Linux.
+/// Threads: any thread.
+/// Cost: none to speak of.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_estimate(
+    options: *const picollo_histogram_options,
+    flags: u32,
+    out: *mut u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (out, options) = unsafe { (output(out)?, read_options(options)?) };
+        if flags & !OF_HISTOGRAMS != 0 {
+            return Err(Failure::UNSUPPORTED);
+        }
+        out.set(Segment::estimate(&options, &of_histograms(flags))?);
         Ok(())
     })
 }

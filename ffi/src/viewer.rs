@@ -17,7 +17,7 @@ use std::ffi::CString;
 use std::path::Path;
 
 use picollo_core::Since;
-use picollo_native::{SegmentEntry, SegmentKind, Viewer, find_segment};
+use picollo_native::{SegmentEntry, SegmentKind, Viewer, find_segment, list_segments};
 
 use crate::argument::{either, exclusive, input, output, text};
 use crate::event::picollo_error;
@@ -66,6 +66,10 @@ pub struct picollo_segment_entry {
     pub kind: u32,
     /// In single-writer mode the process that writes it, as it sees itself; otherwise 0.
     pub writer_pid: u32,
+    /// 1 where the program has taken it out since this viewer first saw it; what was counted before can still be read.
+    pub is_retired: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// What a segment says of itself.
@@ -214,6 +218,33 @@ pub unsafe extern "C" fn picollo_viewer_find(
     })
 }
 
+/// Writes the paths of all segments of this user, each on a line: of those that live and those that have ended. What cannot be a
+/// segment's, and directories that cannot be looked into, are left out.
+///
+/// Requires: buffer has capacity bytes.
+/// Returns: PICOLLO_OK, also without any; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (out_length, and buffer with a
+///   capacity above 0).
+/// Threads: any thread.
+/// Cost: opens all segments of this user.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_viewer_list(
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard_uncancelled(core::ptr::null_mut(), || {
+        let all = list_segments();
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            write_text(buffer, capacity, out_length, &|out| {
+                all.iter().try_for_each(|one| writeln!(out, "{}", one.path.display()))
+            })?;
+        }
+        Ok(())
+    })
+}
+
 /// A text that must be there.
 ///
 /// # Safety
@@ -282,6 +313,32 @@ pub unsafe extern "C" fn picollo_viewer_path(
     })
 }
 
+/// Writes which entries of the directory are left out, since they cannot be believed or are of another version, and why: each on a line.
+///
+/// Requires: buffer has capacity bytes.
+/// Returns: PICOLLO_OK, also without any; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (viewer, out_length, and buffer with a
+///   capacity above 0).
+/// Threads: any thread, one at a time.
+/// Cost: none to speak of.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_viewer_faults(
+    viewer: *const picollo_viewer,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let faults = read(viewer)?.viewer.faults();
+            write_text(buffer, capacity, out_length, &|out| {
+                faults.iter().try_for_each(|one| writeln!(out, "{one}"))
+            })
+        }
+    })
+}
+
 /// Tells how many entries there are, at the last look.
 ///
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (viewer, out).
@@ -330,6 +387,8 @@ pub unsafe extern "C" fn picollo_viewer_entry(
             labels: texts.labels.as_ptr(),
             kind: entry.kind as u32,
             writer_pid: entry.writer.unwrap_or(0),
+            is_retired: entry.is_retired.into(),
+            reserved: 0,
         });
         Ok(())
     })

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use picollo_core::{Metric, Options, Since, ValueSelection};
+use picollo_core::{Metric, Mode, Options, Since, ValueSelection};
 use picollo_native::{Segment, SegmentKind, SegmentOptions, Viewer};
 
-/// Where parts begin that are worth a change: header, directory, counter, histograms.
+/// Where parts begin that are worth a change: header, directory, and, on pages of their own, counter and histograms.
 const DIRECTORY: u64 = 4096;
 const OBJECTS: u64 = DIRECTORY + 4096 * 1024;
 
@@ -26,15 +26,21 @@ fn setting() -> &'static Setting {
     static SETTING: OnceLock<Setting> = OnceLock::new();
     SETTING.get_or_init(|| {
         let directory = format!("/dev/shm/picollo-fuzz-{}", std::process::id());
-        let options =
-            SegmentOptions { name: "fuzz", directory: &directory, max_bytes: 6 << 20, ..Default::default() };
+        let options = SegmentOptions {
+            name: "fuzz",
+            directory: &directory,
+            max_bytes: 6 << 20,
+            interlocked: true,
+            ..Default::default()
+        };
         let segment = Segment::create(&options).unwrap();
         let metric =
             |name| Metric { name, unit: "ns", labels: &[("a", "b"), ("c", "d")], ..Metric::default() };
         segment.counter(&metric("c")).unwrap().add(9);
         let coarse = Options { relative_error: 0.1, max_trackable: 1 << 20, ..Options::default() };
         segment.histogram(&metric("x"), &coarse).unwrap().record_n(1000, 7);
-        segment.histogram(&Metric { name: "y", ..Metric::default() }, &coarse).unwrap().record(1);
+        let per_cpu = Options { mode: Mode::PerCpu, ..coarse };
+        segment.histogram(&Metric { name: "y", ..Metric::default() }, &per_cpu).unwrap().record_n(1, 3);
         // A copy, which nobody has mapped, so that it may become shorter. What is mapped is removed at the end.
         let path = PathBuf::from(format!("/dev/shm/picollo-fuzz-copy-{}", std::process::id()));
         let original = std::fs::read(segment.path()).unwrap();
@@ -43,15 +49,27 @@ fn setting() -> &'static Setting {
         file.set_len(original.len() as u64).unwrap();
         write_parts(&file, &original);
         std::fs::remove_dir_all(&directory).unwrap();
+        // SAFETY: a function that stays, for an orderly end.
+        unsafe { atexit(remove_copy) };
         Setting { path, file, original }
     })
 }
 
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> i32;
+}
+
+extern "C" fn remove_copy() {
+    let _ = std::fs::remove_file(&setting().path);
+}
+
 /// All that is not zero.
 fn write_parts(file: &std::fs::File, original: &[u8]) {
-    let objects = OBJECTS as usize;
-    file.write_all_at(&original[..8192], 0).unwrap();
-    file.write_all_at(&original[objects..objects + 16384], OBJECTS).unwrap();
+    for (at, page) in original.chunks(4096).enumerate() {
+        if page.iter().any(|&byte| byte != 0) {
+            file.write_all_at(page, at as u64 * 4096).unwrap();
+        }
+    }
 }
 
 fn apply(setting: &Setting, patches: &[[u8; 8]], undo: &mut Vec<u64>) {
@@ -61,7 +79,9 @@ fn apply(setting: &Setting, patches: &[[u8; 8]], undo: &mut Vec<u64>) {
             0 => at % 336,
             1 | 2 => DIRECTORY + at % 3072,
             3 => OBJECTS + at % 128,
-            4 => OBJECTS + 4096 + at % 4096,
+            // The interlocked histogram, and the header of the per-CPU one, which ends with its page.
+            4 if patch[3] & 1 == 0 => OBJECTS + 4096 + at % 4096,
+            4 => OBJECTS + 8192 + 3776 + at % 320,
             _ => {
                 let length = setting.original.len() as u64;
                 let _ = setting.file.set_len((at * 128).min(length + 1));

@@ -17,6 +17,12 @@ mod life;
 #[path = "segments/setting.rs"]
 mod setting;
 #[cfg(target_os = "linux")]
+#[path = "segments/shards.rs"]
+mod shards;
+#[cfg(target_os = "linux")]
+#[path = "segments/stepped.rs"]
+mod stepped;
+#[cfg(target_os = "linux")]
 #[path = "segments/told.rs"]
 mod told;
 
@@ -27,7 +33,11 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 fn main() {
-    let tests: Vec<(&str, fn())> = [told::TESTS, life::TESTS, killed::TESTS, hostile::TESTS].concat();
+    if std::env::args().nth(1).is_some_and(|argument| argument == shards::WORKER) {
+        shards::be_a_worker();
+    }
+    let tests: Vec<(&str, fn())> =
+        [told::TESTS, shards::TESTS, life::TESTS, killed::TESTS, stepped::TESTS, hostile::TESTS].concat();
     let wanted: Vec<String> =
         std::env::args().skip(1).take_while(|argument| !argument.starts_with('-')).collect();
     let (mut passed, mut failed) = (0, 0);

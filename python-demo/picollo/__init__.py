@@ -87,6 +87,7 @@ from .steps import CountStep
 from .summary import Summary, SummaryDiff
 from .timeline import Timeline
 from .timing import timed
+from .viewer import SegmentEntry, SegmentInfo, Viewer, segments
 
 __version__ = "0.1.0"
 
@@ -152,6 +153,8 @@ __all__ = [
     "Report",
     "Scope",
     "Segment",
+    "SegmentEntry",
+    "SegmentInfo",
     "Session",
     "Snapshot",
     "Step",
@@ -163,6 +166,7 @@ __all__ = [
     "Timeline",
     "UnsupportedError",
     "Verdict",
+    "Viewer",
     "WrongThreadError",
     "benchmark",
     "clock",
@@ -175,6 +179,7 @@ __all__ = [
     "quantile_interval",
     "read_log",
     "report",
+    "segments",
     "svg",
     "timed",
     "to_frame",

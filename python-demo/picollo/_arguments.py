@@ -9,7 +9,8 @@ from typing import Any, Mapping, Optional, Sequence, TypeVar
 
 from . import _structs as structs
 
-_MODES = {
+#: The library's numbers of modes.
+MODES = {
     "interlocked": structs.MODE_INTERLOCKED,
     "single_writer": structs.MODE_SINGLE_WRITER,
     "thread_local": structs.MODE_THREAD_LOCAL,
@@ -90,7 +91,7 @@ def histogram_options(
         raise ValueError(f"unit must be within 1 .. max, not {unit}")
     return structs.HistogramOptions(
         struct_size=ctypes.sizeof(structs.HistogramOptions),
-        mode=choice(mode, _MODES, "mode"),
+        mode=choice(mode, MODES, "mode"),
         storage=choice(storage, _STORAGES, "storage"),
         counter_bits=checked_counter_bits(counter_bits),
         relative_error=checked_error(relative_error),
@@ -107,7 +108,7 @@ def histogram_options(
 def parameters(options: structs.HistogramOptions) -> dict[str, Any]:
     """What of the parameters is in no layout."""
     return {
-        "mode": _name_of(options.mode, _MODES),
+        "mode": _name_of(options.mode, MODES),
         "storage": _name_of(options.storage, _STORAGES),
         "counter_bits": options.counter_bits,
         "live_reset": not options.flags & structs.HISTOGRAM_NO_LIVE_RESET,
@@ -126,7 +127,7 @@ def described(options: structs.HistogramOptions) -> str:
     return (
         f"{precision}, min={options.min_trackable}, max={options.max_trackable}, "
         + (f"unit={options.unit}, " if options.unit > 1 else "")
-        + f"mode={_name_of(options.mode, _MODES)}, "
+        + f"mode={_name_of(options.mode, MODES)}, "
         f"storage={_name_of(options.storage, _STORAGES)}, counter_bits={options.counter_bits}"
     )
 

@@ -136,6 +136,8 @@ SCALABLE_THRESHOLD_BITS = 13
 
 SEGMENT_KEEP = 1 << 0
 SEGMENT_ON_DISK = 1 << 1
+SEGMENT_INTERLOCKED = 1 << 2
+SEGMENT_LIVE_RESET = 1 << 3
 
 ENTRY_HISTOGRAM = 1
 ENTRY_COUNTER = 2
@@ -596,6 +598,8 @@ class SegmentEntry(ctypes.Structure):
         ("labels", ctypes.POINTER(Label)),
         ("kind", c_uint32),
         ("writer_pid", c_uint32),
+        ("is_retired", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import byref, c_void_p
-from typing import Any, Mapping, Optional, Union
+from ctypes import byref, c_uint64, c_void_p
+from typing import Any, Mapping, Optional, Tuple, Union
 
 from . import _structs as structs
-from ._arguments import checked_error, u64
+from ._arguments import MODES, checked_error, choice, u64
 from ._handle import Handle
 from ._library import held, own, released
 from ._text import c_text, read_text
-from .errors import check_detail
-from .histogram import Histogram
+from .errors import check, check_detail
+from .histogram import Histogram, Mode
 from .registry import MetricCounter, _options
 
 __all__ = ["Segment"]
+
+
+def _histogram(relative_error: float, min: int, max: Optional[int], mode: Optional[Mode]) -> structs.HistogramOptions:
+    return structs.HistogramOptions(
+        struct_size=ctypes.sizeof(structs.HistogramOptions),
+        relative_error=checked_error(relative_error),
+        min_trackable=u64(min, "min"),
+        max_trackable=0 if max is None else u64(max, "max"),
+        mode=0 if mode is None else choice(mode, MODES, "mode"),
+    )
 
 
 class Segment(Handle):
@@ -36,6 +46,9 @@ class Segment(Handle):
     :param max_bytes: the most that the file may come to take; 0: 128 MiB.
     :param keep: leave the file at an orderly end of the process.
     :param on_disk: also in a directory that is not in memory; records may then wait for the disk.
+    :param interlocked: histograms without a mode have one set of counters, which all add to atomically, and not one for each CPU: less
+        memory, and less to read.
+    :param live_reset: histograms can be reset: three times the memory, and interlocked where no mode is named. Per-CPU ones cannot.
     :raises UnsupportedError: elsewhere than on Linux, and for a directory that is not in memory.
     """
 
@@ -51,11 +64,16 @@ class Segment(Handle):
         max_bytes: int = 0,
         keep: bool = False,
         on_disk: bool = False,
+        interlocked: bool = False,
+        live_reset: bool = False,
     ) -> None:
         self._pointer = None
         options = structs.SegmentOptions(
             struct_size=ctypes.sizeof(structs.SegmentOptions),
-            flags=(structs.SEGMENT_KEEP if keep else 0) | (structs.SEGMENT_ON_DISK if on_disk else 0),
+            flags=(structs.SEGMENT_KEEP if keep else 0)
+            | (structs.SEGMENT_ON_DISK if on_disk else 0)
+            | (structs.SEGMENT_INTERLOCKED if interlocked else 0)
+            | (structs.SEGMENT_LIVE_RESET if live_reset else 0),
             max_bytes=u64(max_bytes, "max_bytes"),
             name=c_text(name, "name"),
             directory=c_text(os.fspath(directory), "directory"),
@@ -91,28 +109,25 @@ class Segment(Handle):
         relative_error: float = 0.01,
         min: int = 0,
         max: Optional[int] = None,
+        mode: Optional[Mode] = None,
     ) -> Histogram:
-        """The histogram of this name and these labels: the one that there is, or a new one. Any thread and process may record; there is
-        no reset.
+        """The histogram of this name and these labels: the one that there is, or a new one. Resets need ``live_reset``.
 
         :param unit: of the values as recorded, such as ``ns``.
         :param divisor: values are divided by this where they are exported.
         :param max: with ``min`` 0 and without ``max`` values from 1 to 3.6e12 are tracked, an hour in nanoseconds.
-        :raises IncompatibleError: where there is one with another layout.
+        :param mode: default, and ``"per_cpu"``: any thread and process may record; by default there are counters for each CPU where the
+            machine has few. ``"single_writer"``: only the thread that made it; others are
+            refused when they ask for it, and a child of a fork that records into what it inherits loses counts.
+        :raises IncompatibleError: where there is one with another layout or mode, or another thread's.
+        :raises UnsupportedError: for the other modes.
         :raises OutOfMemoryError: where the segment or the file system is full.
         """
-        metric, _ = _options(name, help, unit, labels, divisor, True)
-        options = structs.HistogramOptions(
-            struct_size=ctypes.sizeof(structs.HistogramOptions),
-            relative_error=checked_error(relative_error),
-            min_trackable=u64(min, "min"),
-            max_trackable=0 if max is None else u64(max, "max"),
-        )
-        pointer, error = c_void_p(), structs.Error()
-        call = released.segment_histogram
-        check_detail(call(self._handle(), byref(metric), byref(options), byref(pointer), byref(error)), error)
+        options = _histogram(relative_error, min, max, mode)
+        metric = _options(name, help, unit, labels, divisor, True)
+        pointer = self._entry(released.segment_histogram, metric, byref(options))
         histogram = Histogram.__new__(Histogram)
-        histogram._take(pointer, name, many_writers=True, options=None)
+        histogram._take(pointer, name, many_writers=mode != "single_writer", options=None)
         return histogram
 
     def counter(
@@ -125,10 +140,42 @@ class Segment(Handle):
         divisor: float = 1.0,
     ) -> MetricCounter:
         """The counter of this name and these labels: the one that there is, or a new one at zero. Otherwise as :meth:`histogram`."""
-        metric, _ = _options(name, help, unit, labels, divisor, True)
+        metric = _options(name, help, unit, labels, divisor, True)
+        return MetricCounter(self._entry(released.segment_counter, metric), 0)
+
+    def retire(self, name: str, *, labels: Optional[Mapping[str, str]] = None) -> None:
+        """Takes the histogram or counter of this name and these labels out: viewers do not see it any more, unless they did before, and who
+        asks for it gets a new one. Objects of it stay what they are; its memory stays taken.
+
+        :raises InvalidArgumentError: there is nothing of that name.
+        """
+        metric, _ = _options(name, "", "", labels, 1.0, True)
+        error = structs.Error()
+        check_detail(released.segment_retire(self._handle(), byref(metric), byref(error)), error)
+
+    def _entry(self, call: Any, metric: Tuple[structs.MetricOptions, str], *options: Any) -> c_void_p:
         pointer, error = c_void_p(), structs.Error()
-        check_detail(released.segment_counter(self._handle(), byref(metric), byref(pointer), byref(error)), error)
-        return MetricCounter(pointer, 0)
+        check_detail(call(self._handle(), byref(metric[0]), *options, byref(pointer), byref(error)), error)
+        return pointer
+
+    @staticmethod
+    def estimate(
+        *,
+        relative_error: float = 0.01,
+        min: int = 0,
+        max: Optional[int] = None,
+        mode: Optional[Mode] = None,
+        interlocked: bool = False,
+        live_reset: bool = False,
+    ) -> int:
+        """Bytes that a histogram takes in a segment.
+
+        :param interlocked: as of the segment; and so ``live_reset``.
+        """
+        size = c_uint64()
+        flags = (structs.SEGMENT_INTERLOCKED if interlocked else 0) | (structs.SEGMENT_LIVE_RESET if live_reset else 0)
+        check(held.segment_estimate(byref(_histogram(relative_error, min, max, mode)), flags, byref(size)), "estimate")
+        return size.value
 
     def __repr__(self) -> str:
         return f"<picollo.Segment {'closed' if self._pointer is None else self.path}>"

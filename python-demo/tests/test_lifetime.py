@@ -20,7 +20,7 @@ from conftest import in_threads, run_python
 
 import picollo
 from picollo import Histogram, Snapshot, _library
-from picollo._arguments import _MODES
+from picollo._arguments import MODES
 
 
 @pytest.fixture
@@ -293,7 +293,7 @@ def test_two_threads_lose_nothing_by_default_one_value_at_a_time() -> None:
 
 def test_modes_have_the_numbers_of_the_library() -> None:
     """As in c-tests/layout.c: zero, which is what the library takes for no answer, is the safe one."""
-    assert _MODES == {"interlocked": 0, "single_writer": 1, "thread_local": 2, "scalable": 3, "per_cpu": 4}
+    assert MODES == {"interlocked": 0, "single_writer": 1, "thread_local": 2, "scalable": 3, "per_cpu": 4}
 
 
 def test_histograms_are_interlocked_unless_told_otherwise() -> None:

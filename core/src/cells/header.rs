@@ -63,6 +63,7 @@ pub struct Header {
 
 #[cfg(not(loom))]
 const _: () = {
+    assert!(core::mem::offset_of!(Header, version) == 8 * crate::platform::banks::BaselineWord::AT);
     assert!(size_of::<Header>() == 256 && core::mem::offset_of!(Header, tallies) == 64);
     assert!(core::mem::offset_of!(Header, version) == 192 && core::mem::offset_of!(Header, identity) == 200);
     assert!(core::mem::offset_of!(Header, second_baseline) == 216);

@@ -173,6 +173,18 @@ impl SharedHistogram {
         Ok(SharedHistogram(header))
     }
 
+    /// A per-CPU histogram in memory that processes share: see [`PerCpuImage`](crate::PerCpuImage).
+    ///
+    /// # Safety
+    /// `memory` must be valid for `size` bytes for as long as there is any reference, with a table of this process's own in it; whoever
+    /// shares it is trusted not to change the header.
+    #[cfg(feature = "alloc")]
+    #[doc(hidden)]
+    pub unsafe fn attach_per_cpu(memory: NonNull<u8>, size: usize) -> Result<SharedHistogram> {
+        // SAFETY: passed on.
+        unsafe { crate::histograms::per_cpu_image::PerCpuImage::attach(memory, size) }.map(SharedHistogram)
+    }
+
     /// The pointer that stands for this reference, which is given up to it. See [`SharedHistogram::from_raw`].
     pub fn into_raw(self) -> NonNull<Header> {
         let header = self.0;

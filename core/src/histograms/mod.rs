@@ -6,6 +6,8 @@ pub(crate) mod body;
 pub(crate) mod dense;
 #[cfg(feature = "alloc")]
 pub(crate) mod per_cpu;
+#[cfg(feature = "alloc")]
+pub(crate) mod per_cpu_image;
 pub(crate) mod record;
 pub(crate) mod scalable;
 #[cfg(feature = "std")]

@@ -32,20 +32,31 @@ use crate::snapshot::source::Source;
 #[repr(C)]
 pub(crate) struct PerCpu {
     header: Header,
-    cpus: usize,
+    extent: Extent,
     words: [AtomicU64],
+}
+
+/// On a line of its own, so that the words begin on one, and on a page where the header is placed so: see
+/// [`crate::histograms::per_cpu_image`].
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Extent {
+    /// Pointers in the table.
+    pub(super) cpus: usize,
+    /// How many of them lead to shards that were placed beside the histogram, in memory that processes share; 0: shards are mapped when
+    /// they are first touched.
+    pub(super) placed: usize,
 }
 
 /// So much of it that is not words.
 #[repr(C)]
-struct Fixed {
-    header: Header,
-    cpus: usize,
+pub(super) struct Fixed {
+    pub(super) header: Header,
+    pub(super) extent: Extent,
 }
 
 impl PerCpu {
-    const WORDS: usize =
-        core::mem::offset_of!(Fixed, cpus) + size_of::<usize>().next_multiple_of(align_of::<AtomicU64>());
+    const WORDS: usize = size_of::<Fixed>();
 
     /// Words that the pointers take.
     const fn table_words(cpus: usize) -> usize {
@@ -57,24 +68,24 @@ impl PerCpu {
     }
 
     /// Bytes of a shard: whole pages, so that no two share a line.
-    fn shard_size(layout: &Layout) -> Result<usize> {
+    pub(super) fn shard_size(layout: &Layout) -> Result<usize> {
         Ok(size_with::<u8, AtomicU64>(0, layout.length())?.next_multiple_of(pages::PAGE))
     }
 
     #[inline(always)]
     fn table(&self) -> &rseq::Table {
         // SAFETY: so many pointers were made of the first words, which are used for nothing else.
-        unsafe { core::slice::from_raw_parts(self.words.as_ptr().cast(), self.cpus) }
+        unsafe { core::slice::from_raw_parts(self.words.as_ptr().cast(), self.extent.cpus) }
     }
 
     /// The counters that all share.
     fn shared(&self) -> &[AtomicU64] {
-        &self.words[Self::table_words(self.cpus)..][..self.header.layout.length()]
+        &self.words[Self::table_words(self.extent.cpus)..][..self.header.layout.length()]
     }
 
     fn baseline(&self) -> Option<&[AtomicU64]> {
         let length = self.header.layout.length();
-        let words = &self.words[Self::table_words(self.cpus) + length..];
+        let words = &self.words[Self::table_words(self.extent.cpus) + length..];
         if self.header.has_baseline() { Some(&words[..length]) } else { None }
     }
 
@@ -92,7 +103,8 @@ impl PerCpu {
     /// shard stays.
     fn touch(&self) {
         let Some(entry) = rseq::cpu().and_then(|cpu| self.table().get(cpu)) else { return };
-        if !entry.load(Relaxed).is_null() {
+        // What processes share has all the shards that it will have.
+        if !entry.load(Relaxed).is_null() || self.extent.placed != 0 {
             return;
         }
         let Ok(size) = Self::shard_size(&self.header.layout) else { return };
@@ -174,15 +186,17 @@ impl Body for PerCpu {
         // SAFETY: room and alignment are the caller's promise; zeroed bytes are null pointers and words already.
         unsafe {
             base.write(header);
-            base.byte_add(core::mem::offset_of!(Fixed, cpus)).cast().write(rseq::cpus());
+            base.byte_add(core::mem::offset_of!(Fixed, extent))
+                .cast()
+                .write(Extent { cpus: rseq::cpus(), placed: 0 });
             #[cfg(loom)]
             {
                 let this = &*Self::from_header(base.as_ptr());
                 let words = this.words.as_ptr().cast_mut();
-                for cpu in 0..this.cpus {
+                for cpu in 0..this.extent.cpus {
                     words.cast::<AtomicPtr<AtomicU64>>().add(cpu).write(AtomicPtr::new(ptr::null_mut()));
                 }
-                for index in Self::table_words(this.cpus)..this.words.len() {
+                for index in Self::table_words(this.extent.cpus)..this.words.len() {
                     words.add(index).write(AtomicU64::new(0));
                 }
             }
@@ -206,7 +220,7 @@ impl Body for PerCpu {
     unsafe fn from_header(header: *const Header) -> *const Self {
         // SAFETY: readable, as the caller promises.
         let words = unsafe {
-            Self::words(&(*header).layout, (*header).has_baseline(), (*header.cast::<Fixed>()).cpus)
+            Self::words(&(*header).layout, (*header).has_baseline(), (*header.cast::<Fixed>()).extent.cpus)
         };
         ptr::slice_from_raw_parts(header.cast::<u8>(), words) as *const Self
     }

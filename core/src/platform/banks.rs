@@ -129,6 +129,23 @@ impl Turn<'_> {
     }
 }
 
+/// The word of a header in memory that processes share that says which bank is read, with what is beside it; for who copies such a header.
+#[doc(hidden)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BaselineWord(pub u64);
+
+impl BaselineWord {
+    /// Where it is, in words from the beginning of the header.
+    pub const AT: usize = 24;
+
+    /// Whether the bank that this says was surely not written until there was `now`.
+    pub fn stands(self, now: BaselineWord) -> bool {
+        let version =
+            |word: BaselineWord| u32::from_ne_bytes(*word.0.to_ne_bytes().first_chunk().unwrap_or(&[0; 4]));
+        stands(version(self), version(now))
+    }
+}
+
 fn bank(word: u32) -> usize {
     (word & BANK != 0) as usize
 }

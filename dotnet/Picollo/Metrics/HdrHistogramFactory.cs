@@ -171,7 +171,7 @@ namespace Picollo.Metrics
                 return new HdrFootprint(in footprint);
             }
 
-            private PicolloHistogramOptions Native()
+            internal PicolloHistogramOptions Native()
             {
                 Loader.Ensure();
                 if ((_options.Mode & Conflict) != 0)

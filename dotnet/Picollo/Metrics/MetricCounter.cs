@@ -3,8 +3,8 @@ using Picollo.Native;
 
 namespace Picollo.Metrics
 {
-    /// <summary>A number that only grows, made by <see cref="MetricRegistry.AddCounter"/>. Any thread may count, also when the
-    /// registry is gone.</summary>
+    /// <summary>A number that only grows, made by <see cref="MetricRegistry.AddCounter"/> or <see cref="Segment.GetCounter"/>. Any thread
+    /// may count, also when the registry is gone.</summary>
     public sealed unsafe class MetricCounter : MetricNumber
     {
         private readonly MetricCounterHandle _handle;

@@ -131,6 +131,8 @@ namespace Picollo.Native
 
         internal const int SegmentKeep = 1 << 0;
         internal const int SegmentOnDisk = 1 << 1;
+        internal const int SegmentInterlocked = 1 << 2;
+        internal const int SegmentLiveReset = 1 << 3;
 
         internal const int EntryHistogram = 1;
         internal const int EntryCounter = 2;

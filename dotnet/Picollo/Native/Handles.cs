@@ -58,6 +58,12 @@ namespace Picollo.Native
         {
         }
 
+        /// <summary>Takes over what a call made that does not hand out handles itself.</summary>
+        internal SnapshotHandle(IntPtr snapshot)
+        {
+            SetHandle(snapshot);
+        }
+
         protected override bool ReleaseHandle()
         {
             NativeMethods.picollo_snapshot_free(handle);
@@ -201,6 +207,34 @@ namespace Picollo.Native
         protected override bool ReleaseHandle()
         {
             NativeMethods.picollo_benchmark_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A picollo_segment.</summary>
+    internal sealed class SegmentHandle : NativeHandle
+    {
+        public SegmentHandle()
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_segment_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A picollo_viewer.</summary>
+    internal sealed class ViewerHandle : NativeHandle
+    {
+        public ViewerHandle()
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_viewer_free(handle);
             return true;
         }
     }

@@ -574,58 +574,74 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern int picollo_segment_create(
-            PicolloSegmentOptions* options, out IntPtr result, PicolloError* error);
+            PicolloSegmentOptions* options, out SegmentHandle result, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_segment_attach(byte* path, out IntPtr result, PicolloError* error);
+        internal static extern int picollo_segment_attach(byte* path, out SegmentHandle result, PicolloError* error);
 
         [DllImport(Library)]
         internal static extern void picollo_segment_free(IntPtr segment);
 
         [DllImport(Library)]
-        internal static extern int picollo_segment_path(IntPtr segment, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+        internal static extern int picollo_segment_path(
+            SegmentHandle segment, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
         internal static extern int picollo_segment_histogram(
-            IntPtr segment, PicolloMetricOptions* metric, PicolloHistogramOptions* options, out HistogramHandle result,
+            SegmentHandle segment, PicolloMetricOptions* metric, PicolloHistogramOptions* options, out HistogramHandle result,
             PicolloError* error);
 
         [DllImport(Library)]
         internal static extern int picollo_segment_counter(
-            IntPtr segment, PicolloMetricOptions* metric, out MetricCounterHandle result, PicolloError* error);
+            SegmentHandle segment, PicolloMetricOptions* metric, out MetricCounterHandle result, PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern int picollo_segment_retire(
+            SegmentHandle segment, PicolloMetricOptions* metric, PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern int picollo_segment_estimate(PicolloHistogramOptions* options, uint flags, ulong* result);
 
         // Viewer.
 
         [DllImport(Library)]
-        internal static extern int picollo_viewer_open(byte* path, out IntPtr result, PicolloError* error);
+        internal static extern int picollo_viewer_open(byte* path, out ViewerHandle result, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_viewer_find(byte* target, out IntPtr result, PicolloError* error);
+        internal static extern int picollo_viewer_find(byte* target, out ViewerHandle result, PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern int picollo_viewer_list(byte* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
         internal static extern void picollo_viewer_free(IntPtr viewer);
 
         [DllImport(Library)]
-        internal static extern int picollo_viewer_refresh(IntPtr viewer, PicolloError* error);
+        internal static extern int picollo_viewer_refresh(ViewerHandle viewer, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_viewer_path(IntPtr viewer, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+        internal static extern int picollo_viewer_path(ViewerHandle viewer, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
-        internal static extern int picollo_viewer_length(IntPtr viewer, UIntPtr* result);
+        internal static extern int picollo_viewer_faults(
+            ViewerHandle viewer, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
-        internal static extern int picollo_viewer_entry(IntPtr viewer, UIntPtr index, PicolloSegmentEntry* result);
+        internal static extern int picollo_viewer_length(ViewerHandle viewer, UIntPtr* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_viewer_info(IntPtr viewer, PicolloSegmentInfo* result, PicolloError* error);
+        internal static extern int picollo_viewer_entry(ViewerHandle viewer, UIntPtr index, PicolloSegmentEntry* result);
+
+        [DllImport(Library)]
+        internal static extern int picollo_viewer_info(ViewerHandle viewer, PicolloSegmentInfo* result, PicolloError* error);
 
         [DllImport(Library)]
         internal static extern int picollo_viewer_snapshot(
-            IntPtr viewer, UIntPtr index, uint since, out SnapshotHandle snapshot, PicolloError* error);
+            ViewerHandle viewer, UIntPtr index, uint since, ref IntPtr snapshot, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_viewer_counter(IntPtr viewer, UIntPtr index, ulong* result, PicolloError* error);
+        internal static extern int picollo_viewer_counter(
+            ViewerHandle viewer, UIntPtr index, ulong* result, PicolloError* error);
 
         // Clock.
 

@@ -407,6 +407,8 @@ namespace Picollo.Native
         public PicolloLabel* Labels;
         public uint Kind;
         public uint WriterPid;
+        public uint IsRetired;
+        public uint Reserved;
     }
 
     [StructLayout(LayoutKind.Sequential)]

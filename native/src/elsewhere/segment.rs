@@ -2,29 +2,22 @@
 
 use std::boxed::Box;
 use std::path::{Path, PathBuf};
-use std::string::String;
 use std::vec::Vec;
 
 use picollo_core::{Metric, MetricCounter, Options, SharedHistogram, SharedWriter, Since, Snapshot};
 
 use crate::base::error::{Error, Result, Status};
 
+#[path = "../segment/description.rs"]
+mod description;
+
+pub use description::{SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions};
+
 fn refusal() -> Error {
     Error::new(
         Status::Unsupported,
         format_args!("segments are there on Linux only; registries and logs work here"),
     )
-}
-
-/// What [`Segment::create`] is told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[allow(missing_docs)] // as on Linux
-pub struct SegmentOptions<'a> {
-    pub name: &'a str,
-    pub directory: &'a str,
-    pub max_bytes: u64,
-    pub keep: bool,
-    pub on_disk: bool,
 }
 
 /// What is never there.
@@ -74,49 +67,16 @@ impl Segment {
     pub fn counter(&self, _: &Metric<'_>) -> Result<MetricCounter> {
         match self.0 {}
     }
-}
 
-/// What an entry is of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum SegmentKind {
-    /// A histogram.
-    Histogram = 1,
-    /// A number that only grows.
-    Counter = 2,
-}
+    /// Nothing.
+    pub fn retire(&self, _: &Metric<'_>) -> Result<()> {
+        match self.0 {}
+    }
 
-/// What a segment says of itself.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[allow(missing_docs)] // as on Linux
-pub struct SegmentInfo {
-    pub name: String,
-    pub program: String,
-    pub pid: u32,
-    pub start_time: u64,
-    pub boot_id: String,
-    pub created_unix_nanos: u64,
-    pub identity: [u64; 2],
-    pub entries: usize,
-    pub refused: u64,
-    pub memory: u64,
-    pub capacity: u64,
-    pub is_live: bool,
-}
-
-/// What is published as one entry.
-#[derive(Clone, PartialEq, Debug)]
-#[allow(missing_docs)] // as on Linux
-pub struct SegmentEntry {
-    pub kind: SegmentKind,
-    pub name: String,
-    pub unit: String,
-    pub help: String,
-    pub labels: Vec<(String, String)>,
-    pub divisor: f64,
-    pub created_unix_nanos: u64,
-    pub bytes: u64,
-    pub writer: Option<u32>,
+    /// `Unsupported`.
+    pub fn estimate(_: &Options, _: &SegmentOptions<'_>) -> Result<u64> {
+        Err(refusal())
+    }
 }
 
 /// Reads a segment: there is none here.
@@ -147,6 +107,11 @@ impl Viewer {
     /// None.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &SegmentEntry> {
         [].iter()
+    }
+
+    /// None.
+    pub fn faults(&self) -> &[std::string::String] {
+        match self.0 {}
     }
 
     /// None.

@@ -4,7 +4,8 @@ use core::mem::offset_of;
 use std::string::String;
 use std::vec::Vec;
 
-use super::format::{self, Body, ENTRY_SIZE, HEADER_SIZE, Header, PAGE, SegmentKind, Slot};
+use super::description::SegmentKind;
+use super::format::{self, Body, ENTRY_SIZE, HEADER_SIZE, Header, PAGE, Slot};
 use crate::base::error::Status;
 
 /// Why bytes are not believed.
@@ -103,7 +104,7 @@ pub(crate) fn place(body: &Body, shape: &Shape) -> Result<SegmentKind, &'static 
     if kind == SegmentKind::Counter && body.size != format::COUNTER_SIZE {
         return Err("has the size of no counter");
     }
-    if kind == SegmentKind::Histogram && body.mode > format::mode::SINGLE_WRITER {
+    if kind == SegmentKind::Histogram && body.mode > format::mode::PER_CPU {
         return Err("is of a mode that this version does not know");
     }
     if !(body.divisor.is_finite() && body.divisor > 0.0) {

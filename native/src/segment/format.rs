@@ -31,6 +31,16 @@ pub(crate) const TEXT: usize = 948;
 /// How many labels there may be.
 pub(crate) const MOST_LABELS: usize = 32;
 
+/// New histograms of which nothing is said are interlocked.
+pub(crate) const INTERLOCKED: u32 = 1;
+/// New histograms can be reset, and of which no mode is said are interlocked.
+pub(crate) const LIVE_RESET: u32 = 2;
+
+/// What options say of the histograms of a segment.
+pub(crate) const fn flags(interlocked: bool, live_reset: bool) -> u32 {
+    (if interlocked { INTERLOCKED } else { 0 }) | (if live_reset { LIVE_RESET } else { 0 })
+}
+
 /// Bytes of the file that are locked (open file description locks): who lives, and who makes entries.
 pub(crate) const LIFE_BYTE: i64 = 0;
 pub(crate) const DIRECTORY_BYTE: i64 = 1;
@@ -56,7 +66,8 @@ pub(crate) struct Header {
     pub(crate) refused: AtomicU32,
     /// Of the process that made it, as it sees itself; and when that began, in ticks since the machine did.
     pub(crate) pid: u32,
-    pub(crate) reserved: u32,
+    /// See [`flags`].
+    pub(crate) flags: u32,
     pub(crate) start_time: u64,
     pub(crate) created_unix_nanos: u64,
     pub(crate) boot_id: [u8; 40],
@@ -74,24 +85,15 @@ pub(crate) mod state {
     pub(crate) const BUILDING: u32 = 1;
     /// There to stay, and all of it written before.
     pub(crate) const PUBLISHED: u32 = 2;
-    /// Found half built.
+    /// Found half built, or retired.
     pub(crate) const FREED: u32 = 3;
-}
-
-/// What an entry is of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum SegmentKind {
-    /// A histogram.
-    Histogram = 1,
-    /// A number that only grows.
-    Counter = 2,
 }
 
 /// Modes as images have them, of histograms.
 pub(crate) mod mode {
     pub(crate) const INTERLOCKED: u32 = 0;
     pub(crate) const SINGLE_WRITER: u32 = 1;
+    pub(crate) const PER_CPU: u32 = 2;
 }
 
 /// An entry of the directory.

@@ -4,9 +4,9 @@ use std::borrow::ToOwned;
 use std::string::String;
 use std::vec::Vec;
 
-use picollo_core::{Metric, Mode, Options, Storage};
+use picollo_core::{Metric, Mode, Options, Storage, has_restartable_sequences};
 
-use super::format::{self, Names};
+use super::format::{self, Names, mode};
 use crate::base::error::{Error, Result, Status};
 
 pub(crate) fn too_long() -> Error {
@@ -48,20 +48,64 @@ pub(crate) fn names(metric: &Metric<'_>) -> Result<Names> {
     Ok(Names { name: metric.name.into(), unit: metric.unit.into(), help: metric.help.into(), labels })
 }
 
-/// The options as they are in a segment, where they may be.
-pub(crate) fn allowed(options: &Options) -> Result<Options> {
+/// Who is to write a histogram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// Any thread of any process, in whatever way is best here: nothing was said.
+    Anyone,
+    /// Any thread of any process, into shards.
+    PerCpu,
+    /// One thread.
+    One,
+}
+
+/// Up to so many CPUs histograms have shards where nothing else is said: memory, and what viewers read, grows with them.
+const FEW: usize = 8;
+
+impl Way {
+    /// The mode of a new histogram in a segment with these flags.
+    pub(crate) fn mode(self, flags: u32) -> u32 {
+        match self {
+            Way::Anyone if flags != 0 => mode::INTERLOCKED,
+            Way::Anyone if has_restartable_sequences() && possible_cpus() <= FEW => mode::PER_CPU,
+            Way::Anyone => mode::INTERLOCKED,
+            Way::PerCpu => mode::PER_CPU,
+            Way::One => mode::SINGLE_WRITER,
+        }
+    }
+
+    /// Whether one that there is will do.
+    pub(crate) fn admits(self, mode: u32) -> bool {
+        match self {
+            Way::Anyone => mode != mode::SINGLE_WRITER,
+            Way::PerCpu => mode == mode::PER_CPU,
+            Way::One => mode == mode::SINGLE_WRITER,
+        }
+    }
+}
+
+/// How many CPUs there may ever be.
+pub(crate) fn possible_cpus() -> usize {
+    // SAFETY: a query.
+    let configured = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
+    usize::try_from(configured).unwrap_or(1).clamp(1, 1 << 16)
+}
+
+/// The options as they are in a segment with these flags, where they may be, and who is to write.
+pub(crate) fn allowed(options: &Options, flags: u32) -> Result<(Options, Way)> {
     let refuse = |what: &str| {
         Err(Error::new(
             Status::Unsupported,
-            format_args!("{what} cannot lie in a segment; use the default mode, interlocked"),
+            format_args!("{what} cannot lie in a segment; use the default mode, or per-CPU"),
         ))
     };
-    match options.mode {
-        Mode::Interlocked | Mode::SingleWriter => {}
+    let way = match options.mode {
+        Mode::Interlocked => Way::Anyone,
+        Mode::SingleWriter => Way::One,
+        Mode::PerCpu => Way::PerCpu,
         Mode::ThreadLocal => return refuse("a thread-local histogram"),
         Mode::Scalable => return refuse("a scalable histogram"),
-        Mode::PerCpu => return refuse("a per-CPU histogram"),
-    }
+    };
     if options.storage == Storage::Sparse {
         return Err(Error::new(
             Status::Unsupported,
@@ -76,12 +120,13 @@ pub(crate) fn allowed(options: &Options) -> Result<Options> {
             format_args!("counters in a segment have 64 bits; leave counter_bits 0"),
         ));
     }
-    let mut options = Options { no_live_reset: true, counter_bits: 64, ..*options };
+    let no_live_reset = options.no_live_reset || flags & format::LIVE_RESET == 0;
+    let mut options = Options { no_live_reset, counter_bits: 64, ..*options };
     if options.relative_error == 0.0 && options.significant_digits == 0 {
         options.relative_error = 0.01;
     }
     if options.min_trackable == 0 && options.max_trackable == 0 {
         (options.min_trackable, options.max_trackable) = (1, 3_600_000_000_000);
     }
-    Ok(options)
+    Ok((options, way))
 }

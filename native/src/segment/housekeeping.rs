@@ -8,8 +8,9 @@ use std::string::String;
 use std::time::SystemTime;
 use std::vec::Vec;
 
+use super::description::SegmentInfo;
 use super::file::{self, Directory};
-use super::viewer::{SegmentInfo, Viewer};
+use super::viewer::Viewer;
 use super::{directory, format as names, mapping};
 use crate::base::error::{Error, Result, Status};
 

@@ -29,6 +29,8 @@ pub(crate) struct Mapping {
     maker: Option<u32>,
     /// How often it had forked before.
     forks: u64,
+    /// Where what this process has asked for ends: not read from the file, which somebody may have cut off.
+    at_hand: AtomicU64,
 }
 
 // SAFETY: what is changed in the mapping is atomic, or guarded by a lock on the file.
@@ -43,6 +45,10 @@ static FORKS: AtomicU64 = AtomicU64::new(0);
 
 /// Waits for a lock on the directory so often, a millisecond each, before it is called busy.
 const WAITS: u32 = 2000;
+
+/// Of each segment so many bytes are had at hand in a child of a fork: about a microsecond for each 16 KiB, also where it goes on to run
+/// another program.
+const MOST_AT_FORK: u64 = 4 << 20;
 
 impl Mapping {
     /// Maps an open segment whose life is locked; `max_entries` and `capacity` are known to fit it.
@@ -75,6 +81,7 @@ impl Mapping {
             fd: fd.into_raw_fd(),
             path,
             forks: FORKS.load(Ordering::Relaxed),
+            at_hand: AtomicU64::new(0),
         };
         let mapping: &'static Mapping = std::boxed::Box::leak(std::boxed::Box::new(mapping));
         MAPPED.lock().unwrap_or_else(PoisonError::into_inner).push(mapping);
@@ -112,11 +119,47 @@ impl Mapping {
     /// Has pages at hand, where the kernel can do that, so that the first records do not wait for them one by one.
     pub(crate) fn populate(&self, offset: u64, length: u64) {
         const POPULATE_WRITE: i32 = 23;
+        if length == 0 {
+            return;
+        }
+        self.at_hand.fetch_max(offset + length, Ordering::Relaxed);
         let page = page_size() as u64;
         let (start, end) =
             (offset / page * page, (offset + length).next_multiple_of(page).min(self.capacity));
         // SAFETY: pages of the mapping, which stay what they are.
         unsafe { libc::madvise(self.object(start).as_ptr().cast(), (end - start) as usize, POPULATE_WRITE) };
+    }
+
+    /// Puts private pages in the place of some of the file's, filled by `fill`. At one go, so that nobody sees them empty: not those
+    /// either who have them from before, nor the child of a fork that comes between.
+    ///
+    /// # Safety
+    /// So many bytes from `offset` on must be whole pages of the mapping; those who use them must find there what `fill` writes.
+    pub(crate) unsafe fn have_own_pages(
+        &self,
+        offset: u64,
+        length: usize,
+        fill: &dyn Fn(NonNull<u8>),
+    ) -> Result<()> {
+        let place = self.object(offset);
+        let refuse = || file::refused(&self.path, "finds no memory for a table", Errno::last());
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: new memory, which then takes the place of pages that are ours, as the caller promises.
+        unsafe {
+            let pages = libc::mmap(core::ptr::null_mut(), length, protection, flags, -1, 0);
+            let Some(pages) = NonNull::new(pages).filter(|pages| pages.as_ptr() != libc::MAP_FAILED) else {
+                return Err(refuse());
+            };
+            fill(pages.cast());
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            if libc::mremap(pages.as_ptr(), length, length, flags, place.as_ptr()) == libc::MAP_FAILED {
+                let error = refuse();
+                libc::munmap(pages.as_ptr(), length);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Keeps all others, in this process and elsewhere, from making entries.
@@ -219,12 +262,22 @@ fn watch_process() {
     extern "C" fn at_fork() {
         FORKS.fetch_add(1, Ordering::Relaxed);
     }
+    /// A child begins without the pages of shared mappings: it gets them at once and not one by one, where they are few. Nothing but system
+    /// calls, since other threads of the parent may hold any lock.
+    extern "C" fn in_child() {
+        let Ok(mapped) = MAPPED.try_lock() else { return };
+        for mapping in mapped.iter() {
+            let start = format::directory_end(mapping.max_entries);
+            let end = mapping.at_hand.load(Ordering::Relaxed);
+            mapping.populate(start, end.saturating_sub(start).min(MOST_AT_FORK));
+        }
+    }
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: the functions stay where they are: a library with them is never unloaded.
         unsafe {
             libc::atexit(at_exit);
-            libc::pthread_atfork(None, Some(at_fork), None);
+            libc::pthread_atfork(None, Some(at_fork), Some(in_child));
         }
     });
 }

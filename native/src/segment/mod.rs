@@ -3,7 +3,9 @@
 //! docs/segments.md has the format.
 
 mod check;
+mod description;
 mod directory;
+mod entries;
 mod file;
 mod format;
 mod given;
@@ -13,7 +15,7 @@ mod mapping;
 mod viewer;
 mod writer;
 
-pub use format::SegmentKind;
+pub use description::{SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions};
 pub use housekeeping::{Listed, find_segment, list_segments, list_segments_in, prune_segments};
-pub use viewer::{SegmentEntry, SegmentInfo, Viewer};
-pub use writer::{Segment, SegmentOptions};
+pub use viewer::Viewer;
+pub use writer::Segment;

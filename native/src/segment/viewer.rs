@@ -6,70 +6,24 @@ use std::path::{Path, PathBuf};
 use std::string::String;
 use std::vec::Vec;
 
-use picollo_core::{Error as CoreError, SharedHistogram, Since, SingleWriterHistogram, Snapshot};
+use picollo_core::{
+    BaselineWord, Error as CoreError, Layout, PerCpuImage, SharedHistogram, Since, SingleWriterHistogram,
+    Snapshot,
+};
 
 use super::check::{self, Image, Shape, field, number};
+use super::description::{SegmentEntry, SegmentInfo, SegmentKind};
 use super::directory;
 use super::file::{self, shown};
-use super::format::{self, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, SegmentKind, mode, state};
+use super::format::{self, ENTRY_SIZE, HEADER_SIZE, Header, LIFE_BYTE, Names, PAGE, mode, state};
 use crate::base::error::{Error, Result, Status};
 use crate::os::sys::Errno;
-
-/// What a segment says of itself. Texts come without what would act on a terminal.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SegmentInfo {
-    /// What it is called.
-    pub name: String,
-    /// The program that made it.
-    pub program: String,
-    /// The process that made it, as it saw itself; and when that began, in ticks since the machine did.
-    pub pid: u32,
-    /// See `pid`.
-    pub start_time: u64,
-    /// Which start of the machine that was.
-    pub boot_id: String,
-    /// When it was made, in nanoseconds since 1970.
-    pub created_unix_nanos: u64,
-    /// Who it is: for no two segments the same.
-    pub identity: [u64; 2],
-    /// Entries that can be read.
-    pub entries: usize,
-    /// How often an entry was refused because the segment was full.
-    pub refused: u64,
-    /// Bytes of memory that the file takes.
-    pub memory: u64,
-    /// Bytes that it may come to take.
-    pub capacity: u64,
-    /// Whether a process has it mapped; otherwise all of them ended, orderly or not.
-    pub is_live: bool,
-}
-
-/// What is published as one entry.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SegmentEntry {
-    /// Histogram or counter.
-    pub kind: SegmentKind,
-    /// What it is called.
-    pub name: String,
-    /// The unit of its values as recorded; may be empty.
-    pub unit: String,
-    /// What it means; may be empty.
-    pub help: String,
-    /// Names and values that tell entries of one name apart, by name.
-    pub labels: Vec<(String, String)>,
-    /// Values are to be divided by this where they are exported.
-    pub divisor: f64,
-    /// Since when there are counts, in nanoseconds since 1970.
-    pub created_unix_nanos: u64,
-    /// Bytes that it takes.
-    pub bytes: u64,
-    /// The process that alone writes it, if there is one.
-    pub writer: Option<u32>,
-}
 
 /// What is known of an entry besides.
 #[derive(Clone, Copy, Debug)]
 struct Place {
+    /// In the directory.
+    index: usize,
     offset: u64,
     size: u64,
     mode: u32,
@@ -84,10 +38,22 @@ pub struct Viewer {
     /// Entries of the directory that need not be looked at again, since they do not change any more.
     seen: usize,
     image: Image,
+    faults: Vec<String>,
 }
 
 /// How many words are read at a time.
 const CHUNK: usize = 1024;
+/// The header of a histogram, in words.
+const HEADER_WORDS: usize = size_of::<picollo_core::Header>() / 8;
+
+/// Cells, and two banks for the baseline of resets.
+const WITH_BANKS: u64 = 3;
+
+/// Bytes of the image of a dense histogram with so many words for each bucket.
+fn dense_size(layout: &Layout, copies: u64) -> u64 {
+    (size_of::<picollo_core::Header>() as u64 + 8 * copies * layout.length() as u64).next_multiple_of(64)
+}
+
 /// How often a word is read that changes in its upper half.
 const RETRIES: usize = 64;
 
@@ -112,6 +78,7 @@ impl Viewer {
             entries: Vec::new(),
             seen: 0,
             image: Image::default(),
+            faults: Vec::new(),
         };
         let stat = viewer.stat()?;
         if stat.st_mode & libc::S_IFMT != libc::S_IFREG {
@@ -143,30 +110,54 @@ impl Viewer {
             return Err(self.doubt((Status::Corrupt, "has changed its size")));
         }
         self.shape = shape;
+        for at in 0..self.entries.len() {
+            let (entry, place) = &self.entries[at];
+            if !entry.is_retired && self.state_of(place.index)? == state::FREED {
+                self.entries[at].0.is_retired = true;
+            }
+        }
         let mut all_final = true;
         for index in self.seen..shape.entries as usize {
             let mut bytes = [0; ENTRY_SIZE as usize];
             self.read_entry(index, &mut bytes)?;
+            let is_known =
+                |entries: &[(SegmentEntry, Place)]| entries.iter().any(|(_, place)| place.index == index);
             let is_final = match u32::from_ne_bytes(number(&bytes, 0)) {
+                // Where one before it is not final yet, all from there are looked at again.
+                state::PUBLISHED if is_known(&self.entries) => true,
                 state::PUBLISHED => {
                     // What was written before it was published is there for who reads after having seen that.
                     self.read_entry(index, &mut bytes)?;
-                    let entry = self.take(index, &bytes)?;
-                    // Where one before it is not final yet, all from there are looked at again.
-                    if !self.entries.iter().any(|(_, place)| place.offset == entry.1.offset) {
-                        self.entries.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
-                        self.entries.push(entry);
+                    match self.take(index, &bytes) {
+                        Ok(entry) => {
+                            self.entries.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+                            self.entries.push(entry);
+                        }
+                        Err(why) => self.note(index, why)?,
                     }
                     true
                 }
                 state::FREED => true,
                 state::EMPTY | state::BUILDING => false,
-                _ => return Err(self.doubt((Status::Corrupt, "has an entry in a state that there is not"))),
+                _ => {
+                    self.note(index, "is in a state that this version does not know")?;
+                    true
+                }
             };
             all_final &= is_final;
             if all_final {
                 self.seen = index + 1;
             }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with an entry, which is left out, once.
+    fn note(&mut self, index: usize, why: &str) -> Result<()> {
+        let fault = std::format!("{}: {}", shown(&self.path), check::of_entry(index, why));
+        if !self.faults.contains(&fault) {
+            self.faults.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+            self.faults.push(fault);
         }
         Ok(())
     }
@@ -197,6 +188,11 @@ impl Viewer {
     /// The entries, in the order in which they came. Their positions stay what they are.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &SegmentEntry> {
         self.entries.iter().map(|(entry, _)| entry)
+    }
+
+    /// The entries that are left out since they cannot be believed, or are of another version: which, and why.
+    pub fn faults(&self) -> &[String] {
+        &self.faults
     }
 
     /// How many entries there are.
@@ -254,18 +250,20 @@ impl Viewer {
             return Err(Error::new(Status::InvalidArgument, format_args!("{}: is no histogram", entry.name)));
         }
         let mut image = core::mem::take(&mut self.image);
-        let result = self.copy(index, &place, &mut image).and_then(|()| {
-            let words = image.words();
-            let memory = words.as_mut_ptr().cast::<u8>();
+        let copied = match place.mode {
+            mode::PER_CPU => self.copy_shards(index, &place, &mut image),
+            _ => self.copy(index, &place, &mut image).map(|()| place.size),
+        };
+        let result = copied.and_then(|size| {
+            let memory = image.words().as_mut_ptr().cast::<u8>();
             // SAFETY: the copy is ours, and so long; what is in it is checked by `attach`. Nobody records.
-            let histogram = unsafe { SharedHistogram::attach_unguarded(memory, place.size as usize) };
+            let histogram = unsafe { SharedHistogram::attach_unguarded(memory, size as usize) };
             // SAFETY: as above.
-            let alone = unsafe { SingleWriterHistogram::attach(memory, place.size as usize) };
+            let alone = unsafe { SingleWriterHistogram::attach(memory, size as usize) };
             let histogram = histogram.map_err(|error| self.broken(index, error))?;
-            let expected = size_of::<picollo_core::Header>() as u64 + 8 * histogram.layout().length() as u64;
             if alone.is_ok() != (place.mode == mode::SINGLE_WRITER)
                 || histogram.counter_bits() != 64
-                || expected.next_multiple_of(64) != place.size
+                || ![1, WITH_BANKS].iter().any(|&copies| dense_size(histogram.layout(), copies) == size)
             {
                 return Err(self.broken(index, CoreError::Corrupt));
             }
@@ -275,15 +273,68 @@ impl Viewer {
         result
     }
 
-    /// Copies an image: the header with its tallies first, so that no wrap is told of before its cell shows it.
+    /// Copies an image: the header with its tallies first, so that no wrap is told of before its cell shows it. Again where a reset has
+    /// come between: then it may have written the baseline that was copied.
     fn copy(&self, index: usize, place: &Place, image: &mut Image) -> Result<()> {
         image.resize(place.size)?;
         let words = image.words();
-        if words.len() * 8 != place.size as usize {
+        if words.len() * 8 != place.size as usize || words.len() < HEADER_WORDS {
             return Err(self.broken(index, CoreError::Corrupt));
         }
+        for _ in 0..RETRIES {
+            let (mut then, mut now) = ([0], [0]);
+            self.read(place.offset + 8 * BaselineWord::AT as u64, &mut then)?;
+            self.read_chunks(place.offset, words)?;
+            self.read(place.offset + 8 * BaselineWord::AT as u64, &mut now)?;
+            // As the reader of a baseline in memory does it.
+            words[BaselineWord::AT] = then[0];
+            if BaselineWord(then[0]).stands(BaselineWord(now[0])) {
+                return Ok(());
+            }
+        }
+        Err(self.broken(index, CoreError::Busy))
+    }
+
+    /// Copies the sums of all shards, as the image of an interlocked histogram. Returns its size.
+    fn copy_shards(&self, index: usize, place: &Place, image: &mut Image) -> Result<u64> {
+        let broken = |error| self.broken(index, error);
+        if place.size <= PAGE {
+            return Err(broken(CoreError::Corrupt));
+        }
+        image.resize(PerCpuImage::HEADER_SIZE as u64)?;
+        let header = image.words();
+        self.read_chunks(place.offset + PerCpuImage::HEADER as u64, header)?;
+        let shape = PerCpuImage::of_copy(header).map_err(broken)?;
+        let layout = PerCpuImage::make_dense(header).map_err(broken)?;
+        if shape.size() as u64 != place.size {
+            return Err(broken(CoreError::Corrupt));
+        }
+        let kept: [u64; HEADER_WORDS] = core::array::from_fn(|at| header[at]);
+        let size = dense_size(&layout, 1);
+        image.resize(size)?;
+        let words = image.words();
+        words[..HEADER_WORDS].copy_from_slice(&kept);
+        let cells = &mut words[HEADER_WORDS..HEADER_WORDS + layout.length()];
+        self.read_chunks(place.offset + shape.shared() as u64, cells)?;
+        let (mut wraps, mut shard) = (0, [0; CHUNK]);
+        for cpu in 0..shape.shards() {
+            for (chunk, cells) in cells.chunks_mut(CHUNK).enumerate() {
+                let shard = &mut shard[..cells.len()];
+                self.read_words(place.offset + (shape.shard(cpu) + chunk * CHUNK * 8) as u64, shard)?;
+                for (cell, count) in cells.iter_mut().zip(shard) {
+                    let (sum, wrapped) = cell.overflowing_add(*count);
+                    *cell = sum;
+                    wraps += u64::from(wrapped);
+                }
+            }
+        }
+        words[PerCpuImage::WRAPS / 8] = words[PerCpuImage::WRAPS / 8].wrapping_add(wraps);
+        Ok(size)
+    }
+
+    fn read_chunks(&self, offset: u64, words: &mut [u64]) -> Result<()> {
         for (chunk, words) in words.chunks_mut(CHUNK).enumerate() {
-            self.read_words(place.offset + (chunk * CHUNK * 8) as u64, words)?;
+            self.read_words(offset + (chunk * CHUNK * 8) as u64, words)?;
         }
         Ok(())
     }
@@ -323,6 +374,12 @@ impl Viewer {
         self.read_bytes(u64::from(HEADER_SIZE) + index as u64 * u64::from(ENTRY_SIZE), bytes)
     }
 
+    fn state_of(&self, index: usize) -> Result<u32> {
+        let mut bytes = [0; 4];
+        self.read_bytes(u64::from(HEADER_SIZE) + index as u64 * u64::from(ENTRY_SIZE), &mut bytes)?;
+        Ok(u32::from_ne_bytes(bytes))
+    }
+
     fn read_bytes(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         match file::read_at(self.fd.as_raw_fd(), bytes, offset) {
             Ok(length) if length == bytes.len() => Ok(()),
@@ -345,17 +402,18 @@ impl Viewer {
             .map_err(|errno| file::refused(&self.path, "cannot be examined", errno))
     }
 
-    /// An entry as what it is.
-    fn take(&self, index: usize, bytes: &[u8; ENTRY_SIZE as usize]) -> Result<(SegmentEntry, Place)> {
-        let doubt = |why: &str| {
-            Error::new(
-                Status::Corrupt,
-                format_args!("{}: {}", shown(&self.path), check::of_entry(index, why)),
-            )
-        };
+    /// An entry as what it is, or what is wrong with it.
+    fn take(
+        &self,
+        index: usize,
+        bytes: &[u8; ENTRY_SIZE as usize],
+    ) -> core::result::Result<(SegmentEntry, Place), &'static str> {
         let body = check::body(bytes);
-        let kind = check::place(&body, &self.shape).map_err(doubt)?;
-        let Names { name, unit, help, labels } = format::unpack(&body).map_err(doubt)?;
+        let kind = check::place(&body, &self.shape)?;
+        let Names { name, unit, help, labels } = format::unpack(&body)?;
+        if self.entries.iter().any(|(_, place)| place.offset == body.offset) {
+            return Err("lies where another does");
+        }
         let entry = SegmentEntry {
             kind,
             name,
@@ -366,8 +424,9 @@ impl Viewer {
             created_unix_nanos: body.created_unix_nanos,
             bytes: body.size,
             writer: (body.mode == mode::SINGLE_WRITER).then_some(body.owner_pid),
+            is_retired: false,
         };
-        Ok((entry, Place { offset: body.offset, size: body.size, mode: body.mode }))
+        Ok((entry, Place { index, offset: body.offset, size: body.size, mode: body.mode }))
     }
 
     fn at(&self, index: usize) -> Result<&(SegmentEntry, Place)> {

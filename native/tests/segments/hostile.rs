@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use picollo_core::Options;
+use picollo_core::{Mode, Options};
 use picollo_native::*;
 
 use crate::setting::*;
@@ -13,6 +13,8 @@ use crate::setting::*;
 pub const TESTS: &[(&str, fn())] = &[
     ("cut_off_anywhere", cut_off_anywhere),
     ("any_field_flipped", any_field_flipped),
+    ("one_broken_entry_leaves_the_others", one_broken_entry_leaves_the_others),
+    ("another_file_in_its_place", another_file_in_its_place),
     ("what_is_no_file", what_is_no_file),
     ("files_that_change_under_a_viewer", files_that_change_under_a_viewer),
     ("a_half_built_entry_is_freed", a_half_built_entry_is_freed),
@@ -20,9 +22,11 @@ pub const TESTS: &[(&str, fn())] = &[
 
 /// A copy of a segment with two histograms and a counter in it.
 fn copy(name: &str) -> PathBuf {
-    let segment = small("original");
-    for name in ["a", "b"] {
-        segment.histogram(&metric(name), &Options::default()).unwrap().record_n(1000, 7);
+    let options =
+        SegmentOptions { name: "original", max_bytes: SMALL, interlocked: true, ..SegmentOptions::default() };
+    let segment = Segment::create(&options).unwrap();
+    for (name, mode) in [("a", Mode::Interlocked), ("b", Mode::PerCpu)] {
+        segment.histogram(&metric(name), &Options { mode, ..Options::default() }).unwrap().record_n(1000, 7);
     }
     segment.counter(&metric("c")).unwrap().add(9);
     let path = directory().join(name);
@@ -81,7 +85,9 @@ fn any_field_flipped() {
     let directory_end = 4096 + 4096 * 1024;
     let images = [directory_end, directory_end + 20480];
     let mut places: Vec<u64> = (0..336).chain(4096..4096 + 3 * 1024).collect();
-    places.extend(images.iter().flat_map(|image| *image..image + 256));
+    places.extend(images[0]..images[0] + 256);
+    // Of a per-CPU histogram the header ends with the page, where its table begins.
+    places.extend(images[1] + 4096 - 320..images[1] + 4096);
     let (mut well, mut refused) = (0, 0);
     for place in places {
         let mut byte = [0];
@@ -97,6 +103,44 @@ fn any_field_flipped() {
         file.write_all_at(&byte, place).unwrap();
     }
     assert!(read_all(&path) && well > 1000 && refused > 300, "{well} {refused}");
+}
+
+/// Which one it is, and why, is said; the rest can be read.
+fn one_broken_entry_leaves_the_others() {
+    let path = copy("one");
+    let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    let second = 4096 + 1024;
+    for (at, bytes, why) in [
+        (8, 9u32, "is of a kind that this version does not know"),
+        (0, 77, "is in a state that this version does not know"),
+        (16, 3, "lies outside of the segment"),
+        (48, 9, "is of a mode that this version does not know"),
+        (68, 0xffff_ffff, "its texts are longer than an entry"),
+    ] {
+        let mut before = [0; 4];
+        file.read_exact_at(&mut before, second + at).unwrap();
+        file.write_all_at(&bytes.to_ne_bytes(), second + at).unwrap();
+        let mut viewer = Viewer::open(&path).unwrap();
+        viewer.refresh().unwrap();
+        assert_eq!(viewer.entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+        assert_eq!(viewer.faults(), [format!("{}: entry 1 {why}", path.display())]);
+        assert_eq!((viewer.snapshot(0).unwrap().counts().total, viewer.counter(1).unwrap()), (7, 9));
+        file.write_all_at(&before, second + at).unwrap();
+    }
+    assert!(Viewer::open(&path).unwrap().faults().is_empty());
+}
+
+/// Who has it open reads on what it opened.
+fn another_file_in_its_place() {
+    let (path, other) = (copy("replaced"), copy("other"));
+    let mut viewer = Viewer::open(&path).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&other).unwrap().write_all_at(b"nonsense", 0).unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    viewer.refresh().unwrap();
+    assert_eq!(viewer.snapshot(0).unwrap().counts().total, 7);
+    let error = Viewer::open(&path).unwrap_err();
+    assert!(error.message().contains("replaced: is no segment"), "{error}");
+    assert!(Segment::attach(&path).unwrap_err().message().contains("replaced: is no segment"));
 }
 
 fn what_is_no_file() {

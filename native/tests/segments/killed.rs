@@ -38,6 +38,7 @@ fn killed_workers_leave_right_counts() {
         born += 1;
         let seed = born;
         start(|| {
+            end_with_parent();
             let mut random = Random(seed * 0x9e37_79b9);
             loop {
                 for _ in 0..50 {

@@ -55,6 +55,12 @@ pub fn start(body: impl FnOnce()) -> i32 {
     }
 }
 
+/// The calling process ends with its parent: also where a test fails.
+pub fn end_with_parent() {
+    // SAFETY: numbers only.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+}
+
 /// How a child ended: its exit status, or minus the signal.
 pub fn wait(child: i32) -> i32 {
     let mut status = 0;

@@ -16,6 +16,9 @@ pub const TESTS: &[(&str, fn())] = &[
     ("counters_are_told", counters_are_told),
     ("a_single_writer_is_one_thread", a_single_writer_is_one_thread),
     ("a_full_segment_says_so", a_full_segment_says_so),
+    ("retired_entries_are_not_there_any_more", retired_entries_are_not_there_any_more),
+    ("a_segment_with_resets", a_segment_with_resets),
+    ("sizes_are_known_before", sizes_are_known_before),
     ("entries_that_come_later_are_seen", entries_that_come_later_are_seen),
 ];
 
@@ -34,7 +37,7 @@ fn what_was_recorded_is_told() {
             .into_iter()
             .enumerate()
     {
-        for mode in [Mode::Interlocked, Mode::SingleWriter] {
+        for mode in [Mode::Interlocked, Mode::SingleWriter, Mode::PerCpu] {
             let segment = small(&format!("told{round}{}", mode as u32));
             let options = Options {
                 mode,
@@ -123,8 +126,14 @@ fn names_and_labels_are_told() {
         ("names", std::process::id(), 1, true)
     );
     assert!(info.memory > 0 && info.memory < SMALL && info.capacity >= SMALL, "{info:?}");
-    // About what docs/segments.md says of a histogram with the default layout.
-    assert!((18_000..20_000).contains(&entry.bytes), "{}", entry.bytes);
+    // About what docs/segments.md says of a histogram with the default layout, for each set of cells that there is.
+    assert!(entry.bytes > 18_000, "{}", entry.bytes);
+    let plain =
+        SegmentOptions { name: "plain", max_bytes: SMALL, interlocked: true, ..SegmentOptions::default() };
+    let plain = Segment::create(&plain).unwrap();
+    plain.histogram(&metric("x"), &Options::default()).unwrap();
+    let bytes = Viewer::open(plain.path()).unwrap().entry(0).unwrap().bytes;
+    assert!((18_000..20_000).contains(&bytes), "{bytes}");
 
     let labels: Vec<(&str, &str)> = (0..33).map(|_| ("l", "v")).collect();
     for wrong in [
@@ -255,7 +264,7 @@ fn a_full_segment_says_so() {
     );
 
     let wide = Segment::create(&SegmentOptions { name: "wide", ..SegmentOptions::default() }).unwrap();
-    for index in 0..4096 {
+    for index in 0..4095 {
         wide.counter(&metric(&format!("x{index}"))).unwrap().add(1);
     }
     let error = wide.counter(&metric("one too many")).unwrap_err();
@@ -263,7 +272,134 @@ fn a_full_segment_says_so() {
         error.status() == Status::OutOfMemory && error.message().contains("the directory is full"),
         "{error}"
     );
-    assert_eq!(Viewer::open(wide.path()).unwrap().length(), 4096);
+    let mut viewer = Viewer::open(wide.path()).unwrap();
+    assert_eq!((viewer.length(), viewer.info().unwrap().refused), (4095, 1));
+    // Histograms that come now are one, whatever they were to be.
+    for index in 0..3 {
+        let asked = Options { relative_error: 0.1, max_trackable: 1000, ..Options::default() };
+        let late = wide.histogram(&metric(&format!("late{index}")), &asked).unwrap();
+        late.record(u64::MAX - index);
+    }
+    viewer.refresh().unwrap();
+    assert_eq!((viewer.length(), viewer.info().unwrap().refused), (4096, 4));
+    assert_eq!(viewer.entry(4095).unwrap().name, "picollo_overflow");
+    let counts = viewer.snapshot(4095).unwrap().counts();
+    assert_eq!((counts.total, counts.overflow), (3, 0));
+    // What has a single writer cannot be shared.
+    assert_eq!(
+        wide.single_writer(&metric("s"), &Options::default()).err().unwrap().status(),
+        Status::OutOfMemory
+    );
+    // Nor does it help that entries are retired: they are never used again.
+    wide.retire(&metric("x7")).unwrap();
+    assert!(wide.counter(&metric("x7")).is_err());
+}
+
+fn retired_entries_are_not_there_any_more() {
+    let segment = small("retired");
+    let before = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    before.record_n(5, 3);
+    segment.counter(&metric("c")).unwrap().add(1);
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    segment.retire(&metric("x")).unwrap();
+    assert_eq!(segment.retire(&metric("x")).unwrap_err().status(), Status::InvalidArgument);
+    // Who had seen it sees that, and can read it on.
+    viewer.refresh().unwrap();
+    let retired: Vec<bool> = viewer.entries().map(|entry| entry.is_retired).collect();
+    assert_eq!(retired, [true, false]);
+    before.record_n(5, 4);
+    assert_eq!(viewer.snapshot(0).unwrap().counts().total, 7);
+    // Others do not see it, and the name is free for another layout.
+    assert_eq!(
+        Viewer::open(segment.path()).unwrap().entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>(),
+        ["c"]
+    );
+    let coarse = Options { relative_error: 0.1, ..Options::default() };
+    segment.histogram(&metric("x"), &coarse).unwrap().record(1);
+    viewer.refresh().unwrap();
+    assert_eq!((viewer.length(), viewer.snapshot(2).unwrap().counts().total), (3, 1));
+    // That of a single writer is retired by its thread.
+    let _writer = segment.single_writer(&metric("s"), &Options::default()).unwrap();
+    in_child(|| assert_eq!(segment.retire(&metric("s")).unwrap_err().status(), Status::Incompatible));
+    segment.retire(&metric("s")).unwrap();
+}
+
+fn a_segment_with_resets() {
+    let options =
+        SegmentOptions { name: "resets", max_bytes: SMALL, live_reset: true, ..SegmentOptions::default() };
+    let segment = Segment::create(&options).unwrap();
+    let histogram = segment.histogram(&metric("x"), &Options::default()).unwrap();
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    let mut seen = viewer.snapshot(0).unwrap();
+    let mut deltas = 0;
+    for round in 1..=5 {
+        histogram.record_n(7, round);
+        // By whoever has it.
+        match round % 2 {
+            0 => histogram.reset().unwrap(),
+            _ => in_child(|| histogram.reset().unwrap()),
+        }
+        histogram.record_n(9, 2 * round);
+        assert_eq!(viewer.snapshot(0).unwrap().counts().total, 2 * round);
+        // A delta knows no resets.
+        viewer.update(0, &mut seen, Since::PreviousUpdate).unwrap();
+        deltas += seen.counts().total;
+        assert_eq!(deltas, 3 * (1..=round).sum::<u64>());
+    }
+    // Not those that were made without, nor where there are shards.
+    let without = Options { no_live_reset: true, ..Options::default() };
+    let shards = Options { mode: Mode::PerCpu, ..Options::default() };
+    for (name, options) in [("without", &without), ("shards", &shards)] {
+        let one = segment.histogram(&metric(name), options).unwrap();
+        one.record(1);
+        assert_eq!(one.reset(), Err(picollo_core::Error::Unsupported), "{name}");
+    }
+    histogram.reset().unwrap();
+    // While a child resets all the time, every event is on one side of each reset.
+    let busy = start(|| {
+        end_with_parent();
+        loop {
+            histogram.record(5);
+            let _ = histogram.reset();
+        }
+    });
+    for _ in 0..200 {
+        match viewer.snapshot(0) {
+            Ok(snapshot) => assert!(snapshot.counts().total <= 1, "{:?}", snapshot.counts()),
+            Err(error) => assert_eq!(error.status(), Status::Busy, "{error}"),
+        }
+    }
+    // SAFETY: a child of ours.
+    unsafe { libc::kill(busy, libc::SIGKILL) };
+    assert_eq!(wait(busy), -libc::SIGKILL);
+    histogram.reset().unwrap();
+    assert_eq!(viewer.snapshot(0).unwrap().counts().total, 0);
+}
+
+fn sizes_are_known_before() {
+    for (interlocked, live_reset, mode) in [
+        (false, false, Mode::Interlocked),
+        (true, false, Mode::Interlocked),
+        (true, false, Mode::PerCpu),
+        (false, false, Mode::SingleWriter),
+        (false, true, Mode::Interlocked),
+        (true, true, Mode::SingleWriter),
+    ] {
+        let of =
+            SegmentOptions { name: "sizes", max_bytes: SMALL, interlocked, live_reset, ..Default::default() };
+        let segment = Segment::create(&of).unwrap();
+        let options = Options { mode, ..Options::default() };
+        // SAFETY: nothing is recorded.
+        unsafe { segment.histogram_unguarded(&metric("x"), &options) }.unwrap();
+        let bytes = Viewer::open(segment.path()).unwrap().entry(0).unwrap().bytes;
+        assert_eq!(Segment::estimate(&options, &of).unwrap(), bytes.next_multiple_of(4096));
+        std::fs::remove_file(segment.path()).unwrap();
+    }
+    let scalable = Options { mode: Mode::Scalable, ..Options::default() };
+    assert_eq!(
+        Segment::estimate(&scalable, &SegmentOptions::default()).unwrap_err().status(),
+        Status::Unsupported
+    );
 }
 
 fn entries_that_come_later_are_seen() {

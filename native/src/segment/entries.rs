@@ -1,0 +1,412 @@
+//! What lies in a segment, as writers have it: found by its names, or made under the lock of the directory.
+
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use picollo_core::{
+    Metric, MetricCounter, Mode, Options, PerCpuImage, SharedHistogram, SharedWriter, SingleWriterHistogram,
+};
+
+use super::check::{self, Shape};
+use super::description::{SegmentKind, SegmentOptions};
+use super::file::{self, shown};
+use super::format::{self, Body, HEADER_SIZE, Names, PAGE, mode, state};
+use super::given::{Way, allowed, names, possible_cpus, too_long};
+use super::limits;
+use super::mapping::DirectoryLock;
+use super::writer::Segment;
+use crate::base::error::{Error, Result, Status};
+use crate::os::thread::kernel_id;
+use crate::os::wall::unix_nanos;
+
+/// What all histograms are together for which the directory has no entry left.
+const OVERFLOW: &str = "picollo_overflow";
+const OVERFLOW_HELP: &str = "All that is recorded into histograms beyond the last entry of the directory";
+const REMEDY: &str = "publish fewer histograms, with fewer values of labels";
+
+impl Segment {
+    /// The histogram of this name and these labels: the one that there is, or a new one, into which any process records by atomic
+    /// additions. Options that say nothing about values mean 1 % from 1 to 3.6e12, an hour in nanoseconds.
+    ///
+    /// Where the directory is full but for its last entry, it is that one: a histogram of all values with 1 %, named `picollo_overflow`, that
+    /// all share who come late.
+    ///
+    /// `Incompatible` where there is one with another layout or mode; `Unsupported` for modes, storages and widths that cannot lie in
+    /// a segment, saying what to use; `InvalidArgument`; `OutOfMemory` where the segment, its directory or the file system is full;
+    /// `Busy` where another process is stopped while it makes an entry.
+    pub fn histogram(&self, metric: &Metric<'_>, options: &Options) -> Result<SharedHistogram> {
+        if options.mode == Mode::SingleWriter {
+            return Err(Error::new(
+                Status::InvalidArgument,
+                format_args!("a histogram of one writer is made by Segment::single_writer"),
+            ));
+        }
+        // SAFETY: not of that mode.
+        unsafe { self.histogram_unguarded(metric, options) }
+    }
+
+    /// The writer of a new histogram that one thread of one process records into. `Incompatible` where there is one of this name and
+    /// these labels already; else as [`Segment::histogram`].
+    pub fn single_writer(&self, metric: &Metric<'_>, options: &Options) -> Result<SharedWriter> {
+        let options = Options { mode: Mode::SingleWriter, ..*options };
+        let (_, body, is_new) = self.find_or_make(metric, &options)?;
+        if !is_new {
+            return Err(taken(metric.name));
+        }
+        let memory = self.0.object(body.offset).as_ptr();
+        // SAFETY: the object was just made, and stays.
+        let histogram = unsafe { SingleWriterHistogram::attach(memory, body.size as usize) }?;
+        // SAFETY: nobody else gets one of this entry: whoever asks for it from now on finds it taken.
+        Ok(unsafe { histogram.writer_unchecked() })
+    }
+
+    /// As [`Segment::histogram`], in any mode; one of a single writer is given to its thread again.
+    ///
+    /// # Safety
+    /// In the mode [`Mode::SingleWriter`] the calling thread alone records.
+    #[doc(hidden)]
+    pub unsafe fn histogram_unguarded(
+        &self,
+        metric: &Metric<'_>,
+        options: &Options,
+    ) -> Result<SharedHistogram> {
+        self.find_or_make(metric, options).map(|(histogram, ..)| histogram)
+    }
+
+    /// The counter of this name and these labels: the one that there is, or a new one at zero. Errors as for
+    /// [`Segment::histogram`].
+    pub fn counter(&self, metric: &Metric<'_>) -> Result<MetricCounter> {
+        let names = names(metric)?;
+        let make = &|memory: NonNull<u8>| {
+            // SAFETY: reserved for this, of this size, and aligned to a page.
+            unsafe { MetricCounter::init_at(memory) };
+            Ok(())
+        };
+        let new = New { kind: SegmentKind::Counter, mode: 0, size: format::COUNTER_SIZE, make };
+        let found = self.entry(&names, metric, &new)?;
+        let (found, _) = found.ok_or_else(|| self.full("directory", REMEDY))?;
+        // SAFETY: made so, by this or another process, in a mapping that stays.
+        Ok(unsafe { MetricCounter::attach(self.0.object(found.offset)) })
+    }
+
+    /// Takes the entry of this name and these labels out: viewers do not see it any more, unless they had before, and who asks for it gets a
+    /// new one. Handles of it stay what they are; what is recorded through them is seen by nobody else. Its memory is not given back.
+    ///
+    /// `InvalidArgument` where there is none; `Incompatible` for that of a single writer that is another thread's; otherwise as
+    /// [`Segment::histogram`].
+    pub fn retire(&self, metric: &Metric<'_>) -> Result<()> {
+        let names = names(metric)?;
+        let _lock = self.0.lock_directory()?;
+        let Some((index, body)) = self.find(&names)? else {
+            let name = metric.name;
+            return Err(Error::new(
+                Status::InvalidArgument,
+                format_args!("{name}: there is nothing of that name"),
+            ));
+        };
+        let is_single = body.kind == SegmentKind::Histogram as u32 && body.mode == mode::SINGLE_WRITER;
+        if is_single && !is_owner(&body) {
+            return Err(taken(metric.name));
+        }
+        // SAFETY: a published entry; the state is atomic.
+        unsafe { &(*self.0.slot(index).as_ptr()).state }.store(state::FREED, Release);
+        Ok(())
+    }
+
+    /// Bytes that a histogram takes in such a segment, beside its entry in the directory. Errors as for [`Segment::histogram`].
+    pub fn estimate(options: &Options, of: &SegmentOptions<'_>) -> Result<u64> {
+        let flags = format::flags(of.interlocked, of.live_reset);
+        let (options, way) = allowed(options, flags)?;
+        let plan = Plan::new(&options, way.mode(flags))?;
+        Ok((plan.size as u64).next_multiple_of(PAGE))
+    }
+
+    fn find_or_make(&self, metric: &Metric<'_>, options: &Options) -> Result<(SharedHistogram, Body, bool)> {
+        let names = names(metric)?;
+        let flags = self.0.header().flags;
+        let (options, way) = allowed(options, flags)?;
+        let layout = options.layout()?;
+        let Plan { mode, size, image } = Plan::new(&options, way.mode(flags))?;
+        let make = &|memory: NonNull<u8>| {
+            // SAFETY: reserved for this, zeroed, of this size, and nobody else's: not yet published. Whoever gets a histogram of one
+            // writer is told.
+            unsafe {
+                match image {
+                    Some(image) => image.init_at(memory, layout),
+                    None => drop(SharedHistogram::init_in_unguarded(memory.as_ptr(), size, &options)?),
+                }
+            }
+            Ok(())
+        };
+        let new = New { kind: SegmentKind::Histogram, mode, size: size as u64, make };
+        let Some((found, is_new)) = self.entry(&names, metric, &new)? else {
+            if way == Way::One || names.name == OVERFLOW {
+                return Err(self.full("directory", REMEDY));
+            }
+            let all = Metric { name: OVERFLOW, help: OVERFLOW_HELP, ..Metric::default() };
+            // Of all values, and whatever was asked for may be added to it.
+            return self.find_or_make(
+                &all,
+                &Options { relative_error: 0.01, max_trackable: u64::MAX, ..Options::default() },
+            );
+        };
+        if !way.admits(found.mode) {
+            return Err(other(metric.name));
+        }
+        let memory = self.0.object(found.offset);
+        // SAFETY: an image in a mapping that stays, with a table of our own if it has one; of a single writer only with the promise
+        // of the caller.
+        let histogram = unsafe {
+            match found.mode {
+                mode::PER_CPU => SharedHistogram::attach_per_cpu(memory, found.size as usize),
+                _ => SharedHistogram::attach_unguarded(memory.as_ptr(), found.size as usize),
+            }
+        }?;
+        if *histogram.layout() != layout {
+            return Err(other(metric.name));
+        }
+        if way == Way::One && !is_owner(&found) {
+            return Err(taken(metric.name));
+        }
+        self.0.populate(found.offset, found.size);
+        Ok((histogram, found, is_new))
+    }
+
+    /// The published entry of these names, and what was begun and not finished is freed. The lock is held.
+    fn find(&self, names: &Names) -> Result<Option<(u32, Body)>> {
+        let shape = self.shape()?;
+        let (lengths, text) = format::pack(names).ok_or_else(too_long)?;
+        // The help is no part of what tells entries apart.
+        let [name, unit, help, labels] = lengths.map(usize::from);
+        for index in 0..shape.entries {
+            let slot = self.0.slot(index);
+            // SAFETY: the state is atomic; the rest is read once it is published, after which it does not change.
+            let state = unsafe { &(*slot.as_ptr()).state };
+            match state.load(Acquire) {
+                state::PUBLISHED => {}
+                // Who was at it held the lock that is ours now.
+                state::BUILDING => {
+                    state.store(state::FREED, Release);
+                    continue;
+                }
+                _ => continue,
+            }
+            // SAFETY: as above.
+            let body = unsafe { &(*slot.as_ptr()).body };
+            let behind = usize::from(body.name) + usize::from(body.unit) + usize::from(body.help);
+            let is_it = body.name as usize == name
+                && body.labels as usize == labels
+                && body.text.get(..name) == text.get(..name)
+                && body.text.get(behind..behind + labels) == text.get(name + unit + help..);
+            if is_it {
+                check::place(body, &shape).map_err(|why| self.broken(index, why))?;
+                return Ok(Some((index, *body)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn shape(&self) -> Result<Shape> {
+        let entries = self.0.header().entries.load(Acquire);
+        let shape = Shape { capacity: self.0.capacity, max_entries: self.0.max_entries, entries };
+        if entries > self.0.max_entries {
+            Err(self.broken(entries, "does not fit the directory"))
+        } else {
+            Ok(shape)
+        }
+    }
+
+    fn broken(&self, index: u32, why: &str) -> Error {
+        Error::new(Status::Corrupt, format_args!("{}: entry {index} {why}", shown(&self.0.path)))
+    }
+
+    /// The entry of these names, or a new one, and whether it is new. `None` where the directory is full: its last entry is for what
+    /// [`OVERFLOW`] says.
+    fn entry(&self, names: &Names, metric: &Metric<'_>, new: &New<'_>) -> Result<Option<(Body, bool)>> {
+        let lock = self.0.lock_directory()?;
+        if let Some((_, body)) = self.find(names)? {
+            if body.kind != new.kind as u32 {
+                return Err(Error::new(
+                    Status::Incompatible,
+                    format_args!("{}: there is something else of that name", metric.name),
+                ));
+            }
+            self.have_table(&body)?;
+            return Ok(Some((body, false)));
+        }
+        let New { kind, mode, size, make } = *new;
+        let index = self.shape()?.entries;
+        let left = self.0.max_entries.saturating_sub(index);
+        if left == 0 || left == 1 && names.name != OVERFLOW {
+            self.0.header().refused.fetch_add(1, Relaxed);
+            return Ok(None);
+        }
+        let offset = self.room(&lock, index, size)?;
+        let (lengths, text) = format::pack(names).ok_or_else(too_long)?;
+        let mut body = Body {
+            kind: kind as u32,
+            reserved: 0,
+            offset,
+            size,
+            divisor: if metric.divisor > 0.0 && metric.divisor.is_finite() { metric.divisor } else { 1.0 },
+            created_unix_nanos: if metric.created_unix_nanos == 0 {
+                unix_nanos()
+            } else {
+                metric.created_unix_nanos
+            },
+            mode,
+            owner_pid: 0,
+            owner_start_time: 0,
+            owner_thread: 0,
+            name: lengths[0],
+            unit: lengths[1],
+            help: lengths[2],
+            labels: lengths[3],
+            text: [0; format::TEXT],
+        };
+        body.text[..text.len()].copy_from_slice(&text);
+        if mode == mode::SINGLE_WRITER {
+            (body.owner_pid, body.owner_start_time, body.owner_thread) = caller();
+        }
+        let header = self.0.header();
+        let slot = self.0.slot(index).as_ptr();
+        // Whoever dies from here on leaves an entry that the next one frees, and memory that nobody uses.
+        // SAFETY: reserved, and nobody's who does not hold the lock; its state, which others look at, is atomic.
+        unsafe { &(*slot).state }.store(state::BUILDING, Relaxed);
+        header.used.store((offset + size).next_multiple_of(PAGE), Relaxed);
+        header.entries.store(index + 1, Release);
+        // SAFETY: as above.
+        unsafe { (&raw mut (*slot).body).write(body) };
+        self.0.populate(offset, size);
+        make(self.0.object(offset))?;
+        // Whoever finds it published finds all of the above.
+        // SAFETY: as above.
+        unsafe { &(*slot).state }.store(state::PUBLISHED, Release);
+        self.have_table(&body)?;
+        Ok(Some((body, true)))
+    }
+
+    /// Gives a per-CPU histogram this process's own table, where it has none yet. The lock is held, so that nobody else is at it.
+    fn have_table(&self, body: &Body) -> Result<()> {
+        if body.kind != SegmentKind::Histogram as u32 || body.mode != mode::PER_CPU {
+            return Ok(());
+        }
+        let memory = self.0.object(body.offset);
+        // SAFETY: an object is a page at the least; what is checked here is read as numbers.
+        let header = unsafe {
+            core::slice::from_raw_parts(
+                memory.add(PerCpuImage::HEADER).cast::<u64>().as_ptr(),
+                PerCpuImage::HEADER_SIZE / 8,
+            )
+        };
+        let image = PerCpuImage::of_copy(header)?;
+        if image.size() as u64 != body.size {
+            return Err(Error::new(
+                Status::Corrupt,
+                format_args!("{}: has a broken histogram", shown(&self.0.path)),
+            ));
+        }
+        // SAFETY: the first pointer is inside of the object, aligned, and nobody's who does not hold the lock.
+        let first = unsafe { memory.add(PerCpuImage::TABLE).cast::<*const u8>().read_volatile() };
+        // In the file itself it is null. A child of a fork has the pages of its parent, and the mapping at the same place.
+        if image.shards() == 0 || first.addr() == memory.addr().get() + image.shard(0) {
+            return Ok(());
+        }
+        // SAFETY: the table is whole pages inside of the object, and filled with pointers of this process.
+        unsafe {
+            self.0.have_own_pages(body.offset + PerCpuImage::TABLE as u64, image.table_size(), &|table| {
+                image.fill_table(table, memory);
+            })
+        }
+    }
+
+    /// Room for an object of this size, reserved with its entry; where it is.
+    fn room(&self, lock: &DirectoryLock, index: u32, size: u64) -> Result<u64> {
+        let header = self.0.header();
+        let end_of_directory = format::directory_end(self.0.max_entries);
+        let offset = header.used.load(Acquire).max(end_of_directory).checked_next_multiple_of(PAGE);
+        let end = offset.and_then(|offset| offset.checked_add(size));
+        let (Some(offset), Some(end)) = (offset, end) else { return Err(self.broken(index, "has no place")) };
+        if end > self.0.capacity {
+            header.refused.fetch_add(1, Relaxed);
+            return Err(self.full("segment", "make it with a larger max_bytes"));
+        }
+        limits::check(size + PAGE)?;
+        let of_entry = u64::from(HEADER_SIZE) + u64::from(index) * u64::from(format::ENTRY_SIZE);
+        for (start, length) in [(of_entry / PAGE * PAGE, PAGE), (offset, size.next_multiple_of(PAGE))] {
+            file::reserve(lock.fd(), start, length).map_err(|errno| {
+                header.refused.fetch_add(1, Relaxed);
+                file::refused(&self.0.path, "the file system has no room for another histogram", errno)
+            })?;
+        }
+        Ok(offset)
+    }
+
+    fn full(&self, what: &str, remedy: &str) -> Error {
+        Error::new(Status::OutOfMemory, format_args!("{}: the {what} is full; {remedy}", shown(&self.0.path)))
+    }
+}
+
+/// Process, its start, thread: who calls.
+fn caller() -> (u32, u64, u32) {
+    (std::process::id(), file::start_time("self"), kernel_id() as u32)
+}
+
+fn is_owner(body: &Body) -> bool {
+    (body.owner_pid, body.owner_start_time, body.owner_thread) == caller()
+}
+
+/// What is to become of an entry that is not there yet.
+struct New<'a> {
+    kind: SegmentKind,
+    mode: u32,
+    size: u64,
+    make: &'a dyn Fn(NonNull<u8>) -> Result<()>,
+}
+
+/// A new histogram: how it lies in the segment.
+struct Plan {
+    mode: u32,
+    size: usize,
+    image: Option<PerCpuImage>,
+}
+
+impl Plan {
+    fn new(options: &Options, mode: u32) -> Result<Plan> {
+        let layout = options.layout()?;
+        let mut image = None;
+        let size = if mode == mode::PER_CPU {
+            let shards = if PerCpuImage::HAS_SHARDS { possible_cpus() } else { 0 };
+            image.insert(PerCpuImage::new(&layout, shards)?).size()
+        } else {
+            SharedHistogram::required_size(options)?
+        };
+        if size as u64 > format::MOST_OBJECT {
+            return Err(Error::new(
+                Status::InvalidArgument,
+                format_args!(
+                    "a histogram in a segment takes {} MiB at most, and this one {}: give it a smaller range or a larger error",
+                    format::MOST_OBJECT >> 20,
+                    size >> 20
+                ),
+            ));
+        }
+        Ok(Plan { mode, size, image })
+    }
+}
+
+fn other(name: &str) -> Error {
+    Error::new(
+        Status::Incompatible,
+        format_args!("{name}: there is a histogram of that name with another range, error or mode"),
+    )
+}
+
+fn taken(name: &str) -> Error {
+    Error::new(
+        Status::Incompatible,
+        format_args!(
+            "{name}: is the histogram of another thread; give each its own label, or use the default mode"
+        ),
+    )
+}

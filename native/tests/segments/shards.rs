@@ -1,0 +1,190 @@
+//! Per-CPU histograms in segments: workers that stay on a CPU, that move about, that have no restartable sequences, and that are somewhere
+//! else in their address space.
+
+use std::path::Path;
+
+use picollo_core::{Mode, Options, PerCpuImage, SharedHistogram, Since, Snapshot, has_restartable_sequences};
+use picollo_native::*;
+
+use crate::common::skipped;
+use crate::setting::*;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("workers_stay_and_move_about", workers_stay_and_move_about),
+    ("programs_with_and_without_sequences", programs_with_and_without_sequences),
+    ("what_is_asked_for_is_what_there_is", what_is_asked_for_is_what_there_is),
+    ("who_has_it_at_another_place_reads_it_too", who_has_it_at_another_place_reads_it_too),
+];
+
+/// The argument of this program that makes it a worker of the segment that the environment names.
+pub const WORKER: &str = "--record-and-end";
+
+const EACH: u64 = 20_000;
+
+fn per_cpu() -> Options {
+    Options { mode: Mode::PerCpu, ..Options::default() }
+}
+
+fn total(histogram: &SharedHistogram) -> u64 {
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    snapshot.counts().total
+}
+
+/// Of the first entry, what is in the counters that all share.
+fn shared_by_all(path: &Path) -> u64 {
+    let file = std::fs::read(path).unwrap();
+    let object = &file[4096 + 4096 * 1024..];
+    let mut header = Aligned([0; PerCpuImage::HEADER_SIZE / 8]);
+    let word = |at: usize| u64::from_ne_bytes(object[at..at + 8].try_into().unwrap());
+    for (at, into) in header.0.iter_mut().enumerate() {
+        *into = word(PerCpuImage::HEADER + 8 * at);
+    }
+    let image = PerCpuImage::of_copy(&header.0).unwrap();
+    (image.shared()..image.shard(0)).step_by(8).map(word).sum()
+}
+
+#[repr(align(64))]
+struct Aligned([u64; PerCpuImage::HEADER_SIZE / 8]);
+
+/// Lets the thread run on one CPU of those that it may run on.
+fn run_on(which: usize) {
+    // SAFETY: sets of CPUs are numbers, and live here.
+    unsafe {
+        let mut allowed: libc::cpu_set_t = core::mem::zeroed();
+        assert_eq!(libc::sched_getaffinity(0, size_of_val(&allowed), &raw mut allowed), 0);
+        let all: Vec<usize> =
+            (0..libc::CPU_SETSIZE as usize).filter(|&cpu| libc::CPU_ISSET(cpu, &allowed)).collect();
+        let mut one: libc::cpu_set_t = core::mem::zeroed();
+        libc::CPU_SET(all[which % all.len()], &mut one);
+        assert_eq!(libc::sched_setaffinity(0, size_of_val(&one), &raw const one), 0);
+    }
+}
+
+/// What the program is as a worker: records, and says by its end whether it had what it was to have.
+pub fn be_a_worker() -> ! {
+    let segment = Segment::attach(Path::new("")).unwrap();
+    let histogram = segment.histogram(&metric("x"), &per_cpu()).unwrap();
+    let has_been = total(&histogram);
+    (0..EACH).for_each(|at| histogram.record(1 + at % 7));
+    let expected = std::env::var("PICOLLO_EXPECTED").unwrap();
+    assert_eq!(expected, format!("{} {has_been}", has_restartable_sequences()));
+    // SAFETY: ends at once.
+    unsafe { libc::_exit(0) };
+}
+
+fn workers_stay_and_move_about() {
+    let segment = small("move");
+    let inherited = segment.histogram(&metric("inherited"), &per_cpu()).unwrap();
+    let workers: Vec<i32> = (0..6)
+        .map(|worker| {
+            start(|| {
+                let own = segment.histogram(&metric("own"), &per_cpu()).unwrap();
+                run_on(worker);
+                let stays = worker < 3;
+                for at in 0..EACH {
+                    // Those that move about do it between any two records.
+                    if !stays && at.is_multiple_of(100) {
+                        // SAFETY: numbers only: all CPUs, and then one of them.
+                        unsafe {
+                            let every = [u64::MAX; 16];
+                            libc::sched_setaffinity(0, 128, every.as_ptr().cast());
+                        }
+                        run_on((at / 100) as usize + worker);
+                    }
+                    inherited.record(1 + at);
+                    own.record(1 + at);
+                }
+            })
+        })
+        .collect();
+    assert!(workers.into_iter().all(|worker| wait(worker) == 0));
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    for index in 0..2 {
+        let counts = viewer.snapshot(index).unwrap().counts();
+        assert_eq!((counts.total, counts.lost), (6 * EACH, 0));
+    }
+    if has_restartable_sequences() {
+        // Interrupted additions are few, and so is what all share.
+        let of_all = shared_by_all(segment.path());
+        assert!(of_all < EACH, "{of_all} of {}", 6 * EACH);
+    }
+    // As the process itself reads it.
+    assert_eq!(total(&inherited), 6 * EACH);
+}
+
+/// Other programs, at other addresses.
+fn programs_with_and_without_sequences() {
+    let segment = small("programs");
+    let mut recorded = 0;
+    for tunable in ["1", "0", "1"] {
+        let is_there = has_restartable_sequences() && tunable == "1";
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .arg(WORKER)
+            .env("PICOLLO_SEGMENT", segment.path())
+            .env("GLIBC_TUNABLES", format!("glibc.pthread.rseq={tunable}"))
+            .env("PICOLLO_EXPECTED", format!("{is_there} {recorded}"))
+            .status()
+            .unwrap();
+        assert!(status.success(), "{tunable}");
+        recorded += EACH;
+        let counts = Viewer::open(segment.path()).unwrap().snapshot(0).unwrap().counts();
+        assert_eq!((counts.total, counts.lost), (recorded, 0), "rseq={tunable}");
+    }
+    if !has_restartable_sequences() {
+        skipped("a program with restartable sequences: this system has none");
+    }
+}
+
+fn what_is_asked_for_is_what_there_is() {
+    let segment = small("asked");
+    // Whatever it is by default, who says nothing gets what there is.
+    let any = segment.histogram(&metric("any"), &Options::default()).unwrap();
+    any.record(1);
+    segment.histogram(&metric("any"), &Options::default()).unwrap().record(1);
+    segment.histogram(&metric("shards"), &per_cpu()).unwrap().record(1);
+    segment.histogram(&metric("shards"), &Options::default()).unwrap().record(1);
+    let plain = Segment::create(&SegmentOptions {
+        name: "plain",
+        max_bytes: SMALL,
+        interlocked: true,
+        ..SegmentOptions::default()
+    })
+    .unwrap();
+    plain.histogram(&metric("one set"), &Options::default()).unwrap().record(1);
+    let error = plain.histogram(&metric("one set"), &per_cpu()).unwrap_err();
+    assert_eq!(error.status(), Status::Incompatible, "{error}");
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    assert_eq!([0, 1].map(|index| viewer.snapshot(index).unwrap().counts().total), [2, 2]);
+    let bytes = |viewer: &Viewer, index| viewer.entry(index).unwrap().bytes;
+    let one_set = bytes(&Viewer::open(plain.path()).unwrap(), 0);
+    assert!(one_set < 20_000, "{one_set}");
+    if has_restartable_sequences() {
+        // A page for the header, one for the table, and sets of whole pages.
+        assert_eq!(bytes(&viewer, 1) % 4096, 0);
+        assert!(bytes(&viewer, 1) > 2 * one_set);
+    }
+    // What wraps around in a shard, or in the sum of them, is said.
+    let wrapping = segment.histogram(&metric("wraps"), &per_cpu()).unwrap();
+    for _ in 0..3 {
+        wrapping.record_n(5, u64::MAX / 2);
+    }
+    viewer.refresh().unwrap();
+    let counts = viewer.snapshot(2).unwrap().counts();
+    assert!(counts.lost > 0, "{counts:?}");
+    assert_eq!(total(&wrapping), counts.total);
+}
+
+/// The file has one mapping in a process, so another process is asked.
+fn who_has_it_at_another_place_reads_it_too() {
+    let segment = small("place");
+    let histogram = segment.histogram(&metric("x"), &per_cpu()).unwrap();
+    histogram.record_n(3, 10);
+    in_child(|| {
+        histogram.record_n(3, 10);
+        segment.histogram(&metric("x"), &per_cpu()).unwrap().record_n(3, 10);
+        assert_eq!(total(&histogram), 30);
+    });
+    assert_eq!(total(&histogram), 30);
+    assert_eq!(Viewer::open(segment.path()).unwrap().snapshot(0).unwrap().counts().total, 30);
+}

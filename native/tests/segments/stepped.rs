@@ -1,0 +1,291 @@
+//! A process that is killed at every instruction of what it does to a segment. Whatever it leaves, counts are right but for the one record
+//! that was under way, nobody waits, and the directory is whole.
+//!
+//! The child is traced: it runs to one of its system calls, and from there instruction by instruction to where it is killed. First one child is
+//! looked at all the way, to know how many there are.
+
+use picollo_core::{Mode, Options};
+use picollo_native::*;
+
+use crate::setting::*;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("killed_at_every_instruction_of_a_record", killed_at_every_instruction_of_a_record),
+    ("killed_at_every_instruction_of_making_an_entry", killed_at_every_instruction_of_making_an_entry),
+    ("killed_at_every_instruction_of_finding_an_entry", killed_at_every_instruction_of_finding_an_entry),
+    ("killed_at_every_instruction_of_a_reset", killed_at_every_instruction_of_a_reset),
+    ("killed_at_every_instruction_of_retiring_an_entry", killed_at_every_instruction_of_retiring_an_entry),
+];
+
+#[cfg(not(target_arch = "x86_64"))]
+fn at_every_instruction(_: &str, _: &mut dyn FnMut() -> Case) {
+    crate::common::skipped("killing at every instruction: written for x86-64");
+}
+
+/// What a child does, and what has to be right when it was killed at it.
+type Case = (Box<dyn Fn()>, Box<dyn Fn()>);
+
+#[cfg(target_arch = "x86_64")]
+mod tracing {
+    use super::*;
+
+    const SYSCALL: i64 = 0x050f;
+    /// Of the registers, in the order of the kernel.
+    const RIP: i64 = 16 * 8;
+
+    /// A child that has stopped before it begins.
+    fn traced(body: &dyn Fn()) -> i32 {
+        let child = start(|| {
+            end_with_parent();
+            // SAFETY: asks to be traced, and stops.
+            unsafe {
+                libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
+                libc::raise(libc::SIGSTOP);
+            }
+            body();
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(0) };
+        });
+        assert!(is_stopped(child));
+        child
+    }
+
+    /// Waits for it; whether it has stopped rather than ended.
+    fn is_stopped(child: i32) -> bool {
+        let mut status = 0;
+        // SAFETY: a child of ours, and a live variable.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert!(
+            libc::WIFSTOPPED(status) || libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
+            "{status:#x}"
+        );
+        libc::WIFSTOPPED(status)
+    }
+
+    /// Goes on until it stops again; whether it did.
+    fn go_on(child: i32, how: libc::c_uint) -> bool {
+        // SAFETY: a stopped child of ours.
+        assert_eq!(unsafe { libc::ptrace(how, child, 0, 0) }, 0);
+        is_stopped(child)
+    }
+
+    /// Instructions from each system call to the next.
+    fn look(body: &dyn Fn()) -> Vec<u64> {
+        let child = traced(body);
+        let mut lengths = vec![0];
+        loop {
+            // SAFETY: a stopped child of ours; reads its registers and its code.
+            let code = unsafe {
+                let at = libc::ptrace(libc::PTRACE_PEEKUSER, child, RIP, 0);
+                libc::ptrace(libc::PTRACE_PEEKTEXT, child, at, 0) & 0xffff
+            };
+            match code {
+                SYSCALL => lengths.push(0),
+                _ => *lengths.last_mut().unwrap() += 1,
+            }
+            if !go_on(child, libc::PTRACE_SINGLESTEP) {
+                return lengths;
+            }
+        }
+    }
+
+    /// Kills a child after so many system calls and so many instructions more; whether it got there.
+    fn kill_at(body: &dyn Fn(), calls: usize, instructions: u64) -> bool {
+        let child = traced(body);
+        let is_there = (0..2 * calls).all(|_| go_on(child, libc::PTRACE_SYSCALL))
+            && (0..instructions).all(|_| go_on(child, libc::PTRACE_SINGLESTEP));
+        if is_there {
+            // SAFETY: a child of ours.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+            assert_eq!(wait(child), -libc::SIGKILL);
+        }
+        is_there
+    }
+
+    /// `PICOLLO_EVERY_INSTRUCTION=1` is the long form; otherwise some hundred places are tried, and all of what is short.
+    pub fn at_every_instruction(what: &str, case: &mut dyn FnMut() -> Case) {
+        let lengths = look(&*case().0);
+        let total: u64 = lengths.iter().sum();
+        let is_long = std::env::var_os("PICOLLO_EVERY_INSTRUCTION").is_some();
+        let stride = if is_long { 1 } else { total.div_ceil(300) };
+        let mut kills = 0;
+        // So that it is not always the same ones.
+        let mut next = u64::from(std::process::id()) % stride;
+        let mut before = 0;
+        for (calls, length) in lengths.iter().enumerate() {
+            while next <= before + length {
+                let (body, check) = case();
+                if kill_at(&*body, calls, next - before) {
+                    kills += 1;
+                    check();
+                }
+                next += stride;
+            }
+            before += length;
+        }
+        assert!(kills > 20 && kills * stride >= total / 2, "{kills} kills of {total} instructions");
+        println!("{what}: {total} instructions, {} system calls, {kills} kills", lengths.len() - 1);
+    }
+}
+#[cfg(target_arch = "x86_64")]
+use tracing::at_every_instruction;
+
+/// A segment for some cases: what is killed takes its share of the directory.
+#[derive(Default)]
+struct Segments {
+    cases: usize,
+    made: usize,
+    segment: Option<Segment>,
+}
+
+impl Segments {
+    /// And a name that is new in it.
+    fn next(&mut self) -> (Segment, &'static str) {
+        if self.cases.is_multiple_of(64) {
+            if let Some(before) = self.segment {
+                std::fs::remove_file(before.path()).unwrap();
+            }
+            self.made += 1;
+            let name = format!("stepped{}", self.made);
+            let options = SegmentOptions { name: &name, max_bytes: 16 << 20, ..SegmentOptions::default() };
+            let segment = Segment::create(&options).unwrap();
+            segment.counter(&metric("afterwards")).unwrap();
+            self.segment = Some(segment);
+        }
+        self.cases += 1;
+        (self.segment.unwrap(), format!("x{}", self.cases).leak())
+    }
+}
+
+fn coarse(mode: Mode) -> Options {
+    Options { mode, relative_error: 0.1, max_trackable: 1000, ..Options::default() }
+}
+
+/// What has to be right of any segment: nobody waits for the dead, no entry is half there, no name twice. Returns the counts of the
+/// histograms that there are of this name, none or one.
+fn whole(segment: Segment, name: &str) -> Option<u64> {
+    let afterwards = segment.counter(&metric("afterwards")).unwrap();
+    afterwards.add(1);
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    assert_eq!(viewer.faults(), [""; 0]);
+    let mut names: Vec<String> = viewer.entries().map(|entry| entry.name.clone()).collect();
+    let found = names.iter().position(|one| one == name);
+    assert_eq!(names.iter().position(|one| one == "afterwards"), Some(0));
+    let number = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), number, "a name is there twice");
+    assert_eq!(viewer.counter(0).unwrap(), afterwards.value());
+    found.map(|index| {
+        let counts = viewer.snapshot(index).unwrap().counts();
+        assert_eq!((counts.underflow, counts.overflow, counts.lost), (0, 0, 0));
+        counts.total
+    })
+}
+
+fn killed_at_every_instruction_of_a_record() {
+    for (mode, what) in [(Mode::Interlocked, "a record"), (Mode::PerCpu, "a record per CPU")] {
+        let interlocked =
+            SegmentOptions { name: "records", max_bytes: SMALL, interlocked: true, ..Default::default() };
+        let segment = Segment::create(&interlocked).unwrap();
+        segment.counter(&metric("afterwards")).unwrap();
+        let histogram = segment.histogram(&metric("x"), &coarse(mode)).unwrap();
+        let ledger = segment.counter(&metric("noted")).unwrap();
+        at_every_instruction(what, &mut || {
+            // The first records of the process, so that it is the first to touch the pages.
+            let (histogram, ledger) = (histogram.clone(), ledger.clone());
+            let before = whole(segment, "x").unwrap();
+            let noted = ledger.value();
+            let body = {
+                let ledger = ledger.clone();
+                move || {
+                    for _ in 0..2 {
+                        histogram.record(7);
+                        ledger.add(1);
+                    }
+                }
+            };
+            let check = move || {
+                let (recorded, noted) = (whole(segment, "x").unwrap() - before, ledger.value() - noted);
+                assert!(recorded == noted || recorded == noted + 1, "{recorded} recorded, {noted} noted");
+            };
+            (Box::new(body), Box::new(check))
+        });
+        std::fs::remove_file(segment.path()).unwrap();
+    }
+}
+
+/// Afterwards it is there or not, and whoever asks for it gets it.
+fn killed_while(what: &str, mode: Mode, is_there: bool) {
+    let mut segments = Segments::default();
+    at_every_instruction(what, &mut || {
+        let (segment, name) = segments.next();
+        let known = metric(name);
+        if is_there {
+            segment.histogram(&known, &coarse(mode)).unwrap().record(5);
+        }
+        let body = move || segment.histogram(&known, &coarse(mode)).unwrap().record(5);
+        let check = move || {
+            let first = u64::from(is_there);
+            let found = whole(segment, name);
+            assert!(found.is_some() || !is_there);
+            let found = found.unwrap_or(0);
+            assert!(found == first || found == first + 1, "{found}");
+            segment.histogram(&known, &coarse(mode)).unwrap().record(5);
+            assert_eq!(whole(segment, name), Some(found + 1));
+        };
+        (Box::new(body), Box::new(check))
+    });
+}
+
+fn killed_at_every_instruction_of_making_an_entry() {
+    killed_while("making an entry", Mode::Interlocked, false);
+}
+
+fn killed_at_every_instruction_of_finding_an_entry() {
+    killed_while("finding an entry", Mode::PerCpu, true);
+}
+
+/// It has happened or it has not, and the next one does not wait.
+fn killed_at_every_instruction_of_a_reset() {
+    let options =
+        SegmentOptions { name: "resets", max_bytes: SMALL, live_reset: true, ..SegmentOptions::default() };
+    let segment = Segment::create(&options).unwrap();
+    segment.counter(&metric("afterwards")).unwrap();
+    // Of few cells: each takes the same way.
+    let few = Options { relative_error: 0.1, min_trackable: 1, max_trackable: 20, ..Options::default() };
+    let histogram = segment.histogram(&metric("x"), &few).unwrap();
+    at_every_instruction("a reset", &mut || {
+        histogram.record_n(7, 5);
+        let before = whole(segment, "x").unwrap();
+        let (resets, checked) = (histogram.clone(), histogram.clone());
+        let check = move || {
+            let after = whole(segment, "x").unwrap();
+            assert!(after == before || after == 0, "{before} {after}");
+            checked.record(3);
+            assert_eq!(whole(segment, "x"), Some(after + 1));
+            if after > 50 {
+                checked.reset().unwrap();
+                assert_eq!(whole(segment, "x"), Some(0));
+            }
+        };
+        (Box::new(move || resets.reset().unwrap()), Box::new(check))
+    });
+}
+
+fn killed_at_every_instruction_of_retiring_an_entry() {
+    let mut segments = Segments::default();
+    at_every_instruction("retiring an entry", &mut || {
+        let (segment, name) = segments.next();
+        let known = metric(name);
+        segment.histogram(&known, &coarse(Mode::Interlocked)).unwrap().record(5);
+        let body = move || segment.retire(&known).unwrap();
+        let check = move || {
+            let found = whole(segment, name);
+            assert!(matches!(found, None | Some(1)), "{found:?}");
+            segment.histogram(&known, &coarse(Mode::Interlocked)).unwrap().record(5);
+            assert_eq!(whole(segment, name), Some(found.unwrap_or(0) + 1));
+        };
+        (Box::new(body), Box::new(check))
+    });
+}

@@ -13,6 +13,7 @@ mod serve;
 mod show;
 mod signals;
 mod table;
+mod top;
 mod values;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: show::command, run: show::run },
     Subcommand { command: serve::command, run: serve::run },
     Subcommand { command: push::command, run: push::run },
+    Subcommand { command: top::command, run: top::run },
 ];
 
 /// Nanoseconds since 1970.

@@ -48,7 +48,7 @@ pub(crate) fn command() -> Command {
 }
 
 /// A time with its unit.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let number = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
     let factor = match &text[number.len()..] {
         "ms" => Some(0.001),

@@ -11,6 +11,7 @@ use picollo_core::Exposition;
 use picollo_serve::{Server, exposition};
 
 pub(crate) use self::exposed::Exposed;
+pub(crate) use self::naming::{Processes, TIMES};
 use crate::failure::{Failure, print};
 use crate::places::{self, Places};
 use crate::signals;

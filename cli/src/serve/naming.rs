@@ -113,8 +113,19 @@ impl Processes {
             places.len() - 1
         });
         places[at] = Some(process);
-        if at == 0 { program.to_owned() } else { format!("{program}-{}", at + 1) }
+        numbered(program, at)
     }
+
+    /// The same for segments by their own names, each of which stays where it is.
+    pub(crate) fn label_of_segment(&mut self, info: &SegmentInfo) -> String {
+        let places = self.0.entry(info.name.clone()).or_default();
+        places.push(None);
+        numbered(&info.name, places.len() - 1)
+    }
+}
+
+fn numbered(program: &str, at: usize) -> String {
+    if at == 0 { program.to_owned() } else { format!("{program}-{}", at + 1) }
 }
 
 #[cfg(test)]

@@ -55,12 +55,12 @@ pub(crate) struct Row {
 }
 
 /// Why there is nothing to compare.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Change {
     /// No mark, or no histogram.
     None,
     TooFew,
-    Found(Comparison),
+    Found(Box<Comparison>),
 }
 
 impl Row {
@@ -167,7 +167,7 @@ impl Row {
         let Some(mark) = &self.mark else { return Change::None };
         let options = CompareOptions { quantile, ..CompareOptions::default() };
         match mark.before.compare(&mark.since, &options) {
-            Ok(found) => Change::Found(found),
+            Ok(found) => Change::Found(Box::new(found)),
             Err(_) => Change::TooFew,
         }
     }

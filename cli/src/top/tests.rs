@@ -116,17 +116,13 @@ fn rows_of_an_interval() {
     assert!(shown[0].starts_with("picollo top  4 entries  last 1.0 s"), "{shown:#?}");
     assert!(shown[1].starts_with("HISTOGRAM▾") && shown[1].ends_with("p99 1min"), "{shown:#?}");
     // By name; the routes' ends are seen.
-    assert!(shown[2].starts_with("shop/re…te=/list}") || shown[2].contains("/list}"), "{shown:#?}");
+    assert!(shown[2].contains("/list}"), "{shown:#?}");
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let pay = words(&shown[3]).join(" ");
     assert!(pay.contains("100 k/s 1.00 ms 3.29 ms 3.29 ms"), "{shown:#?}");
-    assert!(pay.contains("45.") && pay.ends_with('▄'), "{shown:#?}");
+    assert!(pay.contains(" 44.8 ms") && pay.ends_with('▄'), "{shown:#?}");
     assert_eq!(words(&shown[4])[1..], ["7", "/s"], "{shown:#?}");
-    assert_eq!(
-        words(&shown[5])[1..],
-        ["0", "/s", "-", "-", "-", "-"][..words(&shown[5]).len() - 1],
-        "{shown:#?}"
-    );
+    assert_eq!(words(&shown[5])[1..], ["0", "/s", "-", "-", "-", "-", "-"], "{shown:#?}");
     assert!(shown[23].contains("q quit"), "{shown:#?}");
     // Wide: all columns, and all of the names.
     let shown = lines(&mut watch, &mut state, (200, 60));
@@ -281,7 +277,7 @@ fn changes_since_a_mark() {
     let shown = lines(&mut watch, &mut state, (80, 24));
     let line = |name: &str| shown.iter().find(|line| line.contains(name)).unwrap().clone();
     assert!(shown[1].contains("p99 SINCE THE MARK"), "{shown:#?}");
-    assert!(line("p/slower").contains("+5") && line("p/slower").ends_with("more"), "{shown:#?}");
+    assert!(line("p/slower").contains(" +4") && line("p/slower").ends_with("more"), "{shown:#?}");
     assert!(line("p/faster").contains("-3") && line("p/faster").ends_with("less"), "{shown:#?}");
     assert!(line("p/same").ends_with("same") || line("p/same").ends_with("unclear"), "{shown:#?}");
     assert!(line("p/idle").ends_with("too few yet"), "{shown:#?}");

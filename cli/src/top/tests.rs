@@ -132,7 +132,7 @@ fn rows_of_an_interval() {
     assert!(shown[3].starts_with("shop/request{route=/pay} "), "{shown:#?}");
     assert_eq!(once::text(&watch).lines().count(), 5);
     assert!(
-        once::text(&watch).contains("shop/request{route=/pay}  live   100,001  100 k/s  1.00 ms"),
+        once::text(&watch).contains("shop/request{route=/pay}   live   100,001  100 k/s  1.00 ms"),
         "{}",
         once::text(&watch)
     );

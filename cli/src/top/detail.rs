@@ -33,10 +33,9 @@ pub(crate) fn draw(
     put(buffer, area, 0, &row.title, theme.strong());
     let values: Vec<String> =
         RANK_NAMES.iter().zip(values_of(row)).map(|(name, text)| format!("{name} {text}")).collect();
-    let text =
-        format!("process {}{state_text}  {}  {}", row.pid, rate(row.last.per_second), values.join("  "));
+    let text = format!("{}  {}", rate(row.last.per_second), values.join("  "));
     put(buffer, area, 1, &text, theme.plain());
-    let mut beside = format!("{} in all", count(row.total, true));
+    let mut beside = format!("process {}{state_text}  {} in all", row.pid, count(row.total, true));
     for (number, what) in [(row.last.out_of_range, "out of range"), (row.last.lost, "lost")] {
         if number > 0 {
             beside += &format!("  {} {what}", count(number, true));

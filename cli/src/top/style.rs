@@ -38,7 +38,8 @@ impl Theme {
     }
 
     pub(crate) fn line(self) -> Style {
-        self.colored(Color::Cyan)
+        // Also over what is faint.
+        self.colored(Color::Cyan).remove_modifier(Modifier::DIM)
     }
 
     pub(crate) fn better(self) -> Style {

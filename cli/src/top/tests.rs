@@ -226,6 +226,8 @@ fn names_do_nothing_to_the_terminal() {
     }
     let shown = lines(&mut watch, &mut state, (80, 24));
     assert!(shown[2].starts_with("p/xx") && shown[2].contains('…'), "{shown:#?}");
+    let shown = lines(&mut watch, &mut state, (200, 60));
+    assert!(shown[3].starts_with(r"q/a\x1b[2J\u202eb\u200f\x09c\x9bd{l=a\x1b[2J"), "{shown:#?}");
     assert!(!once::text(&watch).contains(['\u{1b}', '\u{202e}', '\u{9b}']));
 }
 

@@ -39,8 +39,11 @@ def svg_of(screen, columns, lines):
     """A picture of what `tmux capture-pane -e -p` wrote."""
     out, state = [], {}
     for row, line in enumerate(screen.split("\n")[:lines]):
-        column = 0
-        for text, style in runs(line, state):
+        column, pieces = 0, list(runs(line, state))
+        if pieces and 7 in pieces[-1][1]:
+            # tmux leaves out spaces at the end, which are seen in a bar.
+            pieces.append((" " * (columns - len(re.sub(r"\x1b\[[\d;]*m", "", line))), pieces[-1][1]))
+        for text, style in pieces:
             length = sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
             x, y = PADDING + column * WIDTH, PADDING + row * HEIGHT
             color = style.get("color", FOREGROUND)

@@ -168,7 +168,9 @@ fn rows(buffer: &mut Buffer, area: Rect, watch: &Watch, state: &mut State, shown
                 None => heading(cell, state, theme),
                 Some((_, row)) => content(cell, width, row, state, watch, theme),
             };
-            let style = if is_selected { style.patch(theme.bar()) } else { style };
+            // Bars upside down would say the opposite.
+            let is_inverse = is_selected && cell != Cell::Line;
+            let style = if is_inverse { style.patch(theme.bar()) } else { style };
             let text = match cell {
                 Cell::Sorted(Column::Name) => fit(&text, width),
                 Cell::Sorted(_) => format!("{text:>width$}", width = usize::from(width)),

@@ -9,6 +9,8 @@ mod list;
 mod places;
 mod progress;
 mod push;
+#[cfg(test)]
+mod sample;
 mod serve;
 mod show;
 mod signals;

@@ -130,21 +130,15 @@ fn numbered(program: &str, at: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use picollo_native::SegmentKind;
-
     use super::*;
+    use crate::sample;
 
     fn entry(name: &str, unit: &str, divisor: f64) -> SegmentEntry {
         SegmentEntry {
-            kind: SegmentKind::Histogram,
-            name: name.into(),
             unit: unit.into(),
-            help: String::new(),
             labels: vec![("process".into(), "x".into()), ("http.route".into(), "/ä".into())],
             divisor,
-            created_unix_nanos: 0,
-            bytes: 0,
-            writer: None,
+            ..sample::entry(name)
         }
     }
 

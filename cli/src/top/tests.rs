@@ -15,21 +15,13 @@ use super::style::Theme;
 use super::watch::{Target, Watch};
 use super::{once, screen};
 use crate::places::Places;
+use crate::sample;
 
 const SIZES: [(u16, u16); 6] = [(80, 24), (200, 60), (40, 10), (20, 4), (10, 2), (1, 1)];
 
 fn entry(name: &str, labels: &[(&str, &str)], kind: SegmentKind) -> SegmentEntry {
-    SegmentEntry {
-        kind,
-        name: name.into(),
-        unit: "ns".into(),
-        help: String::new(),
-        labels: labels.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
-        divisor: 1.0,
-        created_unix_nanos: 0,
-        bytes: 0,
-        writer: None,
-    }
+    let labels = labels.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    SegmentEntry { kind, labels, ..sample::entry(name) }
 }
 
 /// A histogram and the row that shows it.

@@ -24,7 +24,8 @@ PICOLLO_DIR=$(mktemp -d /dev/shm/picollo-observe-XXXXXX)
 export PICOLLO_DIR
 trap 'rm -rf "$PICOLLO_DIR"' EXIT
 if [ "${1:-}" = --cost ]; then
-    exec python3 ci/observe/cost.py "$command"
+    python3 ci/observe/cost.py "$command"
+    exit
 fi
 gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 c-tests/demos/published.c -o "$work/shop" -I"$stage/include" -L"$stage/lib" \
     -Wl,-rpath,"$stage/lib" -lpicollo

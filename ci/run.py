@@ -68,6 +68,7 @@ NIGHTLY = [
     Job("dotnet", 300, "ci/dotnet.sh && ci/nuget.sh"),
     Job("dotnet-pmu", 60, "ci/simulated-pmu.sh clr", needs=("stage", "dotnet")),
     Job("command", 180, "cargo test --quiet -p picollo-cli", needs=()),
+    Job("observe", 180, "ci/observe.sh", needs=("stage", "dotnet")),
     Job("explorer", 240, "ci/explorer.sh", needs=()),
     Job("stress", 180, f"{RECORDS} {STRESS}", needs=()),
     Job("killed", 180, "PICOLLO_KILLS=1000 cargo test --quiet -p picollo-native --test segments killed", needs=()),

@@ -9,7 +9,9 @@ were. The name before the command's first word and `=` is its label `job`. Ends 
 
 import json
 import math
+import os
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
@@ -23,10 +25,10 @@ from dashboard import Dashboard
 DASHBOARD = Dashboard(pathlib.Path(__file__).resolve().parents[2] / "docs" / "grafana" / "picollo.json")
 #: What the services have for it to show.
 SHOWN = {
-    "classic": ["c_seconds", "py_classic_seconds", "py_small", "rust_classic_seconds"],
+    "classic": ["c_seconds", "py_classic_seconds", "published_seconds", "py_small", "rust_classic_seconds"],
     "native": ["py_native_seconds", "rust_seconds"],
-    "counter": ["c_requests_total"],
-    "gauge": ["py_depth"],
+    "counter": ["c_requests_total", "published_requests_total"],
+    "gauge": ["picollo_left_out", "picollo_segments", "py_depth"],
 }
 #: Between two scrapes, and between two rounds of records.
 SCRAPE, ROUND = 0.25, 0.02
@@ -46,11 +48,17 @@ class Service:
         self.start()
 
     def start(self, port=None):
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+                                        start_new_session=True)
         self.port = int(self.process.stdout.readline())
 
     def record(self):
         self.process.stdin.write("\n")
+
+    def kill(self):
+        """With the processes that it started."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
     def end(self):
         """No more records; how many there were."""
@@ -122,9 +130,10 @@ def main(arguments):
     try:
         follow(services, tell_targets, port, promtool)
     finally:
-        for process in (server, *(one.process for one in services)):
-            process.kill()
-            process.wait()
+        for one in services:
+            one.kill()
+        server.kill()
+        server.wait()
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
@@ -139,8 +148,7 @@ def follow(services, tell_targets, port, promtool):
         if restarted is None and now > began + SECONDS / 2:
             # A process of that name ends, and starts again from nothing.
             restarted = by_job["c"]
-            restarted.process.kill()
-            restarted.process.wait()
+            restarted.kill()
             restarted.start()
             tell_targets()
         time.sleep(ROUND)
@@ -165,6 +173,12 @@ def follow(services, tell_targets, port, promtool):
         for metric in ("py_native_seconds", "rust_seconds"):
             found = one(port, f"histogram_quantile({quantile}, sum(rate({metric}[{rate_window}])))")
             check(f"native quantile {quantile} of {metric}", near(found, quantile, 2 ** 0.125 - 1 + 0.01), found)
+    # The three processes are told apart by a label, which has no process numbers.
+    for process in ("python3", "python3-2", "python3-3"):
+        window = f"published_seconds_bucket{{process='{process}'}}[{rate_window}]"
+        found = one(port, f"histogram_quantile(0.5, rate({window}))")
+        # Linear between 0.268 and 1.07 s, where 1 s is the largest: that much is between them.
+        check(f"published by {process}", near(found, 0.5, 0.2), found)
     found = one(port, f"histogram_sum(sum(rate(py_native_seconds[{rate_window}]))) / histogram_count(sum(rate(py_native_seconds[{rate_window}])))")
     check("mean, native", near(found, 0.5005, 0.005), found)
 
@@ -182,6 +196,11 @@ def follow(services, tell_targets, port, promtool):
     for job, name in (("py", "py_classic_seconds_count"), ("c", "c_seconds_count"), ("c", "c_requests_total"), ("py", "py_depth")):
         found = one(port, name)
         check(f"all of {name}", found == truth[job], f"{found:.0f} of {truth[job]}")
+    for name in ("published_seconds_count", "published_requests_total"):
+        rows = ask(port, "query", query=name)["result"]
+        found = {row["metric"]["process"]: float(row["value"][1]) for row in rows}
+        expected = {process: truth["published"] for process in ("python3", "python3-2", "python3-3")}
+        check(f"all of {name}", found == expected, f"{found} of {truth['published']}")
     for job, name in (("py", "py_native_seconds"), ("rust", "rust_seconds")):
         found = one(port, f"histogram_count({name})")
         check(f"all of {name}", found == truth[job], f"{found:.0f} of {truth[job]}")

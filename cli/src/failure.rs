@@ -27,6 +27,15 @@ impl Failure {
     }
 }
 
+impl Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Failure::Told(what) => what,
+            Failure::NoReader => "nobody reads on",
+        })
+    }
+}
+
 impl From<String> for Failure {
     fn from(what: String) -> Failure {
         Failure::Told(what)

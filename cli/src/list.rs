@@ -1,41 +1,46 @@
 //! `picollo list`: who publishes.
 
-use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use picollo_native::{Listed, SegmentInfo, list_segments, list_segments_in};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use picollo_native::{Listed, SegmentInfo};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};
+use crate::now_unix_nanos;
+use crate::places::{self, Places};
 use crate::table::{Form, table};
 
 const ABOUT: &str = "Who publishes histograms: programs with segments, live and ended";
 const LONG_ABOUT: &str = "Who publishes histograms: programs with segments, live and ended
 
 Looks into the directories of this user: $PICOLLO_DIR, or $RUNTIME_DIRECTORY/picollo, $XDG_RUNTIME_DIR/picollo and /dev/shm/picollo-UID. \
-A segment is live while a process has it mapped. What is not believed is told on standard error, and the exit status is 1 then.
+A segment is live while a process has it mapped, and ended otherwise: it crashed, or was asked to keep its file. What is not believed is \
+told on standard error, and the exit status is 1 then.
+
+With --all or --user it also looks where others publish: in the usual directories of all users, in those that running processes were told, and \
+in containers, below /proc/PID/root. What this user may not read is left out; root may read all. Processes of a container are \
+told as they see themselves.
 
   picollo list
   picollo list --json
-  picollo list --directory /proc/1234/root/dev/shm/picollo-0      those of a container";
+  sudo picollo list --all
+  picollo list --directory /proc/1234/root/dev/shm/picollo-0      those of one container";
 
 pub(crate) fn command() -> Command {
-    Command::new("list").about(ABOUT).long_about(LONG_ABOUT).args([
-        Arg::new("directory")
-            .long("directory")
-            .value_name("PATH")
-            .value_parser(value_parser!(PathBuf))
-            .help("look there and nowhere else"),
-        Arg::new("json").long("json").action(ArgAction::SetTrue).help("for programs: bytes and nanoseconds"),
-    ])
+    let json = Arg::new("json").long("json").action(ArgAction::SetTrue);
+    Command::new("list")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .args(places::arguments())
+        .arg(json.help("for programs: bytes and nanoseconds"))
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
-    let listed = match matches.get_one::<PathBuf>("directory") {
-        Some(path) => list_segments_in(path).map_err(|error| error.message().to_owned())?,
-        None => list_segments(),
-    };
+    let places = Places::of(matches)?;
+    let listed = places.list()?;
     let (mut good, mut failed) = (Vec::new(), 0);
     for Listed { path, info } in listed {
         match info {
@@ -53,10 +58,18 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     } else if good.is_empty() {
         print("nobody publishes here\n")?;
     } else {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
-        let headings = ["NAME", "PROGRAM", "PID", "SINCE", "ENTRIES", "MEMORY", "STATE"].map(str::to_owned);
-        let rows: Vec<Vec<String>> = good.iter().map(|(_, info)| row(info, now)).collect();
-        print(&table(&headings, &rows, &[0, 1, 6], Form::Text))?;
+        let now = now_unix_nanos();
+        let mut headings =
+            ["NAME", "PROGRAM", "PID", "SINCE", "ENTRIES", "MEMORY", "STATE"].map(str::to_owned).to_vec();
+        let mut rows: Vec<Vec<String>> = good.iter().map(|(_, info)| row(info, now)).collect();
+        if places.are_others() {
+            headings.extend(["USER", "DIRECTORY"].map(str::to_owned));
+            let mut names = HashMap::new();
+            for (row, (path, _)) in rows.iter_mut().zip(&good) {
+                row.extend(whose(path, &mut names));
+            }
+        }
+        print(&table(&headings, &rows, &[0, 1, 6, 7, 8], Form::Text))?;
     }
     Ok(failed)
 }
@@ -98,6 +111,16 @@ pub(crate) fn json_of(path: &str, info: &SegmentInfo) -> Value {
         "live": info.is_live,
         "path": path,
     })
+}
+
+/// Whose a segment is, and where it lies.
+fn whose(path: &Path, names: &mut HashMap<u32, String>) -> [String; 2] {
+    let user = path.symlink_metadata().map_or_else(
+        |_| "?".into(),
+        |data| names.entry(data.uid()).or_insert_with(|| places::name_of(data.uid())).clone(),
+    );
+    let directory = path.parent().unwrap_or(path);
+    [user, directory.to_string_lossy().into_owned()]
 }
 
 /// How long ago, in its two largest units.

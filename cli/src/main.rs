@@ -6,9 +6,16 @@ mod compare;
 mod failure;
 mod hlog;
 mod list;
+mod places;
 mod progress;
+mod push;
+#[cfg(test)]
+mod sample;
+mod serve;
 mod show;
+mod signals;
 mod table;
+mod top;
 mod values;
 
 use std::process::ExitCode;
@@ -27,7 +34,16 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: hlog::command, run: hlog::run },
     Subcommand { command: list::command, run: list::run },
     Subcommand { command: show::command, run: show::run },
+    Subcommand { command: serve::command, run: serve::run },
+    Subcommand { command: push::command, run: push::run },
+    Subcommand { command: top::command, run: top::run },
 ];
+
+/// Nanoseconds since 1970.
+fn now_unix_nanos() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |time| time.as_nanos() as u64)
+}
 
 fn main() -> ExitCode {
     let mut command = Command::new("picollo")

@@ -148,7 +148,7 @@ fn json_of(entry: &SegmentEntry, reading: &Reading) -> Result<Value, Failure> {
 }
 
 /// A value for people: times in the unit that gives it one to three digits before the point.
-fn human(value: u64, unit: &str) -> String {
+pub(crate) fn human(value: u64, unit: &str) -> String {
     const TIMES: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
     let name = match unit {
         "nanoseconds" => "ns",

@@ -2,42 +2,10 @@
 #![cfg(target_os = "linux")]
 #![allow(missing_docs)]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
+use common::{Place, picollo, text};
 use picollo_core::{Metric, Options};
-use picollo_native::{Segment, SegmentOptions};
-
-/// A directory of its own in memory.
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Place {
-        Place(format!("/dev/shm/picollo-cli-{name}-{}", std::process::id()).into())
-    }
-
-    fn segment(&self, name: &str) -> Segment {
-        let directory = self.0.to_str().unwrap();
-        Segment::create(&SegmentOptions { name, directory, max_bytes: 6 << 20, ..SegmentOptions::default() })
-            .unwrap()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn picollo(directory: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_picollo"));
-    command.args(arguments).env("PICOLLO_DIR", directory).output().unwrap()
-}
-
-fn text(output: &Output) -> (String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (text(&output.stdout), text(&output.stderr))
-}
 
 #[test]
 fn who_publishes_and_what() {
@@ -109,4 +77,36 @@ fn what_cannot_be_shown_is_told_in_one_line() {
         assert_eq!((output.status.code(), shown.as_str()), (Some(1), ""), "{arguments:?}");
         assert!(errors.contains(why) && errors.lines().count() == 1, "{errors}");
     }
+}
+
+#[test]
+fn what_others_publish() {
+    let place = Place::new("others");
+    let segment = place.segment("elsewhere");
+    // Not in this command's environment, but in that of a process that runs: a service of this user.
+    let service = common::Service::start(&place, "served", "");
+    let nowhere = std::path::Path::new("/dev/shm/picollo-nowhere");
+    // SAFETY: a query without arguments.
+    let user = unsafe { libc::geteuid() }.to_string();
+    for arguments in [&["list", "--all", "--json"][..], &["list", "--user", &user, "--json"]] {
+        let (listed, errors) = text(&picollo(nowhere, arguments));
+        let json: serde_json::Value = serde_json::from_str(&listed).unwrap();
+        let names: Vec<&str> =
+            json.as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+        // Each once, however many processes see it.
+        for name in ["served", "elsewhere"] {
+            assert_eq!(names.iter().filter(|found| **found == name).count(), 1, "{listed} {errors}");
+        }
+    }
+    let (listed, _) = text(&picollo(nowhere, &["list", "--all"]));
+    let line = listed.lines().find(|line| line.starts_with("elsewhere")).unwrap();
+    assert!(line.contains(place.0.to_str().unwrap()) && listed.starts_with("NAME"), "{listed}");
+    let (_, errors) = text(&picollo(nowhere, &["list", "--user", "no-such-user"]));
+    assert_eq!(errors, "picollo list: there is no user \"no-such-user\"; a number will do as well\n");
+    drop((segment, service));
+}
+
+#[test]
+fn a_service() {
+    common::serve();
 }

@@ -24,13 +24,16 @@ namespace Picollo.Samples
                 case "live-monitor":
                     LiveMonitor.Run(arguments.Length > 1 ? double.Parse(arguments[1]) : 10);
                     return 0;
+                case "published":
+                    Published.Run(arguments.Length > 1 ? double.Parse(arguments[1]) : 10);
+                    return 0;
                 case "clock-resolution":
                     ClockResolution.Run();
                     return 0;
                 default:
                     Console.Error.WriteLine(
                         "usage: Samples quick-start | getting-started | known-work | sorted-or-not | live-monitor [SECONDS] | "
-                        + "clock-resolution");
+                        + "published [SECONDS] | clock-resolution");
                     return 2;
             }
         }

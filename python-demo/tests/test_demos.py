@@ -130,3 +130,13 @@ def test_clock_resolution() -> None:
     assert len(rows) == 6
     assert re.search(r"The TSC ticks [\d,]+ times a second", text)
     assert "##### picollo.clock.ticks('tsc')" in text
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="segments are Linux's")
+def test_published() -> None:
+    place = Path(f"/dev/shm/picollo-demo-{os.getpid()}")
+    try:
+        text = run("published", "--seconds", "0.5", environment={"PICOLLO_DIR": str(place)})
+        assert re.match(r"[1-9][\d,]* requests of 4 workers, request: Total=[1-9]", text)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Does somebody who looks see what runs? Starts three services, in C, in Python with four forked workers and in C#, and drives `picollo top` in
+# a terminal of 80 × 24, by tmux. Ends with "N passed, N failed".
+#
+#   ci/observe.sh              the checks
+#   ci/observe.sh --picture    also takes the picture of it: docs/images/picollo-top.txt and .svg
+#   ci/observe.sh --cost       what `picollo top` costs to watch 100 histograms: time, memory, the first picture
+#
+# The library is that of target/stage, or of the directory in STAGE. The service in C# is that of ci/dotnet.sh, where that ran before.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+stage=$(realpath -m "${STAGE:-target/stage}") work=$PWD/target/observe
+[ -n "${PICOLLO_STAGED:-}" ] || ci/stage.sh "$stage"
+mkdir -p "$work"
+if ! command -v tmux >/dev/null; then
+    root=$(ci/tools/debian.sh tmux)
+    export PATH=$root/usr/bin:$PATH LD_LIBRARY_PATH=$root/usr/lib/$(gcc -print-multiarch)
+fi
+cargo build --quiet --release -p picollo-cli
+export PYTHONPATH=$PWD/python-demo PYTHONDONTWRITEBYTECODE=1 PICOLLO_LIBRARY=$stage/lib/libpicollo.so
+command=$PWD/target/release/picollo
+# In memory, as segments are.
+PICOLLO_DIR=$(mktemp -d /dev/shm/picollo-observe-XXXXXX)
+export PICOLLO_DIR
+trap 'rm -rf "$PICOLLO_DIR"' EXIT
+if [ "${1:-}" = --cost ]; then
+    python3 ci/observe/cost.py "$command"
+    exit
+fi
+gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 c-tests/demos/published.c -o "$work/shop" -I"$stage/include" -L"$stage/lib" \
+    -Wl,-rpath,"$stage/lib" -lpicollo
+services=("shop=$work/shop 600" "web=python3 -m demos.published --seconds 600")
+dotnet=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet/runtime-8.0.4/dotnet samples=${SAMPLES:-target/dotnet/core/Samples.exe.dll}
+if [ -x "$dotnet" ] && [ -e "$samples" ]; then
+    LD_LIBRARY_PATH=$stage/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    services+=("billing=$dotnet exec $samples published 600")
+else
+    echo "SKIPPED: the service in C#, which ci/dotnet.sh compiles"
+fi
+picture=()
+[ "${1:-}" != --picture ] || picture=(--picture docs/images/picollo-top)
+python3 ci/observe/check.py "${picture[@]}" "$command" "$work" "${services[@]}"

@@ -1,0 +1,185 @@
+//! Where programs publish: this user's directories, and for those who may look at others', theirs and those of containers.
+
+use std::collections::HashSet;
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use picollo_native::{Listed, Status, Viewer, list_segments};
+
+use crate::failure::Failure;
+
+/// Which of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    directory: Option<PathBuf>,
+    user: Option<u32>,
+    all: bool,
+}
+
+pub(crate) fn arguments() -> [Arg; 3] {
+    [
+        Arg::new("directory")
+            .long("directory")
+            .value_name("PATH")
+            .value_parser(value_parser!(PathBuf))
+            .conflicts_with_all(["user", "all"])
+            .help("look there and nowhere else"),
+        Arg::new("user").long("user").value_name("NAME").conflicts_with("all").help(
+            "look at what this user publishes, a name or a number, also in containers: for root, and oneself",
+        ),
+        Arg::new("all")
+            .long("all")
+            .action(ArgAction::SetTrue)
+            .help("look at what anybody publishes, also in containers, as far as this user may"),
+    ]
+}
+
+impl Places {
+    pub(crate) fn of(matches: &ArgMatches) -> Result<Places, Failure> {
+        let user = matches.get_one::<String>("user").map(|name| user_of(name)).transpose()?;
+        let directory = matches.get_one::<PathBuf>("directory").cloned();
+        Ok(Places { directory, user, all: matches.get_flag("all") })
+    }
+
+    /// Whether others' are asked for as well.
+    pub(crate) fn are_others(&self) -> bool {
+        self.user.is_some() || self.all
+    }
+
+    /// The segments that there are now, each once. What this user may not read is left out where all are asked for.
+    pub(crate) fn list(&self) -> Result<Vec<Listed>, Failure> {
+        if let Some(directory) = &self.directory {
+            let names = names_in(directory).map_err(|error| Failure::of_file(directory.display(), &error))?;
+            return Ok(names.into_iter().map(look).collect());
+        }
+        if !self.are_others() {
+            return Ok(list_segments());
+        }
+        let mut seen = HashSet::new();
+        let mut all = Vec::new();
+        for directory in self.directories() {
+            // By what it is: a directory is found under the root of each of its processes.
+            let Ok(data) = fs::metadata(&directory) else { continue };
+            if data.is_dir() && seen.insert((data.dev(), data.ino())) {
+                all.extend(names_in(&directory).unwrap_or_default().into_iter().map(look));
+            }
+        }
+        all.retain(|listed| !matches!(&listed.info, Err(error) if error.status() == Status::Permission));
+        Ok(all)
+    }
+
+    /// Where they may be: the usual places, and what processes have in their environment, below each root that a process has.
+    fn directories(&self) -> Vec<PathBuf> {
+        let mut roots = HashSet::new();
+        let mut found = Vec::new();
+        usual_below(Path::new("/"), self.user, &mut found);
+        roots.insert(root_of(Path::new("/proc/self")));
+        for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let is_process = process.file_name().as_bytes().iter().all(u8::is_ascii_digit);
+            let is_wanted = |user| process.metadata().is_ok_and(|data| data.uid() == user);
+            if !is_process {
+                continue;
+            }
+            let root = process.path().join("root");
+            if roots.insert(root_of(&process.path())) {
+                usual_below(&root, self.user, &mut found);
+            }
+            if self.user.is_none_or(is_wanted) {
+                found.extend(named_in(&process.path().join("environ")).iter().map(|path| below(&root, path)));
+            }
+        }
+        found
+    }
+}
+
+/// A user's number.
+fn user_of(name: &str) -> Result<u32, Failure> {
+    if let Ok(number) = name.parse() {
+        return Ok(number);
+    }
+    let unknown = || Failure::Told(format!("there is no user {name:?}; a number will do as well"));
+    let text = CString::new(name).map_err(|_| unknown())?;
+    // SAFETY: the name ends in a zero. What is returned is the C library's until the next call, and nobody else calls it.
+    let entry = unsafe { libc::getpwnam(text.as_ptr()) };
+    // SAFETY: where there is an entry, it is whole.
+    unsafe { entry.as_ref() }.map(|entry| entry.pw_uid).ok_or_else(unknown)
+}
+
+/// A user's name, or number where there is none.
+pub(crate) fn name_of(user: u32) -> String {
+    // SAFETY: what is returned is the C library's until the next call, and nobody else calls it.
+    let entry = unsafe { libc::getpwuid(user).as_ref() };
+    let name = entry.map(|entry| {
+        // SAFETY: where there is an entry its name ends in a zero, and it is copied before the next call.
+        unsafe { std::ffi::CStr::from_ptr(entry.pw_name) }.to_string_lossy().into_owned()
+    });
+    name.unwrap_or_else(|| user.to_string())
+}
+
+/// What a process sees as its root: the mounts, and the directory.
+fn root_of(process: &Path) -> Option<(PathBuf, PathBuf)> {
+    Some((fs::read_link(process.join("ns/mnt")).ok()?, fs::read_link(process.join("root")).ok()?))
+}
+
+/// A path as a process sees it.
+fn below(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// The directories that segments are in unless a program was told otherwise.
+fn usual_below(root: &Path, user: Option<u32>, found: &mut Vec<PathBuf>) {
+    if let Some(user) = user {
+        for path in [
+            format!("dev/shm/picollo-{user}"),
+            format!("dev/shm/picollo-{user}-own"),
+            format!("run/user/{user}/picollo"),
+        ] {
+            found.push(root.join(path));
+        }
+        return;
+    }
+    let inside = |path: &str| fs::read_dir(root.join(path)).into_iter().flatten().flatten();
+    let is_ours = |name: &OsStr| name.as_bytes().starts_with(b"picollo-");
+    found.extend(inside("dev/shm").filter(|entry| is_ours(&entry.file_name())).map(|entry| entry.path()));
+    for directory in ["run/user", "run"] {
+        found.extend(inside(directory).map(|entry| entry.path().join("picollo")));
+    }
+}
+
+/// The directories that a process was told.
+fn named_in(environment: &Path) -> Vec<PathBuf> {
+    let bytes = fs::read(environment).unwrap_or_default();
+    let of = |variable: &[u8]| {
+        let (name, value) = variable.split_at_checked(variable.iter().position(|&byte| byte == b'=')?)?;
+        let path = Path::new(OsStr::from_bytes(&value[1..]));
+        match name {
+            _ if !path.is_absolute() => None,
+            b"PICOLLO_DIR" => Some(path.to_owned()),
+            b"RUNTIME_DIRECTORY" | b"XDG_RUNTIME_DIR" => Some(path.join("picollo")),
+            _ => None,
+        }
+    };
+    bytes.split(|&byte| byte == 0).filter_map(of).collect()
+}
+
+/// What is named like a segment.
+fn names_in(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let is_segment = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let parts: Vec<&str> = name.split('.').collect();
+        matches!(parts[..], [segment, pid, start]
+            if !segment.is_empty() && pid.parse::<u32>().is_ok() && start.parse::<u64>().is_ok())
+    };
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(directory)?.flatten().map(|entry| entry.path()).filter(is_segment).collect();
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+fn look(path: PathBuf) -> Listed {
+    Listed { info: Viewer::open(&path).and_then(|viewer| viewer.info()), path }
+}

@@ -1,0 +1,181 @@
+//! What scrapers know as the name, unit and labels of what a segment has.
+
+use std::collections::HashMap;
+
+use picollo_native::{SegmentEntry, SegmentInfo};
+
+/// As Prometheus wants it: base units, in the name too.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Exported {
+    pub(crate) name: String,
+    pub(crate) unit: String,
+    pub(crate) divisor: f64,
+    pub(crate) labels: Vec<(String, String)>,
+}
+
+/// Units of time, and how many of them are a second.
+pub(crate) const TIMES: [(&[&str], f64); 4] = [
+    (&["ns", "nanoseconds"], 1e9),
+    (&["us", "µs", "μs", "microseconds"], 1e6),
+    (&["ms", "milliseconds"], 1e3),
+    (&["s", "seconds"], 1.0),
+];
+
+impl Exported {
+    /// Times become seconds, whatever they were recorded in: `request` in `ns` is `request_seconds`, so that a program in
+    /// nanoseconds and one in microseconds have one metric. Other units are appended to the name where it does not end with them.
+    pub(crate) fn of(entry: &SegmentEntry, process: &str) -> Exported {
+        let divisor = if entry.divisor == 0.0 { 1.0 } else { entry.divisor };
+        let (unit, divisor) = match TIMES.iter().find(|(names, _)| names.contains(&&*entry.unit)) {
+            // Either what is recorded is to be divided and is not yet, or it already is, and the unit is that of the quotient.
+            Some((_, per_second)) if divisor == 1.0 || divisor == *per_second => {
+                ("seconds".to_owned(), *per_second)
+            }
+            _ => (
+                match &*entry.unit {
+                    "By" | "B" => "bytes".into(),
+                    other => plain(other, false).trim_matches('_').to_owned(),
+                },
+                divisor,
+            ),
+        };
+        let starts_with_digit = unit.starts_with(|first: char| first.is_ascii_digit());
+        let unit = if starts_with_digit { String::new() } else { unit };
+        let total = entry.name.strip_suffix("_total").unwrap_or(&entry.name);
+        let mut name = plain(total, true);
+        if !unit.is_empty() && !has_suffix(&name, &unit) {
+            if let Some(rest) = has_suffix(&name, &entry.unit).then(|| name.len() - entry.unit.len() - 1) {
+                name.truncate(rest);
+            }
+            name = format!("{name}_{unit}");
+        }
+        let mut labels = vec![("process".to_owned(), process.to_owned())];
+        for (label, value) in &entry.labels {
+            let plain = plain(label, false);
+            let is_taken = plain == "process" || plain == "le" || plain.starts_with("__");
+            labels.push((if is_taken { format!("exported_{plain}") } else { plain }, value.clone()));
+        }
+        Exported { name, unit, divisor, labels }
+    }
+}
+
+fn has_suffix(name: &str, unit: &str) -> bool {
+    name.strip_suffix(unit)
+        .and_then(|rest| rest.strip_suffix(['_', '.', '-', '/']))
+        .is_some_and(|rest| !rest.is_empty())
+}
+
+/// Underscores for what is in no name. Dots, hyphens and slashes are OpenTelemetry's, which metrics' names may have.
+fn plain(name: &str, of_metric: bool) -> String {
+    let is_allowed = |character: char| {
+        character.is_ascii_alphanumeric() || character == '_' || (of_metric && ":.-/".contains(character))
+    };
+    let mut plain: String =
+        name.chars().map(|character| if is_allowed(character) { character } else { '_' }).collect();
+    if plain.starts_with(|first: char| !first.is_ascii_alphabetic() && first != '_' && first != ':') {
+        plain.insert(0, '_');
+    }
+    plain
+}
+
+/// Which process of a program one is: the first has the program's name, further ones a number behind it. A number that was given up is
+/// given to the next, so that a program that starts again goes on with its series.
+#[derive(Debug, Default)]
+pub(crate) struct Processes(HashMap<String, Vec<Option<Process>>>);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Process {
+    /// Process, its start, and which machine or container: by the directory.
+    identity: (u32, u64, std::path::PathBuf),
+}
+
+impl Process {
+    pub(crate) fn of(path: &std::path::Path, info: &SegmentInfo) -> Process {
+        let directory = path.parent().map(Into::into).unwrap_or_default();
+        Process { identity: (info.pid, info.start_time, directory) }
+    }
+}
+
+impl Processes {
+    /// Gives up the numbers of all that are not there any more.
+    pub(crate) fn keep(&mut self, is_there: impl Fn(&Process) -> bool) {
+        for place in self.0.values_mut().flatten() {
+            place.take_if(|process| !is_there(process));
+        }
+    }
+
+    pub(crate) fn label(&mut self, program: &str, process: Process) -> String {
+        let program = if program.is_empty() { "unknown" } else { program };
+        let places = self.0.entry(program.to_owned()).or_default();
+        let known = places.iter().position(|place| place.as_ref() == Some(&process));
+        let at = known.or_else(|| places.iter().position(Option::is_none)).unwrap_or_else(|| {
+            places.push(None);
+            places.len() - 1
+        });
+        places[at] = Some(process);
+        numbered(program, at)
+    }
+
+    /// The same for segments by their own names, each of which stays where it is.
+    pub(crate) fn label_of_segment(&mut self, info: &SegmentInfo) -> String {
+        let places = self.0.entry(info.name.clone()).or_default();
+        places.push(None);
+        numbered(&info.name, places.len() - 1)
+    }
+}
+
+fn numbered(program: &str, at: usize) -> String {
+    if at == 0 { program.to_owned() } else { format!("{program}-{}", at + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn entry(name: &str, unit: &str, divisor: f64) -> SegmentEntry {
+        SegmentEntry {
+            unit: unit.into(),
+            labels: vec![("process".into(), "x".into()), ("http.route".into(), "/ä".into())],
+            divisor,
+            ..sample::entry(name)
+        }
+    }
+
+    #[test]
+    fn names_and_units() {
+        for (name, unit, divisor, exported) in [
+            ("request", "ns", 0.0, ("request_seconds", "seconds", 1e9)),
+            ("request", "us", 1.0, ("request_seconds", "seconds", 1e6)),
+            ("request_ns", "ns", 1.0, ("request_seconds", "seconds", 1e9)),
+            ("request_seconds", "ns", 1e9, ("request_seconds", "seconds", 1e9)),
+            ("request_seconds", "seconds", 1e9, ("request_seconds", "seconds", 1e9)),
+            ("http.request.size", "By", 1.0, ("http.request.size_bytes", "bytes", 1.0)),
+            ("size", "bytes", 1024.0, ("size_bytes", "bytes", 1024.0)),
+            ("depth", "", 1.0, ("depth", "", 1.0)),
+            ("load", "%", 1.0, ("load", "", 1.0)),
+            ("9 lives", "items/s", 1.0, ("_9_lives_items_s", "items_s", 1.0)),
+            ("jobs_total", "", 1.0, ("jobs", "", 1.0)),
+        ] {
+            let found = Exported::of(&entry(name, unit, divisor), "p");
+            assert_eq!((&*found.name, &*found.unit, found.divisor), exported, "{name} in {unit}");
+            assert_eq!(found.labels[1].0, "exported_process");
+            assert_eq!(found.labels[2], ("http_route".into(), "/ä".into()));
+        }
+    }
+
+    #[test]
+    fn numbers_of_processes_are_small_and_stay() {
+        let process = |pid| Process { identity: (pid, 1, "/dev/shm".into()) };
+        let mut processes = Processes::default();
+        assert_eq!(processes.label("shop", process(70)), "shop");
+        assert_eq!(processes.label("shop", process(71)), "shop-2");
+        assert_eq!(processes.label("shop", process(72)), "shop-3");
+        assert_eq!(processes.label("till", process(73)), "till");
+        assert_eq!(processes.label("shop", process(71)), "shop-2");
+        processes.keep(|process| process.identity.0 != 70);
+        assert_eq!(processes.label("shop", process(72)), "shop-3");
+        // Starts again.
+        assert_eq!(processes.label("shop", process(99)), "shop");
+    }
+}

@@ -1,0 +1,148 @@
+//! One histogram on the whole screen: its curve of percentiles over that since the start, and a heat map of the last minutes.
+
+use picollo_core::{Snapshot, ValueSelection};
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+
+use super::history::{Coarse, log};
+use super::numbers::{rate, value};
+use super::row::{RANK_NAMES, Row};
+use super::screen::{change, put, values_of};
+use super::state::State;
+use super::style::Theme;
+use super::watch::Watch;
+use crate::table::count;
+
+/// Room for the values beside a picture.
+const MARGIN: u16 = 10;
+const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
+/// The curve ends at as many nines: 99.99 %.
+const NINES: f64 = 4.0;
+const MOST_POINTS: usize = 256;
+
+pub(crate) fn draw(
+    buffer: &mut Buffer,
+    area: Rect,
+    row: &Row,
+    whole: Option<&Snapshot>,
+    state: &State,
+    watch: &Watch,
+    theme: Theme,
+) {
+    let state_text = if row.is_live { "" } else { ", ended" };
+    put(buffer, area, 0, &row.title, theme.strong());
+    let values: Vec<String> =
+        RANK_NAMES.iter().zip(values_of(row)).map(|(name, text)| format!("{name} {text}")).collect();
+    let text = format!("{}  {}", rate(row.last.per_second), values.join("  "));
+    put(buffer, area, 1, &text, theme.plain());
+    let mut beside = format!("process {}{state_text}  {} in all", row.pid, count(row.total, true));
+    for (number, what) in [(row.last.out_of_range, "out of range"), (row.last.lost, "lost")] {
+        if number > 0 {
+            beside += &format!("  {} {what}", count(number, true));
+        }
+    }
+    put(buffer, area, 2, &beside, theme.faint());
+    if row.has_mark() {
+        let (text, style) = change(row, state.quantile, theme);
+        let at = Rect { x: area.x + (beside.chars().count() as u16 + 2).min(area.width - 1), ..area };
+        let at = Rect { width: area.right().saturating_sub(at.x), ..at };
+        put(buffer, at, 2, &format!("p{} since the mark: {text}", state.quantile * 100.0), style);
+    }
+    let left = area.height.saturating_sub(3);
+    let curve_height = left / 2;
+    let curve = Rect { y: area.y + 3, height: curve_height, ..area };
+    let heat = Rect { y: curve.y + curve_height, height: left - curve_height, ..area };
+    draw_curve(buffer, curve, row, whole, theme);
+    draw_heat(buffer, heat, row, watch, theme);
+}
+
+/// Room for a picture of some lines: title above, its columns right of the margin, a line below.
+fn inside(area: Rect) -> Option<Rect> {
+    (area.height >= 4 && area.width > MARGIN + 10).then(|| Rect {
+        x: area.x + MARGIN,
+        y: area.y + 1,
+        width: area.width - MARGIN,
+        height: area.height - 2,
+    })
+}
+
+/// Percentiles from left to right, so that each nine has as much room; values upward, logarithmic.
+fn draw_curve(buffer: &mut Buffer, area: Rect, row: &Row, whole: Option<&Snapshot>, theme: Theme) {
+    let Some(picture) = inside(area) else { return };
+    put(buffer, area, 0, "value at percentile   ● last interval   · since start", theme.strong());
+    let width = usize::from(picture.width).min(MOST_POINTS);
+    let ranks: Vec<f64> =
+        (0..width).map(|x| 100.0 * (1.0 - 10f64.powf(-NINES * x as f64 / (width - 1) as f64))).collect();
+    let values = |snapshot: Option<&Snapshot>| {
+        let mut values = vec![0; width];
+        let taken = snapshot?.percentile_values(&ranks, ValueSelection::Midpoint, &mut values);
+        taken.ok().map(|()| values)
+    };
+    let (now, all) = (values(row.snapshot.as_deref()), values(whole));
+    let seen = || now.iter().chain(&all).flatten().copied();
+    let (Some(low), Some(high)) = (seen().min(), seen().max()) else {
+        put(buffer, area, 1, "  nothing was recorded", theme.faint());
+        return;
+    };
+    let span = (log(high) - log(low)).max(0.1);
+    let last = f64::from(picture.height - 1);
+    let line_of =
+        |value: u64| ((1.0 - (log(value) - log(low)) / span) * last).round().clamp(0.0, last) as u16;
+    for (values, mark, style) in [(&all, "·", theme.faint()), (&now, "●", theme.line())] {
+        for (x, &value) in values.iter().flatten().enumerate() {
+            put_at(buffer, picture, x as u16, line_of(value), mark, style);
+        }
+    }
+    for (line, value_there) in [(0, high), (picture.height - 1, low)] {
+        margin(buffer, picture, line, &value(value_there, &row.entry.unit), theme);
+    }
+    for (nines, name) in [(0.0, "0"), (0.25, "90"), (0.5, "99"), (0.75, "99.9"), (1.0, "99.99")] {
+        let at = (nines * (width - 1) as f64) as u16;
+        let at = at.min(picture.width.saturating_sub(name.len() as u16));
+        put_at(buffer, Rect { height: area.height, ..picture }, at, picture.height, name, theme.faint());
+    }
+}
+
+/// Time to the right, values upward; the darker, the more of its interval is there.
+fn draw_heat(buffer: &mut Buffer, area: Rect, row: &Row, watch: &Watch, theme: Theme) {
+    let Some(picture) = inside(area) else { return };
+    let columns = row.coarse.len().min(picture.width.into());
+    let shown = || row.coarse.iter().rev().take(columns);
+    let length = columns as f64 * watch.interval.as_secs_f64();
+    put(buffer, area, 0, &format!("the last {length:.0} s, now at the right"), theme.strong());
+    let ranges = || shown().filter_map(Coarse::range);
+    let (Some(first), Some(last)) =
+        (ranges().map(|range| range.0).min(), ranges().map(|range| range.1).max())
+    else {
+        put(buffer, area, 1, "  nothing was recorded", theme.faint());
+        return;
+    };
+    // As many buckets in a line as are needed.
+    let buckets = u32::from(last - first) + 1;
+    let per_line = buckets.div_ceil(picture.height.into()).max(1) as u16;
+    let lines = buckets.div_ceil(per_line.into()) as u16;
+    for (back, column) in shown().enumerate() {
+        for line in 0..lines {
+            let low = first + line * per_line;
+            let share = (low..low.saturating_add(per_line)).map(|at| column.share(at)).max().unwrap_or(0);
+            let shade = SHADES[usize::from(share).div_ceil(64).min(4)].encode_utf8(&mut [0; 4]).to_owned();
+            let x = picture.width - 1 - back as u16;
+            put_at(buffer, picture, x, lines - 1 - line, &shade, theme.line());
+        }
+    }
+    margin(buffer, picture, 0, &value(Coarse::value(last), &row.entry.unit), theme);
+    if lines > 1 {
+        margin(buffer, picture, lines - 1, &value(Coarse::value(first), &row.entry.unit), theme);
+    }
+}
+
+fn margin(buffer: &mut Buffer, picture: Rect, line: u16, text: &str, theme: Theme) {
+    let area = Rect { x: picture.x - MARGIN, width: MARGIN - 1, ..picture };
+    put(buffer, area, line, &format!("{text:>width$}", width = usize::from(MARGIN) - 1), theme.faint());
+}
+
+fn put_at(buffer: &mut Buffer, area: Rect, x: u16, line: u16, text: &str, style: ratatui_core::style::Style) {
+    if x < area.width {
+        put(buffer, Rect { x: area.x + x, width: area.width - x, ..area }, line, text, style);
+    }
+}

@@ -1,0 +1,200 @@
+//! What somebody has chosen to see, and what keys do.
+
+use ratatui_crossterm::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::row::{RANK_NAMES, Row};
+
+/// What rows are sorted by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Column {
+    Name,
+    Rate,
+    /// At one of the ranks.
+    Value(usize),
+}
+
+impl Column {
+    const ALL: [Column; 2 + RANK_NAMES.len()] = {
+        let mut all = [Column::Name; 2 + RANK_NAMES.len()];
+        all[1] = Column::Rate;
+        let mut at = 0;
+        while at < RANK_NAMES.len() {
+            all[2 + at] = Column::Value(at);
+            at += 1;
+        }
+        all
+    };
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Column::Name => "HISTOGRAM",
+            Column::Rate => "RATE",
+            Column::Value(at) => RANK_NAMES[at],
+        }
+    }
+}
+
+/// Quantiles that changes are told of.
+const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) sorted_by: Column,
+    /// Names from z to a, numbers from small to large.
+    pub(crate) is_inverted: bool,
+    pub(crate) filter: String,
+    /// Keys go into the filter.
+    pub(crate) is_typing: bool,
+    pub(crate) is_paused: bool,
+    /// The row with this number is the one that keys are for.
+    pub(crate) selected: Option<u64>,
+    /// One row fills the screen.
+    pub(crate) is_open: bool,
+    pub(crate) is_help: bool,
+    pub(crate) quantile: f64,
+    /// The first row on the screen, and how many there is room for.
+    pub(crate) top: usize,
+    pub(crate) page: usize,
+    /// A line of what was done.
+    pub(crate) message: String,
+}
+
+/// What a key asks for that is not the state's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    None,
+    Quit,
+    Mark,
+    Unmark,
+    Record,
+    ForgetEnded,
+}
+
+impl State {
+    pub(crate) fn new() -> State {
+        State {
+            sorted_by: Column::Name,
+            is_inverted: false,
+            filter: String::new(),
+            is_typing: false,
+            is_paused: false,
+            selected: None,
+            is_open: false,
+            is_help: false,
+            quantile: 0.99,
+            top: 0,
+            page: 1,
+            message: String::new(),
+        }
+    }
+
+    /// Positions of the rows that are shown, in their order.
+    pub(crate) fn shown(&self, rows: &[(u64, Row)]) -> Vec<usize> {
+        let wanted = self.filter.to_lowercase();
+        let is_wanted = |at: &usize| wanted.is_empty() || rows[*at].1.title.to_lowercase().contains(&wanted);
+        let mut shown: Vec<usize> = (0..rows.len()).filter(is_wanted).collect();
+        let row = |at: usize| &rows[at].1;
+        match self.sorted_by {
+            Column::Name => shown.sort_by(|&a, &b| row(a).title.cmp(&row(b).title)),
+            // The largest first; those without a value last.
+            Column::Rate => shown.sort_by(|&a, &b| row(b).last.per_second.total_cmp(&row(a).last.per_second)),
+            Column::Value(rank) => {
+                let key = |at: usize| row(at).last.values.map(|values| values[rank]);
+                shown.sort_by_key(|&at| std::cmp::Reverse(key(at)));
+            }
+        }
+        if self.is_inverted {
+            shown.reverse();
+        }
+        shown
+    }
+
+    /// Where the selected row is among those that are shown; the first where it is not.
+    pub(crate) fn place(&self, rows: &[(u64, Row)], shown: &[usize]) -> usize {
+        shown.iter().position(|&at| Some(rows[at].0) == self.selected).unwrap_or(0)
+    }
+
+    pub(crate) fn selected_row<'a>(&self, rows: &'a [(u64, Row)]) -> Option<(u64, &'a Row)> {
+        rows.iter().find(|(number, _)| Some(*number) == self.selected).map(|(number, row)| (*number, row))
+    }
+
+    pub(crate) fn key(&mut self, key: KeyEvent, rows: &[(u64, Row)]) -> Action {
+        self.message.clear();
+        let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if is_control && key.code == KeyCode::Char('c') {
+            return Action::Quit;
+        }
+        if self.is_help {
+            self.is_help = false;
+            return Action::None;
+        }
+        if self.is_typing {
+            self.type_into_filter(key.code);
+            return Action::None;
+        }
+        match key.code {
+            KeyCode::Char('q') => return Action::Quit,
+            KeyCode::Esc if self.is_open => self.is_open = false,
+            KeyCode::Esc if !self.filter.is_empty() => self.filter.clear(),
+            KeyCode::Esc => return Action::Quit,
+            KeyCode::Char('?' | 'h') => self.is_help = true,
+            KeyCode::Char('p' | ' ') => self.is_paused = !self.is_paused,
+            KeyCode::Char('m') => return Action::Mark,
+            KeyCode::Char('M') => return Action::Unmark,
+            KeyCode::Char('r') => return Action::Record,
+            KeyCode::Char('x') => return Action::ForgetEnded,
+            KeyCode::Char('c') => {
+                let at = QUANTILES.iter().position(|quantile| *quantile == self.quantile).unwrap_or(0);
+                self.quantile = QUANTILES[(at + 1) % QUANTILES.len()];
+            }
+            KeyCode::Char('/') => (self.is_typing, self.is_open) = (true, false),
+            KeyCode::Char('i') => self.is_inverted = !self.is_inverted,
+            KeyCode::Left | KeyCode::Char('<') => self.sort(Column::ALL.len() - 1),
+            KeyCode::Right | KeyCode::Char('>' | 's') => self.sort(1),
+            KeyCode::Enter => {
+                self.move_by(0, rows);
+                let selected = self.selected_row(rows);
+                self.is_open = !self.is_open && selected.is_some_and(|(_, row)| !row.is_counter());
+            }
+            KeyCode::Up | KeyCode::Char('k') => self.move_by(-1, rows),
+            KeyCode::Down | KeyCode::Char('j') => self.move_by(1, rows),
+            KeyCode::PageUp => self.move_by(-(self.page as isize), rows),
+            KeyCode::PageDown => self.move_by(self.page as isize, rows),
+            KeyCode::Home | KeyCode::Char('g') => self.move_by(isize::MIN / 2, rows),
+            KeyCode::End | KeyCode::Char('G') => self.move_by(isize::MAX / 2, rows),
+            _ => {}
+        }
+        Action::None
+    }
+
+    fn type_into_filter(&mut self, key: KeyCode) {
+        match key {
+            KeyCode::Enter => self.is_typing = false,
+            KeyCode::Esc => {
+                self.is_typing = false;
+                self.filter.clear();
+            }
+            KeyCode::Backspace => {
+                self.filter.pop();
+            }
+            KeyCode::Char(character) if self.filter.len() < 200 && !character.is_control() => {
+                self.filter.push(character)
+            }
+            _ => {}
+        }
+        self.top = 0;
+    }
+
+    fn sort(&mut self, by: usize) {
+        let at = Column::ALL.iter().position(|column| *column == self.sorted_by).unwrap_or(0);
+        self.sorted_by = Column::ALL[(at + by) % Column::ALL.len()];
+        self.is_inverted = false;
+    }
+
+    fn move_by(&mut self, by: isize, rows: &[(u64, Row)]) {
+        let shown = self.shown(rows);
+        let Some(last) = shown.len().checked_sub(1) else { return };
+        let at = (self.place(rows, &shown) as isize).saturating_add(by).clamp(0, last as isize);
+        self.selected = Some(rows[shown[at as usize]].0);
+    }
+}

@@ -4,16 +4,23 @@
 
 mod compare;
 mod failure;
+mod follow;
+mod hiccup;
 mod hlog;
 mod list;
 mod places;
+mod probe;
 mod progress;
+mod prune;
 mod push;
+mod record;
+mod report;
 mod serve;
 mod show;
 mod signals;
 mod table;
 mod values;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -33,6 +40,13 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: show::command, run: show::run },
     Subcommand { command: serve::command, run: serve::run },
     Subcommand { command: push::command, run: push::run },
+    Subcommand { command: watch::command, run: watch::run },
+    Subcommand { command: record::command, run: record::run },
+    Subcommand { command: report::command, run: report::run },
+    Subcommand { command: hiccup::command, run: hiccup::run },
+    Subcommand { command: prune::command, run: prune::run },
+    Subcommand { command: probe::command, run: probe::run },
+    Subcommand { command: probe::events_command, run: probe::events_run },
 ];
 
 /// Nanoseconds since 1970.

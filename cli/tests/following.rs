@@ -146,7 +146,10 @@ fn a_log_has_all_that_was_recorded_over_restarts() {
     let path = log.to_str().unwrap();
     let mut child = start(&place.0, &["record", "logged", "-o", path, "--interval", "100ms"]);
     let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
-    // Of what was there before nothing is in the log.
+    // The log is made when the program was found. Of what was there before nothing is in it.
+    while !log.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     service.end();
     assert!(errors.any(|line| line.unwrap().contains("has ended")));
     let again =

@@ -35,7 +35,7 @@ fn events_are_named_and_tried() {
     let names: Vec<&str> =
         all.as_array().unwrap().iter().map(|event| event["name"].as_str().unwrap()).collect();
     let has = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    assert!(has("CpuCycles") && has("PageFaults"), "{names:?}");
+    assert!(has("Hardware:CpuCycles") && has("Software:PageFaults"), "{names:?}");
     let mut once = names.clone();
     once.sort_unstable();
     once.dedup();

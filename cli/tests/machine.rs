@@ -67,7 +67,7 @@ fn events_are_named_and_tried() {
 #[test]
 fn stalls_are_found_and_corrected() {
     let log = std::env::temp_dir().join(format!("picollo-stall-{}.hlog", std::process::id()));
-    let program = "kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; exit 7";
+    let program = "sleep 0.3; kill -STOP $PPID; sleep 0.5; kill -CONT $PPID; exit 7";
     let output = picollo(&["hiccup", "--json", "-o", log.to_str().unwrap(), "--", "sh", "-c", program]);
     assert_eq!(output.status.code(), Some(7));
     let object = json(&output);

@@ -4,11 +4,17 @@
 
 mod compare;
 mod failure;
+mod follow;
+mod hiccup;
 mod hlog;
 mod list;
 mod places;
+mod probe;
 mod progress;
+mod prune;
 mod push;
+mod record;
+mod report;
 #[cfg(test)]
 mod sample;
 mod serve;
@@ -17,6 +23,7 @@ mod signals;
 mod table;
 mod top;
 mod values;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -32,11 +39,18 @@ struct Subcommand {
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: compare::command, run: compare::run },
     Subcommand { command: hlog::command, run: hlog::run },
+    Subcommand { command: top::command, run: top::run },
     Subcommand { command: list::command, run: list::run },
     Subcommand { command: show::command, run: show::run },
     Subcommand { command: serve::command, run: serve::run },
     Subcommand { command: push::command, run: push::run },
-    Subcommand { command: top::command, run: top::run },
+    Subcommand { command: watch::command, run: watch::run },
+    Subcommand { command: record::command, run: record::run },
+    Subcommand { command: report::command, run: report::run },
+    Subcommand { command: hiccup::command, run: hiccup::run },
+    Subcommand { command: prune::command, run: prune::run },
+    Subcommand { command: probe::command, run: probe::run },
+    Subcommand { command: probe::events_command, run: probe::events_run },
 ];
 
 /// Nanoseconds since 1970.

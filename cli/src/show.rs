@@ -1,14 +1,20 @@
-//! `picollo show`: what a program has published, since it began.
+//! `picollo show`: what a program has published, since it began or in the next seconds.
+
+use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use picollo_core::text::Format;
 use picollo_core::{Snapshot, ValueSelection};
-use picollo_native::{Error, SegmentEntry, SegmentKind, Viewer, find_segment};
+use picollo_native::{SegmentEntry, SegmentKind, Viewer, find_segment};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, print};
+use crate::follow::{Follower, Recorded, title, told};
 use crate::list;
+use crate::signals::Blocked;
 use crate::table::{Form, count, number, table};
+use crate::values;
+use crate::watch::RANKS;
 
 const ABOUT: &str = "What a program has published: totals and percentiles of each histogram";
 const LONG_ABOUT: &str = "What a program has published: totals and percentiles of each histogram
@@ -18,6 +24,7 @@ shown in a unit that fits; with --json all are as recorded. What is asked of one
 
   picollo show checkout
   picollo show 1234 --match route=/pay
+  picollo show checkout --for 10
   picollo show checkout --match request --json | jq '.entries[].p99'";
 
 pub(crate) fn command() -> Command {
@@ -27,15 +34,11 @@ pub(crate) fn command() -> Command {
             .long("match")
             .value_name("TEXT")
             .help("only entries with this in their name or labels (a=b)"),
+        Arg::new("for").long("for").value_name("SECONDS").value_parser(values::duration).help(
+            "what is recorded from now on, for so long or until SIGINT, instead of since the program began",
+        ),
         Arg::new("json").long("json").action(ArgAction::SetTrue).help("for programs: values as recorded"),
     ])
-}
-
-const RANKS: [(f64, &str); 5] =
-    [(50.0, "p50"), (90.0, "p90"), (99.0, "p99"), (99.9, "p99.9"), (100.0, "max")];
-
-fn told(error: Error) -> Failure {
-    Failure::Told(error.message().to_owned())
 }
 
 /// What was read of an entry.
@@ -47,18 +50,24 @@ enum Reading {
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let target = matches.get_one::<String>("target").map_or("", String::as_str);
     let wanted = matches.get_one::<String>("match").map_or("", String::as_str);
-    let mut viewer = Viewer::open(&find_segment(target).map_err(told)?).map_err(told)?;
+    let mut viewer;
     let mut readings = Vec::new();
-    for index in 0..viewer.length() {
-        let entry = viewer.entry(index).map_err(told)?.clone();
-        if !title(&entry).contains(wanted) {
-            continue;
+    if let Some(&time) = matches.get_one::<Duration>("for") {
+        let blocked = Blocked::new();
+        let mut follower = Follower::new(target, wanted)?;
+        blocked.wait(Some(time));
+        follower.advance()?;
+        for followed in follower.entries.drain(..) {
+            let reading = match followed.recorded {
+                Recorded::Histogram(snapshot) => Reading::Histogram(snapshot),
+                Recorded::Counter { added, .. } => Reading::Counter(added),
+            };
+            readings.push((followed.entry, reading));
         }
-        let reading = match entry.kind {
-            SegmentKind::Histogram => Reading::Histogram(viewer.snapshot(index).map_err(told)?),
-            SegmentKind::Counter => Reading::Counter(viewer.counter(index).map_err(told)?),
-        };
-        readings.push((entry, reading));
+        viewer = follower.into_viewer();
+    } else {
+        viewer = Viewer::open(&find_segment(target).map_err(told)?).map_err(told)?;
+        read_all(&mut viewer, wanted, &mut readings)?;
     }
     if readings.is_empty() && !wanted.is_empty() {
         return Err(format!("nothing that {target} publishes has {wanted} in its name or labels").into());
@@ -85,13 +94,24 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Name and labels as Prometheus writes them, without quotes.
-fn title(entry: &SegmentEntry) -> String {
-    if entry.labels.is_empty() {
-        return entry.name.clone();
+/// Everything since the program began.
+fn read_all(
+    viewer: &mut Viewer,
+    wanted: &str,
+    readings: &mut Vec<(SegmentEntry, Reading)>,
+) -> Result<(), Failure> {
+    for index in 0..viewer.length() {
+        let entry = viewer.entry(index).map_err(told)?.clone();
+        if !title(&entry).contains(wanted) {
+            continue;
+        }
+        let reading = match entry.kind {
+            SegmentKind::Histogram => Reading::Histogram(viewer.snapshot(index).map_err(told)?),
+            SegmentKind::Counter => Reading::Counter(viewer.counter(index).map_err(told)?),
+        };
+        readings.push((entry, reading));
     }
-    let labels: Vec<String> = entry.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    format!("{}{{{}}}", entry.name, labels.join(","))
+    Ok(())
 }
 
 fn row(entry: &SegmentEntry, reading: &Reading) -> Result<Vec<String>, Failure> {

@@ -1,5 +1,7 @@
 //! Values on the command line.
 
+use std::time::Duration;
+
 /// Units of time by which values in nanoseconds are divided.
 const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
@@ -95,6 +97,56 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A duration: seconds, or a number with its unit.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let split = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = (text[..split].trim_end(), &text[split..]);
+    let factor = match unit {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return Err(format!("{text} is no duration: seconds, or a number with ms, s, min, h or d")),
+    };
+    match number.parse::<f64>().map(|number| number * factor) {
+        Ok(seconds) if (0.001..1e9).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(format!("{text} is no duration from 1 ms to 30 years")),
+    }
+}
+
+/// Bytes: a number, with k, M or G and perhaps B.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let upper = text.trim().to_ascii_uppercase();
+    let bare = upper.strip_suffix('B').unwrap_or(&upper);
+    let (number, factor) = match bare.char_indices().last() {
+        Some((at, 'K')) => (&bare[..at], 1e3),
+        Some((at, 'M')) => (&bare[..at], 1e6),
+        Some((at, 'G')) => (&bare[..at], 1e9),
+        _ => (bare, 1.0),
+    };
+    match number.trim().parse::<f64>().map(|number| number * factor) {
+        Ok(bytes) if (1000.0..1e15).contains(&bytes) => Ok(bytes as u64),
+        _ => Err(format!("{text} is no size from 1 kB on: a number with kB, MB or GB")),
+    }
+}
+
+/// A time in UTC, as ISO 8601 has it, to the second.
+pub(crate) fn clock(unix_nanos: u64) -> String {
+    let seconds = unix_nanos / 1_000_000_000;
+    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
+    // Years from March (Howard Hinnant, "chrono-compatible low-level date algorithms").
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", of_day / 3600, of_day / 60 % 60, of_day % 60)
+}
+
 /// Percentiles, with commas between them.
 pub(crate) fn ranks(text: &str) -> Result<Vec<f64>, String> {
     text.split(',')
@@ -153,6 +205,33 @@ mod tests {
         ] {
             assert!(time(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn durations_sizes_and_clocks() {
+        for (text, seconds) in [
+            ("1", 1.0),
+            ("0.5", 0.5),
+            ("100ms", 0.1),
+            ("2 s", 2.0),
+            ("1.5min", 90.0),
+            ("1h", 3600.0),
+            ("1d", 86_400.0),
+        ] {
+            assert_eq!(duration(text), Ok(Duration::from_secs_f64(seconds)), "{text}");
+        }
+        for (text, bytes) in [("1000", 1000), ("100MB", 100_000_000), ("1.5 kB", 1500), ("2g", 2_000_000_000)]
+        {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "0", "-1", "nan", "1e99", "1 week", "s"] {
+            assert!(duration(text).is_err() && size(text).is_err(), "{text}");
+        }
+        for seconds in [0, 951_782_399, 951_782_400, 1_500_000_003, 4_102_444_799] {
+            let told = clock(seconds * 1_000_000_000 + 999_999_999);
+            assert_eq!(clock_time(&told), Some(seconds as f64), "{told}");
+        }
+        assert_eq!(clock(1_500_000_003_000_000_000), "2017-07-14T02:40:03Z");
     }
 
     #[test]

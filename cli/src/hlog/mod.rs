@@ -2,8 +2,8 @@
 
 mod groups;
 mod reading;
-mod source;
-mod sum;
+pub(crate) mod source;
+pub(crate) mod sum;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -14,9 +14,9 @@ const PIECE: usize = 1 << 18;
 const LONGEST_LINE: usize = 1 << 28;
 
 /// The text of a log.
-pub(super) struct Source {
+pub(crate) struct Source {
     /// What it is called in messages.
-    pub(super) name: String,
+    pub(crate) name: String,
     input: Box<dyn Read>,
     /// Whole lines, which were given out, and what was read of the next.
     text: Vec<u8>,
@@ -27,7 +27,7 @@ pub(super) struct Source {
 
 impl Source {
     /// `-` is standard input.
-    pub(super) fn open(file: &str) -> Result<Source, Failure> {
+    pub(crate) fn open(file: &str) -> Result<Source, Failure> {
         let (name, raw): (_, Box<dyn Read>) = if file == "-" {
             ("<stdin>", Box::new(io::stdin()))
         } else {
@@ -44,7 +44,7 @@ impl Source {
     }
 
     /// The next lines, whole ones but for the last of all; `None` at the end.
-    pub(super) fn lines(&mut self) -> Result<Option<&[u8]>, Failure> {
+    pub(crate) fn lines(&mut self) -> Result<Option<&[u8]>, Failure> {
         self.text.drain(..self.given);
         self.given = 0;
         loop {

@@ -6,7 +6,7 @@ use picollo_core::{Encoding, Error, Layout, Snapshot};
 pub(super) const READY: usize = 1 << 21;
 
 /// More than any snapshot has: the finest layout of all 64 bits has 46 · 2^19.
-pub(super) const ANY_COUNTERS: u64 = 1 << 25;
+pub(crate) const ANY_COUNTERS: u64 = 1 << 25;
 
 /// A sum in the buckets of what came first, over the ranges of all, by low ends: as HdrHistogram's tools add up a log.
 pub(super) enum Sum {

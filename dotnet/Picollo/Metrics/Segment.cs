@@ -130,7 +130,7 @@ namespace Picollo.Metrics
             PicolloHistogramOptions options = factory.Native();
             PicolloError error;
             HistogramHandle histogram;
-            using (var native = new MetricRegistry.NativeMetric(metric))
+            using (var native = new NativeMetric(metric))
             {
                 PicolloMetricOptions known = native.Options;
                 Outcome.Check(
@@ -146,7 +146,7 @@ namespace Picollo.Metrics
         {
             PicolloError error;
             MetricCounterHandle counter;
-            using (var native = new MetricRegistry.NativeMetric(metric))
+            using (var native = new NativeMetric(metric))
             {
                 PicolloMetricOptions known = native.Options;
                 Outcome.Check(NativeMethods.picollo_segment_counter(Live(), &known, out counter, &error), &error);
@@ -162,7 +162,7 @@ namespace Picollo.Metrics
         public void Retire(MetricOptions metric)
         {
             PicolloError error;
-            using (var native = new MetricRegistry.NativeMetric(metric))
+            using (var native = new NativeMetric(metric))
             {
                 PicolloMetricOptions known = native.Options;
                 Outcome.Check(NativeMethods.picollo_segment_retire(Live(), &known, &error), &error);

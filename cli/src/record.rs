@@ -1,0 +1,311 @@
+//! `picollo record`: a continuous log of what a program publishes.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use picollo_core::log::{Header, write_header, write_interval};
+use picollo_core::{Layout, Snapshot};
+
+use crate::failure::Failure;
+use crate::follow::{Follower, Interval, Recorded, title};
+use crate::signals::Blocked;
+use crate::table::printable;
+use crate::values;
+use crate::watch::{Pace, follower, following};
+
+const ABOUT: &str = "A continuous log of a program's histograms, as HdrHistogram's tools read it";
+const LONG_ABOUT: &str = "A continuous log of a program's histograms, as HdrHistogram's tools read it
+
+TARGET is a path, a process, a segment's name or a program's. The log has a line for each histogram that recorded something in an \
+interval, with its name and labels as the tag. When the program ends, record waits until one of that name publishes again, and goes on; \
+SIGINT and SIGTERM end it, after the interval that had begun was written. Counters are not in logs, nor what was outside a histogram's range.
+
+Layouts that HdrHistogram does not have, such as that of 1 % which segments have unless they are asked for another, are written in its next \
+coarser number of significant digits: no count is lost, and values are as exact as that allows. Which those are is told on standard error.
+
+  picollo record checkout -o checkout.hlog
+  picollo record checkout -o checkout.hlog --rotate 100MB --keep 10
+  picollo hlog checkout.hlog --by-tag";
+
+pub(crate) fn command() -> Command {
+    Command::new("record").about(ABOUT).long_about(LONG_ABOUT).args(following()).args([
+        Arg::new("output")
+            .short('o')
+            .long("output")
+            .value_name("FILE.hlog")
+            .required(true)
+            .value_parser(value_parser!(PathBuf))
+            .help("the log; one that exists is only overwritten with --force"),
+        Arg::new("rotate").long("rotate").value_name("SIZE").value_parser(values::size).help(
+            "begin another log when this one is so large, as 100MB: FILE.hlog.1 is the one before, FILE.hlog.2 that before it",
+        ),
+        Arg::new("keep")
+            .long("keep")
+            .value_name("N")
+            .value_parser(value_parser!(u32).range(1..10_000))
+            .default_value("10")
+            .help("how many of those to keep"),
+        Arg::new("for")
+            .long("for")
+            .value_name("SECONDS")
+            .value_parser(values::duration)
+            .help("end after so long"),
+        Arg::new("force").long("force").action(ArgAction::SetTrue).help("overwrite a log that exists"),
+    ])
+}
+
+pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
+    let blocked = Blocked::new();
+    let path = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
+    let (mut follower, interval) = follower(matches)?;
+    let mut log = Log::create(
+        &path,
+        matches.get_flag("force"),
+        matches.get_one::<u64>("rotate").copied().unwrap_or(u64::MAX),
+        matches.get_one::<u32>("keep").copied().unwrap_or(10),
+    )?;
+    let end = matches.get_one::<Duration>("for").map(|&time| Instant::now() + time);
+    let mut pace = Pace::new(blocked, interval);
+    let mut has_ended = false;
+    loop {
+        let is_last = pace.wait_until(end);
+        if has_ended && follower.follow_on()? {
+            Failure::Told("it runs again: going on".into()).tell("record");
+            has_ended = false;
+        }
+        if !has_ended {
+            // Asked first: what it records until it ends is read after.
+            let is_live = follower.is_live();
+            let interval = follower.advance()?;
+            log.write(&follower, interval)?;
+            if !is_live {
+                Failure::Told("the program has ended: waiting for the next of that name".into())
+                    .tell("record");
+                has_ended = true;
+            }
+        }
+        if is_last {
+            return log.close().map(|()| 0);
+        }
+    }
+}
+
+/// The file that is written, and those before it.
+pub(crate) struct Log {
+    path: PathBuf,
+    file: File,
+    size: u64,
+    most: u64,
+    keep: u32,
+    /// The tag of each histogram.
+    tags: HashMap<String, String>,
+}
+
+impl Log {
+    pub(crate) fn create(path: &Path, overwrites: bool, most: u64, keep: u32) -> Result<Log, Failure> {
+        let mut options = OpenOptions::new();
+        options.write(true).truncate(true).create(overwrites).create_new(!overwrites);
+        let file = options.open(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                Failure::Told(format!("{} exists: choose another name, or --force", path.display()))
+            }
+            _ => Failure::of_file(path.display(), &error),
+        })?;
+        let mut log = Log { path: path.into(), file, size: 0, most, keep, tags: HashMap::new() };
+        log.begin()?;
+        Ok(log)
+    }
+
+    fn begin(&mut self) -> Result<(), Failure> {
+        let mut text = String::new();
+        let start = crate::now_unix_nanos() as f64 / 1e9;
+        let comment = concat!("Logged by picollo ", env!("CARGO_PKG_VERSION"));
+        let header = Header { comment, start_seconds: Some(start), base_seconds: Some(0.0) };
+        write_header(&mut text, &header).map_err(|_| "a time that is none")?;
+        self.append(&text)
+    }
+
+    /// In one write, so that readers find whole lines.
+    fn append(&mut self, text: &str) -> Result<(), Failure> {
+        self.size += text.len() as u64;
+        self.file.write_all(text.as_bytes()).map_err(|error| Failure::of_file(self.path.display(), &error))
+    }
+
+    fn write(&mut self, follower: &Follower, interval: Interval) -> Result<(), Failure> {
+        for followed in &follower.entries {
+            if let Recorded::Histogram(snapshot) = &followed.recorded {
+                self.write_snapshot(
+                    &title(&followed.entry),
+                    snapshot,
+                    interval.start_unix_nanos,
+                    interval.seconds,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A line, if there is anything to say.
+    pub(crate) fn write_snapshot(
+        &mut self,
+        title: &str,
+        snapshot: &Snapshot,
+        start_unix_nanos: u64,
+        seconds: f64,
+    ) -> Result<(), Failure> {
+        if snapshot.counts().total == 0 {
+            return Ok(());
+        }
+        let written = as_hdr(snapshot)?;
+        let tag = self.tag(title, snapshot, written.as_deref())?;
+        let written = written.as_deref().unwrap_or(snapshot);
+        let mut text = String::new();
+        write_interval(&mut text, written, start_unix_nanos as f64 / 1e9, seconds, Some(&tag))
+            .map_err(|error| format!("{}: {error}", printable(title)))?;
+        if self.size > 0 && self.size + text.len() as u64 > self.most {
+            self.rotate()?;
+        }
+        self.append(&text)
+    }
+
+    /// A histogram's tag, which no other has. The first time it is told what its layout is in logs.
+    fn tag(
+        &mut self,
+        title: &str,
+        snapshot: &Snapshot,
+        written: Option<&Snapshot>,
+    ) -> Result<String, Failure> {
+        if let Some(tag) = self.tags.get(title) {
+            return Ok(tag.clone());
+        }
+        if let Some(written) = written {
+            let (from, to) = (snapshot.layout(), written.layout());
+            let digits = to.significant_digits();
+            let plural = if digits == 1 { "" } else { "s" };
+            Failure::Told(format!(
+                "{}: written with {digits} significant digit{plural} ({:.2} %), as HdrHistogram has no layout of {:.2} %",
+                printable(title),
+                to.relative_error() * 100.0,
+                from.relative_error() * 100.0
+            ))
+            .tell("record");
+        }
+        let plain = tag_of(title);
+        let mut tag = plain.clone();
+        let mut number = 1;
+        while self.tags.values().any(|known| *known == tag) {
+            number += 1;
+            tag = format!("{plain}#{number}");
+        }
+        self.tags.insert(title.into(), tag.clone());
+        Ok(tag)
+    }
+
+    fn rotate(&mut self) -> Result<(), Failure> {
+        let name = |number: u32| {
+            let mut name = self.path.clone().into_os_string();
+            if number > 0 {
+                name.push(format!(".{number}"));
+            }
+            PathBuf::from(name)
+        };
+        for number in (0..self.keep).rev() {
+            let (from, to) = (name(number), name(number + 1));
+            match fs::rename(&from, &to) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Failure::of_file(from.display(), &error));
+                }
+                _ => (),
+            }
+        }
+        let create = OpenOptions::new().write(true).create_new(true).open(&self.path);
+        self.file = create.map_err(|error| Failure::of_file(self.path.display(), &error))?;
+        self.size = 0;
+        self.begin()
+    }
+
+    pub(crate) fn close(self) -> Result<(), Failure> {
+        self.file.sync_all().map_err(|error| Failure::of_file(self.path.display(), &error))
+    }
+}
+
+/// What cannot stand in a tag is replaced.
+fn tag_of(title: &str) -> String {
+    let allowed = |character: char| match character {
+        ',' => ';',
+        _ if character.is_whitespace() || character.is_control() => '_',
+        _ => character,
+    };
+    title.chars().map(allowed).collect()
+}
+
+/// The same counts in a layout of HdrHistogram's; `None` where it is one.
+fn as_hdr(snapshot: &Snapshot) -> Result<Option<Box<Snapshot>>, Failure> {
+    let layout = snapshot.layout();
+    if layout.significant_digits() != 0 {
+        return Ok(None);
+    }
+    let digits = match layout.scale() {
+        17.. => 5,
+        14.. => 4,
+        10.. => 3,
+        7.. => 2,
+        _ => 1,
+    };
+    let as_told = Layout::with_significant_digits(digits, 0, layout.max_trackable())
+        .and_then(|coarser| coarser.with_unit(layout.unit()))
+        .map(Layout::with_whole_array)
+        .and_then(Snapshot::boxed_alone);
+    let mut written = as_told.map_err(|error| format!("a layout for logs: {error}"))?;
+    written.merge(snapshot);
+    Ok(Some(written))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use picollo_core::{Options, SharedHistogram, Since};
+
+    #[test]
+    fn coarser_layouts_keep_every_count_in_its_bucket() {
+        for error in [0.1, 0.05, 0.01, 0.004, 0.001, 0.0001, 1e-6] {
+            let options = Options { relative_error: error, max_trackable: 1 << 20, ..Options::default() };
+            let histogram = SharedHistogram::create(&options).unwrap();
+            let values = || (0..20).flat_map(|power| [1u64 << power, (1 << power) + 1, (3 << power) / 2]);
+            values().for_each(|value| histogram.record(value));
+            let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+            histogram.update(&mut snapshot, Since::Reset).unwrap();
+            let Some(written) = as_hdr(&snapshot).unwrap() else {
+                assert_ne!(snapshot.layout().significant_digits(), 0);
+                continue;
+            };
+            assert_eq!(written.counts().total, snapshot.counts().total);
+            // Where it is coarser, each value is where it would have been recorded.
+            if written.layout().scale() <= snapshot.layout().scale() {
+                let mut expected = Snapshot::boxed(*written.layout()).unwrap();
+                let coarse = SharedHistogram::create(&Options {
+                    relative_error: written.layout().relative_error(),
+                    max_trackable: written.layout().max_trackable(),
+                    ..Options::default()
+                })
+                .unwrap();
+                values().for_each(|value| coarse.record(value));
+                coarse.update(&mut expected, Since::Reset).unwrap();
+                let counts = |snapshot: &Snapshot| {
+                    snapshot.recorded_buckets().map(|bucket| (bucket.lower, bucket.count)).collect::<Vec<_>>()
+                };
+                assert_eq!(counts(&written), counts(&expected), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn tags() {
+        assert_eq!(tag_of("request{route=/pay,method=GET}"), "request{route=/pay;method=GET}");
+        assert_eq!(tag_of("a b\u{2028}\u{85}\u{1}c"), "a_b___c");
+    }
+}

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import os
 import re
 import shutil
@@ -38,6 +39,7 @@ NAMES = {"darwin": "libpicollo.dylib", "win32": "picollo.dll"}
 NAME = NAMES.get(sys.platform, "libpicollo.so")
 
 
+@functools.lru_cache(maxsize=None)
 def find_library() -> Path:
     """The library to take along, built first where that is possible."""
     override = os.environ.get("PICOLLO_LIBRARY")

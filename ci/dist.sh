@@ -23,9 +23,11 @@ export RUSTFLAGS="--remap-path-prefix=$PWD=picollo --remap-path-prefix=${CARGO_H
 export CFLAGS="-ffile-prefix-map=$PWD=. -g0"
 
 # One after the other: together they would be built with each other's features.
-cargo zigbuild --quiet --locked --release -p picollo-ffi --target "$triple.$glibc"
+# zig leaves out all symbols where it is told to leave out what debuggers need, which is left out below.
+CARGO_PROFILE_RELEASE_STRIP=none cargo zigbuild --quiet --locked --release -p picollo-ffi --target "$triple.$glibc"
 CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release -p picollo-cli --target "$triple.$glibc"
 built=$CARGO_TARGET_DIR/$triple/release
+strip --strip-debug "$built/libpicollo.so"
 
 mkdir -p "$out"
 rm -rf "${out:?}/$name" "$out"/picollo-*.tar.gz "$out"/picollo-*.whl "$out/SHA256SUMS"

@@ -83,7 +83,7 @@ NIGHTLY = [
     # The first time it compiles cargo-c.
     Job("install", 900, "ci/install.sh"),
     # Library and command, compiled again for an older C library.
-    Job("dist", 480, "ci/dist/test.sh", needs=()),
+    Job("dist", 480, "ci/dist.sh && ci/dist/test.sh", needs=()),
     Job("prometheus", 180, "ci/prometheus.sh"),
     Job("interop", 180, "ci/interop.sh", beside=True),
     # The first time it fetches Dask and Spark.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does what is handed out work elsewhere? Takes apart what ci/dist.sh made (and makes it first), in an empty directory: which C library
+# Does what is handed out work elsewhere? Takes apart what ci/dist.sh made, in an empty directory: which C library
 # it wants, the tarball after it was moved, by pkg-config and by CMake, shared and static, by gcc and by clang, the command, the wheel in an
 # empty environment with its tests, and the instructions of the hot paths against their budgets. Ends with a line "N passed, N failed".
 #
@@ -47,9 +47,6 @@ if [ "${1:-}" = twice ]; then
 fi
 
 out=$(realpath -m "${1:-target/dist}")
-began=$SECONDS
-ci/dist.sh "$out"
-echo "made in $((SECONDS - began)) s"
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 name=picollo-$version-linux-$(uname -m)
 work=$(mktemp -d)

@@ -41,7 +41,7 @@ ELSEWHERE = {
     ),
     "cargo run --release -p picollo-core --example pictures -- docs/images target/report.html": ("ci/docs.sh", "--example pictures"),
     "cargo build --release -p picollo-ffi": ("ci/stage.sh", "cargo build --release --quiet -p picollo-ffi"),
-    "make dist": ("ci/dist/test.sh", "ci/dist.sh"),
+    "make dist": ("ci/run.py", "ci/dist.sh"),
     "ci/dist/test.sh": ("ci/run.py", "ci/dist/test.sh"),
     "ci/dist/test.sh twice": ("ci/run.py", "ci/dist/test.sh twice"),
     "python-demo/run-tests.sh": ("ci/run.py", "python-demo/run-tests.sh"),

@@ -39,6 +39,9 @@ uninstall:       ## remove what `make install` installed, for the same PREFIX, L
 deb: setup       ## Debian packages, under target/deb
 	OUT=target/deb debian/rules binary
 
+dist: setup      ## what can be handed out, for glibc 2.17 and later: tarball, wheel, NuGet's libraries, checksums, under target/dist
+	ci/dist.sh
+
 nuget: stage      ## the NuGet package, under target/nuget: packed where there is a .NET SDK, else its libraries only
 	@ci/nuget.sh
 
@@ -52,4 +55,4 @@ setup:           ## what is missing here: named, or installed with PICOLLO_MAY_C
 clean:           ## remove what was built
 	rm -rf target
 
-.PHONY: help demo test check release-check lint stage install uninstall deb bench setup clean
+.PHONY: help demo test check release-check lint stage install uninstall deb dist nuget bench setup clean

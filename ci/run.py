@@ -83,6 +83,8 @@ NIGHTLY = [
     Job("windows", 420, "ci/targets/windows.sh", needs=()),
     # The first time it compiles cargo-c.
     Job("install", 900, "ci/install.sh"),
+    # Library and command, compiled again for an older C library.
+    Job("dist", 480, "ci/dist.sh && ci/dist/test.sh", needs=()),
     Job("prometheus", 180, "ci/prometheus.sh"),
     Job("interop", 180, "ci/interop.sh", beside=True),
     # The first time it fetches Dask and Spark.
@@ -93,6 +95,7 @@ NIGHTLY = [
 RELEASE = [
     Job("coverage", 1800, "ci/coverage.sh", needs=()),
     Job("reproducible", 600, "ci/reproducible.sh", needs=()),
+    Job("dist-twice", 900, "ci/dist/test.sh twice", needs=()),
     Job("planted-bugs", 3600, "ci/loom.sh bugs", needs=()),
     # The first time it compiles cargo-semver-checks.
     Job("semver", 1200, "ci/abi.sh semver", needs=()),

@@ -5,25 +5,33 @@
 #
 # Programs find it through pkg-config, wherever the tree is moved to:
 #   PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo
+#
+# PICOLLO_BUILT=DIRECTORY: the libraries are there, built already.
 set -eu
 cd "$(dirname "$0")/.."
 
 stage=${1:-target/stage}
-target=${CARGO_TARGET_DIR:-target}
-cargo build --release --quiet -p picollo-ffi
+built=${PICOLLO_BUILT:-}
+if [ -z "$built" ]; then
+    cargo build --release --quiet -p picollo-ffi
+    built=${CARGO_TARGET_DIR:-target}/release
+fi
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
-mkdir -p "$stage/include" "$stage/lib/pkgconfig"
+mkdir -p "$stage/include" "$stage/lib/pkgconfig" "$stage/share/cmake/picollo"
 cp include/*.h "$stage/include/"
 for header in include/*.hpp; do
     if [ -e "$header" ]; then cp "$header" "$stage/include/"; fi
 done
 
 # The name that programs look for at run time is the one with the ABI's number.
-install -m 755 "$target/release/libpicollo.so" "$stage/lib/libpicollo.so.$version"
+install -m 755 "$built/libpicollo.so" "$stage/lib/libpicollo.so.$version"
 ln -sf "libpicollo.so.$version" "$stage/lib/libpicollo.so.0"
 ln -sf libpicollo.so.0 "$stage/lib/libpicollo.so"
-install -m 644 "$target/release/libpicollo.a" "$stage/lib/libpicollo.a"
+install -m 644 "$built/libpicollo.a" "$stage/lib/libpicollo.a"
+
+install -m 644 ffi/cmake/picolloConfig.cmake "$stage/share/cmake/picollo/"
+sed "s/@VERSION@/$version/" ffi/cmake/picolloConfigVersion.cmake.in >"$stage/share/cmake/picollo/picolloConfigVersion.cmake"
 
 # Relative to the file itself, so that the tree can be moved.
 cat >"$stage/lib/pkgconfig/picollo.pc" <<END

@@ -6,6 +6,8 @@ The library is
 2. built by cargo, when cargo and the repository around this directory are there (``CARGO`` and ``CARGO_TARGET_DIR`` are heeded), or else
 3. what the repository was built to before: ``target/stage/lib``, then ``target/release``.
 
+The command goes along where the environment variable ``PICOLLO_COMMAND`` names it; then ``python -m picollo`` runs it.
+
 The extension module that makes single calls faster goes along where there is a C compiler and Python has its headers and a GIL.
 
 An editable install takes neither along: the package finds the repository's builds by itself.
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import os
 import re
 import shutil
@@ -36,6 +39,7 @@ NAMES = {"darwin": "libpicollo.dylib", "win32": "picollo.dll"}
 NAME = NAMES.get(sys.platform, "libpicollo.so")
 
 
+@functools.lru_cache(maxsize=None)
 def find_library() -> Path:
     """The library to take along, built first where that is possible."""
     override = os.environ.get("PICOLLO_LIBRARY")
@@ -86,14 +90,20 @@ class BuildWithLibrary(build_py):
         super().run()
         if self.editable_mode:
             return
-        library = find_library()
-        check_library(library)
+        check_library(find_library())
         # Symbolic links are followed: the file itself goes along.
-        self.copy_file(str(library), str(Path(self.build_lib) / "picollo" / NAME), preserve_mode=True)
+        for file, name in self.files_of_others():
+            (Path(self.build_lib) / "picollo" / name).parent.mkdir(exist_ok=True)
+            self.copy_file(str(file), str(Path(self.build_lib) / "picollo" / name), preserve_mode=True)
+
+    def files_of_others(self) -> list[tuple[Path, str]]:
+        """What goes along, and its name in the package: the library, and the command where it was built."""
+        command = os.environ.get("PICOLLO_COMMAND")
+        return [(find_library(), NAME), *([(Path(command), "bin/picollo")] if command else [])]
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
-        library = [] if self.editable_mode else [str(Path(self.build_lib) / "picollo" / NAME)]
-        return [*super().get_outputs(include_bytecode), *library]
+        names = [] if self.editable_mode else [name for _, name in self.files_of_others()]
+        return [*super().get_outputs(include_bytecode), *(str(Path(self.build_lib) / "picollo" / name) for name in names)]
 
 
 class BuildUnlessEditable(build_ext):

@@ -41,6 +41,9 @@ ELSEWHERE = {
     ),
     "cargo run --release -p picollo-core --example pictures -- docs/images target/report.html": ("ci/docs.sh", "--example pictures"),
     "cargo build --release -p picollo-ffi": ("ci/stage.sh", "cargo build --release --quiet -p picollo-ffi"),
+    "make dist": ("ci/run.py", "ci/dist.sh"),
+    "ci/dist/test.sh": ("ci/run.py", "ci/dist/test.sh"),
+    "ci/dist/test.sh twice": ("ci/run.py", "ci/dist/test.sh twice"),
     "python-demo/run-tests.sh": ("ci/run.py", "python-demo/run-tests.sh"),
     "python-demo/build-extension.sh": ("python-demo/run-tests.sh", "build-extension.sh"),
     "pip install ./python-demo": ("python-demo/tests/test_install.py", "pip"),
@@ -51,6 +54,8 @@ ELSEWHERE = {
 }
 # Cannot be run here, and why.
 NOWHERE = {
+    "pip install picollo-0.1.0-py3-none-manylinux_2_17_x86_64.whl": "ci/dist/test.sh installs it by its path",
+    "tar xzf picollo-0.1.0-linux-x86_64.tar.gz": "ci/dist/test.sh unpacks it elsewhere",
     'dotnet add package Picollo.Native --source "$PWD/target/nuget"': "there is no .NET SDK",
 }
 PAGES = ["README.md", "benches/README.md", "python-demo/README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]

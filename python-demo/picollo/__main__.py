@@ -1,10 +1,12 @@
-"""The command line: ``python -m picollo COMMAND ...``. Each module of :mod:`picollo.commands` is a command."""
+"""The command line: ``python -m picollo COMMAND ...``. It runs the native command where the package has it; elsewhere each module of
+:mod:`picollo.commands` is a command."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from pathlib import Path
 from typing import Optional, Sequence
 
 from . import __version__, commands
@@ -51,5 +53,14 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     return 1
 
 
+def command() -> int:
+    """What ``picollo`` and ``python -m picollo`` run."""
+    native = Path(__file__).with_name("bin") / "picollo"
+    if native.is_file():
+        # Signals and the exit status are its own then.
+        os.execv(native, ["picollo", *sys.argv[1:]])
+    return main()
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# What can be handed out: one build of library and command that runs on any Linux from glibc 2.17 on, and of that a tarball, a wheel, the
+# libraries of the NuGet package, and their checksums.
+#
+#   ci/dist.sh [DIRECTORY]      default: target/dist
+#
+# The same sources give the same bytes, wherever they lie: times are SOURCE_DATE_EPOCH, or that of the last commit.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=$(realpath -m "${1:-target/dist}")
+machine=$(uname -m)
+glibc=2.17
+triple=$machine-unknown-linux-gnu
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+name=picollo-$version-linux-$machine
+tools=$(ci/tools/portable.sh)
+export PATH=$tools/bin:$PATH
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Cargo.toml)}
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$out/build}
+# Paths would be a difference: of the sources, and of the packages that cargo keeps.
+export RUSTFLAGS="--remap-path-prefix=$PWD=picollo --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+export CFLAGS="-ffile-prefix-map=$PWD=. -g0"
+
+# One after the other: together they would be built with each other's features.
+# zig leaves out all symbols where it is told to leave out what debuggers need, which is left out below.
+CARGO_PROFILE_RELEASE_STRIP=none cargo zigbuild --quiet --locked --release -p picollo-ffi --target "$triple.$glibc"
+CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release -p picollo-cli --target "$triple.$glibc"
+built=$CARGO_TARGET_DIR/$triple/release
+strip --strip-debug "$built/libpicollo.so"
+
+mkdir -p "$out"
+rm -rf "${out:?}/$name" "$out"/picollo-*.tar.gz "$out"/picollo-*.whl "$out/SHA256SUMS"
+PICOLLO_BUILT=$built ci/stage.sh "$out/$name"
+install -D -m 755 "$built/picollo" "$out/$name/bin/picollo"
+install -m 644 LICENSE "$out/$name/LICENSE"
+cat >"$out/$name/README" <<END
+Picollo $version for Linux on $machine, glibc $glibc or later.
+
+  bin/picollo                the command: picollo --help
+  include/, lib/             for C and C++; shared and static
+  lib/pkgconfig              PKG_CONFIG_PATH=\$PWD/lib/pkgconfig pkg-config --cflags --libs picollo
+  share/cmake/picollo        cmake -DCMAKE_PREFIX_PATH=\$PWD: picollo::picollo, picollo::static
+
+Unpack it anywhere: nothing in it knows where it lies. A program that is linked to the shared library finds it by
+-Wl,-rpath,DIRECTORY or LD_LIBRARY_PATH; the static one needs -lgcc_s -lpthread -lm -ldl -lc besides (pkg-config --static).
+END
+# Names in order, one time, nobody's files.
+tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w --format=ustar \
+    -C "$out" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
+
+# The extension module is compiled for the same C library.
+compiler="zig-cc -target $machine-linux-gnu.$glibc"
+(
+    cd python-demo
+    CC=$compiler LDSHARED="$compiler -shared" PICOLLO_LIBRARY=$built/libpicollo.so PICOLLO_COMMAND=$built/picollo \
+        "$tools/bin/python" setup.py --quiet bdist_wheel --plat-name "manylinux_${glibc/./_}_$machine" --dist-dir "$out"
+)
+STAGE=$out/$name ci/nuget.sh
+(cd "$out" && sha256sum picollo-*.tar.gz picollo-*.whl >SHA256SUMS && cat SHA256SUMS && ls -l picollo-*.tar.gz picollo-*.whl)

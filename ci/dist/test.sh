@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# Does what is handed out work elsewhere? Takes apart what ci/dist.sh made, in an empty directory: which C library
+# it wants, the tarball after it was moved, by pkg-config and by CMake, shared and static, by gcc and by clang, the command, the wheel in an
+# empty environment with its tests, and the instructions of the hot paths against their budgets. Ends with a line "N passed, N failed".
+#
+#   ci/dist/test.sh [DIRECTORY]      default: target/dist
+#   ci/dist/test.sh twice            the same bytes from two copies of the sources? Some minutes
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root=$PWD
+tools=$(ci/tools/portable.sh)
+
+passed=0 failed=0
+check() {
+    local log began=$SECONDS
+    log=$(mktemp)
+    if "${@:2}" >"$log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok: $1 ($((SECONDS - began)) s)$(grep -oE '^[0-9]+ passed[^=]*$' "$log" | tail -n 1 | sed 's/^/: /')"
+    else
+        failed=$((failed + 1))
+        tail -n 40 "$log"
+        echo "FAILED: $1"
+    fi
+    rm -f "$log"
+}
+finish() {
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+if [ "${1:-}" = twice ]; then
+    work=$PWD/target/dist-twice
+    rm -rf "$work"
+    build() {
+        mkdir -p "$work/$1"
+        git ls-files -z --cached --others --exclude-standard | xargs -0 tar -cf - | tar -xf - -C "$work/$1"
+        SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) "$work/$1/ci/dist.sh" "$work/$2" >/dev/null
+    }
+    build a first
+    build somewhere-else-entirely/deeper second
+    for file in "$work"/first/picollo-*.{tar.gz,whl}; do
+        check "$(basename "$file") is the same twice" cmp "$file" "$work/second/$(basename "$file")"
+    done
+    finish
+    exit
+fi
+
+out=$(realpath -m "${1:-target/dist}")
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+name=picollo-$version-linux-$(uname -m)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Moved after it was unpacked.
+mkdir "$work/unpacked"
+tar -C "$work/unpacked" -xzf "$out/$name.tar.gz"
+mv "$work/unpacked/$name" "$work/moved here"
+tree="$work/moved here"
+cd "$work"
+unset LD_LIBRARY_PATH PYTHONPATH PICOLLO_LIBRARY PKG_CONFIG_PATH
+
+# The functions run in a condition, where -e does not hold: each step is chained.
+wants() {
+    local file highest
+    for file in "$tree"/lib/libpicollo.so "$tree/bin/picollo" "$work"/unzipped/picollo/*.so; do
+        highest=$(readelf -VW "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+        echo "$file: $highest"
+        [ "$(printf '%s\n' "$highest" GLIBC_2.17 | sort -V | tail -n 1)" = GLIBC_2.17 ] || return 1
+        # Nothing but the C library's own.
+        ! readelf -dW "$file" | grep NEEDED | grep -vE '\[(lib(m|c|pthread|dl|rt)\.so\.[0-9]|ld-linux-.*)\]' || return 1
+    done
+}
+loads_as_it_should() {
+    local dynamic
+    dynamic=$(readelf -dW "$tree/lib/libpicollo.so")
+    grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$dynamic" &&
+        grep -q NODELETE <<<"$dynamic" &&
+        grep -q STATIC_TLS <<<"$dynamic" &&
+        # Nothing is exported but what the header has.
+        nm -D --defined-only "$tree/lib/libpicollo.so" | awk '{ sub(/@.*/, "", $3); print $3 }' | sort -u |
+        diff - <(sort -u "$root/c-tests/exports.txt")
+}
+objects() {
+    # Each is one for any linker; none is bitcode.
+    mkdir -p objects && (cd objects && ar x "$tree/lib/libpicollo.a") &&
+        [ -z "$(find objects -type f -exec sh -c 'head -c 4 "$1" | grep -qa ELF || echo "$1"' _ {} \;)" ]
+}
+example() { sed -n '/^```c$/,/^```$/p' "$root/README.md" | sed '/^```/d' >example.c; }
+by_pkg_config() {
+    local flags
+    example && export PKG_CONFIG_PATH="$tree/lib/pkgconfig" && eval "flags=($(pkg-config --cflags --libs picollo))" &&
+        gcc example.c -o shared "${flags[@]}" "-Wl,-rpath,$tree/lib" && LD_BIND_NOW=1 ./shared
+}
+static_by() {
+    # gcc_s is where clang and gcc have it; zig's clang has its own.
+    example && "$@" -I"$tree/include" example.c "$tree/lib/libpicollo.a" -o static -lpthread -lm -ldl && ./static &&
+        ! readelf -dW static | grep -q picollo
+}
+by_cmake() {
+    local cmake=cmake there
+    if ! command -v cmake >/dev/null; then
+        there=$("$root/ci/tools/debian.sh" cmake) || return 1
+        cmake() { LD_LIBRARY_PATH=$there/usr/lib/x86_64-linux-gnu "$there/usr/bin/cmake" "$@"; }
+        ctest() { LD_LIBRARY_PATH=$there/usr/lib/x86_64-linux-gnu "$there/usr/bin/ctest" "$@"; }
+    fi
+    PKG_CONFIG_PATH="$tree/lib/pkgconfig" cmake -S "$root/ci/install" -B cmake -DCMAKE_PREFIX_PATH="$tree" &&
+        cmake --build cmake -- -j2 && (cd cmake && ctest --output-on-failure)
+}
+command_runs() {
+    [ "$("$tree/bin/picollo" --version)" = "picollo $version" ] && "$tree/bin/picollo" list
+}
+wheel_is_for_many() {
+    "$tools/bin/auditwheel" show "$out"/picollo-*.whl | tr '\n' ' ' | grep -q "consistent with *the following platform tag: \"manylinux_2_17_$(uname -m)\""
+}
+wheel_works() {
+    python3 -m venv venv &&
+        venv/bin/pip --disable-pip-version-check install -q --no-index "$out"/picollo-*.whl &&
+        venv/bin/python -I "$root/ci/install/wheel.py" &&
+        venv/bin/picollo list && venv/bin/python -m picollo --version
+}
+# Those of its tests that need nothing but the package; away from the sources.
+wheel_passes() {
+    mkdir -p elsewhere/tests && local file
+    for file in conftest oracle test_batch test_clock test_counter test_errors test_histogram_array test_hostile_forms test_log_forms \
+        test_picture test_recording test_segment test_snapshot test_steps test_summary test_timed_functions test_timing; do
+        cp "$root/python-demo/tests/$file.py" elsewhere/tests/ || return 1
+    done
+    venv/bin/pip --disable-pip-version-check install -q -c "$root/python-demo/requirements-test.txt" pytest hypothesis numpy &&
+        cd elsewhere && ../venv/bin/python -m pytest -q -p no:cacheprovider tests
+}
+instructions() { cd "$root" && STAGE=$out/$name PICOLLO_STAGED=1 ci/cost.sh; }
+
+mkdir unzipped && python3 -m zipfile -e "$out"/picollo-*.whl unzipped
+check "glibc 2.17 and nothing besides is wanted" wants
+check "SONAME, NODELETE, thread-local storage, exports" loads_as_it_should
+check "the static library is of objects for any linker" objects
+check "the tarball by pkg-config, bound at once" by_pkg_config
+check "the static library by gcc" static_by gcc
+check "the static library by clang (zig's)" static_by "$tools/bin/zig-cc" -lunwind
+check "the tarball by CMake" by_cmake
+check "the command" command_runs
+check "auditwheel: manylinux_2_17" wheel_is_for_many
+check "the wheel in an empty environment" wheel_works
+check "the wheel passes its tests" wheel_passes
+check "the instructions of the hot paths" instructions
+finish

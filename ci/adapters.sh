@@ -13,5 +13,6 @@ fi
 cargo fmt "${manifest[@]}" --all --check
 cargo clippy "${manifest[@]}" --locked --workspace --release --all-targets --quiet "${deny[@]}"
 cargo run "${manifest[@]}" --locked --release --quiet -p picollo-metrics --example against_exporter
+cargo run "${manifest[@]}" --locked --release --quiet -p picollo-tracing --example spans
 # Compiled with optimisation: one of them records 10^8 values.
 cargo test "${manifest[@]}" --locked --release --quiet --workspace

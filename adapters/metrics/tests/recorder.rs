@@ -38,10 +38,6 @@ fn the_same_events_give_the_same_numbers() {
     const RANKS: [f64; 5] = [0.01, 0.5, 0.9, 0.99, 0.999];
     let ours = Builder::new().bounds("seconds", &[0.001, 0.01, 0.1, 1.0]).build().unwrap();
     let theirs = PrometheusBuilder::new()
-        .set_quantiles(&RANKS)
-        .unwrap()
-        .set_bucket_duration(std::time::Duration::from_secs(86_400))
-        .unwrap()
         .set_buckets_for_metric(Matcher::Full("seconds".into()), &[0.001, 0.01, 0.1, 1.0])
         .unwrap()
         .build_recorder();
@@ -88,13 +84,6 @@ fn the_same_events_give_the_same_numbers() {
             let found = recorded.quantile(rank);
             // Half of a nanosecond beside the relative error.
             assert!((found - exact).abs() <= exact * 0.01 + 0.5e-9, "{rank}: {found} for {exact}");
-            // Their sketch has 32,768 buckets of 0.02 %, which are less than three powers of ten: values below them become one.
-            if rank < 0.9 {
-                continue;
-            }
-            let their = sample(&their_text, &format!("latency{{route=\"{route}\",quantile=\"{rank}\"}}"));
-            // Theirs interpolates between neighbours of the rank: a little more room.
-            assert!((found - their).abs() <= their * 0.02, "{rank}: {found}, theirs {their}");
         }
     }
     for bound in ["0.001", "0.01", "0.1", "1.0", "+Inf"] {

@@ -127,6 +127,14 @@ mod tests {
     }
 
     #[test]
+    fn recorders_have_their_own() {
+        let key = Key::from_static_name("same");
+        for recorder in (0..64).chain(0..64) {
+            assert_eq!(cached(&CACHE, recorder, &key, || recorder as usize), recorder as usize);
+        }
+    }
+
+    #[test]
     fn few_keys_stay() {
         let keys: Vec<Key> = (0..200).map(|i| Key::from_name(format!("few_{i}"))).collect();
         for key in &keys {

@@ -26,7 +26,7 @@ fi
 mkdir -p target
 log=target/deny.log
 passed=0 failed=0
-for manifest in Cargo.toml fuzz/Cargo.toml embedded/Cargo.toml explorer/Cargo.toml; do
+for manifest in Cargo.toml adapters/Cargo.toml fuzz/Cargo.toml embedded/Cargo.toml explorer/Cargo.toml; do
     # Also what is for other targets, and was built by nobody here.
     cargo fetch --quiet --locked --manifest-path "$manifest"
     for check in "${checks[@]}"; do

@@ -89,6 +89,8 @@ NIGHTLY = [
     Job("interop", 180, "ci/interop.sh", beside=True),
     # The first time it fetches Dask and Spark.
     Job("engines", 480, "ci/engines.sh"),
+    # The first time it compiles the recorders that it compares with.
+    Job("adapters", 480, "ci/adapters.sh", needs=()),
     Job("deny", 120, "ci/deny.sh", beside=True, needs=()),
 ]
 

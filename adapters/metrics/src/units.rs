@@ -1,0 +1,60 @@
+//! What values are multiplied by before they are counted as integers.
+
+use metrics::Unit;
+
+/// Values from here on are above the range, and counted as such.
+pub(crate) const HIGHEST: u64 = (1 << 63) - 1;
+
+/// What values of a unit are multiplied by, unless [`Builder::scale`](crate::Builder::scale) says otherwise.
+///
+/// | unit | scale | counted are |
+/// | :-- | --: | :-- |
+/// | none described, seconds | 10^9 | nanoseconds |
+/// | milliseconds, microseconds, nanoseconds | 10^6, 10^3, 1 | nanoseconds |
+/// | bytes, kibibytes … tebibytes | 1, 2^10 … 2^40 | bytes |
+/// | bits, kilobits … terabits a second | 1, 10^3 … 10^12 | bits a second |
+/// | count, count a second | 10^3 | thousandths |
+/// | percent | 10^6 | millionths |
+///
+/// The product is rounded to the nearest integer: what is below half of one over the scale becomes 0, and small values have an absolute
+/// error of that half besides the relative one of the buckets. Products of 2^63 and above, which are 9.2e9 without a unit, count as
+/// above the range: in `+Inf` and in the number of observations, and with 2^63 over the scale in the sum. Negative values and NaN are
+/// in no histogram; `picollo_metrics_lost` counts them, with the reason.
+pub fn scale_of(unit: Option<Unit>) -> f64 {
+    match unit {
+        None | Some(Unit::Seconds) => 1e9,
+        Some(Unit::Milliseconds | Unit::Percent) => 1e6,
+        Some(Unit::Microseconds | Unit::Count | Unit::CountPerSecond | Unit::KilobitsPerSecond) => 1e3,
+        Some(Unit::Nanoseconds | Unit::Bytes | Unit::BitsPerSecond) => 1.0,
+        Some(Unit::Kibibytes) => 1024.0,
+        Some(Unit::Mebibytes) => 1024.0 * 1024.0,
+        Some(Unit::Gibibytes) => 1024.0 * 1024.0 * 1024.0,
+        Some(Unit::Tebibytes) => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        Some(Unit::MegabitsPerSecond) => 1e6,
+        Some(Unit::GigabitsPerSecond) => 1e9,
+        Some(Unit::TerabitsPerSecond) => 1e12,
+    }
+}
+
+/// The unit as expositions have it; "" where there is none, or where the name, without a counter's `_total`, does not end with it.
+pub(crate) fn exposed(unit: Option<Unit>, name: &str) -> &'static str {
+    let unit = match unit {
+        Some(Unit::Seconds) => "seconds",
+        Some(Unit::Milliseconds) => "milliseconds",
+        Some(Unit::Microseconds) => "microseconds",
+        Some(Unit::Nanoseconds) => "nanoseconds",
+        Some(Unit::Bytes) => "bytes",
+        Some(Unit::Kibibytes) => "kibibytes",
+        Some(Unit::Mebibytes) => "mebibytes",
+        Some(Unit::Gibibytes) => "gibibytes",
+        Some(Unit::Tebibytes) => "tebibytes",
+        Some(Unit::Percent) => "percent",
+        _ => return "",
+    };
+    let before = name.strip_suffix("_total").unwrap_or(name).strip_suffix(unit);
+    if before.is_some_and(|before| before.len() > 1 && before.ends_with(['_', '.', '-', '/'])) {
+        unit
+    } else {
+        ""
+    }
+}

@@ -4,12 +4,15 @@
 #
 #   ci/dist.sh [DIRECTORY]      default: target/dist
 #
+# PICOLLO_MACHINE=aarch64 makes tarball and library for arm64 on x86-64, by the Rust compiler of ci/tools/debian.sh, which has that
+# machine's standard library; no wheel, whose extension module needs that machine's Python.
+#
 # The same sources give the same bytes, wherever they lie: times are SOURCE_DATE_EPOCH, or that of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 out=$(realpath -m "${1:-target/dist}")
-machine=$(uname -m)
+machine=${PICOLLO_MACHINE:-$(uname -m)}
 glibc=2.17
 triple=$machine-unknown-linux-gnu
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
@@ -21,16 +24,27 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$out/build}
 # Paths would be a difference: of the sources, and of the packages that cargo keeps.
 export RUSTFLAGS="--remap-path-prefix=$PWD=picollo --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 export CFLAGS="-ffile-prefix-map=$PWD=. -g0"
+strip=strip
+if [ "$machine" != "$(uname -m)" ]; then
+    root=$(ci/tools/debian.sh aarch64)
+    libraries=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu
+    mkdir -p "$out/bin"
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$root/usr/bin/rustc --sysroot $root/usr" >"$out/bin/rustc"
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" "$root/usr/bin/$machine-linux-gnu-strip" >"$out/bin/strip"
+    chmod +x "$out/bin/rustc" "$out/bin/strip"
+    export RUSTC=$out/bin/rustc
+    strip=$out/bin/strip
+fi
 
 # One after the other: together they would be built with each other's features.
 # zig leaves out all symbols where it is told to leave out what debuggers need, which is left out below.
 CARGO_PROFILE_RELEASE_STRIP=none cargo zigbuild --quiet --locked --release -p picollo-ffi --target "$triple.$glibc"
 CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --quiet --locked --release -p picollo-cli --target "$triple.$glibc"
 built=$CARGO_TARGET_DIR/$triple/release
-strip --strip-debug "$built/libpicollo.so"
+"$strip" --strip-debug "$built/libpicollo.so"
 
 mkdir -p "$out"
-rm -rf "${out:?}/$name" "$out"/picollo-*.tar.gz "$out"/picollo-*.whl "$out/SHA256SUMS"
+rm -rf "${out:?}/$name" "$out/$name.tar.gz" "$out"/picollo-*_"$machine".whl "$out/SHA256SUMS"
 PICOLLO_BUILT=$built ci/stage.sh "$out/$name"
 install -D -m 755 "$built/picollo" "$out/$name/bin/picollo"
 install -m 644 LICENSE "$out/$name/LICENSE"
@@ -49,6 +63,12 @@ END
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w --format=ustar \
     -C "$out" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 
+STAGE=$out/$name ci/nuget.sh "$machine"
+if [ "$machine" != "$(uname -m)" ]; then
+    (cd "$out" && sha256sum "$name.tar.gz")
+    exit
+fi
+
 # The extension module is compiled for the same C library.
 compiler="zig-cc -target $machine-linux-gnu.$glibc"
 (
@@ -56,5 +76,4 @@ compiler="zig-cc -target $machine-linux-gnu.$glibc"
     CC=$compiler LDSHARED="$compiler -shared" PICOLLO_LIBRARY=$built/libpicollo.so PICOLLO_COMMAND=$built/picollo \
         "$tools/bin/python" setup.py --quiet bdist_wheel --plat-name "manylinux_${glibc/./_}_$machine" --dist-dir "$out"
 )
-STAGE=$out/$name ci/nuget.sh
 (cd "$out" && sha256sum picollo-*.tar.gz picollo-*.whl >SHA256SUMS && cat SHA256SUMS && ls -l picollo-*.tar.gz picollo-*.whl)

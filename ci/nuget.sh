@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The NuGet package Picollo.Native.
 #
-#   ci/nuget.sh      fills target/nuget/runtimes/RID/native with the staged library, and packs where there is an SDK
+#   ci/nuget.sh [MACHINE]      fills target/nuget/runtimes/RID/native with the staged library (of this machine, or of another that
+#                              `uname -m` would call so), and packs where there is an SDK
 #   ci/nuget.sh --repack FILE.nupkg      writes the archive again: sorted, with one time for all, so that it is the same each time
 #
 # The library is that of target/stage, or of the directory in STAGE; that of other machines is added by copying it to
@@ -39,11 +40,12 @@ if [ "${1:-}" = --repack ]; then
 fi
 
 stage=$(realpath -m "${STAGE:-target/stage}")
-case $(uname -m) in
+machine=${1:-$(uname -m)}
+case $machine in
     x86_64) rid=linux-x64 ;;
     aarch64) rid=linux-arm64 ;;
     *)
-        echo "there is no name of .NET's for $(uname -m) here" >&2
+        echo "there is no name of .NET's for $machine here" >&2
         exit 1
         ;;
 esac

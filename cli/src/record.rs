@@ -25,7 +25,7 @@ interval, with its name and labels as the tag. When the program ends, record wai
 SIGINT and SIGTERM end it, after the interval that had begun was written. Counters are not in logs, nor what was outside a histogram's range.
 
 Layouts that HdrHistogram does not have, such as that of 1 % which segments have unless they are asked for another, are written in its next \
-coarser number of significant digits: no count is lost, and values are as exact as that allows. Which those are is told on standard error.
+coarser number of significant digits, at least one: no count is lost, and values are as exact as that allows. Which those are is told on standard error.
 
   picollo record checkout -o checkout.hlog
   picollo record checkout -o checkout.hlog --rotate 100MB --keep 10
@@ -82,6 +82,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             let is_live = follower.is_live();
             let interval = follower.advance()?;
             log.write(&follower, interval)?;
+            log.notes().into_iter().for_each(|note| Failure::Told(note).tell("record"));
             if !is_live {
                 Failure::Told("the program has ended: waiting for the next of that name".into())
                     .tell("record");
@@ -103,6 +104,8 @@ pub(crate) struct Log {
     keep: u32,
     /// The tag of each histogram.
     tags: HashMap<String, String>,
+    /// What there is to say of layouts, and was not said yet.
+    notes: Vec<String>,
 }
 
 impl Log {
@@ -115,7 +118,8 @@ impl Log {
             }
             _ => Failure::of_file(path.display(), &error),
         })?;
-        let mut log = Log { path: path.into(), file, size: 0, most, keep, tags: HashMap::new() };
+        let mut log =
+            Log { path: path.into(), file, size: 0, most, keep, tags: HashMap::new(), notes: Vec::new() };
         log.begin()?;
         Ok(log)
     }
@@ -172,7 +176,7 @@ impl Log {
         self.append(&text)
     }
 
-    /// A histogram's tag, which no other has. The first time it is told what its layout is in logs.
+    /// A histogram's tag, which no other has. The first time it is noted what its layout is in logs.
     fn tag(
         &mut self,
         title: &str,
@@ -186,13 +190,12 @@ impl Log {
             let (from, to) = (snapshot.layout(), written.layout());
             let digits = to.significant_digits();
             let plural = if digits == 1 { "" } else { "s" };
-            Failure::Told(format!(
+            self.notes.push(format!(
                 "{}: written with {digits} significant digit{plural} ({:.2} %), as HdrHistogram has no layout of {:.2} %",
                 printable(title),
                 to.relative_error() * 100.0,
                 from.relative_error() * 100.0
-            ))
-            .tell("record");
+            ));
         }
         let plain = tag_of(title);
         let mut tag = plain.clone();
@@ -203,6 +206,11 @@ impl Log {
         }
         self.tags.insert(title.into(), tag.clone());
         Ok(tag)
+    }
+
+    /// Which layouts are others in the log, once for each histogram.
+    pub(crate) fn notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     fn rotate(&mut self) -> Result<(), Failure> {

@@ -151,7 +151,7 @@ class Session(Handle):
         raw = self._raw_info(index) if kept is None else kept.infos[index]
         message = c_name(raw.message)
         if raw.status != 0:
-            is_cut_off = len(raw.message) >= structs.EventInfo.message.size - 1
+            is_cut_off = message.endswith("\u2026")
             message = (is_cut_off and self._explanation(index)) or message or status_text(raw.status)
         return EventInfo(
             self._specs[index],

@@ -395,7 +395,7 @@ def test_the_module(log: Path, capsys: "pytest.CaptureFixture[str]") -> None:
 
 def test_the_script_is_declared() -> None:
     text = (PACKAGE_ROOT / "pyproject.toml").read_text()
-    assert 'picollo = "picollo.__main__:main"' in text and '"picollo.commands"' in text
+    assert 'picollo = "picollo.__main__:command"' in text and '"picollo.commands"' in text
 
 
 def test_terminals_that_cannot_show_everything(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ END
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w --format=ustar \
     -C "$out" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 
-STAGE=$out/$name ci/nuget.sh "$machine"
+STAGE=$out/$name NUGET=$out/nuget ci/nuget.sh "$machine"
 if [ "$machine" != "$(uname -m)" ]; then
     (cd "$out" && sha256sum "$name.tar.gz")
     exit
@@ -76,4 +76,9 @@ compiler="zig-cc -target $machine-linux-gnu.$glibc"
     CC=$compiler LDSHARED="$compiler -shared" PICOLLO_LIBRARY=$built/libpicollo.so PICOLLO_COMMAND=$built/picollo \
         "$tools/bin/python" setup.py --quiet bdist_wheel --plat-name "manylinux_${glibc/./_}_$machine" --dist-dir "$out"
 )
-(cd "$out" && sha256sum picollo-*.tar.gz picollo-*.whl >SHA256SUMS && cat SHA256SUMS && ls -l picollo-*.tar.gz picollo-*.whl)
+(
+    cd "$out"
+    sha256sum picollo-*.tar.gz picollo-*.whl nuget/runtimes/*/native/* >SHA256SUMS
+    cat SHA256SUMS
+    ls -l picollo-*.tar.gz picollo-*.whl
+)

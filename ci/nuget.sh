@@ -6,7 +6,7 @@
 #   ci/nuget.sh --repack FILE.nupkg      writes the archive again: sorted, with one time for all, so that it is the same each time
 #
 # The library is that of target/stage, or of the directory in STAGE; that of other machines is added by copying it to
-# target/nuget/runtimes/RID/native before. Times are SOURCE_DATE_EPOCH, or that of the last commit.
+# target/nuget/runtimes/RID/native before; or all of it goes to the directory in NUGET. Times are SOURCE_DATE_EPOCH, or that of the last commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -40,6 +40,7 @@ if [ "${1:-}" = --repack ]; then
 fi
 
 stage=$(realpath -m "${STAGE:-target/stage}")
+nuget=${NUGET:-target/nuget}
 machine=${1:-$(uname -m)}
 case $machine in
     x86_64) rid=linux-x64 ;;
@@ -49,7 +50,7 @@ case $machine in
         exit 1
         ;;
 esac
-native=target/nuget/runtimes/$rid/native
+native=$nuget/runtimes/$rid/native
 mkdir -p "$native"
 # The file itself: a package has no links.
 cp -L "$stage/lib/libpicollo.so" "$native/libpicollo.so"
@@ -59,8 +60,8 @@ if ! command -v dotnet >/dev/null || [ -z "$(dotnet --list-sdks 2>/dev/null)" ];
     echo "no .NET SDK here: nothing was packed"
     exit
 fi
-dotnet pack -c Release -o target/nuget dotnet/Picollo/Picollo.csproj
-for package in target/nuget/*.nupkg target/nuget/*.snupkg; do
+dotnet pack -c Release -p:NativeRoot="$(realpath "$nuget")/runtimes/" -o "$nuget" dotnet/Picollo/Picollo.csproj
+for package in "$nuget"/*.nupkg "$nuget"/*.snupkg; do
     repack "$package"
     echo "$package"
 done

@@ -62,7 +62,7 @@ unset LD_LIBRARY_PATH PYTHONPATH PICOLLO_LIBRARY PKG_CONFIG_PATH
 # The functions run in a condition, where -e does not hold: each step is chained.
 wants() {
     local file highest
-    for file in "$tree"/lib/libpicollo.so "$tree/bin/picollo" "$work"/unzipped/picollo/*.so; do
+    for file in "$@"; do
         highest=$(readelf -VW "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
         echo "$file: $highest"
         [ "$(printf '%s\n' "$highest" GLIBC_2.17 | sort -V | tail -n 1)" = GLIBC_2.17 ] || return 1
@@ -70,6 +70,7 @@ wants() {
         ! readelf -dW "$file" | grep NEEDED | grep -vE '\[(lib(m|c|pthread|dl|rt)\.so\.[0-9]|ld-linux-.*)\]' || return 1
     done
 }
+is_told_apart() { ! wants "$root/target/stage/lib/libpicollo.so"; }
 loads_as_it_should() {
     local dynamic
     dynamic=$(readelf -dW "$tree/lib/libpicollo.so")
@@ -131,7 +132,12 @@ wheel_passes() {
 instructions() { cd "$root" && STAGE=$out/$name PICOLLO_STAGED=1 ci/cost.sh; }
 
 mkdir unzipped && python3 -m zipfile -e "$out"/picollo-*.whl unzipped
-check "glibc 2.17 and nothing besides is wanted" wants
+check "glibc 2.17 and nothing besides is wanted" wants "$tree/lib/libpicollo.so" "$tree/bin/picollo" unzipped/picollo/*.so \
+    unzipped/picollo/bin/picollo "$out"/nuget/runtimes/*/native/*
+if [ -e "$root/target/stage/lib/libpicollo.so" ]; then
+    check "a library for this machine alone is told apart" is_told_apart
+fi
+check "checksums" sh -c "cd '$out' && sha256sum -c SHA256SUMS"
 check "SONAME, NODELETE, thread-local storage, exports" loads_as_it_should
 check "the static library is of objects for any linker" objects
 check "the tarball by pkg-config, bound at once" by_pkg_config

@@ -76,6 +76,9 @@ impl Follower {
 
     /// Ends the interval and begins the next.
     pub(crate) fn advance(&mut self) -> Result<Interval, Failure> {
+        // What was taken out since the interval before has been read to its end in that one.
+        let viewer = &self.viewer;
+        self.entries.retain(|followed| viewer.entry(followed.index).is_ok_and(|entry| !entry.is_retired));
         self.viewer.refresh().map_err(told)?;
         let (at, at_unix_nanos) = (Instant::now(), now_unix_nanos());
         for followed in &mut self.entries {

@@ -113,6 +113,35 @@ fn lines_for_people_have_units() {
 }
 
 #[test]
+fn what_is_taken_out_ends() {
+    let place = Place::new("retired");
+    let segment = place.segment("some");
+    let (_kept, gone) =
+        (histogram(&segment, "kept", &Options::default()), histogram(&segment, "gone", &Options::default()));
+    let mut child = start(&place.0, &["watch", "some", "--interval", "100ms", "--json"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || -> serde_json::Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    while next()["name"] != "gone" {}
+    gone.record_n(7, 3);
+    let labels = [("route", "/pay"), ("method", "GET")];
+    segment.retire(&Metric { name: "gone", unit: "ns", labels: &labels, ..Metric::default() }).unwrap();
+    // What it had until then is told, and then nothing more.
+    let (mut counted, mut others) = (0, 0);
+    while others < 5 {
+        let line = next();
+        if line["name"] == "gone" {
+            counted += line["count"].as_u64().unwrap();
+            others = 0;
+        } else {
+            others += 1;
+        }
+    }
+    assert_eq!(counted, 3);
+    interrupt(&child);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn show_of_the_next_seconds() {
     let place = Place::new("for");
     let segment = place.segment("next");

@@ -178,6 +178,11 @@ impl Exposed {
         let Segment { viewer, entries, label, .. } = segment;
         let entry = &mut entries[index];
         let unreadable = |error: picollo_native::Error| (UNREADABLE, error.message().to_owned());
+        if viewer.entry(index).map_err(unreadable)?.is_retired {
+            take_out(registry, &mut self.families, entry);
+            entry.copy = None;
+            return Ok(());
+        }
         match &mut entry.copy {
             Some(Copied::Histogram(snapshot, copy)) => {
                 viewer.update(index, snapshot, Since::PreviousUpdate).map_err(unreadable)?;

@@ -190,6 +190,9 @@ impl Watch {
             self.rows.push((self.last_number, Row::new(&segment.label, segment.pid, entry)));
         }
         for (index, number) in segment.rows.iter().enumerate() {
+            if segment.viewer.entry(index)?.is_retired {
+                self.rows.retain(|(known, _)| known != number);
+            }
             // Rows are in the order of their numbers.
             let Ok(at) = self.rows.binary_search_by_key(number, |(number, _)| *number) else { continue };
             let row = &mut self.rows[at].1;

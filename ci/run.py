@@ -71,7 +71,7 @@ NIGHTLY = [
     Job("observe", 180, "ci/observe.sh", needs=("stage", "dotnet")),
     Job("explorer", 240, "ci/explorer.sh", needs=()),
     Job("stress", 180, f"{RECORDS} {STRESS}", needs=()),
-    Job("killed", 180, "PICOLLO_KILLS=1000 cargo test --quiet -p picollo-native --test segments killed", needs=()),
+    Job("killed", 300, "PICOLLO_KILLS=1000 cargo test --quiet -p picollo-native --test segments killed", needs=()),
     Job("abi-fuzz", 180, "ci/abi-fuzz.sh"),
     Job("fuzz", 420, "ci/fuzz.sh", needs=()),
     Job("tsan", 420, f"{RECORDS} ci/sanitizers.sh tsan", needs=()),

@@ -115,7 +115,7 @@ namespace Picollo.Tests
                 Check.True(delta.Request().Length == 0, "accepted");
             }
             Check.Throws<ArgumentNullException>(() => delta.Update(null));
-            Check.Fails(PicolloStatus.InvalidArgument, () => new OtlpExport((Temporality)7));
+            Check.Throws<ArgumentOutOfRangeException>(() => new OtlpExport((Temporality)7), "temporality");
             Check.Throws<ArgumentException>(
                 () => new OtlpExport(resource: new Dictionary<string, string> { { "a", "\0" } }), "NUL");
             registry.Dispose();

@@ -47,6 +47,7 @@ namespace Picollo.Tests
             { typeof(DoubleSnapshot), () => Doubles() },
             { typeof(DoubleSummary), () => Doubles().GetSummary() },
             { typeof(HdrComparison), () => s_histogram.Compare(s_histogram.GetSnapshot()) },
+            { typeof(OtlpExport), () => new OtlpExport() },
             { typeof(HdrLogWriter), () => new HdrLogWriter(new StringWriter()) },
             { typeof(HdrLogReader), () => HdrLogReader.Parse("#[Histogram log format version 1.3]\n") },
             { typeof(PerfEventCounterSession), () => PerfEventCounterSession.Factory.WithCounter("task-clock").Create() },

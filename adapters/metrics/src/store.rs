@@ -162,7 +162,8 @@ impl Store {
         Ok(match family.kind {
             MetricKind::Counter => Found::Counter(registry.add_counter(&metric)?.1, Arc::default()),
             MetricKind::Gauge => Found::Gauge(registry.add_gauge(&metric)?.1),
-            MetricKind::Histogram => {
+            // A summary is a histogram told otherwise, which nobody asks for here.
+            MetricKind::Histogram | MetricKind::Summary => {
                 let histogram = SharedHistogram::create(&Options {
                     mode: Mode::ThreadLocal,
                     relative_error: self.settings.relative_error,

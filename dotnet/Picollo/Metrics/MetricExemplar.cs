@@ -16,15 +16,15 @@ namespace Picollo.Metrics
         /// <summary>
         /// The trace that it belongs to: 32 hexadecimal digits, as <c>Activity.Current.TraceId.ToHexString()</c> has them; null for none.
         /// </summary>
-        public string TraceId { get; set; }
+        public string? TraceId { get; set; }
 
         /// <summary>The span in it: 16 hexadecimal digits; null for none.</summary>
-        public string SpanId { get; set; }
+        public string? SpanId { get; set; }
 
         /// <summary>
         /// Labels beside these. Names and values are up to 128 characters in all, of which a trace takes 40 and a span 23.
         /// </summary>
-        public IDictionary<string, string> Labels { get; set; } = new Dictionary<string, string>();
+        public IDictionary<string, string>? Labels { get; set; } = new Dictionary<string, string>();
 
         internal PicolloMetricExemplar ToNative(NativeBlocks blocks)
         {
@@ -36,9 +36,9 @@ namespace Picollo.Metrics
             return native;
         }
 
-        private static void Read(string digits, byte* bytes, int length, string parameter)
+        private static void Read(string? digits, byte* bytes, int length, string parameter)
         {
-            if (string.IsNullOrEmpty(digits))
+            if (digits == null || digits.Length == 0)
                 return;
             if (digits.Length != 2 * length)
                 throw new ArgumentException($"There must be {2 * length} hexadecimal digits.", parameter);

@@ -31,8 +31,9 @@ namespace Picollo.Metrics
         /// <summary>An export that has no request yet.</summary>
         /// <param name="temporality">Since when its counts are.</param>
         /// <param name="resource">What is known of the program: <c>service.name</c> and others; null for nothing.</param>
-        public OtlpExport(Temporality temporality = Temporality.Cumulative, IDictionary<string, string> resource = null)
+        public OtlpExport(Temporality temporality = Temporality.Cumulative, IDictionary<string, string>? resource = null)
         {
+            Arguments.Member((int)temporality, (int)Temporality.Delta, nameof(temporality));
             Loader.Ensure();
             using (var blocks = new NativeBlocks())
             {

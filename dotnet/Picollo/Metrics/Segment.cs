@@ -7,10 +7,10 @@ namespace Picollo.Metrics
     public sealed class SegmentOptions
     {
         /// <summary>1 to 64 letters, digits, <c>_</c> and <c>-</c>; null: as the program.</summary>
-        public string Name { get; set; }
+        public string? Name { get; set; }
 
         /// <summary>Where it goes; made if it is not there. Null: <c>$PICOLLO_DIR</c>, or a directory of this user's in memory.</summary>
-        public string Directory { get; set; }
+        public string? Directory { get; set; }
 
         /// <summary>The most that the file may come to take; 0: 128 MiB. Memory is taken as histograms are made.</summary>
         public ulong MaxBytes { get; set; }
@@ -49,7 +49,7 @@ namespace Picollo.Metrics
         /// <summary>Makes a segment of this process. Segments of the same name that nobody has any more are removed.</summary>
         /// <param name="name">1 to 64 letters, digits, <c>_</c> and <c>-</c>; null: as the program.</param>
         /// <exception cref="PicolloException">Says what to do.</exception>
-        public Segment(string name = null) : this(new SegmentOptions { Name = name })
+        public Segment(string? name = null) : this(new SegmentOptions { Name = name })
         {
         }
 
@@ -85,12 +85,12 @@ namespace Picollo.Metrics
         /// <summary>Opens a segment that another process has made, to write into.</summary>
         /// <param name="path">Where it is; null: what the environment variable <c>PICOLLO_SEGMENT</c> says.</param>
         /// <exception cref="PicolloException">It is no segment, not this user's, or none that this build can use.</exception>
-        public static Segment Attach(string path = null)
+        public static Segment Attach(string? path = null)
         {
             Loader.Ensure();
             PicolloError error;
             SegmentHandle handle;
-            fixed (byte* start = Utf8.ToNative(path, nameof(path)))
+            fixed (byte* start = Utf8.ToNativeOrNull(path, nameof(path)))
                 Outcome.Check(NativeMethods.picollo_segment_attach(start, out handle, &error), &error);
             return new Segment(handle);
         }

@@ -28,12 +28,12 @@ namespace Picollo.Native
         }
 
         /// <summary>Copies of names and values; none for null.</summary>
-        internal PicolloLabel* Labels(IDictionary<string, string> labels, string parameter, out int length)
+        internal PicolloLabel* Labels(IDictionary<string, string>? labels, string parameter, out int length)
         {
             int count = labels?.Count ?? 0;
             var copies = (PicolloLabel*)Allocate(checked(count * sizeof(PicolloLabel)));
             length = 0;
-            if (count != 0)
+            if (labels != null)
                 foreach (KeyValuePair<string, string> label in labels)
                 {
                     if (length == count)

@@ -20,7 +20,9 @@ struct segments {
         picollo_histogram *histogram;
         picollo_metric_counter *counter;
         uint64_t counts[VALUES], count;
-        char name[32];
+        /* How often it was taken out; each time another begins. */
+        unsigned generation;
+        char name[40];
     } all[ENTRIES];
 };
 
@@ -62,7 +64,7 @@ static struct segments *segments_of(struct world *world)
     return world->segments;
 }
 
-static void op_publish(struct world *world)
+static void publish(struct world *world)
 {
     struct segments *const segments = segments_of(world);
     struct published *published;
@@ -117,6 +119,32 @@ static void op_write(struct world *world)
     }
 }
 
+static void op_retire(struct world *world)
+{
+    struct segments *const segments = segments_of(world);
+    struct published *published;
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    if (segments == NULL) return;
+    published = &segments->all[choose(world, ENTRIES)];
+    metric.name = published->name;
+    if (published->histogram == NULL && published->counter == NULL) {
+        EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_retire(segment, &metric, NULL));
+        return;
+    }
+    EXPECT(PICOLLO_OK, picollo_segment_retire(segment, &metric, NULL));
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_retire(segment, &metric, NULL));
+    /* Its handle goes on for those who have it. */
+    if (published->histogram != NULL) picollo_histogram_record(published->histogram, values[0]);
+    picollo_histogram_free(published->histogram);
+    picollo_metric_counter_free(published->counter);
+    published->histogram = NULL;
+    published->counter = NULL;
+    published->count = 0;
+    memset(published->counts, 0, sizeof published->counts);
+    snprintf(published->name, sizeof published->name, "s%" PRIu64 "_%zu_%u", segments->sequence, (size_t)(published - segments->all),
+             ++published->generation);
+}
+
 static void check_entry(struct world *world, picollo_viewer *viewer, size_t index, const struct published *published)
 {
     picollo_snapshot *snapshot = NULL;
@@ -145,7 +173,8 @@ static void check_entry(struct world *world, picollo_viewer *viewer, size_t inde
     picollo_snapshot_free(snapshot);
 }
 
-static void op_view(struct world *world)
+/* What a viewer tells of all that was published. */
+static void view(struct world *world)
 {
     struct segments *const segments = segments_of(world);
     picollo_segment_info info;
@@ -162,6 +191,9 @@ static void op_view(struct world *world)
     REQUIRE(strcmp(told, path) == 0);
     /* Those of the user; this one lies elsewhere. */
     REQUIRE(picollo_viewer_list(told, sizeof told, &length) == PICOLLO_OK ? length == strlen(told) : told[0] == 0);
+    /* Nothing that it does not believe. */
+    EXPECT(PICOLLO_OK, picollo_viewer_faults(segments->viewer, told, sizeof told, &length));
+    REQUIRE(length == 0 && told[0] == 0);
     EXPECT(PICOLLO_OK, picollo_viewer_length(segments->viewer, &length));
     EXPECT(PICOLLO_OK, picollo_viewer_info(segments->viewer, &info, NULL));
     REQUIRE(info.entries == length && info.is_live == 1 && strcmp(info.name, "sequences") == 0);
@@ -182,6 +214,14 @@ static void op_view(struct world *world)
     }
 }
 
+/* Operations on segments are few among all, so what is published is looked at, too. */
+static void op_publish(struct world *world)
+{
+    publish(world);
+    op_write(world);
+    view(world);
+}
+
 void end_segments(struct world *world)
 {
     if (world->segments == NULL) return;
@@ -196,6 +236,7 @@ void end_segments(struct world *world)
 const struct operation segment_operations[] = {
     {"segment_publish", op_publish, 1},
     {"segment_write", op_write, 2},
-    {"segment_view", op_view, 1},
+    {"segment_view", view, 1},
+    {"segment_retire", op_retire, 1},
     {NULL, NULL, 0},
 };

@@ -108,7 +108,7 @@ check() {
 
 dynamic=$(readelf -dW "$library")
 segments=$(readelf -lW "$library")
-exports() { diff c-tests/exports.txt <(nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort); }
+exported() { diff c-tests/exports.txt <(nm -D --defined-only "$1" | awk '{ print $3 }' | LC_ALL=C sort); }
 soname() { grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$dynamic" || { echo "$dynamic"; return 1; }; }
 no_text_relocations() { ! grep 'TEXTREL' <<<"$dynamic"; }
 full_relro() { grep -q 'GNU_RELRO' <<<"$segments" && grep -qE 'BIND_NOW|FLAGS_1.*NOW' <<<"$dynamic" || { echo "$segments"; return 1; }; }
@@ -121,7 +121,7 @@ stays_loaded() { grep -q 'FLAGS_1.*NODELETE' <<<"$dynamic" || { echo "$dynamic";
 dependencies() { ! sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' <<<"$dynamic" | grep -vE '^(libc|libgcc_s|libm|ld-linux-x86-64)\.so\.[0-9]+$'; }
 
 check "what is generated from the description is fresh" python3 ci/describe/generate.py --check
-check "exports what the header declares, and only picollo_*" exports
+check "exports what the header declares, and only picollo_*" exported "$library"
 check "SONAME" soname
 check "no text relocations" no_text_relocations
 check "full RELRO" full_relro
@@ -130,6 +130,16 @@ check "no run path" no_run_path
 check "nothing both writable and executable" write_or_execute
 check "stays loaded after dlclose" stays_loaded
 check "needs the C library and the unwinder only" dependencies
+
+# Where there is no operating system, functions that need one refuse; and nothing of std comes along.
+bare=target/embedded/libpicollo.so
+needs_no_std() {
+    ! nm -D --undefined-only "$bare" | awk '{ print $NF }' | sed 's/@.*//' |
+        grep -vxE '__cxa_finalize|__gmon_start__|_ITM_.*|mem(cpy|set|move|cmp)|bcmp|strlen|__tls_get_addr'
+}
+check "builds without std" cargo build --quiet --locked --target-dir target --profile embedded -p picollo-ffi --no-default-features
+check "without std: exports the same" exported "$bare"
+check "without std: needs memcpy and its like only" needs_no_std
 
 # compare OLD NEW: additions are fine.
 compare() { abidiff --no-added-syms --harmless "$1" "$2"; }

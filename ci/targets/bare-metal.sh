@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does it run without an operating system? On an emulated Cortex-M0 (no compare-and-swap) and Cortex-M4, both without 64-bit
-# atomics: the Rust programs and the C program of embedded/, with interrupts that record meanwhile. And the C interface without
-# std on this machine: all of it exported, and nothing of std inside. Ends with the sizes and a line "N passed, N failed".
+# atomics: the Rust programs and the C program of embedded/, with interrupts that record meanwhile. Ends with the sizes and a line
+# "N passed, N failed". (The C interface without std on this machine: ci/abi.sh.)
 #
 #   ci/targets/bare-metal.sh
 #
@@ -113,23 +113,6 @@ for cpu in m0 m4; do
         { fail "the whole library does not link for $name"; continue; }
     note_size "C: every function of libpicollo.a" "$name" "$work/all-$cpu"
 done
-
-echo "bare-metal: building the C interface without std for this machine"
-unset RUSTC RUSTC_BOOTSTRAP
-export CARGO_TARGET_DIR=$PWD/target
-host=$(rustc -vV | sed -n 's/^host: //p')
-if cargo build --quiet --locked --profile embedded -p picollo-ffi --no-default-features; then
-    library=$CARGO_TARGET_DIR/embedded/libpicollo.so
-    if diff c-tests/exports.txt <(nm -D --defined-only "$library" | awk '{ print $3 }' | sort); then
-        pass "no_std on $host: all functions are exported"
-    else
-        fail "no_std on $host: the functions differ"
-    fi
-    imports=$(nm -D --undefined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' | grep -vxE '__cxa_finalize|__gmon_start__|_ITM_.*|mem(cpy|set|move|cmp)|bcmp|strlen|__tls_get_addr' || true)
-    if [ -z "$imports" ]; then pass "no_std on $host: needs nothing but memcpy and its like"; else fail "no_std on $host needs $imports"; fi
-else
-    fail "the C interface does not build without std"
-fi
 
 echo
 echo "| Program                                      | Processor  |   Flash |    RAM |"

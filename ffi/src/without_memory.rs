@@ -70,13 +70,17 @@ unsupported! {
     picollo_segment_path
     picollo_segment_histogram
     picollo_segment_counter
+    picollo_segment_retire
+    picollo_segment_estimate
     picollo_viewer_open
+    picollo_viewer_list
     picollo_viewer_find
     picollo_viewer_refresh
     picollo_viewer_path
     picollo_viewer_length
     picollo_viewer_entry
     picollo_viewer_info
+    picollo_viewer_faults
     picollo_viewer_snapshot
     picollo_viewer_counter
 }

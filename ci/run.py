@@ -32,84 +32,89 @@ RECORDS = "PICOLLO_STRESS_RECORDS=${PICOLLO_STRESS_RECORDS:-1000000}"
 @dataclasses.dataclass
 class Job:
     name: str
-    # In seconds, for two cores and nothing built or fetched before.
+    # In seconds, for one of two cores and nothing built or fetched before.
     limit: int
     # Run by bash in the root of the tree.
     command: str
-    # May run while another such job does: it takes no times, does not compile for long, and does not use debug registers, which
-    # two must not at once.
-    beside: bool = False
+    # Two run at a time, on two cores: most spend most of their time in a compiler or in tests with one thread. But one that takes
+    # times, or tries every interleaving of time, runs when nothing else does.
+    alone: bool = False
+    # What two must not have at once. "registers": debug registers, of which a virtual machine may lose writes. "debug", "release":
+    # where cargo builds, as the second would wait, and its limit run.
+    takes: tuple = ()
     # Jobs that have to pass before, and are run before where they are not asked for.
     needs: tuple = ("stage",)
 
 
 COMMIT = [
-    Job("lint", 240, "ci/lint.sh", needs=()),
-    Job("rooms", 30, "ci/rooms.py --planted", needs=()),
-    Job("stage", 180, "ci/stage.sh", needs=()),
-    Job("rust", 600, "cargo test --quiet --no-fail-fast", needs=()),
-    Job("c", 240, "make --no-print-directory -j2 -C c-tests test"),
-    Job("cpp", 180, "ci/cpp.sh"),
-    Job("abi", 180, "ci/describe.sh --check && ci/abi.sh"),
-    Job("python", 300, "python-demo/run-tests.sh -q -ra", beside=True),
+    Job("lint", 360, "ci/lint.sh", takes=("debug",), needs=()),
+    Job("stage", 270, "ci/stage.sh", takes=("release",), needs=()),
+    Job("rooms", 45, "ci/rooms.py --planted", needs=()),
+    Job("rust", 900, "cargo test --quiet --no-fail-fast", takes=("debug", "registers"), needs=()),
+    Job("python", 450, "python-demo/run-tests.sh -q -ra"),
     # Counts instructions, and takes no times.
-    Job("cost", 240, "ci/cost.sh", beside=True),
-    Job("docs", 60, "ci/docs.sh links readme projects", beside=True),
-    Job("ci", 180, "python3 -m unittest discover -s ci/tests", beside=True, needs=()),
-    Job("simulated-pmu", 180, "SIMULATED_PMU_READS=20000 ci/simulated-pmu.sh"),
-    Job("loom", 240, "ci/loom.sh", needs=()),
-    Job("asan", 300, "ci/sanitizers.sh asan c", needs=()),
+    Job("cost", 360, "ci/cost.sh"),
+    Job("c", 360, "make --no-print-directory -j2 -C c-tests test", takes=("registers",)),
+    Job("cpp", 270, "ci/cpp.sh"),
+    Job("abi", 270, "ci/describe.sh --check && ci/abi.sh"),
+    Job("loom", 360, "ci/loom.sh", needs=()),
+    Job("asan", 450, "ci/sanitizers.sh asan c", takes=("registers",), needs=()),
+    Job("ci", 270, "python3 -m unittest discover -s ci/tests", needs=()),
+    Job("docs", 90, "ci/docs.sh links readme projects"),
+    Job("simulated-pmu", 180, "SIMULATED_PMU_READS=20000 ci/simulated-pmu.sh", alone=True),
 ]
 
+# What takes longest begins first, so that nothing long is left at the end.
 NIGHTLY = [
-    Job("verdicts", 240, "ci/verdicts.sh"),
-    Job("simulated-pmu-all", 240, "ci/simulated-pmu.sh"),
-    Job("manual", 420, "ci/docs.sh commands pictures"),
-    Job("dotnet", 300, "ci/dotnet.sh && ci/nuget.sh"),
-    Job("dotnet-pmu", 60, "ci/simulated-pmu.sh clr", needs=("stage", "dotnet")),
-    Job("command", 180, "cargo test --quiet -p picollo-cli", needs=()),
-    Job("observe", 180, "ci/observe.sh", needs=("stage", "dotnet")),
-    Job("explorer", 240, "ci/explorer.sh", needs=()),
-    Job("stress", 180, f"{RECORDS} {STRESS}", needs=()),
-    Job("killed", 300, "PICOLLO_KILLS=1000 cargo test --quiet -p picollo-native --test segments killed", needs=()),
-    Job("abi-fuzz", 180, "ci/abi-fuzz.sh"),
-    Job("fuzz", 420, "ci/fuzz.sh", needs=()),
-    Job("tsan", 420, f"{RECORDS} ci/sanitizers.sh tsan", needs=()),
-    Job("asan-rust", 420, f"{RECORDS} ci/sanitizers.sh asan rust python", needs=()),
-    Job("valgrind", 300, "ci/sanitizers.sh valgrind"),
-    Job("portable", 480, f"{RECORDS} ci/targets/portable.sh lacking", needs=()),
-    Job("bare-metal", 480, "ci/targets/bare-metal.sh", needs=()),
-    Job("aarch64", 300, "ci/targets/aarch64.sh", needs=()),
-    Job("windows", 420, "ci/targets/windows.sh", needs=()),
     # The first time it compiles cargo-c.
-    Job("install", 900, "ci/install.sh"),
+    Job("install", 1350, "ci/install.sh", takes=("registers",)),
     # Library and command, compiled again for an older C library.
-    Job("dist", 480, "ci/dist.sh && ci/dist/test.sh", needs=()),
-    Job("prometheus", 180, "ci/prometheus.sh"),
-    Job("interop", 180, "ci/interop.sh", beside=True),
-    # The first time it fetches Dask and Spark.
-    Job("engines", 480, "ci/engines.sh"),
+    Job("dist", 720, "ci/dist.sh && ci/dist/test.sh", needs=()),
+    Job("portable", 720, f"{RECORDS} ci/targets/portable.sh lacking", takes=("debug",), needs=()),
     # The first time it compiles the recorders that it compares with.
-    Job("adapters", 480, "ci/adapters.sh", needs=()),
-    Job("deny", 120, "ci/deny.sh", beside=True, needs=()),
+    Job("adapters", 720, "ci/adapters.sh", needs=()),
+    # The first time it fetches Dask and Spark.
+    Job("engines", 720, "ci/engines.sh"),
+    Job("dotnet", 450, "ci/dotnet.sh && ci/nuget.sh"),
+    Job("manual", 630, "ci/docs.sh commands pictures"),
+    Job("fuzz", 630, "ci/fuzz.sh", needs=()),
+    Job("tsan", 630, f"{RECORDS} ci/sanitizers.sh tsan", takes=("registers",), needs=()),
+    Job("asan-rust", 630, f"{RECORDS} ci/sanitizers.sh asan rust python", takes=("registers",), needs=()),
+    Job("bare-metal", 720, "ci/targets/bare-metal.sh", needs=()),
+    Job("command", 270, "cargo test --quiet -p picollo-cli", takes=("debug",), needs=()),
+    Job("killed", 450, "PICOLLO_KILLS=1000 cargo test --quiet -p picollo-native --test segments killed", takes=("debug",), needs=()),
+    Job("windows", 630, "ci/targets/windows.sh", needs=()),
+    Job("aarch64", 450, "ci/targets/aarch64.sh", needs=()),
+    Job("valgrind", 450, "ci/sanitizers.sh valgrind"),
+    Job("interop", 270, "ci/interop.sh"),
+    Job("explorer", 360, "ci/explorer.sh", needs=()),
+    Job("prometheus", 270, "ci/prometheus.sh"),
+    Job("stress", 270, f"{RECORDS} {STRESS}", takes=("release",), needs=()),
+    Job("abi-fuzz", 270, "ci/abi-fuzz.sh"),
+    Job("observe", 270, "ci/observe.sh", needs=("stage", "dotnet")),
+    Job("deny", 180, "ci/deny.sh", needs=()),
+    Job("verdicts", 240, "ci/verdicts.sh", alone=True),
+    Job("simulated-pmu-all", 240, "ci/simulated-pmu.sh", alone=True),
+    Job("dotnet-pmu", 60, "ci/simulated-pmu.sh clr", alone=True, needs=("stage", "dotnet")),
 ]
 
+# Each uses both cores as it is.
 RELEASE = [
-    Job("coverage", 1800, "ci/coverage.sh", needs=()),
-    Job("reproducible", 600, "ci/reproducible.sh", needs=()),
-    Job("dist-twice", 900, "ci/dist/test.sh twice", needs=()),
-    Job("planted-bugs", 3600, "ci/loom.sh bugs", needs=()),
+    Job("coverage", 1800, "ci/coverage.sh", alone=True, needs=()),
+    Job("reproducible", 600, "ci/reproducible.sh", alone=True, needs=()),
+    Job("dist-twice", 900, "ci/dist/test.sh twice", alone=True, needs=()),
+    Job("planted-bugs", 3600, "ci/loom.sh bugs", alone=True, needs=()),
     # The first time it compiles cargo-semver-checks.
-    Job("semver", 1200, "ci/abi.sh semver", needs=()),
-    Job("32-bit", 900, "ci/targets/portable.sh i686", needs=()),
-    Job("big-endian", 1200, "ci/targets/portable.sh s390x", needs=()),
-    Job("asan-all", 1800, "ci/sanitizers.sh asan all", needs=()),
+    Job("semver", 1200, "ci/abi.sh semver", alone=True, needs=()),
+    Job("32-bit", 900, "ci/targets/portable.sh i686", alone=True, needs=()),
+    Job("big-endian", 1200, "ci/targets/portable.sh s390x", alone=True, needs=()),
+    Job("asan-all", 1800, "ci/sanitizers.sh asan all", alone=True, needs=()),
     # The long forms.
-    Job("tsan-long", 3600, "PICOLLO_STRESS_RECORDS=10000000 ci/sanitizers.sh tsan all", needs=()),
-    Job("valgrind-long", 3600, "VALGRIND_FULL=1 ci/sanitizers.sh valgrind"),
-    Job("stress-long", 1800, f"PICOLLO_STRESS_RECORDS=100000000 {STRESS}", needs=()),
-    Job("abi-fuzz-long", 3600, "ABI_SEQUENCES=1000000 ci/abi-fuzz.sh"),
-    Job("fuzz-long", 3600, "FUZZ_RUNS=1700000 ci/fuzz.sh", needs=()),
+    Job("tsan-long", 3600, "PICOLLO_STRESS_RECORDS=10000000 ci/sanitizers.sh tsan all", alone=True, needs=()),
+    Job("valgrind-long", 3600, "VALGRIND_FULL=1 ci/sanitizers.sh valgrind", alone=True),
+    Job("stress-long", 1800, f"PICOLLO_STRESS_RECORDS=100000000 {STRESS}", alone=True, needs=()),
+    Job("abi-fuzz-long", 3600, "ABI_SEQUENCES=1000000 ci/abi-fuzz.sh", alone=True),
+    Job("fuzz-long", 3600, "FUZZ_RUNS=1700000 ci/fuzz.sh", alone=True, needs=()),
 ]
 
 TIERS = {"commit": COMMIT, "nightly": NIGHTLY, "release": RELEASE}
@@ -214,6 +219,7 @@ class Runner:
         self.logs.mkdir(parents=True, exist_ok=True)
         self.lock = threading.Lock()
         self.results, self.processes = [], {}
+        self.waiting, self.running = [], []
         # Jobs that are just being started, and are not in the list of processes yet; whether somebody wants an end.
         self.starting, self.stopped = 0, False
 
@@ -222,7 +228,7 @@ class Runner:
             self.out.write(text)
             self.out.flush()
 
-    def run(self, job, alone):
+    def run(self, job):
         """Runs a job to its end, or its limit. What one alone prints is printed at once, and of others when they are done."""
         lacking = [name for name in job.needs if any(r.job.name == name and r.verdict != "passed" for r in self.results)]
         if lacking:
@@ -252,7 +258,7 @@ class Runner:
                 while data := process.stdout.read1():
                     file.write(data)
                     file.flush()
-                    if alone:
+                    if job.alone:
                         self.say(data.decode(errors="replace"))
 
         reader = threading.Thread(target=copy, daemon=True)
@@ -273,7 +279,7 @@ class Runner:
         skipped = tuple(line for line in lines if line.startswith("SKIPPED"))
         if verdict == "passed" and lines and lines[-1].startswith("SKIPPED"):
             verdict = "skipped"
-        if not alone:
+        if not job.alone:
             self.say(f"\n==== what {job.name} printed\n{log.read_text(errors='replace')}")
         more = {"TOO LONG": f"killed at its limit of {limit:.0f} s", "FAILED": f"FAILED with status {process.returncode}"}
         self.say(f"==== {job.name}: {more.get(verdict, verdict)}, {seconds:.0f} s\n")
@@ -286,18 +292,18 @@ class Runner:
             sys.exit(143)
 
     def run_all(self, jobs):
-        """In their order; where jobs that may run beside others follow each other, two at a time."""
-        jobs = list(jobs)
+        """In their order, two at a time, but for those that have to be alone: what a job needs, and has to itself, it waits for."""
+        self.waiting, self.running = list(jobs), []
+        workers = [threading.Thread(target=self.work, daemon=True) for _ in range(2)]
         try:
-            while jobs and not self.stopped:
-                together = [jobs.pop(0)]
-                if together[0].beside:
-                    while jobs and jobs[0].beside:
-                        together.append(jobs.pop(0))
-                if len(together) == 1:
-                    self.run(together[0], alone=True)
-                else:
-                    self.run_two_at_a_time(together)
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                # In pieces: a signal that came while a job was being started has only left a note.
+                while worker.is_alive():
+                    worker.join(0.2)
+                    if self.stopped and not self.starting:
+                        sys.exit(143)
         except BaseException:
             self.stopped = True
             raise
@@ -305,24 +311,43 @@ class Runner:
             # Interrupted: nothing goes on without us.
             for process, mark in list(self.processes.items()):
                 kill(process, mark)
+            # They note that theirs has ended.
+            for worker in workers:
+                worker.join(10)
+            order = [job.name for job in jobs]
+            self.results.sort(key=lambda result: order.index(result.job.name))
         return self.results
 
-    def run_two_at_a_time(self, jobs):
-        waiting = list(jobs)
-
-        def work():
-            while True:
+    def work(self):
+        while not self.stopped:
+            with self.lock:
+                if not self.waiting:
+                    return
+                if job := self.next():
+                    self.waiting.remove(job)
+                    self.running.append(job)
+            if not job:
+                time.sleep(0.05)
+                continue
+            try:
+                self.run(job)
+            finally:
                 with self.lock:
-                    if not waiting or self.stopped:
-                        return
-                    job = waiting.pop(0)
-                self.run(job, alone=False)
+                    self.running.remove(job)
 
-        workers = [threading.Thread(target=work) for _ in range(2)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+    def next(self):
+        """The first that waits for nothing; what stands before one that has to be alone is not overtaken by it, nor does anything else
+        overtake it."""
+        if any(job.alone for job in self.running):
+            return None
+        taken = {thing for job in self.running for thing in job.takes}
+        unfinished = {job.name for job in self.running + self.waiting}
+        for job in self.waiting:
+            if job.alone:
+                return job if job == self.waiting[0] and not self.running else None
+            if not taken & set(job.takes) and not unfinished & set(job.needs):
+                return job
+        return None
 
     def table(self, total):
         """What there is to say at the end; whether nothing failed."""
@@ -352,7 +377,7 @@ def main(arguments, tiers=None, logs=None):
             for tier, jobs in tiers.items():
                 print(f"{tier}:")
                 for job in jobs:
-                    print(f"  {job.name:<14} {job.limit:5} s  {'beside' if job.beside else '      '}  {job.command}")
+                    print(f"  {job.name:<14} {job.limit:5} s  {'alone' if job.alone else '     '}  {job.command}")
             return 0
         print(__doc__)
         return 2

@@ -26,6 +26,12 @@ has() {
     "$python" -c "import $1" 2>/dev/null
 }
 
+if [ ! -e "$venv/complete" ] && command -v flock >/dev/null; then
+    # Another run may be at it.
+    mkdir -p "$(dirname "$venv")"
+    exec 9>"$venv.lock"
+    flock 9
+fi
 if [ ! -e "$venv/complete" ]; then
     echo "Setting up the Python tests in $venv" >&2
     rm -rf "$venv"
@@ -50,6 +56,7 @@ if [ ! -e "$venv/complete" ]; then
         -r "$requirements"
     touch "$venv/complete"
 fi
+exec 9>&-
 
 if [ -x "$venv/bin/python" ]; then
     python=$venv/bin/python

@@ -114,21 +114,35 @@ class Run(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             # Each waits for the other, and says how many there are.
             meet = "touch {0}/{1}; for _ in $(seq 250); do [ -e {0}/{2} ] && exit 0; sleep 0.1; done; exit 1"
-            count = 'mkdir {0}/alone && sleep 0.3 && rmdir {0}/alone'
+            count = "mkdir {0}/alone && sleep 0.3 && rmdir {0}/alone"
             self.run_jobs(
-                job("a", meet.format(folder, "a", "b"), beside=True),
-                job("b", meet.format(folder, "b", "a"), beside=True),
-                job("c", count.format(folder)),
-                job("d", count.format(folder)),
+                job("a", meet.format(folder, "a", "b")),
+                job("b", meet.format(folder, "b", "a")),
+                job("c", count.format(folder), takes=("it",)),
+                job("d", count.format(folder), takes=("it", "more")),
+                job("e", count.format(folder), alone=True),
+                job("f", count.format(folder), alone=True),
+                job("g", count.format(folder), takes=("it",)),
+                job("h", count.format(folder), needs=("g",)),
             )
             self.assertTrue(self.good)
             several = "mkdir {0}/{1} && [ $(ls -d {0}/n* | wc -l) -le 2 ] && sleep 0.3 && rmdir {0}/{1}"
-            self.run_jobs(*[job(f"n{n}", several.format(folder, f"n{n}"), beside=True) for n in range(5)])
+            self.run_jobs(*[job(f"n{n}", several.format(folder, f"n{n}")) for n in range(5)])
+            self.assertTrue(self.good)
+
+    def test_what_waits_is_overtaken_by_what_need_not_wait(self):
+        with tempfile.TemporaryDirectory() as folder:
+            later = f"for _ in $(seq 250); do [ -e {folder}/overtook ] && exit 0; sleep 0.1; done; exit 1"
+            self.run_jobs(
+                job("first", later, takes=("it",)),
+                job("second", "true", takes=("it",)),
+                job("third", f"touch {folder}/overtook"),
+            )
             self.assertTrue(self.good)
 
     def test_what_needs_a_failed_job_is_not_run(self):
         results, printed = self.run_jobs(job("stage", "exit 1"), job("tests", "echo never again", needs=("stage",)), job("other", "true"))
-        self.assertEqual([result.verdict for result in results.values()], ["FAILED", "not run", "passed"])
+        self.assertEqual({name: result.verdict for name, result in results.items()}, {"stage": "FAILED", "tests": "not run", "other": "passed"})
         self.assertEqual(printed.splitlines()[-1], "1 passed, 2 failed, 0 skipped")
 
     def test_tiers_and_names(self):
@@ -159,7 +173,7 @@ class Run(unittest.TestCase):
             import sys
             sys.path.insert(0, sys.argv[1])
             import run
-            jobs = [run.Job("long", 99, f"sleep 300 & echo $! >{sys.argv[2]}/child; wait", needs=()), run.Job("after", 99, "true", needs=())]
+            jobs = [run.Job("long", 99, f"sleep 300 & echo $! >{sys.argv[2]}/child; wait", needs=()), run.Job("after", 99, "true", alone=True)]
             sys.exit(run.main(["tier"], {"tier": jobs}, sys.argv[2]))
         """)
         with tempfile.TemporaryDirectory() as logs:

@@ -24,9 +24,9 @@ tool() {
     if ! grep -q "$wanted" <<<"$(cargo capi --version 2>/dev/null)"; then
         echo "compiling cargo-c $wanted, once"
         # Unoptimised: it takes longer to compile than it will ever run.
-        CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
+        CARGO_TARGET_DIR=$tools/build-cargo-c CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
             cargo install cargo-c --version "$wanted+cargo-0.98.0" --locked --quiet --bin cargo-capi --root "$tools"
-        rm -rf "$tools/build"
+        rm -rf "$tools/build-cargo-c"
     fi
 }
 

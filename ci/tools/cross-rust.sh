@@ -11,6 +11,11 @@ sources=$(ci/tools/debian.sh rust-src)
 home=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/debian/cross-rust
 libraries=$compiler/usr/lib/x86_64-linux-gnu:$compiler/lib/x86_64-linux-gnu
 
+# Two jobs may want it.
+mkdir -p "$(dirname "$home")"
+exec 9>"$home.lock"
+flock 9
+
 # Both are of one version, or nothing works: a later run of one of the scripts may have fetched a newer one.
 version=$(LD_LIBRARY_PATH=$libraries "$compiler/usr/bin/rustc" --version | cut -d' ' -f2)
 if [ ! -d "$sources/usr/src/rustc-$version/library" ]; then

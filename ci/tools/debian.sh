@@ -38,6 +38,14 @@ if [ -e "$stamp" ]; then
     echo "$root"
     exit 0
 fi
+# Two jobs may want the same, and the second finds what the first fetched.
+mkdir -p "$cache"
+exec 9>"$cache.lock"
+flock 9
+if [ -e "$stamp" ]; then
+    echo "$root"
+    exit 0
+fi
 
 for tool in apt-get apt-cache dpkg-deb dpkg-query; do
     command -v "$tool" >/dev/null || { echo "debian-tools: needs $tool, that is, a Debian machine" >&2; exit 1; }

@@ -6,6 +6,9 @@ set -euo pipefail
 wanted=$(dirname "$0")/portable.txt
 python=${PYTHON:-python3}
 place=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/portable/$("$python" -c 'import sys; print(sys.implementation.cache_tag)')-$(sha256sum "$wanted" | cut -c1-12)
+mkdir -p "$(dirname "$place")"
+exec 9>"$place.lock"
+flock 9
 if [ ! -e "$place/complete" ]; then
     rm -rf "$place"
     "$python" -m venv "$place" >&2 || { echo "no venv: PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh installs it" >&2; exit 1; }

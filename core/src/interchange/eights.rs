@@ -4,6 +4,7 @@
 //! which every x86-64 has; elsewhere, and for all other counts, they are written one by one.
 
 /// Eight counts, by how they are written.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) enum Neighbours {
     /// There are none.
     Zeros,
@@ -26,6 +27,7 @@ pub(crate) struct Eight {
 }
 
 /// Counts from here on take more than two bytes: twice the count has more than fourteen bits.
+#[cfg(target_arch = "x86_64")]
 const LONG: u64 = 1 << 13;
 
 #[cfg(target_arch = "x86_64")]

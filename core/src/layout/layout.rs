@@ -328,6 +328,7 @@ impl Halfway {
     /// The same, in the registers of the third and fourth argument of a function: what is handed on to others then is in place, so that
     /// going there is one jump.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
     pub(crate) fn in_place(mut self) -> Halfway {
         #[cfg(all(target_arch = "x86_64", not(windows), not(miri)))]
         // SAFETY: no instruction.

@@ -27,7 +27,7 @@ pub(crate) struct Eight {
 }
 
 /// Counts from here on take more than two bytes: twice the count has more than fourteen bits.
-#[cfg(target_arch = "x86_64")]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 const LONG: u64 = 1 << 13;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,8 +1,31 @@
 //! Histograms with a bounded relative error, and everything that reads them.
 //!
+//! ```
+//! # #[cfg(feature = "std")] {
+//! use picollo_core::{Options, SharedHistogram};
+//!
+//! let latency = SharedHistogram::create(&Options::default())?; // all values, 0.1 %, any number of threads
+//! for value in 0..100_000 {
+//!     latency.record(value); // never fails, waits or allocates
+//! }
+//! println!("{}", latency.summary()?);
+//! # }
+//! # Ok::<(), picollo_core::Error>(())
+//! ```
+//!
+//! **Start here**: [`SharedHistogram`] for any number of threads; [`SingleWriterHistogram`] where one thread records, in less time;
+//! [`Histogram`] in a static, on the stack or in memory of your own; [`HistogramArray`] for many of one layout;
+//! [`SharedDoubleHistogram`] for doubles. All of them are read through a [`Snapshot`]: percentiles, mean and counts
+//! ([`Snapshot::summary`]), [buckets](Snapshot::buckets), what came since the last time ([`Since`]), differences that are proven
+//! ([`Snapshot::compare`]), encodings ([`Encoding`], [`log`]), tables and pictures ([`text`]). A [`Registry`] brings them to Prometheus and
+//! OpenTelemetry.
+//!
+//! What a value is counted as is decided by a [`Layout`]: a relative error and a range. Who may write, and what that costs, is a
+//! [`Mode`].
+//!
 //! Without features it is computation alone, with neither an operating system nor an allocator nor a platform `libm`. `alloc` adds
 //! what lies on the heap; `std` adds what belongs to threads and processes: thread-local histograms, registries, locks that know
-//! their process, and numbers that tell processes apart.
+//! their process, and numbers that tell processes apart. Clocks, performance counters and benchmarks are in `picollo_native`.
 
 #![no_std]
 // The file that a room is for has the room's name.

@@ -121,3 +121,8 @@ pub mod seam {
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
+
+/// The examples of the manual's page on Rust.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/rust.md")]
+pub struct Manual;

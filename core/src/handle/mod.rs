@@ -2,6 +2,8 @@
 
 #[cfg(feature = "alloc")]
 pub(crate) mod array;
+#[cfg(feature = "alloc")]
+mod at_once;
 pub(crate) mod atomic_recorder;
 pub(crate) mod dispatch;
 pub(crate) mod options;

@@ -134,7 +134,8 @@ namespace Picollo.Tests
                     thread.Join();
                 Check.Equal((ulong)(Threads * Records), listened.Total);
                 Check.Equal(Records / 20, listened.Listener.Histograms.Count);
-                Check.True(listened.Listener.Refused <= Records / 20 - 100, $"{listened.Listener.Refused} refused");
+                // Each thread may have been about to show one.
+                Check.True(listened.Listener.Refused <= Records / 20 - 100 + Threads, $"{listened.Listener.Refused} refused");
                 histogram.Record(1, Tag("set", "after"));
                 Check.True(listened.Listener.Refused >= 1, "what is not shown is said");
                 histogram.Record(-1);

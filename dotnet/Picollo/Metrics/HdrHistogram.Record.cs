@@ -117,10 +117,15 @@ namespace Picollo.Metrics
         {
             ThrowIfDisposed();
             if (_mayAllocate)
-                NativeMethods.picollo_histogram_record_may_allocate(_pointer, value);
+                RecordWithTransition(_pointer, value);
             else
                 NativeMethods.picollo_histogram_record(_pointer, value);
         }
+
+        // A method with a call that has a transition prepares one at its beginning, also for who goes another way.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void RecordWithTransition(IntPtr histogram, ulong value) =>
+            NativeMethods.picollo_histogram_record_may_allocate(histogram, value);
 
 #if NET5_0_OR_GREATER
         /// <summary>

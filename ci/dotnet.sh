@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C# binding, its tests and its samples, on CoreCLR 8 and on Mono, compiled by Roslyn as C# 12.
+# The C# binding, its tests and its samples, on CoreCLR 8 and on Mono, compiled by Roslyn as C# 12; and its adapter (adapters/dotnet).
 #
 #   ci/dotnet.sh              compile, test, run the samples; the last line is "N passed, N failed"
 #   ci/dotnet.sh --bench      compile, and print what a record costs
@@ -12,6 +12,8 @@ cd "$(dirname "$0")/.."
 
 stage=$(realpath -m "${STAGE:-target/stage}")
 out=target/dotnet
+# The adapter for System.Diagnostics.Metrics, which Mono has not.
+meters=adapters/dotnet
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/dotnet
 runtime=$cache/runtime-8.0.4
 roslyn=$cache/roslyn-4.8
@@ -75,11 +77,14 @@ compile() {
         && "$out/layout_probe" >"$out/layout.txt" \
         && python3 dotnet/doc_snippets.py docs/dotnet.md docs/from-hdrhistogram.md >"$out/DocSnippets.cs" \
         && python3 dotnet/doc_snippets.py --program README.md >"$out/Readme.cs" \
-        && python3 dotnet/doc_snippets.py --program dotnet/Picollo/README.md >"$out/PackageReadme.cs" || return 1
+        && python3 dotnet/doc_snippets.py --program dotnet/Picollo/README.md >"$out/PackageReadme.cs" \
+        && python3 dotnet/doc_snippets.py --program "$meters/MeterListener/README.md" >"$out/MeterReadme.cs" || return 1
 
     local library tests samples bench
     library=$(sources dotnet/Picollo) tests=$(sources dotnet/tests),$out/DocSnippets.cs
     samples=$(sources dotnet/samples) bench=$(sources dotnet/bench -maxdepth 1)
+    local listener=$core/Picollo.Native.MeterListener.dll
+    local both=@$core/Picollo.dll,@$listener
     # The library for .NET 8, and as for .NET Standard 2.0, with Mono's assemblies.
     "$venv/bin/python" dotnet/compile.py "$runtime" "$roslyn" \
         "net8.0:$core/Picollo.dll=$library" "mono:$mono/Picollo.dll=$library" \
@@ -88,7 +93,12 @@ compile() {
         "net8.0:$core/Readme.exe.dll=$out/Readme.cs,@$core/Picollo.dll" "mono:$mono/Readme.exe=$out/Readme.cs,@$mono/Picollo.dll" \
         "net8.0:$core/PackageReadme.exe.dll=$out/PackageReadme.cs,@$core/Picollo.dll" \
         "mono:$mono/PackageReadme.exe=$out/PackageReadme.cs,@$mono/Picollo.dll" \
-        "net8.0:$core/Bench.exe.dll=$bench,@$core/Picollo.dll" "mono:$mono/Bench.exe=$bench,@$mono/Picollo.dll"
+        "net8.0:$core/Bench.exe.dll=$bench,@$core/Picollo.dll" "mono:$mono/Bench.exe=$bench,@$mono/Picollo.dll" \
+        "net8.0:$listener=$(sources $meters/MeterListener),@$core/Picollo.dll" \
+        "net8.0:$core/MeterTests.exe.dll=$(sources $meters/tests),dotnet/tests/Check.cs,dotnet/tests/Runner.cs,$both" \
+        "net8.0:$core/MeterExample.exe.dll=$(sources $meters/example),$both" \
+        "net8.0:$core/MeterReadme.exe.dll=$out/MeterReadme.cs,$both" \
+        "net8.0:$core/MeterBench.exe.dll=$(sources $meters/bench),$both"
 }
 
 # What hangs fails.
@@ -126,7 +136,7 @@ run_tests() {
 
 # What compiling depends on; nothing is compiled again while it stays the same.
 inputs() {
-    find dotnet README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
+    find dotnet "$meters" README.md docs/dotnet.md docs/from-hdrhistogram.md ci/docs/rows.py "$stage/include/picollo.h" ffi/picollo.abi.json ci/describe ci/dotnet.sh -type f -print0 | sort -z | xargs -0 sha256sum
     mono --version
 }
 
@@ -154,11 +164,14 @@ if [ "${1:-}" = --bench ]; then
     core Bench parts
     echo "== $(mono --version | head -n 1)"
     on_mono Bench
+    echo "== Meters"
+    core MeterBench
     exit 0
 fi
 
 run_tests CoreCLR core Tests
 run_tests Mono on_mono Tests
+run_tests meters core MeterTests
 for sample in quick-start getting-started known-work sorted-or-not "live-monitor 1" clock-resolution; do
     # shellcheck disable=SC2086 # the name and its argument
     run_sample "${sample%% *}-core" core Samples $sample
@@ -170,6 +183,8 @@ for page in Readme PackageReadme; do
     run_sample "$page-core" core "$page"
     run_sample "$page-mono" on_mono "$page"
 done
+run_sample meters-readme core MeterReadme
+run_sample meters-example core MeterExample
 # The same numbers and the same tables, byte for byte.
 if cmp "$out/sample-getting-started-core.txt" "$out/sample-getting-started-mono.txt"; then
     passed=$((passed + 1))

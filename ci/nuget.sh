@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The NuGet package Picollo.Native.
+# The NuGet packages Picollo.Native and Picollo.Native.MeterListener.
 #
 #   ci/nuget.sh [MACHINE]      fills target/nuget/runtimes/RID/native with the staged library (of this machine, or of another that
 #                              `uname -m` would call so), and packs where there is an SDK
@@ -60,7 +60,9 @@ if ! command -v dotnet >/dev/null || [ -z "$(dotnet --list-sdks 2>/dev/null)" ];
     echo "no .NET SDK here: nothing was packed"
     exit
 fi
-dotnet pack -c Release -p:NativeRoot="$(realpath "$nuget")/runtimes/" -o "$nuget" dotnet/Picollo/Picollo.csproj
+for project in dotnet/Picollo/Picollo.csproj adapters/dotnet/MeterListener/Picollo.Native.MeterListener.csproj; do
+    dotnet pack -c Release -p:NativeRoot="$(realpath "$nuget")/runtimes/" -o "$nuget" "$project"
+done
 for package in "$nuget"/*.nupkg "$nuget"/*.snupkg; do
     repack "$package"
     echo "$package"

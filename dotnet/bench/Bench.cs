@@ -16,6 +16,8 @@ namespace Picollo.Bench
         private const int Values = 65536;
         private const int Rounds = 201;
         private const string Bare = "C#, bare `Interlocked.Increment`, known cells";
+        // What two measurements of the same differ by is what no ratio here is finer than.
+        private const string Again = "C#, the bare increment once more";
 
         private static readonly ulong[] s_values = Skewed();
         private static readonly int[] s_cells = new int[Values];
@@ -62,7 +64,8 @@ namespace Picollo.Bench
             HdrHistogram single = HdrHistogram.Factory.WithSingleWriter().Create(),
                 narrow = HdrHistogram.Factory.WithSingleWriter().WithUInt32Storage().Create(),
                 interlocked = HdrHistogram.Factory.WithInterlocked().Create(),
-                local = HdrHistogram.Factory.WithThreadLocal().Create();
+                local = HdrHistogram.Factory.WithThreadLocal().Create(), perCpu = HdrHistogram.Factory.WithPerCpu().Create(),
+                scalable = HdrHistogram.Factory.WithScalable().Create(), narrowShared = HdrHistogram.Factory.WithUInt32Storage().Create();
             HdrRecorder recorder = single.GetRecorder(), localRecorder = local.GetRecorder();
             // struct_size and mode, the rest 0: the default mode, and a single writer.
             uint* options = stackalloc uint[14];
@@ -87,7 +90,8 @@ namespace Picollo.Bench
                 "C#, `Record`, single writer, 32-bit",
                 "C#, `HdrRecorder`, single writer", "C#, `Record`, thread-local", "C#, `HdrRecorder`, thread-local",
                 "C#, `Record`, interlocked", "C#, P/Invoke, suppressed transition, single writer", "C#, P/Invoke, single writer",
-                "C#, `Record(ReadOnlySpan)`, single writer, batch"
+                "C#, `Record(ReadOnlySpan)`, single writer, batch", "C#, `Record`, interlocked, 32-bit", "C#, `Record`, per CPU",
+                "C#, `Record`, scalable", Again
             };
             Action[] ways =
             {
@@ -129,7 +133,8 @@ namespace Picollo.Bench
 #else
                 null,
 #endif
-                () => Call(histogram), () => single.Record(s_values)
+                () => Call(histogram), () => single.Record(s_values), () => RecordByCall(narrowShared), () => RecordByCall(perCpu),
+                () => RecordByCall(scalable), () => Increment(cells)
             };
 
             var nanos = new double[ways.Length][];
@@ -177,6 +182,14 @@ namespace Picollo.Bench
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static void Record(HdrHistogram histogram)
+        {
+            foreach (ulong value in s_values)
+                histogram.Record(value);
+        }
+
+        /// <summary>Of modes that have no cells to lend: each record is a call of the library.</summary>
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void RecordByCall(HdrHistogram histogram)
         {
             foreach (ulong value in s_values)
                 histogram.Record(value);

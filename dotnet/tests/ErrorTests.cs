@@ -1,4 +1,6 @@
 using System;
+using System.Collections.Generic;
+using System.Linq;
 using Picollo.Metrics;
 
 namespace Picollo.Tests
@@ -161,6 +163,11 @@ namespace Picollo.Tests
                 new Row("names", "null", () => PerfEvent.PerfEventCounterSession.Factory.WithCounters("cycles", null)),
                 new Row("counters", "at least one", () => new PerfEvent.PerfEventProcess(0)),
                 new Row("processId", "0", () => new PerfEvent.PerfEventProcess(-1, "task-clock")),
+                new Row("format", "member", () => new MetricRegistry().Encode((ExpositionFormat)9)),
+                new Row("temporality", "member", () => new OtlpExport((Temporality)9)),
+                new Row("TraceId", "32", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { TraceId = "12" })),
+                new Row("SpanId", "hexadecimal", () => new MetricRegistry().SetExemplars(1, new MetricExemplar { SpanId = "b7ad6b716920333g" })),
+                new Row("minTrackableValue", "5", () => Segment.Estimate(HdrHistogram.Factory.WithMinTrackableValue(10).WithMaxTrackableValue(5))),
                 new Row("value", "empty list", () => new BenchmarkOptions().Counters = null),
                 new Row("core", "0 to 1023", () => CpuUtils.PrepareBenchmarkThread(-1))
             };
@@ -175,6 +182,76 @@ namespace Picollo.Tests
                     Check.Equal(row.Name, thrown.ParamName, thrown.Message);
                     Check.True(thrown.Message.Contains(row.Limits), $"{row.Name}: {thrown.Message}");
                 }
+        }
+
+        private static MetricOptions Metric(string name, string label = "a", string unit = null) =>
+            new MetricOptions { Name = name, Unit = unit, Labels = new Dictionary<string, string> { { label, "" } } };
+
+        /// <summary>What a registry refuses, it refuses by one status; which part of it was wrong is said nevertheless.</summary>
+        [Test]
+        public static void PartsOfMetricsAreNamed()
+        {
+            HdrHistogram histogram = HdrHistogram.Create();
+            DoubleHistogram doubles = DoubleHistogram.Create();
+            var registry = new MetricRegistry();
+            ulong id = registry.Add(histogram, Metric("x"));
+            ulong tiny = registry.Add(doubles, new MetricOptions { Name = "tiny", Divisor = 1e-300 });
+            MetricExemplar Labelled(string name, string value) =>
+                new MetricExemplar { Labels = new Dictionary<string, string> { { name, value } } };
+            const string Trace = "0af7651916cd43dd8448eb211c80319c";
+            // The part, a word of what it may be, and the call.
+            var table = new[]
+            {
+                new Row("Name", "letters", () => registry.AddCounter(new MetricOptions())),
+                new Row("Name", "\"a b\"", () => registry.Add(histogram, Metric("a b"))),
+                new Row("Name", "\"9a\"", () => registry.Add(doubles, Metric("9a"))),
+                new Row("Name", "\"é\"", () => registry.AddGauge(Metric("é"))),
+                new Row("Unit", "ends with it", () => registry.Add(histogram, Metric("a", unit: "seconds"))),
+                new Row("Unit", "\"é\"", () => registry.Add(histogram, Metric("a", unit: "é"))),
+                new Row("Divisor", "above 0", () => registry.Add(histogram, new MetricOptions { Name = "a", Divisor = 0 })),
+                new Row("Divisor", "finite", () => registry.AddGauge(new MetricOptions { Name = "a", Divisor = double.PositiveInfinity })),
+                new Row("Divisor", "NaN", () => registry.AddCounter(new MetricOptions { Name = "a", Divisor = double.NaN })),
+                new Row("Labels", "\"a b\"", () => registry.Add(histogram, Metric("a", "a b"))),
+                new Row("Labels", "\"le\"", () => registry.Add(histogram, Metric("a", "le"))),
+                new Row("Labels", "__a", () => registry.AddCounter(Metric("a", "__a"))),
+                new Row("Labels", "twice", () => registry.AddCounter(
+                    new MetricOptions { Name = "a", Labels = { { "b.c", "1" }, { "b_c", "2" } } })),
+                new Row("Labels", "quantile", () => registry.Add(
+                    histogram, new MetricOptions { Name = "a", Summary = true, Labels = { { "quantile", "" } } })),
+                new Row("bounds", "ascend", () => registry.Add(histogram, Metric("a"), 5, 4)),
+                new Row("bounds", "500", () => registry.Add(
+                    histogram, Metric("a"), Enumerable.Range(1, 501).Select(bound => (ulong)bound).ToArray())),
+                new Row("bounds", "NaN", () => registry.Add(doubles, Metric("a"), 1, double.NaN)),
+                new Row("bounds", "finite", () => registry.Add(doubles, Metric("a"), double.PositiveInfinity)),
+                new Row("\"x\"", "these labels", () => registry.Add(histogram, Metric("x"))),
+                new Row("\"x\"", "another kind", () => registry.AddCounter(Metric("x", "b"))),
+                new Row("\"x_count\"", "writes", () => registry.AddCounter(Metric("x_count"))),
+                new Row("number 99", "No metric", () => registry.Remove(99)),
+                new Row("number 99", "No metric", () => registry.SetExemplars(99)),
+                new Row("infinite", $"number {tiny}", () => registry.SetExemplars(tiny, new MetricExemplar { Value = 1e100 })),
+                new Row("Value", "finite", () => registry.SetExemplars(id, new MetricExemplar(), new MetricExemplar { Value = double.NaN })),
+                new Row("Labels", "\"a b\"", () => registry.SetExemplars(id, Labelled("a b", ""))),
+                new Row("Labels", "128", () => registry.SetExemplars(id, Labelled("a", new string('x', 128)))),
+                new Row("Labels", "TraceId", () =>
+                {
+                    MetricExemplar both = Labelled("trace_id", "");
+                    both.TraceId = Trace;
+                    registry.SetExemplars(id, both);
+                })
+            };
+            foreach (Row row in table)
+            {
+                string message = Check.Fails(PicolloStatus.InvalidArgument, row.Call, row.Name + ", " + row.Limits).Message;
+                Check.True(message.Contains(row.Name) && message.Contains(row.Limits), $"{row.Name}, {row.Limits}: {message}");
+            }
+            // What is allowed is not called wrong, where something else is.
+            string name = Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(
+                new MetricOptions { Name = "9_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } })).Message;
+            Check.True(name.StartsWith("Name"), name);
+            registry.AddCounter(new MetricOptions { Name = "a_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } });
+            Check.True(Check.Fails(PicolloStatus.InvalidArgument, () => registry.AddCounter(
+                new MetricOptions { Name = "a_seconds_total", Unit = "seconds", Labels = { { "a.b-c/d", "" } } })).Message.Contains("these labels"),
+                "the second one");
         }
 
         /// <summary>The buckets of the default are not HdrHistogram's: what to do about it is said, and nothing is written before.</summary>

@@ -152,7 +152,7 @@ namespace Picollo.Tests
                 Check.True(registry.Format() == System.Text.Encoding.UTF8.GetString(registry.Encode(ExpositionFormat.OpenMetrics)), "text");
                 byte[] messages = registry.Encode(ExpositionFormat.PrometheusProtobuf), request = registry.Encode(ExpositionFormat.Otlp);
                 Check.True(messages.Length > 50 && request[0] == 10, "protocol buffers");
-                Check.Fails(PicolloStatus.InvalidArgument, () => registry.Encode((ExpositionFormat)99));
+                Check.Equal("format", Check.Throws<ArgumentOutOfRangeException>(() => registry.Encode((ExpositionFormat)99)).ParamName);
                 registry.Remove(hits.Id);
                 registry.Remove(depth.Id);
             }

@@ -17,6 +17,8 @@ namespace Picollo.Tests
     {
         private static readonly HdrHistogram s_histogram = Recorded();
 
+        private static readonly Lazy<Segment> s_segment = new Lazy<Segment>(() => new Segment(new SegmentOptions { Name = "surface" }));
+
         private static HdrHistogram Recorded()
         {
             HdrHistogram histogram = HdrHistogram.Factory.WithSignificantDigits(3).Create();
@@ -48,6 +50,13 @@ namespace Picollo.Tests
             { typeof(DoubleSummary), () => Doubles().GetSummary() },
             { typeof(HdrComparison), () => s_histogram.Compare(s_histogram.GetSnapshot()) },
             { typeof(OtlpExport), () => new OtlpExport() },
+            { typeof(MetricRegistry), () => new MetricRegistry() },
+            { typeof(MetricOptions), () => new MetricOptions { Name = "x" } },
+            { typeof(MetricExemplar), () => new MetricExemplar() },
+            { typeof(MetricCounter), () => new MetricRegistry().AddCounter(new MetricOptions { Name = "x" }) },
+            { typeof(MetricGauge), () => new MetricRegistry().AddGauge(new MetricOptions { Name = "x" }) },
+            { typeof(Segment), () => s_segment.Value },
+            { typeof(SegmentViewer), () => SegmentViewer.Open(s_segment.Value.Path) },
             { typeof(HdrLogWriter), () => new HdrLogWriter(new StringWriter()) },
             { typeof(HdrLogReader), () => HdrLogReader.Parse("#[Histogram log format version 1.3]\n") },
             { typeof(PerfEventCounterSession), () => PerfEventCounterSession.Factory.WithCounter("task-clock").Create() },
@@ -65,9 +74,6 @@ namespace Picollo.Tests
             { typeof(DateTime), () => new DateTime(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc) },
             { typeof(TimeSpan), () => TimeSpan.FromSeconds(1) }
         };
-
-        // Tested elsewhere.
-        private static readonly string[] s_others = { "MetricRegistry", "MetricOptions", "MetricCounter", "MetricGauge", "Segment" };
 
         private static bool IsRefStruct(Type type) => type.IsByRefLike || type.IsPointer;
 
@@ -89,8 +95,7 @@ namespace Picollo.Tests
             int checkedArguments = 0;
             TextWriter console = Console.Out;
             foreach (Type type in typeof(HdrHistogram).Assembly.GetExportedTypes().Where(type =>
-                !typeof(Delegate).IsAssignableFrom(type) && !type.IsEnum && !type.IsInterface && !IsRefStruct(type)
-                && !s_others.Any(other => type.Name.StartsWith(other))))
+                !typeof(Delegate).IsAssignableFrom(type) && !type.IsEnum && !type.IsInterface && !IsRefStruct(type)))
                 foreach (MethodBase method in type.GetMethods(
                     BindingFlags.Public | BindingFlags.Instance | BindingFlags.Static | BindingFlags.DeclaredOnly)
                     .Cast<MethodBase>().Concat(type.GetConstructors()))
@@ -146,7 +151,7 @@ namespace Picollo.Tests
                     }
                 }
             Check.True(faults.Count == 0, "\n" + string.Join("\n", faults));
-            Check.True(checkedArguments > 40, $"only {checkedArguments} arguments");
+            Check.True(checkedArguments > 60, $"only {checkedArguments} arguments");
         }
     }
 }

@@ -1,5 +1,8 @@
 using System;
 using System.Collections.Generic;
+#if NETCOREAPP
+using System.Diagnostics.CodeAnalysis;
+#endif
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -7,6 +10,8 @@ namespace Picollo.Metrics
     /// <summary>What a histogram, counter or gauge is known as in a registry.</summary>
     public sealed class MetricOptions
     {
+        private IDictionary<string, string> _labels = new Dictionary<string, string>();
+
         /// <summary>Letters, digits, underscores and colons, and no digit first: <c>request_seconds</c>.</summary>
         public string? Name { get; set; }
 
@@ -19,8 +24,15 @@ namespace Picollo.Metrics
         /// <summary>Values and bounds are divided by this before they are written: 1e9 for nanoseconds that are to be seconds.</summary>
         public double Divisor { get; set; } = 1;
 
-        /// <summary>What tells histograms of one name apart, such as <c>method</c> and <c>GET</c>.</summary>
-        public IDictionary<string, string> Labels { get; set; } = new Dictionary<string, string>();
+        /// <summary>What tells histograms of one name apart, such as <c>method</c> and <c>GET</c>; null: nothing.</summary>
+#if NETCOREAPP
+        [AllowNull]
+#endif
+        public IDictionary<string, string> Labels
+        {
+            get => _labels;
+            set => _labels = value ?? new Dictionary<string, string>();
+        }
 
         /// <summary>Since when there are counts; null: now.</summary>
         public DateTime? CreatedUtc { get; set; }

@@ -1,5 +1,6 @@
 using System;
 using System.IO;
+using System.Linq;
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -47,9 +48,11 @@ namespace Picollo.Metrics
             fixed (ulong* start = bounds)
             {
                 PicolloMetricOptions options = native.Options;
+                int status;
                 lock (_gate)
-                    Outcome.Check(NativeMethods.picollo_registry_add(
-                        Live(), histogram.Handle, &options, start, (UIntPtr)(bounds?.Length ?? 0), &id));
+                    status = NativeMethods.picollo_registry_add(
+                        Live(), histogram.Handle, &options, start, (UIntPtr)(bounds?.Length ?? 0), &id);
+                MetricFault.Check(status, metric, bounds?.Select(bound => (double)bound));
             }
             return id;
         }
@@ -68,9 +71,11 @@ namespace Picollo.Metrics
             fixed (double* start = bounds)
             {
                 PicolloMetricOptions options = native.Options;
+                int status;
                 lock (_gate)
-                    Outcome.Check(NativeMethods.picollo_registry_add_double(
-                        Live(), histogram.Handle, &options, start, (UIntPtr)(bounds?.Length ?? 0), &id));
+                    status = NativeMethods.picollo_registry_add_double(
+                        Live(), histogram.Handle, &options, start, (UIntPtr)(bounds?.Length ?? 0), &id);
+                MetricFault.Check(status, metric, bounds);
             }
             return id;
         }
@@ -84,8 +89,10 @@ namespace Picollo.Metrics
             using (var native = new NativeMetric(metric))
             {
                 PicolloMetricOptions options = native.Options;
+                int status;
                 lock (_gate)
-                    Outcome.Check(NativeMethods.picollo_registry_add_counter(Live(), &options, out counter, &id));
+                    status = NativeMethods.picollo_registry_add_counter(Live(), &options, out counter, &id);
+                MetricFault.Check(status, metric);
             }
             return new MetricCounter(counter, id);
         }
@@ -99,8 +106,10 @@ namespace Picollo.Metrics
             using (var native = new NativeMetric(metric))
             {
                 PicolloMetricOptions options = native.Options;
+                int status;
                 lock (_gate)
-                    Outcome.Check(NativeMethods.picollo_registry_add_gauge(Live(), &options, out gauge, &id));
+                    status = NativeMethods.picollo_registry_add_gauge(Live(), &options, out gauge, &id);
+                MetricFault.Check(status, metric);
             }
             return new MetricGauge(gauge, id);
         }
@@ -124,8 +133,10 @@ namespace Picollo.Metrics
                 var list = (PicolloMetricExemplar*)blocks.Allocate(checked(exemplars.Length * sizeof(PicolloMetricExemplar)));
                 for (int at = 0; at < exemplars.Length; at++)
                     list[at] = (exemplars[at] ?? throw new ArgumentNullException(nameof(exemplars))).ToNative(blocks);
+                int status;
                 lock (_gate)
-                    Outcome.Check(NativeMethods.picollo_registry_set_exemplars(Live(), id, list, (UIntPtr)exemplars.Length));
+                    status = NativeMethods.picollo_registry_set_exemplars(Live(), id, list, (UIntPtr)exemplars.Length);
+                MetricFault.Check(status, id, exemplars);
             }
         }
 
@@ -157,7 +168,7 @@ namespace Picollo.Metrics
         public void Remove(ulong id)
         {
             lock (_gate)
-                Outcome.Check(NativeMethods.picollo_registry_remove(Live(), id));
+                MetricFault.CheckNumber(NativeMethods.picollo_registry_remove(Live(), id), id);
         }
 
         /// <summary>Takes the counts of all, of histograms since they were made, while others record and reset.</summary>
@@ -184,9 +195,9 @@ namespace Picollo.Metrics
         }
 
         /// <summary>What the last update has taken, in a format.</summary>
-        /// <exception cref="PicolloException"><see cref="PicolloStatus.InvalidArgument"/>: there is no such format.</exception>
         public byte[] Encode(ExpositionFormat format)
         {
+            Arguments.Member((int)format, (int)ExpositionFormat.Otlp, nameof(format));
             lock (_gate)
             {
                 RegistryHandle registry = Live();

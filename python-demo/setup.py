@@ -45,15 +45,15 @@ def target() -> Path:
     return Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target").resolve()
 
 
-def build_with_cargo(package: str, name: str) -> Optional[Path]:
+def build_with_cargo(package: str, profile: str, name: str) -> Optional[Path]:
     """What cargo makes of a package of the repository; ``None`` without the one or the other."""
     cargo = shutil.which(os.environ.get("CARGO", "cargo"))
     if not cargo or not (REPOSITORY / package.replace("picollo-", "", 1) / "Cargo.toml").is_file():
         return None
-    command = [cargo, "build", "--release", "--package", package]
+    command = [cargo, "build", "--profile", profile, "--package", package]
     if subprocess.run(command, cwd=REPOSITORY, env={**os.environ, "CARGO_TARGET_DIR": str(target())}).returncode != 0:
         raise SystemExit(f"`{' '.join(command)}` failed in {REPOSITORY}; what it said is above")
-    return target() / "release" / name
+    return target() / profile / name
 
 
 @functools.lru_cache(maxsize=None)
@@ -68,8 +68,8 @@ def find_command() -> Optional[Path]:
     if not sys.platform.startswith("linux"):
         return None
     # Who names a library wants nothing built.
-    built = None if os.environ.get("PICOLLO_LIBRARY") else build_with_cargo("picollo-cli", "picollo")
-    places = [REPOSITORY / "target" / "stage" / "bin" / "picollo", target() / "release" / "picollo"]
+    built = None if os.environ.get("PICOLLO_LIBRARY") else build_with_cargo("picollo-cli", "command", "picollo")
+    places = [REPOSITORY / "target" / "stage" / "bin" / "picollo", target() / "command" / "picollo"]
     return built or next((place for place in places if place.is_file()), None)
 
 
@@ -82,7 +82,7 @@ def find_library() -> Path:
         if not path.is_file():
             raise SystemExit(f"PICOLLO_LIBRARY is {override}, which is not a file")
         return path
-    built = build_with_cargo("picollo-ffi", NAME)
+    built = build_with_cargo("picollo-ffi", "release", NAME)
     if built:
         return built
     places = [REPOSITORY / "target" / "stage" / "lib" / NAME, target() / "release" / NAME]

@@ -40,7 +40,7 @@ capi() {
 case ${1:-} in
 build)
     capi build
-    cargo build --release --locked --quiet -p picollo-cli
+    cargo build --profile command --locked --quiet -p picollo-cli
     ;;
 install)
     capi install

@@ -12,8 +12,8 @@ stage=${1:-target/stage}
 built=${PICOLLO_BUILT:-}
 if [ -z "$built" ]; then
     # Alone: together with the library it would be built with that one's features.
-    cargo build --release --locked --quiet -p picollo-cli
-    built=${CARGO_TARGET_DIR:-target}/release
+    cargo build --profile command --locked --quiet -p picollo-cli
+    built=${CARGO_TARGET_DIR:-target}/command
 fi
 install -D -m 755 "$built/picollo" "$stage/bin/picollo"
 if readelf -S "$stage/bin/picollo" 2>/dev/null | grep -q '\.symtab'; then strip "$stage/bin/picollo"; fi

@@ -384,7 +384,7 @@ def test_where_the_command_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("PICOLLO_COMMAND", raising=False)
     assert find(package) is None
     target = tmp_path / "repository" / "target"
-    for place in (target / "debug", target / "release", target / "stage" / "bin", package / "bin"):
+    for place in (target / "debug", target / "release", target / "command", target / "stage" / "bin", package / "bin"):
         place.mkdir(parents=True)
         (place / "picollo").touch()
         assert find(package) == place / "picollo"

@@ -138,7 +138,8 @@ def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:
     cargo.write_text(
         f'#!/bin/sh\npwd >> "{tmp_path}/called"\necho "$@" >> "{tmp_path}/called"\n'
         f'mkdir -p "$CARGO_TARGET_DIR/release"\n[ "$4" = picollo-cli ] || cp "{LIBRARY}" "$CARGO_TARGET_DIR/release/{Path(LIBRARY).name.split(".so")[0]}.so"\n'
-        'echo a command >"$CARGO_TARGET_DIR/release/picollo"\nchmod +x "$CARGO_TARGET_DIR/release/picollo"\n'
+        'mkdir -p "$CARGO_TARGET_DIR/command"\necho a command >"$CARGO_TARGET_DIR/command/picollo"\n'
+        'chmod +x "$CARGO_TARGET_DIR/command/picollo"\n'
     )
     cargo.chmod(0o755)
     built = build(source, tmp_path, CARGO=str(cargo), CARGO_TARGET_DIR=str(tmp_path / "target"))
@@ -146,7 +147,7 @@ def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:
     repository = str(tmp_path / "repository")
     # One after the other: together they would be built with each other's features.
     assert (tmp_path / "called").read_text().splitlines() == [
-        repository, "build --release --package picollo-ffi", repository, "build --release --package picollo-cli"
+        repository, "build --profile release --package picollo-ffi", repository, "build --profile command --package picollo-cli"
     ]  # fmt: skip
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:

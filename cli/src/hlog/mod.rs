@@ -111,7 +111,9 @@ impl Arguments<'_> {
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let arguments = Arguments(matches);
     if matches.contains_id("plot") {
-        return Err("--plot is no more: `picollo report LOG -o PAGE.html` draws percentiles and heat maps".into());
+        return Err(
+            "--plot is no more: `picollo report LOG -o PAGE.html` draws percentiles and heat maps".into()
+        );
     }
     let ranks = matches.get_one::<Vec<f64>>("percentiles").cloned().unwrap_or_default();
     let files: Vec<String> = matches.get_many("files").into_iter().flatten().cloned().collect();

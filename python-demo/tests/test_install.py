@@ -137,7 +137,7 @@ def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:
     cargo = tmp_path / "cargo"
     cargo.write_text(
         f'#!/bin/sh\npwd >> "{tmp_path}/called"\necho "$@" >> "{tmp_path}/called"\n'
-        f'mkdir -p "$CARGO_TARGET_DIR/release"\n[ "$4" = picollo-cli ] || cp "{LIBRARY}" "$CARGO_TARGET_DIR/release/{Path(LIBRARY).name.split(".so")[0]}.so"\n'
+        f'mkdir -p "$CARGO_TARGET_DIR/release"\n[ "$5" = picollo-cli ] || cp "{LIBRARY}" "$CARGO_TARGET_DIR/release/{Path(LIBRARY).name.split(".so")[0]}.so"\n'
         'mkdir -p "$CARGO_TARGET_DIR/command"\necho a command >"$CARGO_TARGET_DIR/command/picollo"\n'
         'chmod +x "$CARGO_TARGET_DIR/command/picollo"\n'
     )

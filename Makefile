@@ -30,7 +30,7 @@ lint: setup      ## formatting, clippy
 stage: setup     ## the library, its headers and picollo.pc, under target/stage
 	ci/stage.sh
 
-install: setup   ## install the C library: PREFIX=/usr/local, LIBDIR, DESTDIR
+install: setup   ## install the C library and the command `picollo`: PREFIX=/usr/local, LIBDIR, DESTDIR
 	ci/tools/capi.sh install
 
 uninstall:       ## remove what `make install` installed, for the same PREFIX, LIBDIR and DESTDIR

@@ -46,12 +46,17 @@ built=$CARGO_TARGET_DIR/$triple/release
 mkdir -p "$out"
 rm -rf "${out:?}/$name" "$out/$name.tar.gz" "$out"/picollo-*_"$machine".whl "$out/SHA256SUMS"
 PICOLLO_BUILT=$built ci/stage.sh "$out/$name"
-install -D -m 755 "$built/picollo" "$out/$name/bin/picollo"
+# What was built for another machine does not run here: its manual and completions are those of what was built for this one.
+if [ "$machine" != "$(uname -m)" ]; then
+    (unset CARGO_TARGET_DIR RUSTC RUSTFLAGS && cargo build --quiet --locked -p picollo-cli)
+    export PICOLLO_HOST=$PWD/target/debug/picollo
+fi
+PICOLLO_BUILT=$built ci/tools/command.sh "$out/$name"
 install -m 644 LICENSE "$out/$name/LICENSE"
 cat >"$out/$name/README" <<END
 Picollo $version for Linux on $machine, glibc $glibc or later.
 
-  bin/picollo                the command: picollo --help
+  bin/picollo                the command: picollo --help; its manual and completions are in share/
   include/, lib/             for C and C++; shared and static
   lib/pkgconfig              PKG_CONFIG_PATH=\$PWD/lib/pkgconfig pkg-config --cflags --libs picollo
   share/cmake/picollo        cmake -DCMAKE_PREFIX_PATH=\$PWD: picollo::picollo, picollo::static

@@ -33,7 +33,11 @@ headers_and_libraries() {
     version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
     expected=$( (ls include | sed 's|^|./include/|'
         printf './lib/%s\n' libpicollo.a libpicollo.so libpicollo.so.0 "libpicollo.so.$version" pkgconfig/picollo.pc
-        printf './share/cmake/picollo/%s\n' picolloConfig.cmake picolloConfigVersion.cmake) | sort)
+        printf './share/cmake/picollo/%s\n' picolloConfig.cmake picolloConfigVersion.cmake
+        printf './%s\n' bin/picollo share/bash-completion/completions/picollo share/zsh/site-functions/_picollo \
+            share/fish/vendor_completions.d/picollo.fish share/man/man1/picollo.1
+        "$1/bin/picollo" --help | sed -n '/^Commands:/,/^$/s|^  \([a-z]\+\) .*|./share/man/man1/picollo-\1.1|p' |
+            grep -v picollo-help) | sort)
     (cd "$1" && find . ! -type d | sort) | diff <(echo "$expected") -
 }
 
@@ -49,6 +53,20 @@ versions() {
     pc=$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --modversion picollo) &&
         [ "$pc" = "$version" ] &&
         grep -q 'SONAME.*\[libpicollo\.so\.0\]' <<<"$(readelf -d "$tree/lib/libpicollo.so")"
+}
+
+# The command, away from the sources, as small and as fast as it is meant to be.
+command_line() {
+    local began
+    picollo() { env -u LD_LIBRARY_PATH -u PICOLLO_DIR "$tree/bin/picollo" "$@"; }
+    [ "$(picollo --version)" = "picollo $(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)" ] &&
+        [ "$(stat -c %s "$tree/bin/picollo")" -le 4000000 ] &&
+        ! readelf -dW "$tree/bin/picollo" | grep NEEDED | grep picollo &&
+        picollo hlog --help | grep -q -- --by-tag && picollo list --json >/dev/null &&
+        bash -c "source '$tree/share/bash-completion/completions/picollo' && complete -p picollo" &&
+        if command -v man >/dev/null; then
+            began=$(man -l "$tree/share/man/man1/picollo-top.1" 2>&1) && grep -q 'picollo.top' <<<"$began"
+        fi
 }
 
 cmake_project() {
@@ -82,24 +100,25 @@ may_install() { [ "$(id -u)" -eq 0 ] && [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}"
 # Installs the packages, compiles and runs a program without telling the compiler any place, and removes them.
 debian() {
     local state
-    state=$(dpkg-query -W -f '${Status} ' libpicollo0 libpicollo-dev 2>/dev/null || true)
+    state=$(dpkg-query -W -f '${Status} ' libpicollo0 libpicollo-dev picollo 2>/dev/null || true)
     case $state in
     *"ok installed"*) echo "the packages are installed already: remove them first"; return 1 ;;
     esac
     rm -f target/deb/*.deb
     OUT=target/deb debian/rules binary || return 1
     may_install || return 0
-    trap 'dpkg --purge libpicollo-dev libpicollo0 >/dev/null 2>&1 || true' EXIT
+    trap 'dpkg --purge picollo libpicollo-dev libpicollo0 >/dev/null 2>&1 || true' EXIT
     local code=0
     {
         dpkg -i target/deb/*.deb &&
             sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/example.c" &&
             env -u PKG_CONFIG_PATH -u LD_LIBRARY_PATH sh -c "cc '$work/example.c' -o '$work/example' \$(pkg-config --cflags --libs picollo) && '$work/example'" &&
             # Not by a pipe: a program whose output is not read to its end has failed.
-            grep -q 'libpicollo.so.0 => /usr/lib\|libpicollo.so.0 => /lib' <<<"$(env -u LD_LIBRARY_PATH ldd "$work/example")"
+            grep -q 'libpicollo.so.0 => /usr/lib\|libpicollo.so.0 => /lib' <<<"$(env -u LD_LIBRARY_PATH ldd "$work/example")" &&
+            /usr/bin/picollo probe --help >/dev/null && [ -e /usr/share/zsh/vendor-completions/_picollo ]
     } || code=1
-    dpkg -L libpicollo0 libpicollo-dev | sort -u >"$work/installed"
-    dpkg -r libpicollo-dev libpicollo0 && dpkg --purge libpicollo-dev libpicollo0 || code=1
+    dpkg -L libpicollo0 libpicollo-dev picollo | sort -u >"$work/installed"
+    dpkg -r picollo libpicollo-dev libpicollo0 && dpkg --purge picollo libpicollo-dev libpicollo0 || code=1
     while read -r file; do
         if [ -f "$file" ] || [ -L "$file" ]; then
             # Directories that others share stay.
@@ -137,6 +156,7 @@ for part in "$@"; do
     tests)
         check "everything is there, and nothing else" headers_and_libraries "$tree"
         check "versions agree" versions
+        check "the command: size, manual, completions" command_line
         check "C tests against the installed tree, shared and static" c_tests
         ;;
     cmake)

@@ -32,4 +32,8 @@ case " $* " in
     fi
     ;;
 esac
+if [ -z "${PICOLLO_COMMAND:-}" ]; then
+    cargo build --quiet --locked -p picollo-cli
+    export PICOLLO_COMMAND=${CARGO_TARGET_DIR:-$PWD/target}/debug/picollo
+fi
 exec python3 ci/verdicts/matrix.py "$@"

@@ -6,7 +6,8 @@ The library is
 2. built by cargo, when cargo and the repository around this directory are there (``CARGO`` and ``CARGO_TARGET_DIR`` are heeded), or else
 3. what the repository was built to before: ``target/stage/lib``, then ``target/release``.
 
-The command goes along where the environment variable ``PICOLLO_COMMAND`` names it; then ``python -m picollo`` runs it.
+So is the command ``picollo``, on Linux, with ``PICOLLO_COMMAND`` and ``target/stage/bin``. Where the library was named and the command
+was not, the one that was built before goes along, and where there is none, none: then ``picollo`` says so.
 
 The extension module that makes single calls faster goes along where there is a C compiler and Python has its headers and a GIL.
 
@@ -26,7 +27,7 @@ import sys
 import sysconfig
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from setuptools import Distribution, Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
@@ -39,6 +40,39 @@ NAMES = {"darwin": "libpicollo.dylib", "win32": "picollo.dll"}
 NAME = NAMES.get(sys.platform, "libpicollo.so")
 
 
+def target() -> Path:
+    """Where cargo builds. Absolute, as cargo runs in the repository."""
+    return Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target").resolve()
+
+
+def build_with_cargo(package: str, profile: str, name: str) -> Optional[Path]:
+    """What cargo makes of a package of the repository; ``None`` without the one or the other."""
+    cargo = shutil.which(os.environ.get("CARGO", "cargo"))
+    if not cargo or not (REPOSITORY / package.replace("picollo-", "", 1) / "Cargo.toml").is_file():
+        return None
+    command = [cargo, "build", "--profile", profile, "--package", package]
+    if subprocess.run(command, cwd=REPOSITORY, env={**os.environ, "CARGO_TARGET_DIR": str(target())}).returncode != 0:
+        raise SystemExit(f"`{' '.join(command)}` failed in {REPOSITORY}; what it said is above")
+    return target() / profile / name
+
+
+@functools.lru_cache(maxsize=None)
+def find_command() -> Optional[Path]:
+    """The command to take along, built first where that is possible."""
+    override = os.environ.get("PICOLLO_COMMAND")
+    if override:
+        path = Path(override)
+        if not path.is_file():
+            raise SystemExit(f"PICOLLO_COMMAND is {override}, which is not a file")
+        return path
+    if not sys.platform.startswith("linux"):
+        return None
+    # Who names a library wants nothing built.
+    built = None if os.environ.get("PICOLLO_LIBRARY") else build_with_cargo("picollo-cli", "command", "picollo")
+    places = [REPOSITORY / "target" / "stage" / "bin" / "picollo", target() / "command" / "picollo"]
+    return built or next((place for place in places if place.is_file()), None)
+
+
 @functools.lru_cache(maxsize=None)
 def find_library() -> Path:
     """The library to take along, built first where that is possible."""
@@ -48,20 +82,14 @@ def find_library() -> Path:
         if not path.is_file():
             raise SystemExit(f"PICOLLO_LIBRARY is {override}, which is not a file")
         return path
-    cargo = shutil.which(os.environ.get("CARGO", "cargo"))
-    has_sources = (REPOSITORY / "ffi" / "Cargo.toml").is_file()
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target")
-    if cargo and has_sources:
-        # An absolute directory, as cargo runs in the repository.
-        environment = {**os.environ, "CARGO_TARGET_DIR": str(target.resolve())}
-        command = [cargo, "build", "--release", "--package", "picollo-ffi"]
-        if subprocess.run(command, cwd=REPOSITORY, env=environment).returncode != 0:
-            raise SystemExit(f"`{' '.join(command)}` failed in {REPOSITORY}; what it said is above")
-        return target.resolve() / "release" / NAME
-    places = [REPOSITORY / "target" / "stage" / "lib" / NAME, target / "release" / NAME]
+    built = build_with_cargo("picollo-ffi", "release", NAME)
+    if built:
+        return built
+    places = [REPOSITORY / "target" / "stage" / "lib" / NAME, target() / "release" / NAME]
     for place in places:
         if place.is_file():
             return place
+    has_sources = (REPOSITORY / "ffi" / "Cargo.toml").is_file()
     why = "cargo is not on the PATH" if has_sources else f"there are no sources in {REPOSITORY}"
     raise SystemExit(
         f"There is no {NAME} to install: {why}, nor a build at {' or '.join(map(str, places))}.\n"
@@ -97,9 +125,9 @@ class BuildWithLibrary(build_py):
             self.copy_file(str(file), str(Path(self.build_lib) / "picollo" / name), preserve_mode=True)
 
     def files_of_others(self) -> list[tuple[Path, str]]:
-        """What goes along, and its name in the package: the library, and the command where it was built."""
-        command = os.environ.get("PICOLLO_COMMAND")
-        return [(find_library(), NAME), *([(Path(command), "bin/picollo")] if command else [])]
+        """What goes along, and its name in the package: the library, and the command where there is one."""
+        command = find_command()
+        return [(find_library(), NAME), *([(command, "bin/picollo")] if command else [])]
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
         names = [] if self.editable_mode else [name for _, name in self.files_of_others()]

@@ -1,6 +1,7 @@
 """What the wheel must do in an environment that has nothing else, far from the sources: run by ci/install.sh."""
 
 import pathlib
+import subprocess
 import sys
 
 import picollo
@@ -17,4 +18,10 @@ assert "1,000" in text, text
 with picollo.Session(["cycles", "task-clock"], skip_unavailable=True) as session:
     with session.measure():
         sum(range(1000))
+# The command comes along, as a program and as a module.
+version = picollo.__version__
+script = pathlib.Path(sys.executable).with_name("picollo")
+for command in ([script], [sys.executable, "-m", "picollo"]):
+    told = subprocess.run([*command, "--version"], capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (0, f"picollo {version}\n"), told
 print(f"the wheel works on Python {sys.version.split()[0]}")

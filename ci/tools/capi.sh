@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the C library through cargo-c, and takes it away again: `make install` and `make uninstall`.
+# Installs the C library through cargo-c, and the command with its manual, and takes them away again: `make install` and
+# `make uninstall`.
 #
 #   ci/tools/capi.sh install|uninstall       environment: PREFIX (/usr/local), LIBDIR (PREFIX/lib), DESTDIR (empty)
 #   ci/tools/capi.sh build                   only builds
@@ -37,24 +38,30 @@ capi() {
 }
 
 case ${1:-} in
-build) capi build ;;
+build)
+    capi build
+    cargo build --profile command --locked --quiet -p picollo-cli
+    ;;
 install)
     capi install
     version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
     mkdir -p "$root$cmake"
     install -m 644 ffi/cmake/picolloConfig.cmake "$root$cmake/"
     sed "s/@VERSION@/$version/" ffi/cmake/picolloConfigVersion.cmake.in >"$root$cmake/picolloConfigVersion.cmake"
+    ci/tools/command.sh "$root$prefix"
     if [ -z "$root" ] && [ "$(id -u)" -eq 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
     ;;
 uninstall)
     for header in include/*; do rm -f "$root$prefix/$header"; done
     rm -f "$root$libdir"/libpicollo.{a,so,so.0,so.0.*} "$root$libdir/pkgconfig/picollo.pc"
     rm -f "$root$cmake"/picolloConfig{,Version}.cmake
+    rm -f "$root$prefix"/{bin/picollo,share/man/man1/picollo{,-*}.1}
+    rm -f "$root$prefix"/share/{bash-completion/completions/picollo,zsh/site-functions/_picollo,fish/vendor_completions.d/picollo.fish}
     rmdir "$root$cmake" 2>/dev/null || true
     if [ -z "$root" ] && [ "$(id -u)" -eq 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
     ;;
 *)
-    sed -n 's/^# \{0,1\}//p' "$0" | sed -n 2,6p >&2
+    sed -n 's/^# \{0,1\}//p' "$0" | sed -n 2,7p >&2
     exit 2
     ;;
 esac

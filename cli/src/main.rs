@@ -8,6 +8,7 @@ mod follow;
 mod hiccup;
 mod hlog;
 mod list;
+mod manual;
 mod places;
 mod probe;
 mod progress;
@@ -51,6 +52,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: prune::command, run: prune::run },
     Subcommand { command: probe::command, run: probe::run },
     Subcommand { command: probe::events_command, run: probe::events_run },
+    Subcommand { command: manual::command, run: manual::run },
 ];
 
 /// Nanoseconds since 1970.
@@ -59,16 +61,23 @@ fn now_unix_nanos() -> u64 {
     now.map_or(0, |time| time.as_nanos() as u64)
 }
 
-fn main() -> ExitCode {
-    let mut command = Command::new("picollo")
+/// The command line.
+fn tree() -> Command {
+    tree_of(|_| true)
+}
+
+/// The command line, with some of its subcommands.
+fn tree_of(has: impl Fn(&Command) -> bool) -> Command {
+    let command = Command::new("picollo")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Histograms and counters from the command line")
         .subcommand_required(true)
         .arg_required_else_help(true);
-    for subcommand in SUBCOMMANDS {
-        command = command.subcommand((subcommand.command)());
-    }
-    let matches = command.get_matches();
+    command.subcommands(SUBCOMMANDS.iter().map(|known| (known.command)()).filter(has))
+}
+
+fn main() -> ExitCode {
+    let matches = tree().get_matches();
     let Some((name, matches)) = matches.subcommand() else { return ExitCode::from(2) };
     let Some(chosen) = SUBCOMMANDS.iter().find(|known| (known.command)().get_name() == name) else {
         return ExitCode::from(2);

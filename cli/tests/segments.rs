@@ -107,6 +107,44 @@ fn what_others_publish() {
 }
 
 #[test]
+fn what_a_container_publishes() {
+    // SAFETY: a query without arguments.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    let try_it = || {
+        std::process::Command::new("unshare")
+            .args(["--mount", "mount", "-t", "tmpfs", "none", "/mnt"])
+            .status()
+    };
+    if !is_root || !try_it().is_ok_and(|status| status.success()) {
+        println!("SKIPPED: mount namespaces are for root, and need `unshare`");
+        return;
+    }
+    let place = Place::new("contained");
+    let service = common::Service::start_contained(&place, "contained", "histogram request ns 3290000 77 x");
+    assert!(!place.0.exists(), "its directory is seen from here");
+    let pid = service.0.id();
+    let entry = || {
+        let (listed, errors) = text(&picollo(&place.0, &["list", "--all", "--json"]));
+        let json: serde_json::Value = serde_json::from_str(&listed).unwrap();
+        let found = json.as_array().unwrap().iter().find(|one| one["name"] == "contained").cloned();
+        found.unwrap_or_else(|| panic!("{listed} {errors}"))
+    };
+    let found = entry();
+    assert_eq!((&found["pid"], &found["live"]), (&pid.into(), &true.into()), "{found}");
+    assert!(found.to_string().contains(&format!("/proc/{pid}/root{}", place.0.display())), "{found}");
+    let (shown, _) =
+        text(&picollo(&place.0, &["top", "contained", "--all", "--interval", "100ms", "--json"]));
+    let json: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(
+        (&json["entries"][0]["name"], &json["entries"][0]["total_count"]),
+        (&"request".into(), &77.into())
+    );
+    // This user's own, without --all, are those here.
+    let (listed, _) = text(&picollo(&place.0, &["list"]));
+    assert!(!listed.contains("contained"), "{listed}");
+}
+
+#[test]
 fn a_service() {
     common::serve();
 }

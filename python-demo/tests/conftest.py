@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -71,6 +72,29 @@ def in_threads(*works: Callable[[], None]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+@functools.lru_cache(maxsize=None)
+def native_command() -> str:
+    """The command ``picollo``: that of ``PICOLLO_COMMAND``, or of the sources of now."""
+    named = os.environ.get("PICOLLO_COMMAND")
+    if named:
+        return named
+    # Sanitizers are for the library, and so is what they build into.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("LD_", "RUSTFLAGS", "RUSTC_", "CFLAGS"))}
+    target = REPOSITORY / "target"
+    if "RUSTFLAGS" not in os.environ:
+        target = Path(os.environ.get("CARGO_TARGET_DIR") or target)
+    environment["CARGO_TARGET_DIR"] = str(target.resolve())
+    build = ["cargo", "build", "--quiet", "--locked", "--package", "picollo-cli"]
+    subprocess.run(build, cwd=REPOSITORY, env=environment, check=True)
+    return str(target.resolve() / "debug" / "picollo")
+
+
+def command_environment(**changes: str) -> dict[str, str]:
+    """For ``python -m picollo``, with this package and the command of :func:`native_command`."""
+    found = {"PYTHONPATH": str(PACKAGE_ROOT), "PICOLLO_LIBRARY": picollo.library_path, "PICOLLO_COMMAND": native_command()}
+    return {**os.environ, **found, **changes}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 import pytest
-from conftest import PACKAGE_ROOT
+from conftest import command_environment
 
 import picollo
 from picollo import Benchmark, Step, Verdict
@@ -203,7 +203,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         timeout=120,
-        env={**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "PICOLLO_LIBRARY": picollo.library_path},
+        env=command_environment(),
     )
 
 
@@ -217,10 +217,12 @@ def test_processes() -> None:
     lines = result.stdout.splitlines()
     assert lines[:2] == ["short: sleep 0.01", "long: sleep 0.05"]
     assert lines[2].startswith("40 runs of each in 20 blocks, ")
-    table = [line for line in lines if line.startswith("|")]
-    assert len({len(line) for line in table}) == 1 and " short " in table[0]
-    assert any(line.startswith("| Wall time ") and " slower" in line and " ms " in line for line in table)
-    assert any(line.startswith("| Page faults ") for line in table)
+    first = next(at for at, line in enumerate(lines) if line.startswith("Per run "))
+    table = lines[first : lines.index("", first)]
+    verdict = table[0].index("Verdict")
+    assert all(line[verdict - 2 : verdict] == "  " and line[verdict] != " " for line in table) and " short " in table[0]
+    assert any(line.startswith("Wall time ") and " slower" in line and " ms " in line for line in table)
+    assert any(line.startswith("Page faults ") for line in table)
     assert lines[-1].startswith("long is slower than short by ") or lines[-1].startswith("Runs depend on")
     slow = command("sleep 0.01", "sleep 0.05", *FEW, "--fail-if-slower")
     assert slow.returncode == 3
@@ -250,38 +252,16 @@ def test_progress_on_a_terminal() -> None:
     import pty
 
     leader, follower = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE_ROOT), "PICOLLO_LIBRARY": picollo.library_path}
+    environment = command_environment()
     program = [sys.executable, "-m", "picollo", "compare", "sleep 0.05", "sleep 0.06", *FEW]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=follower, env=environment) as process:
         output, _ = process.communicate(timeout=120)
     shown = os.read(leader, 1 << 16).decode()
     os.close(leader)
     os.close(follower)
-    assert process.returncode == 0 and b"| Wall time" in output
+    assert process.returncode == 0 and b"Wall time " in output
     assert shown.startswith("\r") and "% [" in shown and " runs  A " in shown and "nan" not in shown
     assert shown.endswith("\r") and all(len(part) <= 79 for part in shown.split("\r"))
-
-
-def blocks_of(values: list[tuple[float, float]], resolution: float = 0.0) -> picollo.BlockComparison:
-    a, b = ([pair[side] for pair in values] for side in (0, 1))
-    return picollo.compare_blocks(a, b, resolution=resolution)
-
-
-def test_rows_agree() -> None:
-    from picollo.commands import compare
-
-    system = next(metric for metric in compare.METRICS if metric.key == "system")
-    # From nothing to 1.9 ms is not "0.0 %".
-    row = compare._row(system, blocks_of([(0.0, 1.9e-3)] * 40, system.resolution))
-    assert row[1:3] == ["0.00 us", "1.90 ms"] and row[3].startswith("+1.90 ms [") and row[4] == "more"
-    # Ticks: medians of 0 and of 1.9 ms, and a median difference of nothing, agree.
-    ticks = [(0.0, 0.0), (0.0, 1.9e-3), (1.9e-3, 1.9e-3)] * 7 + [(0.0, 1.9e-3), (1.9e-3, 0.0)] * 3 + [(1.9e-3, 1.9e-3)] * 2
-    judged = blocks_of(ticks, system.resolution)
-    a, b = compare.levels(judged)
-    assert b - a == pytest.approx(judged.difference)
-    wall = compare.METRICS[0]
-    below = blocks_of([(1e-3 + at % 3 * 1e-6, 1.012e-3 + at % 3 * 1e-6) for at in range(40)], wall.resolution)
-    assert compare._row(wall, below)[4] == "below what this measurement can tell"
 
 
 def test_longer_than_the_budget() -> None:

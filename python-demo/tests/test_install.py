@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 import pytest
-from conftest import PACKAGE_ROOT, REPOSITORY
+from conftest import PACKAGE_ROOT, REPOSITORY, native_command
 
 import picollo
 
@@ -24,7 +24,7 @@ BUILD = "import sys; from setuptools.build_meta import build_wheel; print(build_
 
 def environment(**changes: Optional[str]) -> dict[str, str]:
     """Without anything that would lead to this package or its library."""
-    variables = {k: v for k, v in os.environ.items() if k not in ("PICOLLO_LIBRARY", "PICOLLO_EXTENSION", "PYTHONPATH", "CARGO_TARGET_DIR")}
+    variables = {k: v for k, v in os.environ.items() if k not in ("PICOLLO_LIBRARY", "PICOLLO_COMMAND", "PICOLLO_EXTENSION", "PYTHONPATH", "CARGO_TARGET_DIR")}
     variables.update({name: value for name, value in changes.items() if value is not None})
     return variables
 
@@ -69,7 +69,7 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
     if find_spec("venv") is None or find_spec("ensurepip") is None:
         pytest.skip("this Python has no venv to install into")
     tree = {path for path in PACKAGE_ROOT.rglob("*") if "__pycache__" not in path.parts}
-    built = build(PACKAGE_ROOT, tmp_path, PICOLLO_LIBRARY=LIBRARY)
+    built = build(PACKAGE_ROOT, tmp_path, PICOLLO_LIBRARY=LIBRARY, PICOLLO_COMMAND=native_command())
     assert built.returncode == 0, built.stdout + built.stderr
     assert {path for path in PACKAGE_ROOT.rglob("*") if "__pycache__" not in path.parts} == tree
     (wheel,) = tmp_path.glob("*.whl")
@@ -79,9 +79,9 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         assert archive.read(f"picollo/{Path(picollo._library._file_name()).name}") == Path(LIBRARY).read_bytes()
+        assert archive.read("picollo/bin/picollo") == Path(native_command()).read_bytes()
         assert "Root-Is-Purelib: false" in archive.read("picollo-0.1.0.dist-info/WHEEL").decode()
     modules = {f"picollo/{path.name}" for path in (PACKAGE_ROOT / "picollo").iterdir() if path.suffix in (".py", ".typed")}
-    modules |= {f"picollo/commands/{path.name}" for path in (PACKAGE_ROOT / "picollo" / "commands").glob("*.py")}
     assert modules <= set(names)
     assert not [name for name in names if name.startswith(("tests", "demos", "build")) or name.endswith((".c", ".o"))]
     assert ("picollo/_speed.abi3.so" in names) == can_compile()
@@ -102,6 +102,8 @@ def test_install_and_run_from_another_directory(tmp_path: Path) -> None:
     # The command line comes along.
     script = subprocess.run([python.parent / "picollo", "hlog", "--help"], cwd=elsewhere, env=environment(), capture_output=True)
     assert (script.returncode, script.stderr) == (0, b"") and b"--by-tag" in script.stdout
+    module = subprocess.run([python, "-m", "picollo", "--version"], cwd=elsewhere, env=environment(), capture_output=True, text=True)
+    assert (module.returncode, module.stdout) == (0, f"picollo {picollo.__version__}\n")
     path, median, extension = told.stdout.split()
     assert Path(path).is_relative_to(tmp_path / "venv") and median == "5"
     assert extension == (str(Path(path).parent / "_speed.abi3.so") if can_compile() else "None")
@@ -129,20 +131,28 @@ def test_an_editable_install_leaves_the_tree_alone(tmp_path: Path) -> None:
 def test_cargo_builds_the_library_in_a_repository(tmp_path: Path) -> None:
     """With a cargo that does nothing but note how it was called and hand out the library of this test."""
     source = copy_of_the_package(tmp_path / "repository" / "python-demo")
-    (tmp_path / "repository" / "ffi").mkdir()
-    (tmp_path / "repository" / "ffi" / "Cargo.toml").touch()
+    for crate in ("ffi", "cli"):
+        (tmp_path / "repository" / crate).mkdir()
+        (tmp_path / "repository" / crate / "Cargo.toml").touch()
     cargo = tmp_path / "cargo"
     cargo.write_text(
-        f'#!/bin/sh\npwd > "{tmp_path}/called"\necho "$@" >> "{tmp_path}/called"\n'
-        f'mkdir -p "$CARGO_TARGET_DIR/release"\ncp "{LIBRARY}" "$CARGO_TARGET_DIR/release/{Path(LIBRARY).name.split(".so")[0]}.so"\n'
+        f'#!/bin/sh\npwd >> "{tmp_path}/called"\necho "$@" >> "{tmp_path}/called"\n'
+        f'mkdir -p "$CARGO_TARGET_DIR/release"\n[ "$5" = picollo-cli ] || cp "{LIBRARY}" "$CARGO_TARGET_DIR/release/{Path(LIBRARY).name.split(".so")[0]}.so"\n'
+        'mkdir -p "$CARGO_TARGET_DIR/command"\necho a command >"$CARGO_TARGET_DIR/command/picollo"\n'
+        'chmod +x "$CARGO_TARGET_DIR/command/picollo"\n'
     )
     cargo.chmod(0o755)
     built = build(source, tmp_path, CARGO=str(cargo), CARGO_TARGET_DIR=str(tmp_path / "target"))
     assert built.returncode == 0, built.stdout + built.stderr
+    repository = str(tmp_path / "repository")
+    # One after the other: together they would be built with each other's features.
     assert (tmp_path / "called").read_text().splitlines() == [
-        str(tmp_path / "repository"),
-        "build --release --package picollo-ffi",
-    ]
+        repository, "build --profile release --package picollo-ffi", repository, "build --profile command --package picollo-cli"
+    ]  # fmt: skip
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.read("picollo/bin/picollo") == b"a command\n"
+        assert archive.getinfo("picollo/bin/picollo").external_attr >> 16 & 0o111, "it can be executed"
     assert any("libpicollo" in name for (wheel,) in [list(tmp_path.glob("*.whl"))] for name in zipfile.ZipFile(wheel).namelist())
     # When it fails, so does the installation.
     cargo.write_text("#!/bin/sh\necho no such crate >&2\nexit 101\n")
@@ -162,12 +172,20 @@ def test_nothing_is_installed_without_a_library(tmp_path: Path) -> None:
     text.write_text("not a library")
     failed = build(source, tmp_path, PICOLLO_LIBRARY=str(text))
     assert f"{text} is no libpicollo for this Python" in failed.stderr
+    failed = build(source, tmp_path, PICOLLO_LIBRARY=LIBRARY, PICOLLO_COMMAND="/nowhere/picollo")
+    assert "PICOLLO_COMMAND is /nowhere/picollo, which is not a file" in failed.stderr
     # What was built before will do where there is no cargo.
     stage = tmp_path / "a" / "target" / "stage" / "lib"
     stage.mkdir(parents=True)
     shutil.copy(LIBRARY, stage / picollo._library._file_name())
-    built = build(source, tmp_path, CARGO="no-such-cargo")
-    assert built.returncode == 0, built.stdout + built.stderr
+    for has_command in (False, True):
+        if has_command:
+            (stage.parent / "bin").mkdir()
+            shutil.copy(native_command(), stage.parent / "bin" / "picollo")
+        built = build(source, tmp_path, CARGO="no-such-cargo")
+        assert built.returncode == 0, built.stdout + built.stderr
+        with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+            assert ("picollo/bin/picollo" in archive.namelist()) == has_command
 
 
 def test_the_repository_is_where_setup_looks() -> None:

@@ -9,16 +9,16 @@ import io
 import pickle
 import random
 import struct
+import subprocess
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import pytest
+from conftest import native_command
 from oracle import bucket
 
 import picollo
 from picollo import Histogram, LogInterval, Merged, Snapshot, read_log, write_log
-from picollo.__main__ import main
-from picollo.commands import hlog
 
 SCALES = {1: 4, 2: 7, 3: 10, 4: 14, 5: 17}
 #: 3 digits, in units of 1024; 5000 is 4096 to 5119.
@@ -76,13 +76,8 @@ def test_a_log_of_all_kinds(seed: int) -> None:
         total.update()
 
 
-@pytest.mark.parametrize("ready", [None, 1000])
-def test_the_command(
-    ready: Optional[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: "pytest.CaptureFixture[str]"
-) -> None:
-    """For each tag, also where sums wait as bytes."""
-    if ready is not None:
-        monkeypatch.setattr(hlog, "_READY", ready)
+def test_the_command(tmp_path: Path) -> None:
+    """For each tag. That sums that wait as bytes are as good is a test of the command itself, ``hlog::groups``."""
     made = {tag: parts(random.Random(seed)) for seed, tag in enumerate("ABCD")}
     intervals = [
         LogInterval(place, place + 1, part[0], tag)
@@ -92,8 +87,11 @@ def test_the_command(
     ]
     path = tmp_path / "a.hlog"
     write_log(path, intervals)
-    assert main(["hlog", str(path), "--by-tag", "--format", "csv", "--percentiles", "0,50,99,100"]) == 0
-    for row in csv.DictReader(io.StringIO(capsys.readouterr().out)):
+    told = hlog(path, "--by-tag", "--format", "csv", "--percentiles", "0,50,99,100")
+    assert (told.returncode, told.stderr) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(told.stdout)))
+    assert [row["tag"] for row in rows] == list("ABCD")
+    for row in rows:
         total = read_log(path, tag=row["tag"]).sum()
         found = [int(row[name]) for name in ("count", "p0", "p50", "p99", "p100")]
         assert found == [total.total_count, *total.percentile_values((0, 50, 99, 100), "upper")]
@@ -187,9 +185,12 @@ def test_ratios_of_doubles() -> None:
         assert Snapshot.decode(doubles(strange)).value_ratio == strange
 
 
-def test_sums_of_doubles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: "pytest.CaptureFixture[str]"
-) -> None:
+def hlog(*arguments: object) -> "subprocess.CompletedProcess[str]":
+    """The command."""
+    return subprocess.run([native_command(), "hlog", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def test_sums_of_doubles(tmp_path: Path) -> None:
     """Those of one ratio add up, and keep it; others do not."""
 
     def line(highest: int, ratio: float, tag: str) -> str:
@@ -202,17 +203,17 @@ def test_sums_of_doubles(
         assert (total.value_ratio, total.total_count) == (0.25, 8)
     path = tmp_path / "a.hlog"
     path.write_text(same)
-    monkeypatch.setattr(hlog, "_READY", 10)
-    assert main(["hlog", str(path), "--by-tag", "--format", "csv"]) == 0
-    told = capsys.readouterr()
-    assert told.err == "picollo hlog: these are histograms of doubles: values are to be multiplied by 0.25\n"
-    assert [row["count"] for row in csv.DictReader(io.StringIO(told.out))] == ["6", "2"]
+    told = hlog(path, "--by-tag", "--format", "csv")
+    assert told.returncode == 0
+    assert told.stderr == "picollo hlog: these are histograms of doubles: values are to be multiplied by 0.25\n"
+    assert [row["count"] for row in csv.DictReader(io.StringIO(told.stdout))] == ["6", "2"]
     mixed = same + line(10**4, 0.5, "A")
     with pytest.raises(picollo.IncompatibleError, match=r"0\.25 and 0\.5 cannot be added up"):
         read_log(mixed).sum()
     path.write_text(mixed)
-    assert main(["hlog", str(path)]) == 1
-    assert "multiplied by 0.25 and by 0.5" in capsys.readouterr().err
+    told = hlog(path)
+    assert told.returncode == 1
+    assert "values are multiplied by 0.5, and not by 0.25 as those before" in told.stderr
 
 
 def test_whole_arrays() -> None:

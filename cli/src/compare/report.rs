@@ -174,3 +174,6 @@ pub(super) fn json(
     });
     format!("{all:#}\n")
 }
+
+#[cfg(test)]
+mod tests;

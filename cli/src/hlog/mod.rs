@@ -51,7 +51,9 @@ pub(crate) fn command() -> Command {
             .allow_hyphen_values(true),
         flag("by-tag", "a row for each tag"),
         option("window", "SECONDS", "a row for each so many seconds").value_parser(values::seconds),
-        option("percentiles", "RANK,...", "which percentiles").default_value("50,90,99,99.9,99.99,100"),
+        option("percentiles", "RANK,...", "which percentiles")
+            .default_value("50,90,99,99.9,99.99,100")
+            .value_parser(values::ranks),
         option(
             "scale",
             "NUMBER|UNIT",
@@ -80,6 +82,8 @@ pub(crate) fn command() -> Command {
             .value_parser(value_parser!(PathBuf)),
         flag("skip-errors", "report lines that cannot be read, and go on"),
         flag("no-progress", "no progress bar"),
+        // What there once was.
+        option("plot", "FILE", "").hide(true),
     ])
 }
 
@@ -106,7 +110,12 @@ impl Arguments<'_> {
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let arguments = Arguments(matches);
-    let ranks = values::ranks(arguments.text("percentiles"))?;
+    if matches.contains_id("plot") {
+        return Err(
+            "--plot is no more: `picollo report LOG -o PAGE.html` draws percentiles and heat maps".into()
+        );
+    }
+    let ranks = matches.get_one::<Vec<f64>>("percentiles").cloned().unwrap_or_default();
     let files: Vec<String> = matches.get_many("files").into_iter().flatten().cloned().collect();
     let mut reading = Reading::new(Choice {
         tags: matches.get_many("tag").map(|tags| tags.cloned().collect()),

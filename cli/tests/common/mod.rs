@@ -43,7 +43,19 @@ impl Drop for Service {
 impl Service {
     /// `what` is for [`serve`]: entries, each `kind name unit value count help`, with semicolons between them.
     pub fn start(place: &Place, name: &str, what: &str) -> Service {
-        let mut child = Command::new(std::env::current_exe().unwrap())
+        Service::start_by(Command::new(std::env::current_exe().unwrap()), place, name, what)
+    }
+
+    /// The same with a mount namespace and a `/dev/shm` of its own, as a container has; only for root.
+    pub fn start_contained(place: &Place, name: &str, what: &str) -> Service {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", "mount -t tmpfs none /dev/shm && exec \"$@\"", "sh"]);
+        command.arg(std::env::current_exe().unwrap());
+        Service::start_by(command, place, name, what)
+    }
+
+    fn start_by(mut command: Command, place: &Place, name: &str, what: &str) -> Service {
+        let mut child = command
             .args(["--exact", "a_service", "--nocapture"])
             .env("PICOLLO_DIR", &place.0)
             .env("TEST_SERVICE", format!("{name};{what}"))

@@ -1,0 +1,31 @@
+use picollo_core::{CompareOptions, compare_blocks};
+
+use super::*;
+use crate::compare::metric;
+
+fn compared(key: &str, values: &[(f64, f64)]) -> Compared {
+    let metric = metric::all(&[]).into_iter().find(|metric| metric.key == key).unwrap();
+    let (a, b): (Vec<f64>, Vec<f64>) = values.iter().copied().unzip();
+    let options = CompareOptions { resolution: metric.resolution, ..CompareOptions::default() };
+    let found = compare_blocks(&a, &b, &mut vec![0.0; a.len()], &options).unwrap();
+    Compared { metric, found: Some(found) }
+}
+
+#[test]
+fn rows_agree() {
+    // From nothing to 1.9 ms is not "0.0 %".
+    let cells = row(&compared("system", &[(0.0, 1.9e-3); 40]));
+    assert_eq!((cells[1].as_str(), cells[2].as_str(), cells[4].as_str()), ("0.00 us", "1.90 ms", "more"));
+    assert!(cells[3].starts_with("+1.90 ms ["), "{cells:?}");
+    // Ticks: medians of 0 and of 1.9 ms, and a median difference of nothing, agree.
+    let (none, tick) = (0.0, 1.9e-3);
+    let mut ticks = [(none, none), (none, tick), (tick, tick)].repeat(7);
+    ticks.extend([(none, tick), (tick, none)].repeat(3));
+    ticks.extend([(tick, tick); 2]);
+    let found = compared("system", &ticks).found.unwrap();
+    let (a, b) = levels(&found);
+    assert!((b - a - found.difference).abs() < 1e-12, "{a} {b} {}", found.difference);
+    let few: Vec<(f64, f64)> =
+        (0..40).map(|at| f64::from(at % 3) * 1e-6).map(|more| (1e-3 + more, 1.012e-3 + more)).collect();
+    assert_eq!(row(&compared("wall", &few))[4], BELOW_RESOLUTION);
+}

@@ -20,6 +20,7 @@ mod sample;
 mod serve;
 mod show;
 mod signals;
+mod simulated;
 mod table;
 mod top;
 mod values;

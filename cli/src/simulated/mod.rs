@@ -85,15 +85,18 @@ pub(crate) struct Counts {
 /// Counts commands.
 pub(crate) struct Simulator {
     settings: Settings,
+    valgrind: PathBuf,
     directory: Directory,
 }
 
 impl Simulator {
     pub(crate) fn new(settings: Settings) -> Result<Simulator, Failure> {
-        if world::found("valgrind", &settings.environment).is_none() {
+        // Debian's valgrind is a script, which adds variables: what it starts is beside it.
+        let found = ["valgrind.bin", "valgrind"].map(|name| world::found(name, &settings.environment));
+        let Some(valgrind) = found.into_iter().flatten().next() else {
             return Err("--counts=valgrind needs valgrind, which is not installed: apt install valgrind, dnf install valgrind".into());
-        }
-        Ok(Simulator { settings, directory: Directory::new()? })
+        };
+        Ok(Simulator { settings, valgrind, directory: Directory::new()? })
     }
 
     pub(crate) fn runs(&self) -> usize {
@@ -116,7 +119,7 @@ impl Simulator {
     /// One run. `program` stands where the command has the name of one.
     pub(crate) fn count(&self, parts: &[String], program: Option<&Path>) -> Result<Counts, Failure> {
         let place = self.directory.run()?;
-        let mut command = Command::new("valgrind");
+        let mut command = Command::new(&self.valgrind);
         // No settings but these: neither the user's nor the directory's.
         command.args(["--command-line-only=yes", "--tool=callgrind", "--trace-children=yes"]);
         if self.settings.caches {

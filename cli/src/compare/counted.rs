@@ -105,10 +105,9 @@ impl<'a> Found<'a> {
         };
         match Verdict::of(a, b) {
             Verdict::Equal => format!("{a_name} and {b_name} execute equally many instructions, {}.", written(a)),
-            Verdict::Unknown => format!(
-                "No evidence of a difference: counts are not the same in each run, and their ranges overlap. What makes them differ (time, random \
+            Verdict::Unknown => "No evidence of a difference: counts are not the same in each run, and their ranges overlap. What makes them differ (time, random \
                  numbers, threads, process ids) would have to be fixed."
-            ),
+                .into(),
             verdict => {
                 let (least, most) = difference(a, b);
                 let size = |difference: i128| count(difference.unsigned_abs() as u64, true);

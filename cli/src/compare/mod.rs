@@ -1,7 +1,7 @@
 //! `picollo compare`: which of two commands is faster, and by how much.
 
-mod counted;
-mod metric;
+pub(crate) mod counted;
+pub(crate) mod metric;
 mod report;
 pub(crate) mod runner;
 
@@ -15,7 +15,7 @@ use picollo_native::{BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkOptions, Side};
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, bar};
 use metric::{Kind, Metric, WALL};
-use runner::{Run, Runner};
+use runner::{Run, Runner, split};
 
 const ABOUT: &str = "Which of two commands is faster, and by how much";
 const LONG_ABOUT: &str = "Which of two commands is faster, and by how much.
@@ -87,7 +87,7 @@ fn positive(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("must be above 0: {text}"))
 }
 
-fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn share(text: &str) -> Result<f64, String> {
     finite(text)
         .ok()
         .filter(|number| 0.0 < *number && *number < 1.0)
@@ -138,9 +138,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         events: texts("event"),
     };
     let command = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-    let mut runner = Runner::new(
-        [command("a"), command("b")],
-        matches.get_flag("shell"),
+    let with_shell = matches.get_flag("shell");
+    let mut runner = Runner::of(
+        vec![split(command("a"), with_shell)?, split(command("b"), with_shell)?],
         matches.get_flag("show-output"),
         matches.get_flag("ignore-failure"),
         matches.get_one::<String>("input").map(PathBuf::from),

@@ -15,9 +15,9 @@ use crate::simulated::{check, input};
 
 /// What one run took, in the order of the metrics; `None` where an event was not counted.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Run {
-    pub(super) values: Vec<Option<f64>>,
-    pub(super) wall: f64,
+pub(crate) struct Run {
+    pub(crate) values: Vec<Option<f64>>,
+    pub(crate) wall: f64,
 }
 
 /// A command's parts. `with_shell`: it is one for `sh -c`.
@@ -33,8 +33,8 @@ pub(crate) fn split(command: &str, with_shell: bool) -> Result<Vec<String>, Fail
 }
 
 /// Starts the two commands.
-pub(super) struct Runner {
-    pub(super) commands: [Vec<String>; 2],
+pub(crate) struct Runner {
+    pub(crate) commands: Vec<Vec<String>>,
     shows_output: bool,
     ignores_failure: bool,
     input: Option<PathBuf>,
@@ -43,10 +43,9 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    /// `with_shell`: each command is one for `sh -c`.
-    pub(super) fn new(
-        commands: [&str; 2],
-        with_shell: bool,
+    /// Of commands in parts.
+    pub(crate) fn of(
+        commands: Vec<Vec<String>>,
         shows_output: bool,
         ignores_failure: bool,
         input: Option<PathBuf>,
@@ -64,7 +63,7 @@ impl Runner {
             Some(session.map_err(|error| error.to_string())?)
         };
         Ok(Runner {
-            commands: [split(commands[0], with_shell)?, split(commands[1], with_shell)?],
+            commands,
             shows_output,
             ignores_failure,
             input,
@@ -74,7 +73,7 @@ impl Runner {
     }
 
     /// Runs a command to its end.
-    pub(super) fn run(&mut self, which: usize) -> Result<Run, Failure> {
+    pub(crate) fn run(&mut self, which: usize) -> Result<Run, Failure> {
         self.read()?;
         let parts = &self.commands[which];
         let mut command = Command::new(&parts[0]);
@@ -120,7 +119,7 @@ impl Runner {
     }
 
     /// Why events are not counted, a sentence each.
-    pub(super) fn missing(&self) -> Vec<String> {
+    pub(crate) fn missing(&self) -> Vec<String> {
         let Some(session) = &self.session else { return Vec::new() };
         (0..session.length().unwrap_or(0))
             .filter_map(|at| session.event_info(at).ok())

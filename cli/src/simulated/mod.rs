@@ -38,9 +38,8 @@ pub(crate) fn arguments() -> Vec<Arg> {
         option("counts", "TOOL", "count instructions by valgrind instead: exact and simulated, without times, some fifty times as slow")
             .value_parser(["valgrind"])
             .conflicts_with("event"),
-        option("runs", "N", "with --counts: runs, which show whether the counts are always the same")
-            .value_parser(clap::value_parser!(u32).range(2..1000))
-            .default_value("3"),
+        option("runs", "N", "with --counts: runs, which show whether the counts are always the same; else 3")
+            .value_parser(clap::value_parser!(u32).range(2..1000)),
         Arg::new("caches").long("caches").action(ArgAction::SetTrue).requires("counts").help(
             "with --counts: data reads and writes, misses of a simulated cache and mispredicted branches, too",
         ),

@@ -48,7 +48,8 @@ impl Programs {
 
     /// One that executes so many instructions more than others do.
     fn with_more(&self, name: &str, more: u32) -> String {
-        let code = format!("int main(void) {{ __asm__ volatile(\".rept {more}\\nnop\\n.endr\"); return 0; }}");
+        let code =
+            format!("int main(void) {{ __asm__ volatile(\".rept {more}\\nnop\\n.endr\"); return 0; }}");
         self.compile(name, &code)
     }
 }
@@ -59,7 +60,8 @@ fn picollo(arguments: &[&str]) -> Output {
 
 fn compare(a: &str, b: &str, more: &[&str]) -> Value {
     let output = picollo(&[&["compare", "--counts=valgrind", "--json", a, b], more].concat());
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// By how much B's instructions are more than A's, each time; nothing where it is not each time as many.
@@ -83,7 +85,8 @@ fn planted_differences_are_found_exactly() {
         let back = compare(&other, &none, &["--runs=2"]);
         assert_eq!(difference(&back), Some(-i64::from(more)));
         // One is enough for somebody who asks for a failure.
-        let output = picollo(&["compare", "--counts=valgrind", "--runs=2", "--fail-if-slower", &none, &other]);
+        let output =
+            picollo(&["compare", "--counts=valgrind", "--runs=2", "--fail-if-slower", &none, &other]);
         assert_eq!(output.status.code(), Some(if more == 0 { 0 } else { 3 }));
     }
 }
@@ -140,7 +143,8 @@ fn python_programs_are_counted() {
     // One turn of a loop.
     assert!((50..20_000).contains(&found), "{found}");
     // Another seed each time: what is not the same twice is not told apart, and no equality.
-    let output = picollo(&["compare", "--counts=valgrind", "--runs=2", "--env=PYTHONHASHSEED=random", &few, &few]);
+    let output =
+        picollo(&["compare", "--counts=valgrind", "--runs=2", "--env=PYTHONHASHSEED=random", &few, &few]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("7 runs of each") && !text.contains("equal"), "{text}");
 }
@@ -177,7 +181,8 @@ fn children_are_counted_and_nothing_twice() {
     let found = compare(&few, &many, &["--runs=2"]);
     assert_eq!(found["processes"][0][0], 4);
     let twice = difference(&found).unwrap();
-    let loops = |turns: u32| format!("sh -c 'i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done; exec /bin/true'");
+    let loops =
+        |turns: u32| format!("sh -c 'i=0; while [ $i -lt {turns} ]; do i=$((i+1)); done; exec /bin/true'");
     assert!((6_000_000..16_000_000).contains(&twice), "{twice}");
     assert!(difference(&compare(&loops(10), &loops(99), &["--runs=2"])).unwrap() > 10_000);
     assert!(difference(&compare(&loops(100), &loops(101), &["--runs=2"])).unwrap() > 100);

@@ -15,7 +15,8 @@ fn picollo(arguments: &[&str]) -> Output {
 
 fn json(arguments: &[&str]) -> Value {
     let output = picollo(&[&["--json"], arguments].concat());
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 fn error(arguments: &[&str]) -> String {
@@ -91,11 +92,16 @@ fn what_is_not_counted_is_not_known() {
 
 #[test]
 fn figures_of_ones_own() {
-    let file = File::new("own", "# mine\nmine [ms] = task-clock / 1e6\n  Of mine.\nevent faults-of-mine = page-faults\nper = 2 * faults-of-mine\n");
+    let file = File::new(
+        "own",
+        "# mine\nmine [ms] = task-clock / 1e6\n  Of mine.\nevent faults-of-mine = page-faults\nper = 2 * faults-of-mine\n",
+    );
     let found = json(&["--runs=3", "--figures", file.name(), "true"]);
     let (figures, metrics) = (&found["figures"], &found["metrics"]);
     assert_eq!(figures["mine"]["unit"], "ms");
-    let sum = |key: &str| metrics[key]["runs"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).sum::<f64>();
+    let sum = |key: &str| {
+        metrics[key]["runs"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).sum::<f64>()
+    };
     let mine = figures["mine"]["value"].as_f64().unwrap();
     assert!((mine - sum("cpu") * 1e3).abs() < 1e-6, "{mine}");
     let twice = figures["per"]["value"].as_f64();
@@ -105,7 +111,8 @@ fn figures_of_ones_own() {
     std::fs::create_dir_all(place.join("picollo/figures")).unwrap();
     std::fs::write(place.join("picollo/figures/a.txt"), "ipc = 42 + 0 * task-clock\n").unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_picollo"));
-    let output = command.args(["stat", "--runs=2", "--json", "true"]).env("XDG_CONFIG_HOME", &place).output().unwrap();
+    let output =
+        command.args(["stat", "--runs=2", "--json", "true"]).env("XDG_CONFIG_HOME", &place).output().unwrap();
     std::fs::remove_dir_all(place).unwrap();
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["figures"]["ipc"]["value"], 42.0);
@@ -134,7 +141,18 @@ fn instructions_are_counted_by_valgrind() {
     let found = json(&["--counts=valgrind", "--runs=2", "true"]);
     let runs = found["metrics"]["instructions"]["runs"].as_array().unwrap();
     assert!(runs.len() == 2 && runs[0] == runs[1] && runs[0].as_u64().unwrap() > 10_000, "{found}");
-    assert_eq!((&found["simulated"], &found["metrics"]["instructions"]["exact"]), (&Value::Bool(true), &Value::Bool(true)));
-    let text = String::from_utf8(picollo(&["--counts=valgrind", "--runs=2", "--caches", "sh", "-c", "true; (true)"]).stdout).unwrap();
-    assert!(text.contains("2 processes") && text.contains("simulates the processor") && text.contains("L1D misses"), "{text}");
+    assert_eq!(
+        (&found["simulated"], &found["metrics"]["instructions"]["exact"]),
+        (&Value::Bool(true), &Value::Bool(true))
+    );
+    let text = String::from_utf8(
+        picollo(&["--counts=valgrind", "--runs=2", "--caches", "sh", "-c", "true; (true)"]).stdout,
+    )
+    .unwrap();
+    assert!(
+        text.contains("2 processes")
+            && text.contains("simulates the processor")
+            && text.contains("L1D misses"),
+        "{text}"
+    );
 }

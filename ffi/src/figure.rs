@@ -13,7 +13,8 @@ use core::ffi::c_char;
 
 pub use picollo_core::FigureEstimate as picollo_figure_estimate;
 use picollo_core::{
-    BUILT_IN_FIGURES, EVENTS_OF_A_FORMULA, FIGURE_FEW_SCOPES, FIGURE_PARTIAL, FigureEntry, Formula, Unknown, estimate_figure, figures,
+    BUILT_IN_FIGURES, EVENTS_OF_A_FORMULA, FIGURE_FEW_SCOPES, FIGURE_PARTIAL, FigureEntry, Formula, Unknown,
+    estimate_figure, figures,
 };
 use picollo_native::Status;
 
@@ -78,8 +79,11 @@ pub unsafe extern "C" fn picollo_figure_compute(
             _ => None,
         });
         let formula = built_in.unwrap_or(figure);
-        let formula = Formula::parse(formula, |name| events.split_ascii_whitespace().position(|known| known == name))
-            .map_err(|error| picollo_error::new(Status::InvalidArgument, format_args!("{formula}: {error}")))?;
+        let formula =
+            Formula::parse(formula, |name| events.split_ascii_whitespace().position(|known| known == name))
+                .map_err(|error| {
+                picollo_error::new(Status::InvalidArgument, format_args!("{formula}: {error}"))
+            })?;
         let confidence = if confidence == 0.0 { 0.95 } else { confidence };
         match estimate_figure(&formula, values, columns, confidence).map_err(Failure::from)? {
             Ok(found) => {
@@ -88,7 +92,11 @@ pub unsafe extern "C" fn picollo_figure_compute(
             }
             Err(Unknown::NotCounted(event)) => {
                 let name = events.split_ascii_whitespace().nth(event).unwrap_or("");
-                Err(picollo_error::new(Status::NotCounted, format_args!("{name} was not counted in any scope")).with_event(event))
+                Err(picollo_error::new(
+                    Status::NotCounted,
+                    format_args!("{name} was not counted in any scope"),
+                )
+                .with_event(event))
             }
             Err(Unknown::Undefined) => {
                 Err(picollo_error::new(Status::Empty, format_args!("{figure}: it would be divided by zero")))

@@ -16,7 +16,9 @@ use crate::table::{Form, count, printable, table};
 pub(crate) const SIMULATED: &str = "Counted by valgrind, which simulates the processor: exact, but programs may take other paths there (no AVX-512).";
 
 pub(super) fn run(matches: &ArgMatches, names: [String; 2]) -> Result<u8, Failure> {
-    let command = |name: &str| split(matches.get_one::<String>(name).map_or("", String::as_str), matches.get_flag("shell"));
+    let command = |name: &str| {
+        split(matches.get_one::<String>(name).map_or("", String::as_str), matches.get_flag("shell"))
+    };
     let commands = [command("a")?, command("b")?];
     let simulator = Simulator::new(Settings::of(matches))?;
     let runs = count_all(&simulator, &commands, matches.get_flag("own-names"))?;
@@ -32,7 +34,11 @@ pub(super) fn run(matches: &ArgMatches, names: [String; 2]) -> Result<u8, Failur
 }
 
 /// A and B in turns.
-fn count_all(simulator: &Simulator, commands: &[Vec<String>; 2], own_names: bool) -> Result<[Vec<Counts>; 2], Failure> {
+fn count_all(
+    simulator: &Simulator,
+    commands: &[Vec<String>; 2],
+    own_names: bool,
+) -> Result<[Vec<Counts>; 2], Failure> {
     let both: Vec<&[String]> = commands.iter().map(Vec::as_slice).collect();
     let programs = if own_names { vec![None, None] } else { simulator.make_alike(&both) };
     for parts in commands {
@@ -68,8 +74,10 @@ struct Found<'a> {
 impl<'a> Found<'a> {
     fn of(names: &'a [String; 2], commands: &'a [Vec<String>; 2], runs: &'a [Vec<Counts>; 2]) -> Found<'a> {
         let processes = [processes(&runs[0]), processes(&runs[1])];
-        let metrics: Vec<_> =
-            counted(&runs[0]).zip(counted(&runs[1])).map(|((key, name, a), (_, _, b))| (key, name, [a, b])).collect();
+        let metrics: Vec<_> = counted(&runs[0])
+            .zip(counted(&runs[1]))
+            .map(|((key, name, a), (_, _, b))| (key, name, [a, b]))
+            .collect();
         let instructions = metrics.first().map(|&(_, _, ranges)| ranges);
         let instructions = instructions.filter(|_| processes.iter().all(Option::is_some));
         Found { names, commands, runs, processes, instructions, metrics }
@@ -81,12 +89,17 @@ impl<'a> Found<'a> {
             let processes = match self.processes[at] {
                 Some(1) => "1 process".into(),
                 Some(many) => format!("{many} processes"),
-                None => format!("{:?} processes", self.runs[at].iter().map(|run| run.processes).collect::<Vec<_>>()),
+                None => format!(
+                    "{:?} processes",
+                    self.runs[at].iter().map(|run| run.processes).collect::<Vec<_>>()
+                ),
             };
-            text += &format!("{}: {} ({processes})\n", printable(name), printable(&shown(&self.commands[at])));
+            text +=
+                &format!("{}: {} ({processes})\n", printable(name), printable(&shown(&self.commands[at])));
         }
         text += &format!("{} runs of each. {SIMULATED}\n\n", self.runs[0].len());
-        let headings = ["Simulated", &self.names[0], &self.names[1], "Difference", "Verdict"].map(str::to_owned);
+        let headings =
+            ["Simulated", &self.names[0], &self.names[1], "Difference", "Verdict"].map(str::to_owned);
         let row = |&(_, name, [a, b]): &(&str, &str, [Range; 2])| {
             let verdict = match self.instructions {
                 Some(_) => Verdict::of(a, b).as_str(),
@@ -101,7 +114,9 @@ impl<'a> Found<'a> {
     fn sentence(&self) -> String {
         let [a_name, b_name] = self.names;
         let Some([a, b]) = self.instructions else {
-            return format!("{a_name} and {b_name} are not compared: the number of processes is not the same in each run.");
+            return format!(
+                "{a_name} and {b_name} are not compared: the number of processes is not the same in each run."
+            );
         };
         match Verdict::of(a, b) {
             Verdict::Equal => format!("{a_name} and {b_name} execute equally many instructions, {}.", written(a)),
@@ -125,7 +140,10 @@ impl<'a> Found<'a> {
     fn json(&self) -> String {
         let mut metrics = Map::new();
         for &(key, _, [a, b]) in &self.metrics {
-            let event = crate::simulated::EVENTS.iter().find(|(_, known, _)| *known == key).map_or("", |event| event.0);
+            let event = crate::simulated::EVENTS
+                .iter()
+                .find(|(_, known, _)| *known == key)
+                .map_or("", |event| event.0);
             let of = |side: usize| self.runs[side].iter().map(|run| run.totals.of(event)).collect::<Vec<_>>();
             let (least, most) = difference(a, b);
             let value = match self.instructions {
@@ -170,7 +188,8 @@ fn share(a: Range, b: Range) -> String {
     if !middle.is_finite() {
         return "of none".into();
     }
-    let digits = (1..9).find(|&digits| format!("{:.digits$}", middle.abs()).contains(|digit| "123456789".contains(digit)));
+    let digits = (1..9)
+        .find(|&digits| format!("{:.digits$}", middle.abs()).contains(|digit| "123456789".contains(digit)));
     format!("{middle:+.*}%", digits.unwrap_or(1))
 }
 

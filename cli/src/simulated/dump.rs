@@ -38,7 +38,8 @@ impl Totals {
             if let Some(names) = line.strip_prefix("events:") {
                 events = names.split_whitespace().map(str::to_owned).collect();
             } else if let Some(totals) = line.strip_prefix("totals:") {
-                let numbers: Option<Vec<u64>> = totals.split_whitespace().map(|number| number.parse().ok()).collect();
+                let numbers: Option<Vec<u64>> =
+                    totals.split_whitespace().map(|number| number.parse().ok()).collect();
                 let Some(numbers) = numbers.filter(|numbers| numbers.len() <= events.len()) else {
                     return Err(io::Error::new(io::ErrorKind::InvalidData, "counts that make no sense"));
                 };
@@ -92,11 +93,16 @@ pub(super) fn read(place: &Path) -> io::Result<(Counts, usize)> {
 
 /// What valgrind could not execute, or said last.
 pub(super) fn refused(place: &Path) -> Option<String> {
-    let logs = fs::read_dir(place).ok()?.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("log."));
+    let logs = fs::read_dir(place)
+        .ok()?
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("log."));
     logs.filter_map(|entry| File::open(entry.path()).ok())
         .flat_map(|log| BufReader::new(log).lines().map_while(Result::ok))
         .map(|line| line.rsplit("==").next().unwrap_or("").trim().to_owned())
-        .find(|line| ["unhandled instruction", "Unrecognised instruction"].iter().any(|what| line.contains(what)))
+        .find(|line| {
+            ["unhandled instruction", "Unrecognised instruction"].iter().any(|what| line.contains(what))
+        })
 }
 
 #[cfg(test)]
@@ -113,7 +119,9 @@ mod tests {
 
     #[test]
     fn parts_are_added_up() {
-        let part = |totals: &str| format!("# callgrind format\nevents: Ir Dr Dw Bc Bi\nfn=(1) totals\n1 2\n{totals}\n");
+        let part = |totals: &str| {
+            format!("# callgrind format\nevents: Ir Dr Dw Bc Bi\nfn=(1) totals\n1 2\n{totals}\n")
+        };
         let (totals, whole) = sum(&[&part("totals: 5 4 3 2 1"), &part("totals: 10 1")]).unwrap();
         assert!(whole);
         assert_eq!([totals.of("Ir"), totals.of("Dr"), totals.of("Dw")], [Some(15), Some(5), Some(3)]);
@@ -126,7 +134,9 @@ mod tests {
     fn what_was_cut_off_is_no_count() {
         let (totals, whole) = sum(&["events: Ir\nfn=(1) main\n1 2\n"]).unwrap();
         assert!(!whole && totals.of("Ir").is_none());
-        for part in ["totals: 5", "events: Ir\ntotals: x", "events: Ir\ntotals: 1 2", "events: Ir\ntotals: -1"] {
+        for part in
+            ["totals: 5", "events: Ir\ntotals: x", "events: Ir\ntotals: 1 2", "events: Ir\ntotals: -1"]
+        {
             let is_whole = sum(&[part]);
             assert!(is_whole.is_err(), "{part}");
         }

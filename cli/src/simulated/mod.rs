@@ -123,7 +123,13 @@ impl Simulator {
         command.args(["--command-line-only=yes", "--tool=callgrind", "--trace-children=yes"]);
         if self.settings.caches {
             // Fixed sizes: those of this machine's caches would make other counts on another.
-            command.args(["--cache-sim=yes", "--branch-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"]);
+            command.args([
+                "--cache-sim=yes",
+                "--branch-sim=yes",
+                "--I1=32768,8,64",
+                "--D1=32768,8,64",
+                "--LL=8388608,16,64",
+            ]);
         }
         command.args(DUMP_BEFORE.map(|name| format!("--dump-before={name}")));
         let at = |name: &str| {
@@ -164,7 +170,11 @@ impl Simulator {
         let (counts, unfinished) = read?;
         if unfinished > 0 || counts.processes == 0 {
             let who = shown(parts);
-            return Err(format!("{who}: {} of its processes were killed, or run on, and are not counted", unfinished.max(1)).into());
+            return Err(format!(
+                "{who}: {} of its processes were killed, or run on, and are not counted",
+                unfinished.max(1)
+            )
+            .into());
         }
         Ok(counts)
     }
@@ -172,7 +182,10 @@ impl Simulator {
     /// Runs a command to its end, in the same world each time.
     fn finish(&self, command: &mut Command, name: &OsStr, parts: &[String]) -> Result<(), Failure> {
         let settings = &self.settings;
-        command.stdin(input(settings.input.as_deref())?).env_clear().envs(settings.environment.iter().cloned());
+        command
+            .stdin(input(settings.input.as_deref())?)
+            .env_clear()
+            .envs(settings.environment.iter().cloned());
         command.env(world::PADDING, world::padding(&settings.environment, name, &parts[1..]));
         if !settings.shows_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -187,7 +200,9 @@ impl Simulator {
 pub(crate) fn input(file: Option<&Path>) -> Result<Stdio, Failure> {
     match file {
         None => Ok(Stdio::null()),
-        Some(file) => fs::File::open(file).map(Stdio::from).map_err(|error| Failure::of_file(file.display(), &error)),
+        Some(file) => {
+            fs::File::open(file).map(Stdio::from).map_err(|error| Failure::of_file(file.display(), &error))
+        }
     }
 }
 

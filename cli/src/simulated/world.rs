@@ -20,7 +20,10 @@ const PAGE: usize = 4096;
 pub(super) fn environment<'a>(given: impl Iterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let mut all: Vec<(OsString, OsString)> = vec![("PATH".into(), path)];
-    all.extend([("HOME", "/"), ("LC_ALL", "C.UTF-8"), ("PYTHONHASHSEED", "0")].map(|(name, value)| (name.into(), value.into())));
+    all.extend(
+        [("HOME", "/"), ("LC_ALL", "C.UTF-8"), ("PYTHONHASHSEED", "0")]
+            .map(|(name, value)| (name.into(), value.into())),
+    );
     for one in given {
         let (name, value) = match one.split_once('=') {
             Some((name, value)) => (name, Some(value.into())),
@@ -47,7 +50,8 @@ pub(super) fn found(name: &str, environment: &[(OsString, OsString)]) -> Option<
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|file| is_program(file));
     }
-    let path = environment.iter().find(|(variable, _)| variable == "PATH").map(|(_, value)| value.as_os_str());
+    let path =
+        environment.iter().find(|(variable, _)| variable == "PATH").map(|(_, value)| value.as_os_str());
     let directories = std::env::split_paths(path.unwrap_or(OsStr::new("")));
     directories.map(|directory| directory.join(name)).find(|file| is_program(file))
 }
@@ -125,7 +129,8 @@ impl Directory {
     pub(super) fn link(&self, program: &Path) -> Result<PathBuf, Failure> {
         let link = self.path.join("program");
         let _ = fs::remove_file(&link);
-        std::os::unix::fs::symlink(program, &link).map_err(|error| Failure::of_file(link.display(), &error))?;
+        std::os::unix::fs::symlink(program, &link)
+            .map_err(|error| Failure::of_file(link.display(), &error))?;
         Ok(link)
     }
 }
@@ -146,9 +151,13 @@ mod tests {
         let size = |environment: &[(OsString, OsString)], name: &str, arguments: &[String]| {
             let variables: usize = environment.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
             let others: usize = arguments.iter().map(|argument| argument.len() + 1).sum();
-            variables + 2 * (name.len() + 1) + others + padding(environment, OsStr::new(name), arguments).len()
+            variables
+                + 2 * (name.len() + 1)
+                + others
+                + padding(environment, OsStr::new(name), arguments).len()
         };
-        let (few, many) = (vec![(text("A"), text("b"))], vec![(text("LONGER"), text("value")), (text("C"), text(""))]);
+        let (few, many) =
+            (vec![(text("A"), text("b"))], vec![(text("LONGER"), text("value")), (text("C"), text(""))]);
         for environment in [&few, &many] {
             for (name, arguments) in [("a", vec![]), ("a/longer/name", vec!["x".repeat(9000)])] {
                 assert_eq!(size(environment, name, &arguments) % PAGE, 0);

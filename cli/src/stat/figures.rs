@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use picollo_core::{BUILT_IN_FIGURES, FigureEntry, FigureEstimate, Formula, Unknown, estimate_figure, figures};
+use picollo_core::{
+    BUILT_IN_FIGURES, FigureEntry, FigureEstimate, Formula, Unknown, estimate_figure, figures,
+};
 use picollo_native::Event;
 
 use super::Measure;
@@ -42,7 +44,8 @@ impl Figures {
         let mut files = of_user();
         files.extend(matches.get_many::<PathBuf>("figures").into_iter().flatten().cloned());
         for file in files {
-            let text = std::fs::read_to_string(&file).map_err(|error| Failure::of_file(file.display(), &error))?;
+            let text =
+                std::fs::read_to_string(&file).map_err(|error| Failure::of_file(file.display(), &error))?;
             all.add(&file.display().to_string(), &text)?;
         }
         Ok(all)
@@ -52,12 +55,18 @@ impl Figures {
         for entry in figures(text) {
             match entry {
                 FigureEntry::Wrong(line) => {
-                    return Err(format!("{place}: line {line} is no figure: NAME = FORMULA, or event NAME = EVENT").into());
+                    return Err(format!(
+                        "{place}: line {line} is no figure: NAME = FORMULA, or event NAME = EVENT"
+                    )
+                    .into());
                 }
-                FigureEntry::Event { name, event } => drop(self.events.insert(name.to_owned(), event.to_owned())),
+                FigureEntry::Event { name, event } => {
+                    drop(self.events.insert(name.to_owned(), event.to_owned()))
+                }
                 FigureEntry::Figure(figure) => {
                     let mut names = Vec::new();
-                    parse(figure.formula, &mut names).map_err(|error| format!("{place}: {}: {error}", figure.name))?;
+                    parse(figure.formula, &mut names)
+                        .map_err(|error| format!("{place}: {}: {error}", figure.name))?;
                     self.known.retain(|known| known.name != figure.name);
                     self.known.push(Known {
                         name: figure.name.into(),
@@ -76,7 +85,8 @@ impl Figures {
         let value = |known: &Known| {
             let mut names = Vec::new();
             let formula = parse(&known.formula, &mut names).map_err(|error| error.to_string())?;
-            let columns: Vec<Option<Vec<Option<f64>>>> = names.iter().map(|name| self.column(name, measures)).collect();
+            let columns: Vec<Option<Vec<Option<f64>>>> =
+                names.iter().map(|name| self.column(name, measures)).collect();
             if let Some(at) = columns.iter().position(Option::is_none) {
                 return Err(format!("{} is not counted here", names[at]));
             }
@@ -105,8 +115,12 @@ impl Figures {
 
     /// The values of an event, run by run: what the kernel says of processes, or what was counted.
     fn column(&self, name: &str, measures: &[Measure]) -> Option<Vec<Option<f64>>> {
-        let of = |key: &str| measures.iter().find(|measure| measure.key == key).map(|measure| measure.values.clone());
-        let nanos = |values: Vec<Option<f64>>| values.into_iter().map(|value| value.map(|value| value * 1e9)).collect();
+        let of = |key: &str| {
+            measures.iter().find(|measure| measure.key == key).map(|measure| measure.values.clone())
+        };
+        let nanos = |values: Vec<Option<f64>>| {
+            values.into_iter().map(|value| value.map(|value| value * 1e9)).collect()
+        };
         match name {
             "wall-clock" => return of("wall").map(nanos),
             "task-clock" => return of("cpu").map(nanos),
@@ -121,7 +135,9 @@ impl Figures {
         of(spelling).or_else(|| of(name)).or_else(|| {
             // Another spelling of the same event.
             let event = Event::parse(spelling).ok()?;
-            let measure = measures.iter().find(|measure| Event::parse(&measure.key).is_ok_and(|other| other == event))?;
+            let measure = measures
+                .iter()
+                .find(|measure| Event::parse(&measure.key).is_ok_and(|other| other == event))?;
             Some(measure.values.clone())
         })
     }
@@ -140,10 +156,15 @@ fn parse(text: &str, names: &mut Vec<String>) -> Result<Formula, picollo_core::F
 /// The user's own sets, by their names.
 fn of_user() -> Vec<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let Some(place) = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config"))) else { return Vec::new() };
+    let Some(place) = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config"))) else {
+        return Vec::new();
+    };
     let Ok(entries) = std::fs::read_dir(place.join("picollo/figures")) else { return Vec::new() };
-    let mut files: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "txt")).collect();
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "txt"))
+        .collect();
     files.sort();
     files
 }

@@ -33,7 +33,8 @@ with --all told why.
 Exit status: 0, 1 for an error, 2 for wrong usage.";
 
 /// What is counted where nobody says what.
-const EVENTS: [&str; 6] = ["cycles", "instructions", "branches", "branch-misses", "cache-references", "cache-misses"];
+const EVENTS: [&str; 6] =
+    ["cycles", "instructions", "branches", "branch-misses", "cache-references", "cache-misses"];
 
 pub(crate) fn command() -> Command {
     let option = |name: &'static str, value: &'static str, help: &'static str| {
@@ -46,13 +47,25 @@ pub(crate) fn command() -> Command {
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .args([
-            Arg::new("command").value_name("COMMAND").required(true).num_args(1..).trailing_var_arg(true).allow_hyphen_values(true)
+            Arg::new("command")
+                .value_name("COMMAND")
+                .required(true)
+                .num_args(1..)
+                .trailing_var_arg(true)
+                .allow_hyphen_values(true)
                 .help("the command and its arguments"),
             flag("shell", "COMMAND is one argument, for sh -c"),
-            option("event", "EVENT", "count this event instead of those that are usual; may be given again").action(ArgAction::Append),
-            option("confidence", "C", "of the intervals").default_value("0.95").value_parser(crate::compare::share),
-            option("warm-up", "N", "runs before it counts").default_value("1").value_parser(value_parser!(u32).range(0..1000)),
-            option("figures", "FILE", "formulas of your own; may be given again").action(ArgAction::Append).value_parser(value_parser!(PathBuf)),
+            option("event", "EVENT", "count this event instead of those that are usual; may be given again")
+                .action(ArgAction::Append),
+            option("confidence", "C", "of the intervals")
+                .default_value("0.95")
+                .value_parser(crate::compare::share),
+            option("warm-up", "N", "runs before it counts")
+                .default_value("1")
+                .value_parser(value_parser!(u32).range(0..1000)),
+            option("figures", "FILE", "formulas of your own; may be given again")
+                .action(ArgAction::Append)
+                .value_parser(value_parser!(PathBuf)),
             flag("all", "tell of figures that are not known, too, and why"),
             flag("show-output", "let the command write; else what it writes is dropped"),
             flag("ignore-failure", "go on when the command fails"),
@@ -103,7 +116,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     if matches.contains_id("counts") {
         return simulated::run(matches, &parts);
     }
-    let mut events: Vec<String> = matches.get_many::<String>("event").into_iter().flatten().cloned().collect();
+    let mut events: Vec<String> =
+        matches.get_many::<String>("event").into_iter().flatten().cloned().collect();
     let confidence = matches.get_one::<f64>("confidence").copied().unwrap_or(0.95);
     let has_pmu = probe().pmu_available == 1;
     if events.is_empty() && has_pmu {
@@ -145,7 +159,15 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             "There is no PMU here, so nothing of the processor can be counted (picollo probe says why); --counts=valgrind counts instructions exactly.".into(),
         );
     }
-    let report = report::Report { command: shown(&parts), parts: &parts, runs: runs.len(), measures, derived, notes, confidence };
+    let report = report::Report {
+        command: shown(&parts),
+        parts: &parts,
+        runs: runs.len(),
+        measures,
+        derived,
+        notes,
+        confidence,
+    };
     print(&if matches.get_flag("json") { report.json() } else { report.text(matches.get_flag("all")) })?;
     Ok(0)
 }

@@ -42,9 +42,7 @@ impl Report<'_> {
     }
 
     pub(super) fn json(&self) -> String {
-        let estimate = |found: &picollo_core::FigureEstimate| {
-            json!({ "value": found.value, "lower": found.lower, "upper": found.upper, "runs": found.scopes })
-        };
+        let estimate = |found: &picollo_core::FigureEstimate| json!({ "value": found.value, "lower": found.lower, "upper": found.upper, "runs": found.scopes });
         let measures: Map<String, Value> = self
             .measures
             .iter()
@@ -84,7 +82,8 @@ fn row(measure: &Measure) -> Vec<String> {
     let Some(mean) = &measure.mean else {
         return [measure.name.as_str(), "not counted", "", ""].map(str::to_owned).to_vec();
     };
-    let write = |value: f64| if value.is_finite() { measure.kind.write(value.max(0.0)) } else { "n/a".into() };
+    let write =
+        |value: f64| if value.is_finite() { measure.kind.write(value.max(0.0)) } else { "n/a".into() };
     let spread = match measure.spread() {
         Some(spread) if mean.value > 0.0 => format!("{:.1}%", spread / mean.value * 100.0),
         Some(_) => "0.0%".into(),
@@ -116,7 +115,13 @@ mod tests {
 
     #[test]
     fn digits_that_count() {
-        for (value, text) in [(0.0, "0"), (1.23456, "1.235"), (123_456.7, "123,457"), (0.001_234_56, "0.001235"), (-2.5, "-2.500")] {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.23456, "1.235"),
+            (123_456.7, "123,457"),
+            (0.001_234_56, "0.001235"),
+            (-2.5, "-2.500"),
+        ] {
             assert_eq!(figure(value), text);
         }
     }

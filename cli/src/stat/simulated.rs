@@ -55,7 +55,8 @@ fn text(parts: &[String], runs: &[Counts]) -> String {
 fn json(parts: &[String], runs: &[Counts]) -> String {
     let mut metrics = Map::new();
     for (key, _, range) in counted(runs) {
-        let event = crate::simulated::EVENTS.iter().find(|(_, known, _)| *known == key).map_or("", |event| event.0);
+        let event =
+            crate::simulated::EVENTS.iter().find(|(_, known, _)| *known == key).map_or("", |event| event.0);
         let values: Vec<Option<u64>> = runs.iter().map(|run| run.totals.of(event)).collect();
         metrics.insert(key.into(), json!({ "runs": values, "exact": range.is_exact() }));
     }

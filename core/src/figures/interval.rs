@@ -50,16 +50,23 @@ pub fn estimate_figure(
     confidence: f64,
 ) -> Result<core::result::Result<FigureEstimate, Unknown>> {
     let confidence_is_one = confidence > 0.0 && confidence < 1.0;
-    if !(1..=EVENTS_OF_A_FORMULA).contains(&events) || !values.len().is_multiple_of(events) || !confidence_is_one {
+    if !(1..=EVENTS_OF_A_FORMULA).contains(&events)
+        || !values.len().is_multiple_of(events)
+        || !confidence_is_one
+    {
         return Err(Error::InvalidArgument);
     }
-    let is_used = |event: usize| formula.evaluate(|other| (other != event).then_some(1.0)) == Err(Unknown::NotCounted(event));
+    let is_used = |event: usize| {
+        formula.evaluate(|other| (other != event).then_some(1.0)) == Err(Unknown::NotCounted(event))
+    };
     let used: [bool; EVENTS_OF_A_FORMULA] = core::array::from_fn(is_used);
     let is_whole = |row: &&[f64]| row.iter().zip(used).all(|(value, is_used)| !is_used || !value.is_nan());
     let scopes = || values.chunks_exact(events).filter(is_whole);
     let number = scopes().count();
     if number == 0 {
-        let never = |&event: &usize| used[event] && values.iter().skip(event).step_by(events).all(|value| value.is_nan());
+        let never = |&event: &usize| {
+            used[event] && values.iter().skip(event).step_by(events).all(|value| value.is_nan())
+        };
         let event = (0..EVENTS_OF_A_FORMULA).find(never).or_else(|| used.iter().position(|&used| used));
         return Ok(match event {
             Some(event) => Err(Unknown::NotCounted(event)),
@@ -159,12 +166,21 @@ mod tests {
 
     #[test]
     fn intervals_hold_the_truth_as_often_as_they_say() {
-        for (scopes, spread, confidence) in
-            [(10, 0.3, 0.95), (20, 0.3, 0.95), (20, 0.5, 0.95), (50, 0.5, 0.99), (100, 0.8, 0.95), (400, 0.8, 0.9), (1000, 0.8, 0.95)]
-        {
+        for (scopes, spread, confidence) in [
+            (10, 0.3, 0.95),
+            (20, 0.3, 0.95),
+            (20, 0.5, 0.95),
+            (50, 0.5, 0.99),
+            (100, 0.8, 0.95),
+            (400, 0.8, 0.9),
+            (1000, 0.8, 0.95),
+        ] {
             let found = coverage(scopes, spread, confidence);
             std::println!("{scopes} {spread} {confidence}: {found}");
-            assert!((found - confidence).abs() <= 0.02, "{scopes} scopes, {spread}: {found} and not {confidence}");
+            assert!(
+                (found - confidence).abs() <= 0.02,
+                "{scopes} scopes, {spread}: {found} and not {confidence}"
+            );
         }
     }
 
@@ -184,7 +200,8 @@ mod tests {
     #[test]
     fn what_was_not_counted_is_left_out_and_never_zero() {
         let (ratio, nan) = (formula("a / b"), f64::NAN);
-        let found = estimate_figure(&ratio, &[1.0, 2.0, nan, 2.0, 5.0, nan, 3.0, 2.0], 2, 0.95).unwrap().unwrap();
+        let found =
+            estimate_figure(&ratio, &[1.0, 2.0, nan, 2.0, 5.0, nan, 3.0, 2.0], 2, 0.95).unwrap().unwrap();
         assert_eq!((found.value, found.scopes, found.flags), (1.0, 2, FIGURE_PARTIAL));
         // What the formula does not have may be missing.
         let found = estimate_figure(&ratio, &[1.0, 2.0, nan, 3.0, 2.0, nan], 3, 0.95).unwrap().unwrap();

@@ -54,7 +54,8 @@ pub fn figures(text: &str) -> impl Iterator<Item = Entry<'_>> {
                 return Some(Entry::Wrong(line_number));
             }
             let here = line_number;
-            let length: usize = rest.split_inclusive('\n').take_while(|line| is_more(line)).map(str::len).sum();
+            let length: usize =
+                rest.split_inclusive('\n').take_while(|line| is_more(line)).map(str::len).sum();
             let about = &rest[..length];
             line_number += about.matches('\n').count();
             rest = &rest[length..];
@@ -101,9 +102,14 @@ mod tests {
 
     /// The value of a figure, of planted counts.
     fn of(name: &str, counts: &[(&str, f64)]) -> f64 {
-        let figure = *built_in().iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("{name}"));
-        let formula = Formula::parse(figure.formula, |event| counts.iter().position(|(known, _)| *known == event));
-        formula.unwrap_or_else(|error| panic!("{name}: {error}")).evaluate(|event| Some(counts[event].1)).unwrap()
+        let figure =
+            *built_in().iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("{name}"));
+        let formula =
+            Formula::parse(figure.formula, |event| counts.iter().position(|(known, _)| *known == event));
+        formula
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+            .evaluate(|event| Some(counts[event].1))
+            .unwrap()
     }
 
     #[test]
@@ -132,7 +138,8 @@ mod tests {
                     names.len() - 1
                 }))
             };
-            Formula::parse(figure.formula, &mut number).unwrap_or_else(|error| panic!("{}: {error}", figure.name));
+            Formula::parse(figure.formula, &mut number)
+                .unwrap_or_else(|error| panic!("{}: {error}", figure.name));
             assert!(figure.about.ends_with('.'), "{}", figure.name);
             assert_eq!(all.iter().filter(|other| other.name == figure.name).count(), 1, "{}", figure.name);
         }
@@ -140,8 +147,16 @@ mod tests {
 
     #[test]
     fn planted_counts() {
-        let counts = [("instructions", 3e9), ("cycles", 2e9), ("task-clock", 1e9), ("branches", 5e8), ("branch-misses", 1e7)];
-        for (name, value) in [("ipc", 1.5), ("clock", 2.0), ("branch-miss-rate", 0.02), ("branch-mpki", 1e7 / 3e6)] {
+        let counts = [
+            ("instructions", 3e9),
+            ("cycles", 2e9),
+            ("task-clock", 1e9),
+            ("branches", 5e8),
+            ("branch-misses", 1e7),
+        ];
+        for (name, value) in
+            [("ipc", 1.5), ("clock", 2.0), ("branch-miss-rate", 0.02), ("branch-mpki", 1e7 / 3e6)]
+        {
             assert_eq!(of(name, &counts), value, "{name}");
         }
     }
@@ -186,7 +201,13 @@ mod tests {
             ("de_src_op_disp.all", 2400.0),
             ("ex_ret_ops", 2100.0),
         ];
-        let parts = ["zen4-retiring", "zen4-bad-speculation", "zen4-frontend-bound", "zen4-backend-bound", "zen4-smt-contention"];
+        let parts = [
+            "zen4-retiring",
+            "zen4-bad-speculation",
+            "zen4-frontend-bound",
+            "zen4-backend-bound",
+            "zen4-smt-contention",
+        ];
         let values = parts.map(|name| of(name, &planted));
         assert_eq!(values, [0.35, 0.05, 0.2, 0.3, 0.1]);
         assert!((values.iter().sum::<f64>() - 1.0).abs() < 1e-12);

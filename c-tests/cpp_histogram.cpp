@@ -46,6 +46,9 @@ static void worked_example()
     CHECK_STRING(EXAMPLE_TABLE, must(before.table("Example")));
     CHECK_STRING("P99=9,152 [138 / 519]: [9,088, 9,216) 386", written(before.p99()));
     CHECK_STRING("[138 / 519]: [9,088, 9,216) 386", written(picollo::bucket{before.p99().bucket}));
+    const double counts[] = {3, 2, 5, 4};
+    const picollo_figure_estimate ipc = must(picollo::figure("ipc", "instructions  cycles ", counts, 2));
+    CHECK(ipc.value == 8.0 / 6 && ipc.lower < ipc.value && ipc.value < ipc.upper && ipc.scopes == 2);
     CHECK(must(must(histogram.snapshot()).listing()).rfind("P0.073=2,008 [0 / 381]: [2,000, 2,016) 146\n", 0) == 0);
     CHECK(written(before).rfind("Total=99,940, Underflow=60, Overflow=0, Mean=4,332.9, P0=2,008", 0) == 0);
     CHECK_U64(99940, before.total_count());

@@ -181,6 +181,16 @@ AT(picollo_block_comparison, inflation, 88);
 AT(picollo_block_comparison, verdict, 96);
 AT(picollo_block_comparison, flags, 100);
 AT(picollo_block_comparison, resolution, 104);
+
+SIZE(picollo_figure_estimate, 48);
+AT(picollo_figure_estimate, value, 0);
+AT(picollo_figure_estimate, lower, 8);
+AT(picollo_figure_estimate, upper, 16);
+AT(picollo_figure_estimate, confidence, 24);
+AT(picollo_figure_estimate, scopes, 32);
+AT(picollo_figure_estimate, flags, 40);
+AT(picollo_figure_estimate, reserved, 44);
+
 SIZE(picollo_double_options, 24);
 AT(picollo_double_options, struct_size, 0);
 AT(picollo_double_options, flags, 4);
@@ -424,6 +434,7 @@ static_assert(PICOLLO_EVENT_USER == 1 && PICOLLO_EVENT_KERNEL == 2 && PICOLLO_EV
                   PICOLLO_EVENT_GUEST == 64 && PICOLLO_EVENT_EXCLUDE_IDLE == 128,
               "modifiers of events");
 
+static_assert(PICOLLO_FIGURE_FEW_SCOPES == 1 && PICOLLO_FIGURE_PARTIAL == 2 && PICOLLO_FIGURE_MAX_EVENTS == 16, "figures");
 static_assert(PICOLLO_VERDICT_NO_EVIDENCE == 0 && PICOLLO_VERDICT_FASTER == 1 && PICOLLO_VERDICT_SLOWER == 2 &&
                   PICOLLO_COMPARISON_TOO_FEW == 1 && PICOLLO_COMPARISON_WITHIN_MARGIN == 2 &&
                   PICOLLO_COMPARISON_OUT_OF_RANGE == 4 && PICOLLO_COMPARISON_APPROXIMATE == 8 &&

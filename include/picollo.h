@@ -2336,6 +2336,81 @@ picollo_status picollo_comparison_format(const picollo_comparison *comparison,
                                          size_t *out_length);
 
 /* ----------------------------------------------------------------------------------------------------------
+ * Figures: formulas over counts of events, as instructions per cycle, and how well they are known.
+ *
+ *     const double counts[] = {3e6, 2e6, 5e6, 4e6}; (two scopes: instructions and cycles of each)
+ *     picollo_figure_estimate ipc;
+ *     if (picollo_figure_compute("ipc", "instructions cycles", counts, 2, 0, &ipc, NULL) == PICOLLO_OK)
+ *         printf("%g instructions per cycle, %g to %g\n", ipc.value, ipc.lower, ipc.upper);
+ *
+ * A formula has + - * /, min(a, b), max(a, b), parentheses, numbers, and names of events. A hyphen with a letter or a digit on either side
+ * belongs to a name, as in branch-misses; a minus has a space before it. docs/counters.md lists the built-in figures and says how intervals
+ * are made.
+ */
+
+/** There are too few scopes for an interval: its ends are NaN. */
+#define PICOLLO_FIGURE_FEW_SCOPES (1 << 0)
+/** In some scopes an event was not counted: they are left out. */
+#define PICOLLO_FIGURE_PARTIAL (1 << 1)
+/** Events that a figure may have, at most. */
+#define PICOLLO_FIGURE_MAX_EVENTS 16
+
+/** A figure of many scopes: the formula of the sums of events, and the interval of its true value. */
+typedef struct picollo_figure_estimate {
+    /** The formula of the sums, never the mean of the scopes' own figures. */
+    double value;
+    /** The lower end of the interval; NaN where there are too few scopes. */
+    double lower;
+    /** Its upper end. */
+    double upper;
+    /** The confidence that was asked for. */
+    double confidence;
+    /** How many scopes are in it. */
+    uint64_t scopes;
+    /** PICOLLO_FIGURE_.... */
+    uint32_t flags;
+    /** 0. */
+    uint32_t reserved;
+} picollo_figure_estimate;
+
+/**
+ * Estimates a figure of many scopes: the formula of the sums of events, never the mean of the scopes' own figures, with the interval that
+ * holds the true one. Scopes may be of unequal sizes.
+ *
+ * Requires: figure is a formula, or the name of a built-in figure; events are the names of the columns, with a space between each two, at
+ *   most PICOLLO_FIGURE_MAX_EVENTS; values has a row for each of scopes scopes and a column for each event, NaN where it was not counted;
+ *   confidence is between 0 and 1, neither included, or 0 for 0.95; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (figure, events, out, and with scopes above 0 values); PICOLLO_ERR_INVALID_ARGUMENT (the
+ *   formula, an event that is none of the columns, a number of events, confidence); PICOLLO_ERR_NOT_COUNTED where an event was
+ *   counted in no scope: error says which; PICOLLO_ERR_EMPTY where it would be divided by zero.
+ * Threads: any thread.
+ * Cost: some microseconds for the formula, and some tens of nanoseconds a scope; allocates nothing.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_figure_compute(const char *figure,
+                                      const char *events,
+                                      const double *values,
+                                      size_t scopes,
+                                      double confidence,
+                                      picollo_figure_estimate *out,
+                                      picollo_error *error);
+
+/**
+ * Writes the built-in figures as text: NAME [UNIT] = FORMULA in a line each, and behind it lines that explain it and begin with spaces.
+ *
+ * Requires: buffer has capacity bytes.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out_length, and buffer with a capacity above 0); PICOLLO_ERR_BUFFER_TOO_SMALL.
+ * Threads: any thread.
+ * Cost: copies some kilobytes.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_figures_format(char *buffer,
+                                      size_t capacity,
+                                      size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
  * Pictures of snapshots: in a terminal, as SVG, and as a report that is one HTML file. They are text (see there), need
  * nothing outside of them, and allocate nothing. docs/pictures.md shows them.
  *

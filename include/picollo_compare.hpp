@@ -88,6 +88,28 @@ inline outcome<picollo_block_comparison> compare_blocks(span<const double> befor
     return detail::filled(code, found);
 }
 
+/**
+ * Estimates a figure of many scopes: a formula of the sums of events, or a built-in figure as "ipc". `values` has a row for each scope and a
+ * column for each of `events`, which are names with a space between each two; NaN where one was not counted.
+ */
+inline outcome<picollo_figure_estimate> figure(const char *formula, const char *events, span<const double> values, std::size_t scopes,
+                                               double confidence = 0.95)
+{
+    picollo_figure_estimate found = {};
+    std::size_t columns = 0;
+    bool is_name = false;
+    for (const char *at = events; at != nullptr && *at != 0; ++at) {
+        const bool is_space = *at == ' ' || (*at >= '\t' && *at <= '\r');
+        if (!is_space && !is_name) ++columns;
+        is_name = !is_space;
+    }
+    picollo_status code = PICOLLO_ERR_INVALID_ARGUMENT;
+    if (columns > 0 && values.size() % columns == 0 && values.size() / columns == scopes) {
+        code = picollo_figure_compute(formula, events, values.data(), scopes, confidence, &found, nullptr);
+    }
+    return detail::filled(code, found);
+}
+
 } } // namespace picollo
 
 #endif /* PICOLLO_COMPARE_HPP */

@@ -291,7 +291,46 @@ static void op_compare_blocks(struct world *world)
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, compared, picollo_compare_blocks(a, b, length, &options, &compared));
 }
 
+/* A figure is the formula of the sums; scopes in which an event was not counted are in none of them. */
+static void op_figure(struct world *world)
+{
+    double values[2 * 32], instructions = 0, cycles = 0;
+    const size_t scopes = 2 + (size_t)choose(world, 30), missing = (size_t)choose(world, 2 * scopes);
+    picollo_figure_estimate figure;
+    picollo_error error;
+    char text[64];
+    size_t length;
+    for (size_t i = 0; i < scopes; i++) {
+        values[2 * i] = (double)choose(world, 1000);
+        values[2 * i + 1] = 1 + (double)choose(world, 1000);
+        instructions += values[2 * i];
+        cycles += values[2 * i + 1];
+    }
+    EXPECT(PICOLLO_OK, picollo_figure_compute("ipc", "instructions cycles", values, scopes, 0, &figure, &error));
+    REQUIRE(is_near(instructions / cycles, figure.value, 1e-12) && figure.scopes == scopes && figure.flags == 0 && figure.confidence == 0.95);
+    REQUIRE(figure.lower <= figure.value && figure.value <= figure.upper);
+    instructions -= values[missing / 2 * 2];
+    cycles -= values[missing / 2 * 2 + 1];
+    values[missing] = NAN;
+    EXPECT(PICOLLO_OK, picollo_figure_compute("min(1, a - a + a / b) + max(0, a / b - 1)", "a b", values, scopes, 0.5, &figure, NULL));
+    REQUIRE(figure.scopes == scopes - 1 && (figure.flags & PICOLLO_FIGURE_PARTIAL) != 0);
+    if (PLANTED(14)) figure.value += 0.5;
+    REQUIRE(is_near(instructions / cycles + 1, figure.value + 1, 1e-9));
+    for (size_t i = 0; i < scopes; i++) values[2 * i + 1] = NAN;
+    REFUSED(PICOLLO_ERR_NOT_COUNTED, figure, picollo_figure_compute("ipc", "instructions cycles", values, scopes, 0, &figure, &error));
+    REQUIRE(error.event_index == 1);
+    REFUSED(PICOLLO_ERR_EMPTY, figure, picollo_figure_compute("1 / (2 - 2)", "a b", values, scopes, 0, &figure, &error));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, figure, picollo_figure_compute("1 +", "a", values, scopes, 0, &figure, &error));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, figure, picollo_figure_compute("ipc", "cycles", values, scopes, 0, &figure, &error));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, figure, picollo_figure_compute("ipc", " ", values, scopes, 0, &figure, NULL));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, figure, picollo_figure_compute("a", "a", values, scopes, 1, &figure, NULL));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, figure, picollo_figure_compute("a", "a", NULL, scopes, 0, &figure, NULL));
+    EXPECT(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_figures_format(text, sizeof text, &length));
+    REQUIRE(length > 1000 && text[0] == 0);
+}
+
 const struct operation comparison_operations[] = {
+    {"figure", op_figure, 2},
     {"quantile_interval", op_quantile_interval, 4},
     {"compare", op_compare, 5},
     {"compare_blocks", op_compare_blocks, 4},

@@ -21,6 +21,8 @@ mod sample;
 mod serve;
 mod show;
 mod signals;
+mod simulated;
+mod stat;
 mod table;
 mod top;
 mod values;
@@ -39,6 +41,7 @@ struct Subcommand {
 
 const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: compare::command, run: compare::run },
+    Subcommand { command: stat::command, run: stat::run },
     Subcommand { command: hlog::command, run: hlog::run },
     Subcommand { command: top::command, run: top::run },
     Subcommand { command: list::command, run: list::run },

@@ -40,6 +40,7 @@ mod cells;
 #[cfg(feature = "alloc")]
 mod doubles;
 mod error;
+mod figures;
 mod format;
 mod handle;
 mod histograms;
@@ -68,6 +69,10 @@ pub use doubles::{
     DoubleStatistics, DoubleSummary, QuantileRule, SharedDoubleHistogram,
 };
 pub use error::{Error, Result};
+pub use figures::{
+    BUILT_IN_FIGURES, EVENTS_OF_A_FORMULA, Entry as FigureEntry, FIGURE_FEW_SCOPES, FIGURE_PARTIAL, Figure,
+    FigureEstimate, Formula, FormulaError, Unknown, estimate_figure, figures,
+};
 #[cfg(feature = "alloc")]
 pub use handle::array::{Element, HistogramArray};
 pub use handle::atomic_recorder::AtomicRecorder;

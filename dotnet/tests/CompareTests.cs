@@ -117,6 +117,22 @@ namespace Picollo.Tests
         }
 
         [Test]
+        public static void Figures()
+        {
+            var names = new[] { "instructions", "cycles" };
+            Figure ipc = Figure.Of("ipc", names, new double[] { 3, 2, 5, 4, 100, double.NaN });
+            Check.Near(8.0 / 6, ipc.Value, 1e-12);
+            Check.True(ipc.Lower < ipc.Value && ipc.Value < ipc.Upper && ipc.IsPartial, "the interval");
+            Check.Equal(2ul, ipc.Scopes);
+            Check.True(double.IsNaN(Figure.Of("max(a, 2) / 4", new[] { "a" }, new double[] { 3 }).Lower), "of one scope");
+            Check.Throws<ArgumentException>(() => Figure.Of("ipc", names, new double[] { 1 }));
+            Check.Fails(PicolloStatus.InvalidArgument, () => Figure.Of("cycles +", names, new double[] { 1, 2 }));
+            Check.Fails(PicolloStatus.NotCounted, () => Figure.Of("ipc", names, new double[] { 1, double.NaN }));
+            Check.Fails(PicolloStatus.Empty, () => Figure.Of("ipc", names, new double[] { 1, 0 }));
+            Check.True(Figure.BuiltIn.Contains("ipc = instructions / cycles"), "built-in figures");
+        }
+
+        [Test]
         public static void Benchmarks()
         {
             var options = new BenchmarkOptions

@@ -47,6 +47,9 @@ layout!(crate::compare::picollo_comparison, 328, a 0, b 104, difference 208, dif
 layout!(crate::compare::picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24,
     median_b 32, difference 40, difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80,
     inflation 88, verdict 96, flags 100, resolution 104);
+#[cfg(feature = "std")]
+layout!(crate::figure::picollo_figure_estimate, 48, value 0, lower 8, upper 16, confidence 24, scopes 32, flags 40,
+    reserved 44);
 layout!(crate::picture::picollo_picture_options, 16, struct_size 0, theme 4, width 8, height 12);
 #[cfg(feature = "std")]
 layout!(crate::double_histogram::picollo_double_options, 24, struct_size 0, flags 4, relative_error 8, max_bytes 16);

@@ -94,6 +94,8 @@ mod double_histogram;
 mod double_snapshot;
 mod event;
 mod failure;
+#[cfg(feature = "std")]
+mod figure;
 mod guard;
 #[cfg_attr(not(feature = "std"), allow(dead_code))]
 mod handles;

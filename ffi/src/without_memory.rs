@@ -83,6 +83,8 @@ unsupported! {
     picollo_viewer_faults
     picollo_viewer_snapshot
     picollo_viewer_counter
+    picollo_figure_compute
+    picollo_figures_format
 }
 
 nothing! {

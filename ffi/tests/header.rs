@@ -61,6 +61,7 @@ const SECTIONS: &[Section] = &[
             ("core", "statistics/compare/blocks", "BlockComparison"),
         ],
     },
+    Section { module: "figure", structs: &[("core", "figures/interval", "FigureEstimate")] },
     Section { module: "picture", structs: &[] },
     Section { module: "double_histogram", structs: &[("core", "doubles/snapshot", "DoubleStatistics")] },
     Section {
@@ -99,6 +100,7 @@ const SECTIONS: &[Section] = &[
 
 /// Structs of other packages, and their names in C.
 const NAMES: &[(&str, &str)] = &[
+    ("FigureEstimate", "picollo_figure_estimate"),
     ("Bucket", "picollo_bucket"),
     ("Percentile", "picollo_percentile"),
     ("Counts", "picollo_counts"),
@@ -145,6 +147,7 @@ const WORDS: &[(&str, &str)] = &[
     ("A [`Verdict`] code", "PICOLLO_VERDICT_..."),
     ("see [`Snapshot::quantile_interval`]", "see picollo_snapshot_quantile_interval"),
     ("See [`Snapshot::compare`]", "See picollo_compare"),
+    ("FIGURE_ flags", "PICOLLO_FIGURE_..."),
     ("`u64::MAX`", "UINT64_MAX"),
     ("`u32::MAX`", "UINT32_MAX"),
     ("`i32::MIN`", "INT32_MIN"),

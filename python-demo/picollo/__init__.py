@@ -70,6 +70,7 @@ from .errors import (
     WrongThreadError,
 )
 from .event import Event, EventInfo, PerfInfo, perf_probe
+from .figure import Figure, figure, figures
 from .histogram import Histogram
 from .histogram_array import HistogramArray
 from .interchange import Layout
@@ -121,6 +122,7 @@ __all__ = [
     "EventInfo",
     "Exemplar",
     "Exposition",
+    "Figure",
     "ForkedError",
     "Histogram",
     "HistogramArray",
@@ -173,6 +175,8 @@ __all__ = [
     "compare",
     "compare_blocks",
     "extension_path",
+    "figure",
+    "figures",
     "library_path",
     "library_version",
     "perf_probe",

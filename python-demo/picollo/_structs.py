@@ -102,6 +102,11 @@ COMPARISON_AUTOCORRELATED = 1 << 5
 COMPARISON_MARGIN_IS_RESOLUTION = 1 << 6
 COMPARISON_BELOW_RESOLUTION = 1 << 7
 
+FIGURE_FEW_SCOPES = 1 << 0
+FIGURE_PARTIAL = 1 << 1
+
+FIGURE_MAX_EVENTS = 16
+
 PICTURE_PERCENTILES = 0
 PICTURE_DENSITY = 1
 PICTURE_HEAT_MAP = 2
@@ -452,6 +457,20 @@ class BlockComparison(ctypes.Structure):
     ]
 
 
+class FigureEstimate(ctypes.Structure):
+    """``picollo_figure_estimate``"""
+
+    _fields_ = [
+        ("value", c_double),
+        ("lower", c_double),
+        ("upper", c_double),
+        ("confidence", c_double),
+        ("scopes", c_uint64),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
 class PictureOptions(ctypes.Structure):
     """``picollo_picture_options``"""
 
@@ -777,6 +796,7 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_quantile_interval": QuantileInterval,
     "picollo_comparison": Comparison,
     "picollo_block_comparison": BlockComparison,
+    "picollo_figure_estimate": FigureEstimate,
     "picollo_picture_options": PictureOptions,
     "picollo_double_options": DoubleOptions,
     "picollo_double_statistics": DoubleStatistics,

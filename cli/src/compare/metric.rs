@@ -4,7 +4,7 @@ use crate::table::number;
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Seconds,
     Kibibytes,
     Count,
@@ -12,12 +12,12 @@ pub(super) enum Kind {
 
 /// Something that is measured.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Metric {
-    pub(super) name: String,
-    pub(super) key: String,
-    pub(super) kind: Kind,
+pub(crate) struct Metric {
+    pub(crate) name: String,
+    pub(crate) key: String,
+    pub(crate) kind: Kind,
     /// What cannot be told apart: of equal programs it differs by as much.
-    pub(super) resolution: f64,
+    pub(crate) resolution: f64,
 }
 
 /// Where a process lies in memory, and how long its name is.
@@ -41,10 +41,10 @@ const OF_PROCESSES: [(&str, &str, Kind, f64); 9] = [
 ];
 
 /// Where the wall time is among the metrics.
-pub(super) const WALL: usize = 0;
+pub(crate) const WALL: usize = 0;
 
 /// All metrics: those of processes, then the events.
-pub(super) fn all(events: &[String]) -> Vec<Metric> {
+pub(crate) fn all(events: &[String]) -> Vec<Metric> {
     let of_processes = OF_PROCESSES.iter().map(|&(name, key, kind, resolution)| Metric {
         name: name.into(),
         key: key.into(),
@@ -62,7 +62,7 @@ pub(super) fn all(events: &[String]) -> Vec<Metric> {
 
 impl Kind {
     /// For people.
-    pub(super) fn write(self, value: f64) -> String {
+    pub(crate) fn write(self, value: f64) -> String {
         match self {
             Kind::Seconds if value.abs() >= 1.0 => number(value, 3, true) + " s",
             Kind::Seconds if value.abs() >= 1e-3 => number(value * 1e3, 2, true) + " ms",

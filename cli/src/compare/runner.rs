@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
@@ -10,42 +11,46 @@ use picollo_native::{
 };
 
 use crate::failure::{Failure, plain};
+use crate::simulated::{check, input};
 
 /// What one run took, in the order of the metrics; `None` where an event was not counted.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Run {
-    pub(super) values: Vec<Option<f64>>,
-    pub(super) wall: f64,
+pub(crate) struct Run {
+    pub(crate) values: Vec<Option<f64>>,
+    pub(crate) wall: f64,
+}
+
+/// A command's parts. `with_shell`: it is one for `sh -c`.
+pub(crate) fn split(command: &str, with_shell: bool) -> Result<Vec<String>, Failure> {
+    if with_shell {
+        return Ok(vec!["sh".into(), "-c".into(), command.into()]);
+    }
+    match shlex::split(command) {
+        Some(parts) if parts.is_empty() => Err("a command is empty".into()),
+        Some(parts) => Ok(parts),
+        None => Err(format!("{command}: a quotation is not closed").into()),
+    }
 }
 
 /// Starts the two commands.
-pub(super) struct Runner {
-    pub(super) commands: [Vec<String>; 2],
+pub(crate) struct Runner {
+    pub(crate) commands: Vec<Vec<String>>,
     shows_output: bool,
     ignores_failure: bool,
+    input: Option<PathBuf>,
     session: Option<Session>,
     readings: Vec<Reading>,
 }
 
 impl Runner {
-    /// `with_shell`: each command is one for `sh -c`.
-    pub(super) fn new(
-        commands: [&str; 2],
-        with_shell: bool,
+    /// Of commands in parts.
+    pub(crate) fn of(
+        commands: Vec<Vec<String>>,
         shows_output: bool,
         ignores_failure: bool,
+        input: Option<PathBuf>,
         events: &[String],
     ) -> Result<Runner, Failure> {
-        let split = |command: &str| -> Result<Vec<String>, Failure> {
-            if with_shell {
-                return Ok(vec!["sh".into(), "-c".into(), command.into()]);
-            }
-            match shlex::split(command) {
-                Some(parts) if parts.is_empty() => Err("a command is empty".into()),
-                Some(parts) => Ok(parts),
-                None => Err(format!("{command}: a quotation is not closed").into()),
-            }
-        };
         let session = if events.is_empty() {
             None
         } else {
@@ -58,20 +63,21 @@ impl Runner {
             Some(session.map_err(|error| error.to_string())?)
         };
         Ok(Runner {
-            commands: [split(commands[0])?, split(commands[1])?],
+            commands,
             shows_output,
             ignores_failure,
+            input,
             session,
             readings: vec![Reading::default(); events.len()],
         })
     }
 
     /// Runs a command to its end.
-    pub(super) fn run(&mut self, which: usize) -> Result<Run, Failure> {
+    pub(crate) fn run(&mut self, which: usize) -> Result<Run, Failure> {
         self.read()?;
         let parts = &self.commands[which];
         let mut command = Command::new(&parts[0]);
-        command.arg0(&parts[0]).args(&parts[1..]).stdin(Stdio::null());
+        command.arg0(&parts[0]).args(&parts[1..]).stdin(input(self.input.as_deref())?);
         if !self.shows_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
@@ -79,18 +85,7 @@ impl Runner {
         let child = command.spawn().map_err(|error| format!("{}: {}", parts[0], plain(&error)))?;
         let (status, usage) = wait(child.id()).map_err(|error| format!("{}: {}", parts[0], plain(&error)))?;
         let wall = began.elapsed().as_secs_f64();
-        if !status.success() && !self.ignores_failure {
-            let how = match status.signal() {
-                Some(signal) => format!("was ended by signal {signal}"),
-                None => format!("failed with status {}", status.code().unwrap_or(-1)),
-            };
-            let command =
-                shlex::try_join(parts.iter().map(String::as_str)).unwrap_or_else(|_| parts[0].clone());
-            return Err(format!(
-                "{command}: {how}; --show-output shows what it said, --ignore-failure goes on"
-            )
-            .into());
-        }
+        check(status, parts, self.ignores_failure)?;
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
         let (user, system) = (seconds(usage.ru_utime), seconds(usage.ru_stime));
         let mut values = [
@@ -124,7 +119,7 @@ impl Runner {
     }
 
     /// Why events are not counted, a sentence each.
-    pub(super) fn missing(&self) -> Vec<String> {
+    pub(crate) fn missing(&self) -> Vec<String> {
         let Some(session) = &self.session else { return Vec::new() };
         (0..session.length().unwrap_or(0))
             .filter_map(|at| session.event_info(at).ok())

@@ -97,6 +97,11 @@ namespace Picollo.Native
         internal const int ComparisonMarginIsResolution = 1 << 6;
         internal const int ComparisonBelowResolution = 1 << 7;
 
+        internal const int FigureFewScopes = 1 << 0;
+        internal const int FigurePartial = 1 << 1;
+
+        internal const int FigureMaxEvents = 16;
+
         internal const int PicturePercentiles = 0;
         internal const int PictureDensity = 1;
         internal const int PictureHeatMap = 2;

@@ -351,6 +351,16 @@ namespace Picollo.Native
             PicolloComparison* comparison, PicolloSummary* a, PicolloSummary* b, byte* title, byte* nameA, byte* nameB,
             uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
 
+        // Figure.
+
+        [DllImport(Library)]
+        internal static extern int picollo_figure_compute(
+            byte* figure, byte* events, double* values, UIntPtr scopes, double confidence, PicolloFigureEstimate* result,
+            PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern int picollo_figures_format(byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+
         // Picture.
 
         [DllImport(Library)]

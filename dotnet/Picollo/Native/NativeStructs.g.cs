@@ -258,6 +258,18 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloFigureEstimate
+    {
+        public double Value;
+        public double Lower;
+        public double Upper;
+        public double Confidence;
+        public ulong Scopes;
+        public uint Flags;
+        public uint Reserved;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
     internal struct PicolloPictureOptions
     {
         public uint StructSize;

@@ -25,6 +25,7 @@ mod tests;
 pub use blocks::{
     Autocorrelation, BlockComparison, BlockOverhead, autocorrelation, compare_blocks, compare_blocks_above,
 };
+pub(crate) use normal::quantile_above;
 pub use quantile::QuantileInterval;
 
 use self::quantile::{DEFAULT_CONFIDENCE, difference, share_or};

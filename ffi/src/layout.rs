@@ -47,6 +47,9 @@ layout!(crate::compare::picollo_comparison, 328, a 0, b 104, difference 208, dif
 layout!(crate::compare::picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24,
     median_b 32, difference 40, difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80,
     inflation 88, verdict 96, flags 100, resolution 104);
+layout!(crate::compare::picollo_run_comparison, 136, run_count 0, confidence 8, alarm_bound 16, mean 24, deviation 32,
+    lowest 40, highest 48, value 56, difference 64, difference_lower 72, difference_upper 80, margin 88,
+    smallest_detectable 96, lag1 104, inflation 112, verdict 120, flags 124, resolution 128);
 layout!(crate::picture::picollo_picture_options, 16, struct_size 0, theme 4, width 8, height 12);
 #[cfg(feature = "std")]
 layout!(crate::double_histogram::picollo_double_options, 24, struct_size 0, flags 4, relative_error 8, max_bytes 16);

@@ -20,12 +20,17 @@ mod normal;
 mod quantile;
 mod ranks;
 #[cfg(test)]
+mod run_tests;
+mod runs;
+mod student;
+#[cfg(test)]
 mod tests;
 
 pub use blocks::{
     Autocorrelation, BlockComparison, BlockOverhead, autocorrelation, compare_blocks, compare_blocks_above,
 };
 pub use quantile::QuantileInterval;
+pub use runs::{FEWEST_RUNS, RunComparison, compare_runs};
 
 use self::quantile::{DEFAULT_CONFIDENCE, difference, share_or};
 use crate::error::{Error, Result};

@@ -1,6 +1,7 @@
 //! The files of a baseline.
 
 use std::borrow::ToOwned;
+use std::boxed::Box;
 use std::format;
 use std::fs;
 use std::io::{self, Write as _};
@@ -9,8 +10,9 @@ use std::string::String;
 use std::vec::Vec;
 
 use picollo_core::log::{Header, Reader, write_header, write_interval};
+use picollo_core::{Layout, Snapshot};
 
-use super::{Environment, MOST_RUNS, Run};
+use super::{Environment, MOST_RUNS, Median, Run, SavedRun};
 use crate::base::error::{Error, Result, Status};
 
 /// Before the keys in comments.
@@ -64,6 +66,19 @@ fn name_of(tag: &str) -> String {
     String::from_utf8_lossy(&name).into_owned()
 }
 
+/// The same counts in buckets that logs have, as many as there are values for.
+fn fitting(snapshot: &Snapshot) -> Result<Box<Snapshot>> {
+    let highest = snapshot.highest_recorded().ok_or(Status::Empty)?.upper;
+    let counts = snapshot.counts();
+    if counts.underflow != 0 || counts.overflow != 0 || counts.lost != 0 || highest >> 62 != 0 {
+        return Err(Error::new(Status::InvalidArgument, format_args!("values that a log has no room for")));
+    }
+    let layout = Layout::with_significant_digits(3, 0, highest.max(1))?.with_whole_array();
+    let mut fitting = Snapshot::boxed_alone(layout)?;
+    fitting.merge(snapshot);
+    Ok(fitting)
+}
+
 fn text_of(run: &Run, path: &Path, seconds: f64) -> Result<String> {
     let clean = |text: &str| -> String {
         let printed = text.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' });
@@ -77,8 +92,10 @@ fn text_of(run: &Run, path: &Path, seconds: f64) -> Result<String> {
     let header = Header { comment: &comment, start_seconds: Some(seconds), ..Header::default() };
     write_header(&mut text, &header)?;
     for (name, snapshot) in &run.histograms {
-        write_interval(&mut text, snapshot, seconds, 0.0, Some(&tag_of(name))).map_err(|error| {
-            Error::new(Error::from(error).status(), format_args!("{}: {name}: {error}", path.display()))
+        let written = fitting(snapshot)
+            .and_then(|fitting| Ok(write_interval(&mut text, &fitting, seconds, 0.0, Some(&tag_of(name)))?));
+        written.map_err(|error| {
+            Error::new(error.status(), format_args!("{}: {name}: {error}", path.display()))
         })?;
     }
     Ok(text)
@@ -113,7 +130,7 @@ pub(super) fn save(directory: &Path, run: &Run) -> Result<PathBuf> {
     Ok(path)
 }
 
-pub(super) fn runs(directory: &Path) -> Result<Vec<Run>> {
+pub(super) fn runs(directory: &Path) -> Result<Vec<SavedRun>> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -132,18 +149,19 @@ pub(super) fn runs(directory: &Path) -> Result<Vec<Run>> {
     paths[newest..].iter().map(|path| read(path)).collect()
 }
 
-fn read(path: &Path) -> Result<Run> {
+fn read(path: &Path) -> Result<SavedRun> {
     let bytes = fs::read(path).map_err(|error| failed(path, "cannot be read", &error))?;
     let environment: Environment = bytes.split(|&byte| byte == b'\n').filter_map(noted).collect();
-    let mut run = Run { environment, histograms: Vec::new() };
+    let mut run = SavedRun { path: path.into(), environment, medians: Vec::new() };
     let mut reader = Reader::new(&bytes);
     while let Some(interval) = reader.next() {
-        let decoded = interval.and_then(|interval| Ok((interval.tag, interval.decode(0)?)));
-        let (tag, snapshot) = decoded.map_err(|error| {
+        let median = interval
+            .map_err(Error::from)
+            .and_then(|interval| Median::of(name_of(interval.tag.unwrap_or_default()), &interval.decode(0)?));
+        run.medians.push(median.map_err(|error| {
             let line = reader.line();
             Error::new(Status::Corrupt, format_args!("{}, line {line}: {error}", path.display()))
-        })?;
-        run.histograms.push((name_of(tag.unwrap_or_default()), snapshot));
+        })?);
     }
     Ok(run)
 }

@@ -37,13 +37,35 @@ pub struct Baseline {
     directory: PathBuf,
 }
 
-/// A run: the histogram of each benchmark, in picoseconds, by its name.
+/// A run to save: the histogram of each benchmark, in picoseconds, by its name.
 #[derive(Debug, Default)]
 pub struct Run {
     /// What it was measured on.
     pub environment: Environment,
-    /// In the order of the file.
+    /// In the order in which they are written.
     pub histograms: Vec<(String, Box<Snapshot>)>,
+}
+
+/// A run that was saved.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SavedRun {
+    /// Its file.
+    pub path: PathBuf,
+    /// What it was measured on.
+    pub environment: Environment,
+    /// In the order of the file.
+    pub medians: Vec<Median>,
+}
+
+/// The median of a benchmark in a run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Median {
+    /// Of the benchmark.
+    pub name: String,
+    /// In picoseconds.
+    pub value: f64,
+    /// How wide the bucket is that it was found in.
+    pub width: f64,
 }
 
 /// What a baseline says of a new run of a benchmark.
@@ -79,8 +101,10 @@ impl Baseline {
 
     /// Adds a run, in a file of its own that appears at once or not at all, and returns its path.
     ///
-    /// `InvalidArgument` for a run without a benchmark, and for two of one name; `Incompatible` for histograms that a log has no room for;
-    /// `Os` where it cannot be written.
+    /// Histograms are written with three significant digits, in steps of a thousandth.
+    ///
+    /// `InvalidArgument` for a run without a benchmark, for two of one name, and for values out of a histogram's range or from 2^62 on,
+    /// which a log has no room for; `Empty` for a histogram of nothing; `Os` where it cannot be written.
     pub fn save(&self, run: &Run) -> Result<PathBuf> {
         file::save(&self.directory, run)
     }
@@ -88,15 +112,16 @@ impl Baseline {
     /// Its runs, the oldest first: the newest [`MOST_RUNS`]. None where there is no such baseline.
     ///
     /// `Os` for what cannot be read, `Corrupt` for a file that is no such log: nothing is passed over.
-    pub fn runs(&self) -> Result<Vec<Run>> {
+    pub fn runs(&self) -> Result<Vec<SavedRun>> {
         file::runs(&self.directory)
     }
 }
 
-/// The median, and how wide the bucket is that it was found in.
-fn median(snapshot: &Snapshot) -> Result<(f64, f64)> {
-    let median = snapshot.percentile(50.0, ValueSelection::Midpoint)?;
-    Ok((median.value as f64, median.bucket.step as f64))
+impl Median {
+    fn of(name: String, snapshot: &Snapshot) -> Result<Median> {
+        let median = snapshot.percentile(50.0, ValueSelection::Midpoint)?;
+        Ok(Median { name, value: median.value as f64, width: median.bucket.step as f64 })
+    }
 }
 
 fn value_of<'a>(environment: &'a Environment, key: &str) -> &'a str {
@@ -112,24 +137,23 @@ const OF_SYSTEM: [&str; 4] = ["host", "kernel", "governor", "compiler"];
 ///
 /// `Empty` where nothing was recorded, and as [`picollo_core::compare_runs`] for options.
 pub fn judge(
-    earlier: &[Run],
+    earlier: &[SavedRun],
     name: &str,
     snapshot: &Snapshot,
     environment: &Environment,
     options: &CompareOptions,
 ) -> Result<Against> {
-    let (value, mut width) = median(snapshot)?;
+    let Median { value, mut width, .. } = Median::of(String::new(), snapshot)?;
     let (mut values, mut others, mut last) = (Vec::new(), 0, None);
     for run in earlier {
-        let Some((_, of_run)) = run.histograms.iter().find(|(of, _)| of == name) else { continue };
+        let Some(median) = run.medians.iter().find(|median| median.name == name) else { continue };
         let is_other = |key: &&str| value_of(&run.environment, key) != value_of(environment, key);
-        if OF_MACHINE.iter().any(|key| is_other(&key)) {
+        if OF_MACHINE.iter().any(is_other) {
             others += 1;
             continue;
         }
-        let (median, bucket) = median(of_run)?;
-        width = width.max(bucket);
-        values.push(median);
+        width = width.max(median.width);
+        values.push(median.value);
         last = Some(&run.environment);
     }
     let mut notes = Vec::new();

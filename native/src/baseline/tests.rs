@@ -50,6 +50,14 @@ fn run(median: u64) -> Run {
     }
 }
 
+/// As if it had been saved.
+fn saved(at: u64) -> SavedRun {
+    let Run { environment, histograms } = run(at);
+    let medians =
+        histograms.into_iter().map(|(name, snapshot)| Median::of(name, &snapshot).unwrap()).collect();
+    SavedRun { path: PathBuf::new(), environment, medians }
+}
+
 #[test]
 fn runs_come_back_in_order() {
     let place = Place::new("order");
@@ -63,7 +71,9 @@ fn runs_come_back_in_order() {
     assert_eq!(runs.len(), 12);
     for (at, run) in runs.iter().enumerate() {
         assert_eq!(run.environment[..3], described(&[("unit", "ps"), ("cpu", "one"), ("cpus", "2")])[..]);
-        assert_eq!(median(&run.histograms[0].1).unwrap(), median(&histogram(&[10_000 + at as u64])).unwrap());
+        let Median { name, value, width } = &run.medians[0];
+        assert_eq!(name, "sort");
+        assert!((value - (10_000 + at) as f64).abs() <= 16.0 && *width <= 16.0, "{value} {width}");
     }
     let names: Vec<_> =
         std::fs::read_dir(baseline.directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -76,11 +86,11 @@ proptest! {
     #[test]
     fn any_name_and_any_text_come_back(names in prop::collection::btree_set("\\PC{1,20}|[ -~]{1,40}|.{1,5}", 1..5), text in ".{0,200}") {
         let place = Place::new("names");
-        let histograms: Vec<_> = names.iter().map(|name| (name.clone(), histogram(&[1, 77, u64::MAX >> 2]))).collect();
+        let histograms: Vec<_> = names.iter().map(|name| (name.clone(), histogram(&[1, 77, u64::MAX >> 3]))).collect();
         let environment = vec![(text.clone(), text)];
         place.baseline().save(&Run { environment, histograms }).unwrap();
         let runs = place.baseline().runs().unwrap();
-        let found: Vec<&String> = runs[0].histograms.iter().map(|(name, _)| name).collect();
+        let found: Vec<&String> = runs[0].medians.iter().map(|median| &median.name).collect();
         prop_assert_eq!(found, names.iter().collect::<Vec<_>>());
     }
 
@@ -100,7 +110,7 @@ proptest! {
 #[test]
 fn the_verdict_is_that_of_the_medians() {
     let now = described(&[("cpu", "one"), ("cpus", "2"), ("kernel", "6.1")]);
-    let earlier: Vec<Run> = [99_000, 99_500, 100_000, 100_500, 101_000].map(run).into();
+    let earlier: Vec<SavedRun> = [99_000, 99_500, 100_000, 100_500, 101_000].map(saved).into();
     let verdict = |median: u64| {
         let found = judge(&earlier, "sort", &histogram(&[median]), &now, &CompareOptions::default()).unwrap();
         assert!(found.notes.is_empty(), "{found:?}");
@@ -120,7 +130,7 @@ fn the_verdict_is_that_of_the_medians() {
 #[test]
 fn equal_buckets_are_below_what_can_be_told() {
     let now = run(1).environment;
-    let earlier: Vec<Run> = [1_000_000; 6].map(run).into();
+    let earlier: Vec<SavedRun> = [1_000_000; 6].map(saved).into();
     let options = CompareOptions { relative_threshold: -1.0, ..CompareOptions::default() };
     let found =
         judge(&earlier, "sort", &histogram(&[1_000_100]), &now, &options).unwrap().comparison.unwrap();
@@ -130,7 +140,7 @@ fn equal_buckets_are_below_what_can_be_told() {
 
 #[test]
 fn other_machines_are_not_compared_with_and_changes_are_said() {
-    let mut earlier: Vec<Run> = [100_000; 6].map(run).into();
+    let mut earlier: Vec<SavedRun> = [100_000; 6].map(saved).into();
     earlier[0].environment[0].1 = "another".to_owned();
     let now = described(&[("cpu", "one"), ("cpus", "2"), ("kernel", "6.2"), ("governor", "powersave")]);
     let found = judge(&earlier, "sort", &histogram(&[100_000]), &now, &CompareOptions::default()).unwrap();
@@ -161,7 +171,16 @@ fn what_cannot_be_saved_or_read_is_said() {
     let mut twice = run(1000);
     twice.histograms.push(("sort".to_owned(), histogram(&[1])));
     assert_eq!(baseline.save(&twice).unwrap_err().status(), Status::InvalidArgument);
+    for (values, status) in [
+        (&[][..], Status::Empty),
+        (&[u64::MAX], Status::InvalidArgument),
+        (&[1, 1 << 62], Status::InvalidArgument),
+    ] {
+        let other = Run { histograms: vec![("one".to_owned(), histogram(values))], ..Run::default() };
+        assert_eq!(baseline.save(&other).unwrap_err().status(), status);
+    }
     assert!(baseline.runs().unwrap().is_empty());
+    std::fs::remove_dir_all(&place.0).unwrap();
     // A file where the directory should be.
     std::fs::create_dir_all(&place.0).unwrap();
     std::fs::write(place.0.join("main"), "").unwrap();
@@ -189,5 +208,5 @@ fn the_newest_runs_are_looked_at() {
     baseline.save(&run(77_000)).unwrap();
     let runs = baseline.runs().unwrap();
     assert_eq!(runs.len(), MOST_RUNS);
-    assert!(median(&runs[MOST_RUNS - 1].histograms[0].1).unwrap().0 > 76_000.0);
+    assert!(runs[MOST_RUNS - 1].medians[0].value > 76_000.0);
 }

@@ -53,6 +53,9 @@ fn runs_are_saved_and_judged() {
     assert_eq!(picollo(&place, &["--against", "short", "true"]).0, 0, "nobody said that it should fail");
     let (status, out, _) = picollo(&place, &["--against", "long", "--fail-if-slower", "true"]);
     assert!(status == 0 && out.contains("long: faster: -100.0%"), "{out}");
+    let (_, out, _) = picollo(&place, &["--against", "short", "--save", "short", "true"]);
+    assert!(out.ends_with("Not saved, as it is slower: --save without --against does that.\n"), "{out}");
+    assert_eq!(std::fs::read_dir(place.join(".picollo/short")).unwrap().count(), 5);
     let (_, out, _) = picollo(&place, &["--against", "short", "--json", "true"]);
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(json["against"]["comparison"]["verdict"], "slower");

@@ -29,14 +29,17 @@ from ._library import held as _held
 from ._library import path as library_path
 from ._log_writer import LogWriter
 from .arrays import CountsAndEdges, to_frame
+from .baseline import Against, Baseline, Median, SavedRun
 from .benchmark import Benchmark, BenchmarkCounter, BenchmarkResult, Step, benchmark
 from .compare import (
     BlockComparison,
     Comparison,
     QuantileInterval,
+    RunComparison,
     Verdict,
     compare,
     compare_blocks,
+    compare_runs,
     quantile_interval,
 )
 from .counter import Counter, StripedCounter
@@ -95,6 +98,8 @@ __version__ = "0.1.0"
 library_version: str = _held.version().decode("ascii")
 
 __all__ = [
+    "Against",
+    "Baseline",
     "Benchmark",
     "BenchmarkCounter",
     "BenchmarkResult",
@@ -135,6 +140,7 @@ __all__ = [
     "LogReader",
     "LogWriter",
     "Measurement",
+    "Median",
     "Merged",
     "MetricCounter",
     "MetricGauge",
@@ -151,6 +157,8 @@ __all__ = [
     "Reading",
     "Registry",
     "Report",
+    "RunComparison",
+    "SavedRun",
     "Scope",
     "Segment",
     "SegmentEntry",
@@ -172,6 +180,7 @@ __all__ = [
     "clock",
     "compare",
     "compare_blocks",
+    "compare_runs",
     "extension_path",
     "library_path",
     "library_version",

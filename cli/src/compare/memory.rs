@@ -51,13 +51,17 @@ impl Memory {
             resolution: wall.resolution * 1e12,
             ..CompareOptions::default()
         };
-        let against = judge(&earlier, &self.benchmark, &*histogram(blocks)?, &environment(), &options);
+        let against = judge(&earlier, &self.benchmark, &histogram(blocks)?, &environment(), &options);
         Ok(Some(against.map_err(|error| error.to_string())?))
     }
 
-    /// Adds these blocks as a run, and says so.
-    pub(super) fn save(&self, blocks: &[Block]) -> Result<String, Failure> {
+    /// Adds these blocks as a run, and says so. One that is slower than the runs it was judged by would only be the first of a slower
+    /// history, which nobody would be told of any more: it is left out.
+    pub(super) fn save(&self, blocks: &[Block], is_out: bool) -> Result<String, Failure> {
         let Some(baseline) = &self.save else { return Ok(String::new()) };
+        if is_out {
+            return Ok("Not saved, as it is slower: --save without --against does that.\n".into());
+        }
         let histograms = vec![(self.benchmark.clone(), histogram(blocks)?)];
         let environment: Environment = environment();
         let path = baseline.save(&Run { environment, histograms }).map_err(|error| error.to_string())?;

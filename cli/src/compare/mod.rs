@@ -171,7 +171,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         let again = measure(&mut runner, &arguments)?;
         against = memory.judge(&again, &compared[WALL].metric, &arguments)?;
     }
-    let saved = memory.save(&blocks)?;
+    let is_out = against.as_ref().is_some_and(memory::is_slower);
+    let saved = memory.save(&blocks, is_out)?;
     if matches.get_flag("json") {
         let remembered = against.as_ref().map(|against| memory.json(against));
         print(&report::json(&arguments, &runner, &blocks, &compared, remembered))?;

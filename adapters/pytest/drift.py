@@ -1,0 +1,97 @@
+"""How often unchanged code raises an alarm, and which planted change is found: the long form of the tests. docs/adapters.md has its figures.
+
+    adapters/pytest/drift.sh [--runs 50] [--budget 0.2] [--planted 5]
+
+Runs the ten benchmarks of the example so many times, each time in a process of its own, and saves every run. Then each run from the
+sixth on is judged by those before it, as ``--picollo-against`` does it at the first look, and by exactly the five before it. After that
+the first benchmark is made slower, by several shares, and these runs are judged by all the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from picollo import Baseline, SavedRun, Verdict, compare_runs
+
+HERE = Path(__file__).parent
+SHARES = (1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5)
+#: As the fixture has it: half a nanosecond cannot be told apart.
+RESOLUTION = 500.0
+
+
+def run(directory: str, name: str, budget: float, slower: float, only: str = "") -> None:
+    """One run of pytest that is saved."""
+    program = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_picollo.plugin", str(HERE / "examples")]
+    options = ["--picollo-save", name, "--picollo-baselines", directory, "--picollo-budget", str(budget)]
+    select = ["-k", only] if only else []
+    environment = {**os.environ, "SLOWER": str(slower)}
+    subprocess.run([*program, *options, *select], env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def judged(earlier: list[SavedRun], now: SavedRun, name: str) -> Verdict:
+    """The verdict on a benchmark."""
+    medians = [one.medians[name] for one in (*earlier, now)]
+    resolution = max(RESOLUTION, *(one.width for one in medians))
+    return compare_runs([one.value for one in medians[:-1]], medians[-1].value, resolution=resolution).verdict
+
+
+def drift(runs: list[SavedRun]) -> None:
+    """Alarms on unchanged code."""
+    names = list(runs[0].medians)
+    for title, shortest in (("all before it", 0), ("the five before it", 5)):
+        seen = {verdict: 0 for verdict in Verdict}
+        for at in range(5, len(runs)):
+            for name in names:
+                seen[judged(runs[at - shortest if shortest else 0 : at], runs[at], name)] += 1
+        total = sum(seen.values())
+        alarms = total - seen[Verdict.NO_EVIDENCE]
+        print(f"by {title}: {alarms} alarms of {total} ({alarms / total:.2%}), {seen[Verdict.SLOWER]} slower, {seen[Verdict.FASTER]} faster")
+    for name in names:
+        values = [one.medians[name].value for one in runs]
+        found = compare_runs(values, median(values), resolution=RESOLUTION)
+        low, high = found.spread
+        alarms = sum(judged(runs[:at], runs[at], name) is not Verdict.NO_EVIDENCE for at in range(5, len(runs)))
+        print(
+            f"  {name.split('[')[-1].rstrip(']'):8} {found.mean / 1e3:10,.1f} ns, spread {(high - low) / found.mean:6.1%}, deviation "
+            f"{found.deviation / found.mean:5.2%}, detectable {found.smallest_detectable / found.mean:6.1%}, lag 1 {found._raw.lag1:+.2f}, "
+            f"alarms {alarms}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--budget", type=float, default=0.2)
+    parser.add_argument("--planted", type=int, default=5)
+    parser.add_argument("--directory", help="where runs are kept; those that are there are not run again")
+    parsed = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = parsed.directory or scratch
+        main_runs = Baseline("main", directory)
+        for _ in range(len(main_runs.runs()), parsed.runs):
+            run(directory, "main", parsed.budget, 1)
+        runs = main_runs.runs()
+        drift(runs)
+        name = next(iter(runs[0].medians))
+        for share in SHARES:
+            planted = Baseline(f"slower-{share}", directory)
+            for _ in range(len(planted.runs()), parsed.planted):
+                run(directory, planted.name, parsed.budget, share, "loop")
+            later = planted.runs()
+            found = [judged(runs, one, name) is Verdict.SLOWER for one in later]
+            first = [judged(runs[:5], one, name) is Verdict.SLOWER for one in later]
+            change = median(one.medians[name].value for one in later) / median(one.medians[name].value for one in runs) - 1
+            print(
+                f"planted {share - 1:.0%} (measured {change:+.1%}): found in {sum(found)} of {len(found)} runs by {len(runs)} earlier ones, in "
+                f"{sum(first)} by five"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -90,7 +90,7 @@ NIGHTLY = [
     # The first time it fetches Dask and Spark.
     Job("engines", 480, "ci/engines.sh"),
     # The first time it compiles the recorders that it compares with.
-    Job("adapters", 480, "ci/adapters.sh", needs=()),
+    Job("adapters", 480, "ci/adapters.sh"),
     Job("deny", 120, "ci/deny.sh", beside=True, needs=()),
 ]
 

@@ -3,8 +3,9 @@
     adapters/pytest/drift.sh [--runs 50] [--budget 0.2] [--planted 5]
 
 Runs the ten benchmarks of the example so many times, each time in a process of its own, and saves every run. Then each run from the
-sixth on is judged by those before it, as ``--picollo-against`` does it at the first look, and by exactly the five before it. After that
-the first benchmark is made slower, by several shares, and these runs are judged by all the others.
+sixth on is judged by those before it, as ``--picollo-against`` does it at the first look, and by exactly the five before it. An alarm is
+what fails a test: slower, and slower again at a second look, for which the run after it stands in. After that the first benchmark is made
+slower, by several shares, and these runs are judged by all the others.
 """
 
 from __future__ import annotations
@@ -46,12 +47,18 @@ def drift(runs: list[SavedRun]) -> None:
     names = list(runs[0].medians)
     for title, shortest in (("all before it", 0), ("the five before it", 5)):
         seen = {verdict: 0 for verdict in Verdict}
-        for at in range(5, len(runs)):
+        alarms = 0
+        for at in range(5, len(runs) - 1):
             for name in names:
-                seen[judged(runs[at - shortest if shortest else 0 : at], runs[at], name)] += 1
+                earlier = runs[at - shortest if shortest else 0 : at]
+                verdict = judged(earlier, runs[at], name)
+                seen[verdict] += 1
+                alarms += verdict is Verdict.SLOWER and judged(earlier, runs[at + 1], name) is Verdict.SLOWER
         total = sum(seen.values())
-        alarms = total - seen[Verdict.NO_EVIDENCE]
-        print(f"by {title}: {alarms} alarms of {total} ({alarms / total:.2%}), {seen[Verdict.SLOWER]} slower, {seen[Verdict.FASTER]} faster")
+        print(
+            f"by {title}: at the first look {seen[Verdict.SLOWER]} slower and {seen[Verdict.FASTER]} faster of {total} "
+            f"({1 - seen[Verdict.NO_EVIDENCE] / total:.2%}); alarms {alarms} ({alarms / total:.2%})"
+        )
     for name in names:
         values = [one.medians[name].value for one in runs]
         found = compare_runs(values, median(values), resolution=RESOLUTION)
@@ -60,7 +67,7 @@ def drift(runs: list[SavedRun]) -> None:
         print(
             f"  {name.split('[')[-1].rstrip(']'):8} {found.mean / 1e3:10,.1f} ns, spread {(high - low) / found.mean:6.1%}, deviation "
             f"{found.deviation / found.mean:5.2%}, detectable {found.smallest_detectable / found.mean:6.1%}, lag 1 {found._raw.lag1:+.2f}, "
-            f"alarms {alarms}"
+            f"first looks {alarms}"
         )
 
 
@@ -79,7 +86,7 @@ def main() -> None:
         runs = main_runs.runs()
         drift(runs)
         name = next(iter(runs[0].medians))
-        for share in SHARES:
+        for share in SHARES if parsed.planted else ():
             planted = Baseline(f"slower-{share}", directory)
             for _ in range(len(planted.runs()), parsed.planted):
                 run(directory, planted.name, parsed.budget, share, "loop")

@@ -61,6 +61,16 @@ fn runs_are_saved_and_judged() {
     assert_eq!(json["against"]["comparison"]["verdict"], "slower");
     assert_eq!(json["against"]["comparison"]["runs"], 5);
 
+    // What is slower is measured a second time.
+    for (name, looks) in [("long", 1), ("short", 2)] {
+        remember(&place, name, "counted", if name == "long" { 3_600_000_000_000_000 } else { 1_000_000 }, 5);
+        let _ = std::fs::remove_file(place.join("runs"));
+        picollo(&place, &["--shell", "--name", "counted", "--against", name, "echo run >> runs"]);
+        // Two to warm up, and two blocks of four.
+        let runs = std::fs::read_to_string(place.join("runs")).unwrap().lines().count();
+        assert_eq!(runs, 10 * looks, "{name}");
+    }
+
     // Of two commands B is judged, and what fails is decided by A and B in turns: sleeping is slower, whatever is remembered.
     remember(&place, "both", "new", 3_600_000_000_000_000, 5);
     let names = ["--name", "old", "--name", "new", "--against", "both", "--fail-if-slower"];

@@ -116,6 +116,29 @@ def test_what_is_slower_fails(project: pytest.Pytester) -> None:
     run(project, "--picollo-against", "short", "--picollo-threshold", "999999").assert_outcomes(passed=1)
 
 
+def test_a_disturbance_is_no_alarm(project: pytest.Pytester) -> None:
+    # At the first look it takes five milliseconds at least, at the second one what it takes.
+    project.makeconftest(
+        """
+        import time
+        import pytest_picollo.benchmarks as ours
+
+        measure, looks = ours._measure, []
+
+        def disturbed(function, reference, settings):
+            looks.append(1)
+            return measure(function if len(looks) > 1 else lambda: time.sleep(0.005), reference, settings)
+
+        ours._measure = disturbed
+        """
+    )
+    project.makepyfile(test_it=TESTS)
+    remember(project.path, "main", 2_000_000_000)
+    result = run(project, "--picollo-against", "main")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"{NAME} * 2.00 ms before  faster: *"])
+
+
 def test_a_reference_decides(project: pytest.Pytester) -> None:
     project.makepyfile(
         test_it="""

@@ -5,7 +5,7 @@
 Runs the ten benchmarks of the example so many times, each time in a process of its own, and saves every run. Then each run from the
 sixth on is judged by those before it, as ``--picollo-against`` does it at the first look, and by exactly the five before it. An alarm is
 what fails a test: slower, and slower again at a second look, for which the run after it stands in. After that the first benchmark is made
-slower, by several shares, and these runs are judged by all the others.
+slower, by several shares, and these runs are judged by all the others; and both are run in turns, for comparison.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
+from typing import Callable
 
-from picollo import Baseline, SavedRun, Verdict, compare_runs
+from picollo import Baseline, SavedRun, Verdict, benchmark, compare_runs
 
 HERE = Path(__file__).parent
 SHARES = (1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5)
@@ -71,6 +72,25 @@ def drift(runs: list[SavedRun]) -> None:
         )
 
 
+def interleaved(budget: float, count: int) -> None:
+    """The same changes, found by running both in turns."""
+
+    def loop(rounds: int) -> Callable[[], int]:
+        def add_up() -> int:
+            total = 0
+            for at in range(rounds):
+                total += at * at
+            return total
+
+        return add_up
+
+    for share in (1.0, *SHARES) if count else ():
+        results = [benchmark(loop(100), loop(round(100 * share)), budget=budget, clone=True) for _ in range(count)]
+        found = sum(result.verdict is Verdict.SLOWER for result in results)
+        change = median(result.blocks.difference / result.blocks.median_a for result in results)
+        print(f"in turns, {share - 1:.0%} (measured {change:+.1%}): found in {found} of {count}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=50)
@@ -85,6 +105,7 @@ def main() -> None:
             run(directory, "main", parsed.budget, 1)
         runs = main_runs.runs()
         drift(runs)
+        interleaved(parsed.budget, parsed.planted)
         name = next(iter(runs[0].medians))
         for share in SHARES if parsed.planted else ():
             planted = Baseline(f"slower-{share}", directory)

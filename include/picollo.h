@@ -2263,7 +2263,10 @@ typedef struct picollo_run_comparison {
     uint64_t run_count;
     /** The confidence asked for, between 0 and 1: one less the rate of alarms on unchanged code. */
     double confidence;
-    /** The rate of alarms at most, whatever runs are distributed like, if only their order does not matter: 2 / (run_count + 1). */
+    /**
+     * The rate of alarms at most, whatever runs are distributed like, if only their order does not matter: 2 / (run_count +
+     * 1).
+     */
     double alarm_bound;
     /** Of the earlier runs. */
     double mean;

@@ -1,7 +1,9 @@
 //! A [`Measurement`](criterion::measurement::Measurement) for criterion.
 //!
-//! Criterion keeps a mean for each batch of iterations. [`Picollo`] measures for it, and fills a histogram of times and of each counter
-//! beside: of every iteration ([`Picollo::iter_each`]), or of the means of batches ([`Picollo::iter`]) where an iteration is too short to be
+//! Criterion keeps a mean for each batch of iterations. [`Picollo`] measures for it, and fills a histogram of times and of
+//! each counter
+//! beside: of every iteration ([`Picollo::iter_each`]), or of the means of batches ([`Picollo::iter`]) where an iteration is
+//! too short to be
 //! measured alone; the table says which. At the end it may save the run, and judge it by earlier ones.
 //!
 //! ```no_run

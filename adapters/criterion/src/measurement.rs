@@ -44,7 +44,8 @@ pub struct Taken {
 }
 
 impl Picollo {
-    /// Measures time, which is what criterion shows, and counts these events, by the names that `picollo list` has. What this machine
+    /// Measures time, which is what criterion shows, and counts these events, by the names that `picollo list` has. What this
+    /// machine
     /// cannot count is left out of the tables.
     ///
     /// Errors: of [`Event::parse`] and [`Session::create`].
@@ -64,7 +65,8 @@ impl Picollo {
 
     /// Has criterion show an event that is counted, and not the time.
     ///
-    /// Errors: `InvalidArgument` for one that was not asked for, `NoSuchEvent` for one that cannot be counted here, with the reason.
+    /// Errors: `InvalidArgument` for one that was not asked for, `NoSuchEvent` for one that cannot be counted here, with the
+    /// reason.
     pub fn show(mut self, event: &str) -> Result<Picollo> {
         let Some(at) = self.inner.events.iter().position(|name| name == event) else {
             return Err(Error::new(
@@ -93,7 +95,8 @@ impl Picollo {
         });
     }
 
-    /// Measures each iteration by itself: for those that take a microsecond and more, as the clock and the counters are read around each.
+    /// Measures each iteration by itself: for those that take a microsecond and more, as the clock and the counters are read
+    /// around each.
     pub fn iter_each<R>(
         &self,
         bencher: &mut Bencher<'_, Picollo>,

@@ -39,7 +39,8 @@ impl Picollo {
         text
     }
 
-    /// Prints the table; and does what the environment says. Returns whether a benchmark is slower than its earlier runs, for the exit
+    /// Prints the table; and does what the environment says. Returns whether a benchmark is slower than its earlier runs, for
+    /// the exit
     /// status of `main`:
     ///
     /// - `PICOLLO_AGAINST=NAME` judges the times by the runs in that baseline;

@@ -2,7 +2,8 @@
 //!
 //!     cargo run --release -p picollo-tracing --example against_timing
 //!
-//! The two do not know the same: `tracing-timing` has the time between events in a span, here of one event that ends it; this layer has
+//! The two do not know the same: `tracing-timing` has the time between events in a span, here of one event that ends it; this
+//! layer has
 //! the total, busy, idle and self time of each span, and sees no events.
 
 use std::hint::black_box;

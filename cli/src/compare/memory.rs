@@ -55,7 +55,8 @@ impl Memory {
         Ok(Some(against.map_err(|error| error.to_string())?))
     }
 
-    /// Adds these blocks as a run, and says so. One that is slower than the runs it was judged by would only be the first of a slower
+    /// Adds these blocks as a run, and says so. One that is slower than the runs it was judged by would only be the first of a
+    /// slower
     /// history, which nobody would be told of any more: it is left out.
     pub(super) fn save(&self, blocks: &[Block], is_out: bool) -> Result<String, Failure> {
         let Some(baseline) = &self.save else { return Ok(String::new()) };

@@ -235,7 +235,8 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Vec<Block>, Fai
         last[which] = run.wall;
         samples.push((step.side, run));
     }
-    // Without the stepper's own round, of which there is only A where that takes longer than the budget, and without what was begun of a block
+    // Without the stepper's own round, of which there is only A where that takes longer than the budget, and without what was
+    // begun of a block
     // when the budget was spent.
     samples.drain(..if samples.len() == 5 { 1 } else { 2.min(samples.len()) });
     let (blocks, _) = samples.as_chunks::<4>();

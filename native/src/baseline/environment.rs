@@ -5,8 +5,10 @@ use std::string::{String, ToString};
 
 use super::Environment;
 
-/// The machine, its kernel and governor, and how busy it is: `cpu`, `cpus`, `host`, `kernel`, `governor`, `load` (of the last minute) and
-/// `pressure` (the share of the last ten seconds in which something waited for a processor, in per cent). What is not known is empty.
+/// The machine, its kernel and governor, and how busy it is: `cpu`, `cpus`, `host`, `kernel`, `governor`, `load` (of the last
+/// minute) and
+/// `pressure` (the share of the last ten seconds in which something waited for a processor, in per cent). What is not known is
+/// empty.
 /// Whoever compiles adds `compiler`.
 pub fn environment() -> Environment {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();

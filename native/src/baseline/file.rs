@@ -27,7 +27,8 @@ fn failed(path: &Path, what: &str, error: &io::Error) -> Error {
     Error::new(status, format_args!("{}: {what}: {error}", path.display()))
 }
 
-/// A name as a tag, which holds no commas, spaces, ends of lines and control characters: those are `%` and two hexadecimal digits, for
+/// A name as a tag, which holds no commas, spaces, ends of lines and control characters: those are `%` and two hexadecimal
+/// digits, for
 /// each byte, and so is the `%`.
 fn tag_of(name: &str) -> String {
     let mut tag = String::new();

@@ -1,10 +1,13 @@
 //! Saved runs of benchmarks, and a new run against them.
 //!
-//! A baseline is a directory with a file for each run: a log of histograms (`.hlog`) with one line for each benchmark, tagged with its name,
-//! of picoseconds, and in comments what it was measured on. Any reader of such logs shows them. Each run is one more witness of what
+//! A baseline is a directory with a file for each run: a log of histograms (`.hlog`) with one line for each benchmark, tagged
+//! with its name,
+//! of picoseconds, and in comments what it was measured on. Any reader of such logs shows them. Each run is one more witness
+//! of what
 //! unchanged code takes on other days, so runs are added, and never replaced; who wants to forget one removes its file.
 //!
-//! Judged is the median of a run by the medians of the earlier ones: [`picollo_core::compare_runs`]. Runs on a machine with another
+//! Judged is the median of a run by the medians of the earlier ones: [`picollo_core::compare_runs`]. Runs on a machine with
+//! another
 //! processor are left out, and the answer says how many.
 
 mod environment;
@@ -103,7 +106,8 @@ impl Baseline {
     ///
     /// Histograms are written with three significant digits, in steps of a thousandth.
     ///
-    /// `InvalidArgument` for a run without a benchmark, for two of one name, and for values out of a histogram's range or from 2^62 on,
+    /// `InvalidArgument` for a run without a benchmark, for two of one name, and for values out of a histogram's range or from
+    /// 2^62 on,
     /// which a log has no room for; `Empty` for a histogram of nothing; `Os` where it cannot be written.
     pub fn save(&self, run: &Run) -> Result<PathBuf> {
         file::save(&self.directory, run)

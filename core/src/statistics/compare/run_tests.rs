@@ -97,7 +97,8 @@ fn what_is_refused_and_what_is_extreme() {
     }
 }
 
-/// Alarms on equal runs come at the stated rate where runs are distributed normally, and not above the bound where they are not: with
+/// Alarms on equal runs come at the stated rate where runs are distributed normally, and not above the bound where they are
+/// not: with
 /// outliers in one run of ten, and a heavy tail to one side.
 #[test]
 fn alarms_come_at_the_stated_rate() {

@@ -32,7 +32,8 @@ pub struct RunComparison {
     pub run_count: u64,
     /// The confidence asked for, between 0 and 1: one less the rate of alarms on unchanged code.
     pub confidence: f64,
-    /// The rate of alarms at most, whatever runs are distributed like, if only their order does not matter: `2 / (run_count + 1)`.
+    /// The rate of alarms at most, whatever runs are distributed like, if only their order does not matter: `2 / (run_count +
+    /// 1)`.
     pub alarm_bound: f64,
     /// Of the earlier runs.
     pub mean: f64,
@@ -67,14 +68,19 @@ pub struct RunComparison {
     pub resolution: f64,
 }
 
-/// Compares a run with earlier ones of the same thing, the oldest first: one value of each, such as the median of what it measured.
+/// Compares a run with earlier ones of the same thing, the oldest first: one value of each, such as the median of what it
+/// measured.
 ///
-/// The interval is Student's of one more value from the same distribution, `deviation * t * sqrt(1 + 1 / n)` either way (G. J. Hahn and
-/// W. Q. Meeker, *Statistical Intervals*, 4.7), and never ends within the range of the earlier runs. The first makes the rate of alarms on
-/// unchanged code `1 - confidence` where runs are distributed normally; the second bounds it by `2 / (n + 1)` whatever they are distributed
+/// The interval is Student's of one more value from the same distribution, `deviation * t * sqrt(1 + 1 / n)` either way (G. J.
+/// Hahn and
+/// W. Q. Meeker, *Statistical Intervals*, 4.7), and never ends within the range of the earlier runs. The first makes the rate
+/// of alarms on
+/// unchanged code `1 - confidence` where runs are distributed normally; the second bounds it by `2 / (n + 1)` whatever they
+/// are distributed
 /// like. The margin comes on top. Where runs depend on those before them, `n` is the number of independent ones.
 ///
-/// Of the options `quantile` is not looked at, and the confidence is 0.99 unless they say otherwise. With fewer than [`FEWEST_RUNS`]
+/// Of the options `quantile` is not looked at, and the confidence is 0.99 unless they say otherwise. With fewer than
+/// [`FEWEST_RUNS`]
 /// there is no interval and [`COMPARISON_TOO_FEW`] is set.
 ///
 /// Cost: some passes over the runs; allocates nothing.

@@ -7,7 +7,8 @@ use super::normal;
 /// Beyond so many degrees of freedom the quantile is that of so many: a thousandth more than the normal one, on the safe side.
 const MOST: u32 = 1000;
 
-/// The probability that a variable of so many degrees of freedom, one or more, lies within `t` of zero: the finite series 26.7.3 and
+/// The probability that a variable of so many degrees of freedom, one or more, lies within `t` of zero: the finite series
+/// 26.7.3 and
 /// 26.7.4 of Abramowitz and Stegun, *Handbook of Mathematical Functions*.
 fn within(t: f64, degrees: u32) -> f64 {
     let nu = f64::from(degrees);
@@ -24,7 +25,8 @@ fn within(t: f64, degrees: u32) -> f64 {
     if is_odd { 2.0 / PI * (angle + sine * sum) } else { sine * sum }
 }
 
-/// The `t` that a variable of so many degrees of freedom, one or more, lies above with probability `p`, for 1e-9 <= p < 0.5 (a smaller
+/// The `t` that a variable of so many degrees of freedom, one or more, lies above with probability `p`, for 1e-9 <= p < 0.5 (a
+/// smaller
 /// one is taken for 1e-9).
 pub(super) fn quantile_above(p: f64, degrees: u32) -> f64 {
     let (p, degrees) = (p.max(1e-9), degrees.clamp(1, MOST));

@@ -188,8 +188,29 @@ static void blocks(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_compare_blocks(a, b, LENGTH, NULL, &compared));
 }
 
+static void runs(void)
+{
+    double earlier[] = {98, 99, 100, 101, 102};
+    picollo_run_comparison compared;
+    picollo_compare_options options = PICOLLO_COMPARE_OPTIONS_INIT;
+    /* 4.604 standard deviations of one more value. */
+    CHECK_OK(picollo_compare_runs(earlier, 5, 108.9, NULL, &compared));
+    CHECK(compared.verdict == PICOLLO_VERDICT_NO_EVIDENCE && compared.run_count == 5 && compared.confidence == 0.99);
+    CHECK_OK(picollo_compare_runs(earlier, 5, 109.1, NULL, &compared));
+    CHECK(compared.verdict == PICOLLO_VERDICT_SLOWER && compared.mean == 100 && compared.highest == 102);
+    CHECK_OK(picollo_compare_runs(earlier, 5, 90.9, NULL, &compared));
+    CHECK(compared.verdict == PICOLLO_VERDICT_FASTER);
+    options.confidence = 0.8;
+    CHECK_OK(picollo_compare_runs(earlier, 5, 105, &options, &compared));
+    CHECK(compared.verdict == PICOLLO_VERDICT_SLOWER);
+    CHECK_OK(picollo_compare_runs(earlier, 4, 1000, NULL, &compared));
+    CHECK((compared.flags & PICOLLO_COMPARISON_TOO_FEW) != 0 && compared.verdict == PICOLLO_VERDICT_NO_EVIDENCE);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_compare_runs(earlier, 5, INFINITY, NULL, &compared));
+}
+
 int main(void)
 {
+    RUN(runs);
     RUN(the_examples);
     RUN(refused);
     RUN(layouts_that_differ);

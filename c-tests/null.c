@@ -236,6 +236,7 @@ static void comparisons(void)
     picollo_quantile_interval interval;
     picollo_comparison compared;
     picollo_block_comparison blocks;
+    picollo_run_comparison runs;
     const double block = 1;
     memset(buffer, 0x5a, sizeof buffer);
     CHECK_OK(picollo_snapshot_summary(snapshot, 0, &summary));
@@ -249,6 +250,9 @@ static void comparisons(void)
     NULL_IN(picollo_compare_blocks(&block, NULL, 1, NULL, &blocks));
     NULL_IN(picollo_compare_blocks(&block, &block, 1, NULL, NULL));
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_compare_blocks(NULL, NULL, 0, NULL, &blocks));
+    NULL_IN(picollo_compare_runs(NULL, 1, 1, NULL, &runs));
+    NULL_IN(picollo_compare_runs(&block, 1, 1, NULL, NULL));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_compare_runs(NULL, 0, 1, NULL, &runs));
     NULL_IN(picollo_comparison_format(NULL, &summary, &summary, "", "", "", 0, buffer, sizeof buffer, &length));
     NULL_IN(picollo_comparison_format(&compared, NULL, &summary, "", "", "", 0, buffer, sizeof buffer, &length));
     NULL_IN(picollo_comparison_format(&compared, &summary, NULL, "", "", "", 0, buffer, sizeof buffer, &length));

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Do the adapters for Rust crates work: formatted, without warnings, their tests pass, their examples run? They are a workspace of their own
-# (adapters/Cargo.toml), with a lock file of its own. Ends with what cargo says of the tests.
+# Do the adapters work: formatted, without warnings, their tests pass, their examples run? Those for Rust crates are a workspace of their own
+# (adapters/Cargo.toml), with a lock file of its own; that for pytest has the interpreter of the Python tests. Ends with what their tests say.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+[ -n "${PICOLLO_STAGED:-}" ] || ci/stage.sh
+# First, as what follows has a target directory of its own.
+PICOLLO_LIBRARY=${PICOLLO_LIBRARY:-$PWD/target/stage/lib/libpicollo.so} python-demo/run-tests.sh -q ../adapters/pytest/tests
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/adapters
 manifest=(--manifest-path adapters/Cargo.toml)
 deny=(-- -D warnings)
@@ -14,5 +17,8 @@ cargo fmt "${manifest[@]}" --all --check
 cargo clippy "${manifest[@]}" --locked --workspace --release --all-targets --quiet "${deny[@]}"
 cargo run "${manifest[@]}" --locked --release --quiet -p picollo-metrics --example against_exporter
 cargo run "${manifest[@]}" --locked --release --quiet -p picollo-tracing --example spans
+cargo run "${manifest[@]}" --locked --release --quiet -p picollo-tracing --example against_timing
+# Criterion keeps what it measured in that target directory.
+cargo run "${manifest[@]}" --locked --release --quiet -p picollo-criterion --example sorting
 # Compiled with optimisation: one of them records 10^8 values.
 cargo test "${manifest[@]}" --locked --release --quiet --workspace

@@ -72,7 +72,7 @@ NIGHTLY = [
     Job("dist", 720, "ci/dist.sh && ci/dist/test.sh", needs=()),
     Job("portable", 720, f"{RECORDS} ci/targets/portable.sh lacking", takes=("debug",), needs=()),
     # The first time it compiles the recorders that it compares with.
-    Job("adapters", 720, "ci/adapters.sh", needs=()),
+    Job("adapters", 720, "ci/adapters.sh"),
     # The first time it fetches Dask and Spark.
     Job("engines", 720, "ci/engines.sh"),
     Job("dotnet", 450, "ci/dotnet.sh && ci/nuget.sh"),

@@ -2257,6 +2257,52 @@ typedef struct picollo_block_comparison {
     double resolution;
 } picollo_block_comparison;
 
+/** What earlier runs say of a new one. */
+typedef struct picollo_run_comparison {
+    /** Earlier runs. */
+    uint64_t run_count;
+    /** The confidence asked for, between 0 and 1: one less the rate of alarms on unchanged code. */
+    double confidence;
+    /**
+     * The rate of alarms at most, whatever runs are distributed like, if only their order does not matter: 2 / (run_count +
+     * 1).
+     */
+    double alarm_bound;
+    /** Of the earlier runs. */
+    double mean;
+    /** The standard deviation of the earlier runs. */
+    double deviation;
+    /** The smallest of the earlier runs. */
+    double lowest;
+    /** The largest of the earlier runs. */
+    double highest;
+    /** The new run. */
+    double value;
+    /** The new run less the mean. */
+    double difference;
+    /** The lower end of its interval; minus infinity where there are too few runs for one. */
+    double difference_lower;
+    /** The upper end of its interval; infinity where there are too few runs for one. */
+    double difference_upper;
+    /** What a difference has to exceed to count. */
+    double margin;
+    /**
+     * The true difference that would be told from none four times out of five, or as often as the options say; infinity where
+     * there are too few runs.
+     */
+    double smallest_detectable;
+    /** The correlation of each run with the next. */
+    double lag1;
+    /** How many times larger the variance of their mean is than that of as many independent ones. */
+    double inflation;
+    /** PICOLLO_VERDICT_.... */
+    uint32_t verdict;
+    /** PICOLLO_COMPARISON_.... */
+    uint32_t flags;
+    /** What can be told apart at all: the option. */
+    double resolution;
+} picollo_run_comparison;
+
 /**
  * Tells a quantile, and the interval that holds the true one, of which the observations are a sample. It is made of order
  * statistics, chosen by the binomial distribution, so that it is exact whatever the values are distributed like.
@@ -2310,6 +2356,27 @@ picollo_status picollo_compare_blocks(const double *a,
                                       size_t length,
                                       const picollo_compare_options *options,
                                       picollo_block_comparison *out);
+
+/**
+ * Compares a run with earlier ones of the same thing, the oldest first, one value of each, such as the median of what it measured:
+ * whether it is beyond what the spread between those predicts. Runs on different days differ though the code does not, and no number
+ * of observations within a run says by how much.
+ *
+ * Requires: earlier has length finite elements; options are NULL for the defaults. Their quantile is not looked at, and where they
+ *   do not name a confidence it is 0.99: of runs of unchanged code that are distributed normally one in a hundred stands out, and of
+ *   others at most 2 in length + 1. With fewer than 5 earlier runs there is no interval, and PICOLLO_COMPARISON_TOO_FEW is set.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and with a length above 0 earlier); PICOLLO_ERR_INVALID_ARGUMENT for
+ *   values that are not finite, and with PICOLLO_ERR_UNSUPPORTED for options; PICOLLO_ERR_EMPTY for a length of 0.
+ * Threads: any thread.
+ * Cost: some passes over the runs; allocates nothing.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_compare_runs(const double *earlier,
+                                    size_t length,
+                                    double value,
+                                    const picollo_compare_options *options,
+                                    picollo_run_comparison *out);
 
 /**
  * Writes a comparison as text: what changed from summary a to summary b, as picollo_summary_format_diff writes it, and

@@ -329,10 +329,42 @@ static void op_figure(struct world *world)
     REQUIRE(length > 1000 && text[0] == 0);
 }
 
+static void op_compare_runs(struct world *world)
+{
+    double earlier[64], sum = 0;
+    const size_t length = 1 + (size_t)choose(world, 63);
+    picollo_compare_options options = any_options(world), bad = options;
+    const picollo_status refused = spoil(world, &bad);
+    picollo_run_comparison compared;
+    const double scale = ldexp(1, rarely(world, 8) ? 1008 : (int)choose(world, 40)), value = (double)choose(world, 2000) * scale;
+    double lowest = INFINITY, highest = 0;
+    for (size_t i = 0; i < length; i++) {
+        earlier[i] = (double)choose(world, 1000) * scale;
+        sum += earlier[i];
+        lowest = earlier[i] < lowest ? earlier[i] : lowest;
+        highest = earlier[i] > highest ? earlier[i] : highest;
+    }
+    REFUSED(PICOLLO_ERR_EMPTY, compared, picollo_compare_runs(earlier, 0, value, &options, &compared));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, compared, picollo_compare_runs(NULL, length, value, &options, &compared));
+    REFUSED(refused, compared, picollo_compare_runs(earlier, length, value, &bad, &compared));
+    EXPECT(PICOLLO_OK, picollo_compare_runs(earlier, length, value, &options, &compared));
+    SAME(length, compared.run_count);
+    REQUIRE(compared.lowest == lowest && compared.highest == highest && compared.value == value);
+    REQUIRE(is_near(sum / (double)length, compared.mean, 1e-9));
+    /* Never finer than the spread. */
+    REQUIRE(compared.difference_lower <= value - highest && compared.difference_upper >= value - lowest);
+    REQUIRE(compared.difference_lower <= compared.difference && compared.difference <= compared.difference_upper);
+    REQUIRE((length < 5) == ((compared.flags & PICOLLO_COMPARISON_TOO_FEW) != 0));
+    check_verdict(world, compared.difference_lower, compared.difference_upper, compared.margin, compared.verdict, compared.flags);
+    earlier[choose(world, length)] = rarely(world, 2) ? NAN : INFINITY;
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, compared, picollo_compare_runs(earlier, length, value, &options, &compared));
+}
+
 const struct operation comparison_operations[] = {
     {"figure", op_figure, 2},
     {"quantile_interval", op_quantile_interval, 4},
     {"compare", op_compare, 5},
     {"compare_blocks", op_compare_blocks, 4},
+    {"compare_runs", op_compare_runs, 2},
     {NULL, NULL, 0},
 };

@@ -16,12 +16,12 @@ use core::ffi::c_char;
 
 pub use picollo_core::{
     BlockComparison as picollo_block_comparison, Comparison as picollo_comparison,
-    QuantileInterval as picollo_quantile_interval,
+    QuantileInterval as picollo_quantile_interval, RunComparison as picollo_run_comparison,
 };
 use picollo_core::{
     COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION,
     COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW,
-    COMPARISON_WITHIN_MARGIN, CompareOptions, Verdict, compare_blocks, text::Format,
+    COMPARISON_WITHIN_MARGIN, CompareOptions, Verdict, compare_blocks, compare_runs, text::Format,
 };
 
 use crate::argument::{input, output, slice, text};
@@ -198,6 +198,36 @@ pub unsafe extern "C" fn picollo_compare_blocks(
         let options = unsafe { read_options(options)? };
         let mut scratch = memory::numbers(length)?;
         out.set(compare_blocks(a, b, &mut scratch, &options)?);
+        Ok(())
+    })
+}
+
+/// Compares a run with earlier ones of the same thing, the oldest first, one value of each, such as the median of what it measured:
+/// whether it is beyond what the spread between those predicts. Runs on different days differ though the code does not, and no number
+/// of observations within a run says by how much.
+///
+/// Requires: earlier has length finite elements; options are NULL for the defaults. Their quantile is not looked at, and where they
+///   do not name a confidence it is 0.99: of runs of unchanged code that are distributed normally one in a hundred stands out, and of
+///   others at most 2 in length + 1. With fewer than 5 earlier runs there is no interval, and PICOLLO_COMPARISON_TOO_FEW is set.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out, and with a length above 0 earlier); PICOLLO_ERR_INVALID_ARGUMENT for
+///   values that are not finite, and with PICOLLO_ERR_UNSUPPORTED for options; PICOLLO_ERR_EMPTY for a length of 0.
+/// Threads: any thread.
+/// Cost: some passes over the runs; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_compare_runs(
+    earlier: *const f64,
+    length: usize,
+    value: f64,
+    options: *const picollo_compare_options,
+    out: *mut picollo_run_comparison,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (earlier, out) = unsafe { (slice(earlier, length)?, output(out)?) };
+        // SAFETY: as above.
+        let options = unsafe { read_options(options)? };
+        out.set(compare_runs(earlier, value, &options)?);
         Ok(())
     })
 }

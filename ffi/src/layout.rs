@@ -47,6 +47,9 @@ layout!(crate::compare::picollo_comparison, 328, a 0, b 104, difference 208, dif
 layout!(crate::compare::picollo_block_comparison, 112, block_count 0, confidence 8, coverage 16, median_a 24,
     median_b 32, difference 40, difference_lower 48, difference_upper 56, margin 64, smallest_detectable 72, lag1 80,
     inflation 88, verdict 96, flags 100, resolution 104);
+layout!(crate::compare::picollo_run_comparison, 136, run_count 0, confidence 8, alarm_bound 16, mean 24, deviation 32,
+    lowest 40, highest 48, value 56, difference 64, difference_lower 72, difference_upper 80, margin 88,
+    smallest_detectable 96, lag1 104, inflation 112, verdict 120, flags 124, resolution 128);
 #[cfg(feature = "std")]
 layout!(crate::figure::picollo_figure_estimate, 48, value 0, lower 8, upper 16, confidence 24, scopes 32, flags 40,
     reserved 44);

@@ -5,6 +5,7 @@
 //!   histogram of its own.
 //! - [`Segment`], [`Viewer`]: histograms in a file that others read while the program runs (on Linux).
 //! - [`benchmark()`]: which of two pieces of code is faster.
+//! - [`baseline`]: saved runs of benchmarks, and new ones against them.
 //! - [`probe`]: what this machine can count, and what to change so that it can count more.
 //! - [`work`]: known work to check all of them against.
 //!
@@ -42,6 +43,8 @@
 // is `Unsupported`; `elsewhere/` holds what answers so. What shows Linux itself is there on Linux only: events by the kernel's numbers,
 // overheads and slopes, and what tests stand in for (`seam`).
 mod base;
+#[cfg(feature = "std")]
+pub mod baseline;
 #[cfg_attr(not(feature = "std"), path = "elsewhere/benchmark.rs")]
 pub mod benchmark;
 mod clock;

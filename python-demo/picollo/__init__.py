@@ -29,14 +29,17 @@ from ._library import held as _held
 from ._library import path as library_path
 from ._log_writer import LogWriter
 from .arrays import CountsAndEdges, to_frame
+from .baseline import Against, Baseline, Median, SavedRun
 from .benchmark import Benchmark, BenchmarkCounter, BenchmarkResult, Step, benchmark
 from .compare import (
     BlockComparison,
     Comparison,
     QuantileInterval,
+    RunComparison,
     Verdict,
     compare,
     compare_blocks,
+    compare_runs,
     quantile_interval,
 )
 from .counter import Counter, StripedCounter
@@ -96,6 +99,8 @@ __version__ = "0.1.0"
 library_version: str = _held.version().decode("ascii")
 
 __all__ = [
+    "Against",
+    "Baseline",
     "Benchmark",
     "BenchmarkCounter",
     "BenchmarkResult",
@@ -137,6 +142,7 @@ __all__ = [
     "LogReader",
     "LogWriter",
     "Measurement",
+    "Median",
     "Merged",
     "MetricCounter",
     "MetricGauge",
@@ -153,6 +159,8 @@ __all__ = [
     "Reading",
     "Registry",
     "Report",
+    "RunComparison",
+    "SavedRun",
     "Scope",
     "Segment",
     "SegmentEntry",
@@ -174,6 +182,7 @@ __all__ = [
     "clock",
     "compare",
     "compare_blocks",
+    "compare_runs",
     "extension_path",
     "figure",
     "figures",

@@ -123,6 +123,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "snapshot_quantile_interval": (c_int32, [HANDLE, c_double, c_double, c_void_p]),
     "compare": (c_int32, [HANDLE, HANDLE, c_void_p, c_void_p]),
     "compare_blocks": (c_int32, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p]),
+    "compare_runs": (c_int32, [c_void_p, c_size_t, c_double, c_void_p, c_void_p]),
     "comparison_format": (
         c_int32,
         [c_void_p, c_void_p, c_void_p, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)],

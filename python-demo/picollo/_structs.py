@@ -457,6 +457,31 @@ class BlockComparison(ctypes.Structure):
     ]
 
 
+class RunComparison(ctypes.Structure):
+    """``picollo_run_comparison``"""
+
+    _fields_ = [
+        ("run_count", c_uint64),
+        ("confidence", c_double),
+        ("alarm_bound", c_double),
+        ("mean", c_double),
+        ("deviation", c_double),
+        ("lowest", c_double),
+        ("highest", c_double),
+        ("value", c_double),
+        ("difference", c_double),
+        ("difference_lower", c_double),
+        ("difference_upper", c_double),
+        ("margin", c_double),
+        ("smallest_detectable", c_double),
+        ("lag1", c_double),
+        ("inflation", c_double),
+        ("verdict", c_uint32),
+        ("flags", c_uint32),
+        ("resolution", c_double),
+    ]
+
+
 class FigureEstimate(ctypes.Structure):
     """``picollo_figure_estimate``"""
 
@@ -796,6 +821,7 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_quantile_interval": QuantileInterval,
     "picollo_comparison": Comparison,
     "picollo_block_comparison": BlockComparison,
+    "picollo_run_comparison": RunComparison,
     "picollo_figure_estimate": FigureEstimate,
     "picollo_picture_options": PictureOptions,
     "picollo_double_options": DoubleOptions,

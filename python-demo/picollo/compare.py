@@ -450,3 +450,102 @@ def compare_blocks(
     raw = structs.BlockComparison()
     check(released.compare_blocks(arrays[0], arrays[1], length, byref(options), byref(raw)), "comparison of blocks")
     return BlockComparison(raw)
+
+
+class RunComparison(_Judged):
+    """What earlier runs say of a new one: see :func:`compare_runs`. ``str()`` is a sentence."""
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: structs.RunComparison) -> None:
+        """Not for callers: see :func:`compare_runs`."""
+        self._raw = raw
+
+    @property
+    def run_count(self) -> int:
+        """Earlier runs."""
+        return int(self._raw.run_count)
+
+    @property
+    def confidence(self) -> float:
+        """One less the rate of alarms on unchanged code, where runs are distributed normally."""
+        return float(self._raw.confidence)
+
+    @property
+    def alarm_bound(self) -> float:
+        """The rate of alarms at most, whatever runs are distributed like: 2 / (run_count + 1)."""
+        return float(self._raw.alarm_bound)
+
+    @property
+    def mean(self) -> float:
+        """Of the earlier runs."""
+        return float(self._raw.mean)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the earlier runs."""
+        return float(self._raw.deviation)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The smallest and the largest of the earlier runs."""
+        return float(self._raw.lowest), float(self._raw.highest)
+
+    @property
+    def value(self) -> float:
+        """The new run."""
+        return float(self._raw.value)
+
+    @property
+    def is_autocorrelated(self) -> bool:
+        """Runs depend on those before them: the interval is wider for it."""
+        return bool(self._raw.flags & structs.COMPARISON_AUTOCORRELATED)
+
+    def __str__(self) -> str:
+        runs = f"{self.run_count} earlier run{'s' * (self.run_count != 1)}"
+        if self.has_too_few:
+            return f"{runs} of {FEWEST_RUNS}: too few for a verdict"
+        base = abs(self.mean) or math.inf
+        lower, upper = self.interval
+        lowest, highest = self.spread
+        warning = "; runs depend on those before them" if self.is_autocorrelated else ""
+        return (
+            f"{self.verdict_text}: {self.difference / base:+.1%} [{lower / base:+.1%}, {upper / base:+.1%}] against {runs}, not "
+            f"interleaved with them, which spread over {(highest - lowest) / base:.1%}; a change of "
+            f"{self.smallest_detectable / base:.1%} would most likely be seen{warning}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<picollo.RunComparison {self}>"
+
+
+#: Fewer earlier runs give no verdict.
+FEWEST_RUNS = 5
+
+
+def compare_runs(
+    earlier: Sequence[float],
+    value: float,
+    *,
+    confidence: float = 0.99,
+    relative_threshold: float = 0.01,
+    absolute_threshold: float = 0.0,
+    power: float = 0.8,
+    resolution: float = 0.0,
+) -> RunComparison:
+    """Compares a run with earlier ones of the same thing, the oldest first: one value of each, such as the median of what it measured.
+
+    Runs on different days differ though the code does not, and only other runs say by how much. The interval is that of one more value
+    from the same distribution (Student's), and never ends within the range of the earlier runs.
+
+    :param confidence: one less the rate of alarms on unchanged code.
+    :raises ValueError: for values that are not finite.
+    :raises EmptyError: for no earlier runs.
+    """
+    options = options_from(0.5, confidence, relative_threshold, absolute_threshold, power, resolution)
+    values = [float(one) for one in earlier]
+    if not all(math.isfinite(one) for one in (*values, value)):
+        raise ValueError("runs must be finite")
+    array, raw = (ctypes.c_double * len(values))(*values), structs.RunComparison()
+    check(held.compare_runs(array, len(values), value, byref(options), byref(raw)), "comparison of runs")
+    return RunComparison(raw)

@@ -1,6 +1,7 @@
 //! `picollo compare`: which of two commands is faster, and by how much.
 
 pub(crate) mod counted;
+mod memory;
 pub(crate) mod metric;
 mod report;
 pub(crate) mod runner;
@@ -14,6 +15,7 @@ use picollo_native::{BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkOptions, Side};
 
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, bar};
+use memory::Memory;
 use metric::{Kind, Metric, WALL};
 use runner::{Run, Runner, split};
 
@@ -32,6 +34,12 @@ Peak memory is at least that of this program itself, some 5 MiB, which a new pro
   picollo compare --shell 'sort < data | uniq' 'sort -u < data'
   picollo compare --event instructions --event branch-misses ./old ./new --json
   picollo compare --counts=valgrind ./old ./new
+  picollo compare --save main './prog'                          add a run to what is remembered as main
+  picollo compare --against main --fail-if-slower './prog'      and judge another one by five or more of them
+
+With --save or --against one command is enough. Runs on different days differ though the program does not: a verdict against saved ones is \
+never finer than the spread between them, and a slower run is measured a second time. Of two commands the new one, B, is saved and judged, \
+and --fail-if-slower goes by A and B, which are run in turns.
 
 Where there is no PMU, as on most clouds, --counts=valgrind counts instructions all the same: exactly, in three runs of each, in a world that is \
 the same each time (few variables, fixed addresses, one name for both programs).
@@ -51,7 +59,10 @@ pub(crate) fn command() -> Command {
     let count = || value_parser!(u32).range(1..i64::from(i32::MAX));
     Command::new("compare").about(ABOUT).long_about(LONG_ABOUT).args([
         Arg::new("a").value_name("CMD_A").required(true).help("a command with its arguments, as one argument"),
-        Arg::new("b").value_name("CMD_B").required(true).help("the one to compare it with"),
+        Arg::new("b")
+            .value_name("CMD_B")
+            .required_unless_present_any(["save", "against"])
+            .help("the one to compare it with"),
         flag("shell", "run the commands by sh -c, whose start is then part of the time"),
         option("budget", "S", "seconds at most").default_value("10").value_parser(positive),
         option("precision", "P", "end when the difference is known to plus or minus this share of A's time; 0: only with the budget")
@@ -71,6 +82,11 @@ pub(crate) fn command() -> Command {
         flag("show-output", "let the commands write; else what they write is dropped"),
         flag("ignore-failure", "go on when a command fails"),
         flag("fail-if-slower", "exit with status 3 when B is slower"),
+        option("save", "NAME", "add the times of this run to the baseline of that name")
+            .conflicts_with("counts"),
+        option("against", "NAME", "judge the times by the runs in the baseline of that name")
+            .conflicts_with("counts"),
+        option("baselines", "DIRECTORY", "where baselines are").default_value(".picollo"),
         flag("json", "write JSON, with the times of all blocks"),
         flag("own-names", "with --counts: start programs by their own names, which cost instructions; else two programs have one name"),
     ]).args(crate::simulated::arguments())
@@ -137,10 +153,17 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         confidence: number("confidence"),
         events: texts("event"),
     };
-    let command = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let command = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let a = command("a").unwrap_or_default();
+    // Alone it is both sides: how far they differ is what its own noise makes.
+    let (is_alone, b) = (command("b").is_none(), command("b").unwrap_or(a));
+    let directory = command("baselines").unwrap_or_default();
+    // What it is called in a baseline: as the user says, else by the words of its command line.
+    let benchmark = texts("name").into_iter().last().unwrap_or_else(|| b.to_owned());
+    let memory = Memory::new(directory, command("save"), command("against"), benchmark)?;
     let with_shell = matches.get_flag("shell");
     let mut runner = Runner::of(
-        vec![split(command("a"), with_shell)?, split(command("b"), with_shell)?],
+        vec![split(a, with_shell)?, split(b, with_shell)?],
         matches.get_flag("show-output"),
         matches.get_flag("ignore-failure"),
         matches.get_one::<String>("input").map(PathBuf::from),
@@ -155,17 +178,34 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         .map(|(at, metric)| Ok(Compared { found: judge(&blocks, at, &metric, &arguments)?, metric }))
         .collect::<Result<Vec<_>, Failure>>()?;
     let Some(wall) = compared[WALL].found else { return Err("nothing was measured".into()) };
+    let mut against = memory.judge(&blocks, &compared[WALL].metric, &arguments)?;
+    if is_alone && against.as_ref().is_some_and(memory::is_slower) {
+        // Once more, before anything fails: a disturbance does not last.
+        let again = measure(&mut runner, &arguments)?;
+        against = memory.judge(&again, &compared[WALL].metric, &arguments)?;
+    }
+    let is_out = against.as_ref().is_some_and(memory::is_slower);
+    let saved = memory.save(&blocks, is_out)?;
     if matches.get_flag("json") {
-        print(&report::json(&arguments, &runner, &blocks, &compared))?;
+        let remembered = against.as_ref().map(|against| memory.json(against));
+        print(&report::json(&arguments, &runner, &blocks, &compared, remembered))?;
     } else {
-        let mut text = report::text(&arguments, &runner, blocks.len(), &compared, took);
-        text += &report::sentence(&arguments, &compared[WALL].metric, &wall);
+        let mut text = String::new();
+        if !is_alone {
+            text += &report::text(&arguments, &runner, blocks.len(), &compared, took);
+            text += &report::sentence(&arguments, &compared[WALL].metric, &wall);
+        }
+        text += &against.as_ref().map(|against| memory.text(against)).unwrap_or_default();
+        text += &saved;
         if wall.flags & COMPARISON_AUTOCORRELATED != 0 {
             text += "Runs depend on those before them: the interval is wider for it. Is the machine busy with something else?\n";
         }
         print(&text)?;
     }
-    let is_slower = Verdict::from_code(wall.verdict) == Verdict::Slower;
+    let is_slower = match &against {
+        Some(against) if is_alone => memory::is_slower(against),
+        _ => Verdict::from_code(wall.verdict) == Verdict::Slower && !is_alone,
+    };
     Ok(if is_slower && matches.get_flag("fail-if-slower") { SLOWER } else { 0 })
 }
 
@@ -208,7 +248,8 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Vec<Block>, Fai
         last[which] = run.wall;
         samples.push((step.side, run));
     }
-    // Without the stepper's own round, of which there is only A where that takes longer than the budget, and without what was begun of a block
+    // Without the stepper's own round, of which there is only A where that takes longer than the budget, and without what was
+    // begun of a block
     // when the budget was spent.
     samples.drain(..if samples.len() == 5 { 1 } else { 2.min(samples.len()) });
     let (blocks, _) = samples.as_chunks::<4>();

@@ -141,6 +141,7 @@ pub(super) fn json(
     runner: &Runner,
     blocks: &[Block],
     compared: &[Compared],
+    against: Option<Value>,
 ) -> String {
     let mut metrics = Map::new();
     for (at, Compared { metric, found }) in compared.iter().enumerate() {
@@ -166,12 +167,15 @@ pub(super) fn json(
         });
         metrics.insert(metric.key.clone(), value);
     }
-    let all = json!({
+    let mut all = json!({
         "names": arguments.names,
         "commands": runner.commands,
         "block_count": blocks.len(),
         "metrics": metrics,
     });
+    if let Some(against) = against {
+        all["against"] = against;
+    }
     format!("{all:#}\n")
 }
 

@@ -347,6 +347,10 @@ namespace Picollo.Native
             double* a, double* b, UIntPtr length, PicolloCompareOptions* options, PicolloBlockComparison* result);
 
         [DllImport(Library)]
+        internal static extern int picollo_compare_runs(
+            double* earlier, UIntPtr length, double value, PicolloCompareOptions* options, PicolloRunComparison* result);
+
+        [DllImport(Library)]
         internal static extern int picollo_comparison_format(
             PicolloComparison* comparison, PicolloSummary* a, PicolloSummary* b, byte* title, byte* nameA, byte* nameB,
             uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);

@@ -258,6 +258,29 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloRunComparison
+    {
+        public ulong RunCount;
+        public double Confidence;
+        public double AlarmBound;
+        public double Mean;
+        public double Deviation;
+        public double Lowest;
+        public double Highest;
+        public double Value;
+        public double Difference;
+        public double DifferenceLower;
+        public double DifferenceUpper;
+        public double Margin;
+        public double SmallestDetectable;
+        public double Lag1;
+        public double Inflation;
+        public uint Verdict;
+        public uint Flags;
+        public double Resolution;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
     internal struct PicolloFigureEstimate
     {
         public double Value;

@@ -52,7 +52,7 @@ pub fn autocorrelation(values: &[f64]) -> Result<Autocorrelation> {
     Ok(correlate(values.len(), |at| values[at]))
 }
 
-fn correlate(length: usize, value: impl Fn(usize) -> f64) -> Autocorrelation {
+pub(super) fn correlate(length: usize, value: impl Fn(usize) -> f64) -> Autocorrelation {
     let n = length as f64;
     let mean = (0..length).map(&value).sum::<f64>() / n;
     let square_sum =

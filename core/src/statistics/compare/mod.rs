@@ -20,6 +20,10 @@ mod normal;
 mod quantile;
 mod ranks;
 #[cfg(test)]
+mod run_tests;
+mod runs;
+mod student;
+#[cfg(test)]
 mod tests;
 
 pub use blocks::{
@@ -27,6 +31,7 @@ pub use blocks::{
 };
 pub(crate) use normal::quantile_above;
 pub use quantile::QuantileInterval;
+pub use runs::{FEWEST_RUNS, RunComparison, compare_runs};
 
 use self::quantile::{DEFAULT_CONFIDENCE, difference, share_or};
 use crate::error::{Error, Result};

@@ -200,7 +200,7 @@ fn what_was_left_out_is_told() {
 // ---- simulations ----------------------------------------------------------------------------------------------------
 
 /// splitmix64.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -211,15 +211,15 @@ impl Random {
     }
 
     /// Between 0 and 1.
-    fn uniform(&mut self) -> f64 {
+    pub(super) fn uniform(&mut self) -> f64 {
         ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    fn normal(&mut self) -> f64 {
+    pub(super) fn normal(&mut self) -> f64 {
         libm::sqrt(-2.0 * libm::log(self.uniform())) * libm::cos(core::f64::consts::TAU * self.uniform())
     }
 
-    fn exponential(&mut self) -> f64 {
+    pub(super) fn exponential(&mut self) -> f64 {
         -libm::log(self.uniform())
     }
 }

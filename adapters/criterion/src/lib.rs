@@ -1,0 +1,28 @@
+//! A [`Measurement`](criterion::measurement::Measurement) for criterion.
+//!
+//! Criterion keeps a mean for each batch of iterations. [`Picollo`] measures for it, and fills a histogram of times and of
+//! each counter
+//! beside: of every iteration ([`Picollo::iter_each`]), or of the means of batches ([`Picollo::iter`]) where an iteration is
+//! too short to be
+//! measured alone; the table says which. At the end it may save the run, and judge it by earlier ones.
+//!
+//! ```no_run
+//! use criterion::Criterion;
+//! use picollo_criterion::Picollo;
+//!
+//! let picollo = Picollo::new(&["instructions", "page-faults"])?;
+//! let mut criterion = Criterion::default().with_measurement(picollo.clone());
+//! criterion.bench_function("sort", |bencher| {
+//!     picollo.iter(bencher, "sort", || std::hint::black_box([3, 1, 2]).sort());
+//! });
+//! let is_slower = picollo.finish()?;          // PICOLLO_SAVE=main, PICOLLO_AGAINST=main
+//! # Ok::<(), picollo_native::Error>(())
+//! ```
+
+mod formatter;
+mod measured;
+mod measurement;
+mod memory;
+
+pub use measured::Per;
+pub use measurement::{Picollo, Started, Taken};

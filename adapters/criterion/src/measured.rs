@@ -1,0 +1,73 @@
+//! The histograms of a benchmark.
+
+use picollo_core::{Options, SharedWriter, Since, SingleWriterHistogram, Snapshot};
+
+use crate::measurement::Taken;
+
+/// What an observation is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Per {
+    /// One iteration.
+    Iteration,
+    /// The mean of a batch of iterations, counted as often as there are iterations in it. Tails are those of batches.
+    Batch,
+}
+
+impl Per {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Per::Iteration => "iteration",
+            Per::Batch => "batch mean",
+        }
+    }
+}
+
+pub(crate) struct Measured {
+    pub(crate) name: String,
+    pub(crate) per: Per,
+    times: SharedWriter,
+    counts: Vec<SharedWriter>,
+}
+
+/// Room for whatever there is, at a thousandth.
+fn histogram() -> SharedWriter {
+    let histogram =
+        SingleWriterHistogram::create(&Options::default()).and_then(|histogram| histogram.writer());
+    histogram.expect("the defaults are right, and there is memory")
+}
+
+fn snapshot(writer: &SharedWriter) -> Box<Snapshot> {
+    let histogram = writer.histogram();
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).expect("there is memory");
+    histogram.update(&mut snapshot, Since::Reset).expect("nobody resets it");
+    snapshot
+}
+
+impl Measured {
+    pub(crate) fn new(name: &str, per: Per, events: usize) -> Measured {
+        let counts = std::iter::repeat_with(histogram).take(events).collect();
+        Measured { name: name.to_owned(), per, times: histogram(), counts }
+    }
+
+    pub(crate) fn note(&mut self, taken: &Taken, iterations: u64) {
+        if iterations == 0 {
+            return;
+        }
+        let mean = |value: u64| (value + iterations / 2) / iterations;
+        self.times.record_n(mean(taken.picos), iterations);
+        for (writer, count) in self.counts.iter_mut().zip(&taken.counts) {
+            if let Some(count) = count {
+                writer.record_n(mean(*count), iterations);
+            }
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> Box<Snapshot> {
+        snapshot(&self.times)
+    }
+
+    /// `None` where it was never counted.
+    pub(crate) fn counted(&self, event: usize) -> Option<Box<Snapshot>> {
+        Some(snapshot(self.counts.get(event)?)).filter(|snapshot| snapshot.counts().total > 0)
+    }
+}

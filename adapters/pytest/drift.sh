@@ -1,0 +1,8 @@
+#!/bin/sh
+# Runs drift.py with the interpreter that the environment variable PYTHON names (default: python3), against the staged library.
+set -eu
+cd "$(dirname "$0")/../.."
+PYTHONPATH=$PWD/adapters/pytest:$PWD/python-demo${PYTHONPATH:+:$PYTHONPATH}
+PICOLLO_LIBRARY=${PICOLLO_LIBRARY:-$PWD/target/stage/lib/libpicollo.so}
+export PYTHONPATH PICOLLO_LIBRARY PYTHONDONTWRITEBYTECODE=1
+exec "${PYTHON:-python3}" adapters/pytest/drift.py "$@"

@@ -1,0 +1,179 @@
+"""What the fixture measures, and what is said of it at the end."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Callable, NamedTuple, Optional
+
+import pytest
+from picollo import Against, Baseline, BenchmarkResult, SavedRun, Snapshot, Verdict, benchmark
+from picollo.baseline import environment
+
+
+class Measured(NamedTuple):
+    """A benchmark of this run."""
+
+    name: str
+    snapshot: Snapshot
+    against: Optional[Against]
+    #: Too slow for this baseline: it failed, and is not saved.
+    is_slower: bool
+
+
+class Benchmarks:
+    """The benchmarks of a run of pytest."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        option = config.getoption
+        directory = Path(option("picollo_baselines") or config.rootpath / ".picollo")
+
+        def baseline(name: Optional[str]) -> Optional[Baseline]:
+            try:
+                return None if name is None else Baseline(name, directory)
+            except ValueError as error:
+                raise pytest.UsageError(str(error)) from None
+
+        self.saves, self.judges = baseline(option("picollo_save")), baseline(option("picollo_against"))
+        self.budget: float = option("picollo_budget")
+        self.threshold: float = option("picollo_threshold")
+        self.confidence: float = 1 - option("picollo_alarms")
+        # Of processes that run tests at the same time, each would measure the others.
+        self.is_parallel = hasattr(config, "workerinput")
+        self.is_off: bool = option("picollo_off") or self.is_parallel
+        self.measured: dict[str, Measured] = {}
+        self._earlier: Optional[list[SavedRun]] = None
+        self._environment = environment()
+        self._saved = ""
+
+    def judge(self, name: str, snapshot: Snapshot) -> Optional[Against]:
+        """What earlier runs say of it; ``None`` where nobody asks."""
+        if self.judges is None:
+            return None
+        if self._earlier is None:
+            self._earlier = self.judges.runs()
+        return self.judges.judge(
+            name,
+            snapshot,
+            earlier=self._earlier,
+            environment=self._environment,
+            confidence=self.confidence,
+            relative_threshold=self.threshold,
+            # What placement in memory changes, as for two functions.
+            resolution=5e-10,
+        )
+
+    def save(self) -> None:
+        """Adds the run to its baseline, but for what is slower: it would only be the first of a slower history, which nobody would be
+        told of any more."""
+        histograms = {name: one.snapshot for name, one in self.measured.items() if not one.is_slower}
+        if self.saves is not None and histograms:
+            path = self.saves.save(histograms, self._environment)
+            count = len(self.saves.runs())
+            self._saved = f"saved as {os.path.relpath(path)}; {self.saves.name} has {count} run{'s' * (count != 1)}"
+
+    def report(self, reporter: pytest.TerminalReporter) -> None:
+        """Writes what was measured."""
+        if self.is_off and not self.is_parallel:
+            reporter.write_line("picollo: benchmarks were called once, nothing was measured (--picollo-off)")
+        if not self.measured:
+            return
+        reporter.section("benchmarks")
+        width = max(len(name) for name in self.measured)
+        notes: dict[str, None] = {}
+        for name, one in self.measured.items():
+            text = f"{name:{width}}  {_time(one.snapshot.percentile(50).value):>10}"
+            if one.against is not None:
+                found = one.against.comparison
+                said = "no earlier run of this machine has it" if found is None else f"{_time(found.mean):>10} before  {found}"
+                text += f"  {said}"
+                notes.update(dict.fromkeys(one.against.notes))
+            reporter.write_line(text, red=one.is_slower)
+        for line in filter(None, (*notes, self._saved)):
+            reporter.write_line(line)
+        if self.saves is not None and any(one.is_slower for one in self.measured.values()):
+            reporter.write_line("what is slower was not saved: --picollo-save without --picollo-against does that")
+
+
+class Picollo:
+    """The fixture ``picollo``."""
+
+    def __init__(self, benchmarks: Benchmarks, node: pytest.Item) -> None:
+        self._benchmarks, self._node = benchmarks, node
+
+    def __call__(
+        self,
+        function: Callable[[], object],
+        reference: Optional[Callable[[], object]] = None,
+        *,
+        name: Optional[str] = None,
+        budget: Optional[float] = None,
+        clone: bool = True,
+        **options: Any,
+    ) -> Optional[BenchmarkResult]:
+        """Measures a function in interleaved blocks, and judges it by earlier runs where ``--picollo-against`` names them::
+
+            def test_sort(picollo):
+                picollo(lambda: sorted(values))
+
+        A benchmark that is slower is measured again, and fails if it is slower again. With a reference, such as the version before, the two
+        are measured in turns; ``--picollo-against`` then fails by these, whatever the earlier runs say, and the test may look at the result::
+
+            def test_sort(picollo):
+                result = picollo(new, old)
+                assert result is None or result.verdict is not result.verdict.SLOWER
+
+        :param name: of one of several benchmarks in a test.
+        :param budget: seconds (default: ``--picollo-budget``).
+        :param clone: measure each block with fresh copies of Python functions: see :func:`picollo.benchmark`.
+        :param options: for :func:`picollo.benchmark`.
+        :returns: A is the reference, or the function itself, B the function; ``None`` where nothing is measured.
+        """
+        benchmarks = self._benchmarks
+        full = self._node.nodeid if name is None else f"{self._node.nodeid} {name}"
+        if full in benchmarks.measured:
+            pytest.fail(f"{full}: a second benchmark in a test needs a name of its own: picollo(function, name=...)", pytrace=False)
+        if benchmarks.is_off:
+            function()
+            return None
+        settings = {"budget": benchmarks.budget if budget is None else budget, "clone": clone, **options}
+        result, snapshot = _measure(function, reference, settings)
+        against = benchmarks.judge(full, snapshot)
+        if reference is not None:
+            is_slower, why = result.verdict is Verdict.SLOWER, str(result.blocks)
+        else:
+            is_slower = _is_slower(against)
+            if is_slower:
+                # Once more, before anything fails: a disturbance does not last.
+                result, snapshot = _measure(function, None, settings)
+                against = benchmarks.judge(full, snapshot)
+                is_slower = _is_slower(against)
+            why = "" if against is None else str(against.comparison)
+        is_slower = is_slower and against is not None
+        benchmarks.measured[full] = Measured(full, snapshot, against, is_slower)
+        if is_slower:
+            assert against is not None
+            pytest.fail("\n".join([why, *against.notes]), pytrace=False)
+        return result
+
+
+def _measure(
+    function: Callable[[], object], reference: Optional[Callable[[], object]], settings: dict[str, Any]
+) -> tuple[BenchmarkResult, Snapshot]:
+    """Without a reference the function is both sides, and all samples are of it."""
+    result = benchmark(function if reference is None else reference, function, **settings)
+    snapshot = result.b.snapshot()
+    if reference is None:
+        snapshot.merge(result.a.snapshot())
+    return result, snapshot
+
+
+def _is_slower(against: Optional[Against]) -> bool:
+    return against is not None and against.comparison is not None and against.comparison.verdict is Verdict.SLOWER
+
+
+def _time(picos: float) -> str:
+    for unit, size in (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)):
+        if picos >= size:
+            return f"{picos / size:,.2f} {unit}"
+    return f"{picos:.0f} ps"

@@ -1,0 +1,238 @@
+"""The plugin as pytest finds it, by its entry point, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from picollo import Baseline, Histogram
+from picollo.baseline import environment
+
+PACKAGE = Path(__file__).parents[1]
+
+#: Nothing is measured long: what is judged are times of different orders.
+QUICK = ("--picollo-budget", "0.02")
+
+TESTS = """
+def work():
+    return sum(range(50))
+
+def test_work(picollo):
+    picollo(work)
+"""
+NAME = "test_it.py::test_work"
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Where the package is installed, as far as pytest can see."""
+    pyproject = (PACKAGE / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(r"^\[project\.entry-points\.pytest11\]\n((?:\w+ = .*\n)+)", pyproject, re.MULTILINE)
+    assert found is not None
+    installed = pytester.path / "installed" / "pytest_picollo-0.1.0.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-picollo\nVersion: 0.1.0\n")
+    (installed / "entry_points.txt").write_text("[pytest11]\n" + found[1].replace('"', ""))
+    paths = [str(installed.parent), str(PACKAGE), str(PACKAGE.parents[1] / "python-demo"), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
+    return pytester
+
+
+def run(project: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return project.runpytest_subprocess("-p", "no:cacheprovider", *QUICK, *arguments)
+
+
+def remember(directory: Path, name: str, picos: int, count: int = 5, benchmark: str = NAME) -> None:
+    histogram = Histogram()
+    histogram.record(picos)
+    for _ in range(count):
+        Baseline(name, directory / ".picollo").save({benchmark: histogram}, environment())
+
+
+def test_nothing_is_loaded_where_nobody_asks(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import json, sys
+
+        def test_modules(request):
+            assert request.config.pluginmanager.has_plugin("picollo")
+            ours = sorted(name for name in sys.modules if "picollo" in name)
+            assert ours == ["pytest_picollo", "pytest_picollo.plugin"]
+            with open("/proc/self/maps") as maps:
+                assert "libpicollo" not in maps.read()
+        """
+    )
+    run(project).assert_outcomes(passed=1)
+    # What the plugin adds to the imports of pytest itself: its two modules.
+    program = (
+        "import json, sys, pytest; before = set(sys.modules); import pytest_picollo.plugin; "
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    result = project.run(sys.executable, "-c", program)
+    assert json.loads(result.stdout.lines[0]) == ["pytest_picollo", "pytest_picollo.plugin"]
+
+
+def test_runs_are_saved_and_judged(project: pytest.Pytester) -> None:
+    project.makepyfile(test_it=TESTS)
+    result = run(project, "--picollo-against", "main")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"{NAME} * no earlier run of this machine has it"])
+    for count in range(1, 6):
+        result = run(project, "--picollo-save", "main")
+        assert result.ret == 0
+        result.stdout.fnmatch_lines([f"saved as .picollo/main/*.hlog; main has {count} run*"])
+    runs = Baseline("main", project.path / ".picollo").runs()
+    assert len(runs) == 5
+    for saved in runs:
+        assert list(saved.medians) == [NAME] and saved.medians[NAME].value > 1000
+        assert saved.environment["cpus"] and saved.environment["kernel"] and saved.environment["load"]
+    result = run(project, "--picollo-against", "main")
+    result.stdout.fnmatch_lines([f"{NAME} * before * against 5 earlier runs, not interleaved with them*"])
+
+
+def test_what_is_slower_fails(project: pytest.Pytester) -> None:
+    project.makepyfile(test_it=TESTS)
+    # No call of Python takes 10 ns and adds up fifty numbers, and none of these an hour.
+    remember(project.path, "short", 10_000)
+    remember(project.path, "long", 3_600_000_000_000_000)
+    result = run(project, "--picollo-against", "short", "--picollo-save", "short")
+    assert result.ret == 1
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*slower: +* against 5 earlier runs*", "what is slower was not saved*"])
+    assert len(Baseline("short", project.path / ".picollo").runs()) == 5
+    result = run(project, "--picollo-against", "long")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"{NAME} * faster: -100.0%*"])
+    # Four runs are too few for an alarm.
+    remember(project.path, "few", 10_000, 4)
+    run(project, "--picollo-against", "few").assert_outcomes(passed=1)
+    # A threshold that it does not reach.
+    run(project, "--picollo-against", "short", "--picollo-threshold", "999999").assert_outcomes(passed=1)
+
+
+def test_a_disturbance_is_no_alarm(project: pytest.Pytester) -> None:
+    # At the first look it takes five milliseconds at least, at the second one what it takes.
+    project.makeconftest(
+        """
+        import time
+        import pytest_picollo.benchmarks as ours
+
+        measure, looks = ours._measure, []
+
+        def disturbed(function, reference, settings):
+            looks.append(1)
+            return measure(function if len(looks) > 1 else lambda: time.sleep(0.005), reference, settings)
+
+        ours._measure = disturbed
+        """
+    )
+    project.makepyfile(test_it=TESTS)
+    remember(project.path, "main", 2_000_000_000)
+    result = run(project, "--picollo-against", "main")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines([f"{NAME} * 2.00 ms before  faster: *"])
+
+
+def test_a_reference_decides(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_it="""
+        def short():
+            return sum(range(10))
+
+        def long():
+            return sum(range(5000))
+
+        def test_faster(picollo):
+            assert str(picollo(short, long).verdict) == "faster"
+
+        def test_slower(picollo):
+            assert str(picollo(long, short).verdict) == "slower"
+        """
+    )
+    for name in ("test_faster", "test_slower"):
+        remember(project.path, "short", 1_000, benchmark=f"test_it.py::{name}")
+        remember(project.path, "long", 3_600_000_000_000_000, benchmark=f"test_it.py::{name}")
+    long = ("--picollo-budget", "1")
+    # Of its own nothing fails. Against earlier runs it is what was measured in turns that decides, whatever these say.
+    run(project, *long).assert_outcomes(passed=2)
+    run(project, *long, "--picollo-against", "short").assert_outcomes(passed=1, failed=1)
+    run(project, *long, "--picollo-against", "long").assert_outcomes(passed=1, failed=1)
+
+
+def test_names(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_it="""
+        import pytest
+
+        @pytest.mark.parametrize("name", ["a b", "c,d", "100%", "\\u00fc"])
+        def test_odd(picollo, name):
+            picollo(lambda: name)
+
+        def test_two(picollo):
+            picollo(lambda: 1, name="one")
+            picollo(lambda: 2, name="two")
+
+        def test_unnamed(picollo):
+            picollo(lambda: 1)
+            picollo(lambda: 2)
+        """
+    )
+    result = run(project, "--picollo-save", "main")
+    result.assert_outcomes(passed=5, failed=1)
+    result.stdout.fnmatch_lines(["*a second benchmark in a test needs a name of its own*"])
+    (saved,) = Baseline("main", project.path / ".picollo").runs()
+    assert {"test_it.py::test_odd[a b]", "test_it.py::test_odd[c,d]", "test_it.py::test_odd[100%]"} < saved.medians.keys()
+    assert {"test_it.py::test_two one", "test_it.py::test_two two", "test_it.py::test_unnamed"} < saved.medians.keys()
+
+
+def test_off(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_it="""
+        calls = []
+
+        def test_work(picollo):
+            assert picollo(lambda: calls.append(1)) is None
+            assert calls == [1]
+        """
+    )
+    result = run(project, "--picollo-off", "--picollo-save", "main", "--picollo-against", "main")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["picollo: benchmarks were called once*"])
+    assert not (project.path / ".picollo").exists()
+
+
+def test_what_a_benchmark_raises_is_the_tests(project: pytest.Pytester) -> None:
+    project.makepyfile("def test_work(picollo):\n    picollo(lambda: 1 / 0)\n")
+    result = run(project, "--picollo-save", "main")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*ZeroDivisionError*"])
+    assert not (project.path / ".picollo").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--picollo-budget", "0"), ("--picollo-alarms", "1"), ("--picollo-threshold", "-1"), ("--picollo-save", "../x")],
+)
+def test_what_cannot_be_is_refused(project: pytest.Pytester, arguments: tuple[str, ...]) -> None:
+    project.makepyfile(test_it=TESTS)
+    result = project.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+    assert result.ret == 4 and not (project.path / ".picollo").exists()
+    result.stderr.fnmatch_lines(["*must be*"])
+
+
+def test_the_ten(project: pytest.Pytester) -> None:
+    shutil.copy(PACKAGE / "examples" / "test_ten.py", project.path)
+    for _ in range(5):
+        run(project, "--picollo-save", "main").assert_outcomes(passed=10)
+    result = run(project, "--picollo-against", "main", "--picollo-baselines", str(project.path / ".picollo"))
+    outcomes = result.parseoutcomes()
+    assert outcomes.get("passed", 0) + outcomes.get("failed", 0) == 10 and result.ret == ("failed" in outcomes)
+    assert len([line for line in result.stdout.lines if "against 5 earlier runs" in line and "before" in line]) == 10
+    (last, *_) = reversed(Baseline("main", project.path / ".picollo").runs())
+    assert len(last.medians) == 10

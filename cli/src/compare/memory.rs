@@ -1,0 +1,130 @@
+//! Saved runs: `--save` and `--against`.
+
+use std::path::Path;
+
+use picollo_core::{CompareOptions, Options, RunComparison, Since, SingleWriterHistogram, Snapshot, Verdict};
+use picollo_native::baseline::{Against, Baseline, Environment, Run, environment, judge};
+use serde_json::{Value, json};
+
+use super::metric::{Kind, Metric};
+use super::{Arguments, Block};
+use crate::failure::Failure;
+
+/// What the command line says of saved runs.
+pub(super) struct Memory {
+    save: Option<Baseline>,
+    against: Option<Baseline>,
+    /// Of the baselines.
+    names: [String; 2],
+    /// What the command is called in them.
+    benchmark: String,
+}
+
+impl Memory {
+    pub(super) fn new(
+        directory: &str,
+        save: Option<&str>,
+        against: Option<&str>,
+        benchmark: String,
+    ) -> Result<Memory, Failure> {
+        let open = |name: Option<&str>| {
+            name.map(|name| Baseline::new(Path::new(directory), name))
+                .transpose()
+                .map_err(|error| error.to_string())
+        };
+        let names = [save, against].map(|name| name.unwrap_or_default().to_owned());
+        Ok(Memory { save: open(save)?, against: open(against)?, names, benchmark })
+    }
+
+    /// What earlier runs say of these blocks, of the newer command.
+    pub(super) fn judge(
+        &self,
+        blocks: &[Block],
+        wall: &Metric,
+        arguments: &Arguments,
+    ) -> Result<Option<Against>, Failure> {
+        let Some(baseline) = &self.against else { return Ok(None) };
+        let earlier = baseline.runs().map_err(|error| error.to_string())?;
+        let options = CompareOptions {
+            confidence: arguments.confidence,
+            relative_threshold: if arguments.threshold > 0.0 { arguments.threshold } else { -1.0 },
+            resolution: wall.resolution * 1e12,
+            ..CompareOptions::default()
+        };
+        let against = judge(&earlier, &self.benchmark, &histogram(blocks)?, &environment(), &options);
+        Ok(Some(against.map_err(|error| error.to_string())?))
+    }
+
+    /// Adds these blocks as a run, and says so. One that is slower than the runs it was judged by would only be the first of a
+    /// slower
+    /// history, which nobody would be told of any more: it is left out.
+    pub(super) fn save(&self, blocks: &[Block], is_out: bool) -> Result<String, Failure> {
+        let Some(baseline) = &self.save else { return Ok(String::new()) };
+        if is_out {
+            return Ok("Not saved, as it is slower: --save without --against does that.\n".into());
+        }
+        let histograms = vec![(self.benchmark.clone(), histogram(blocks)?)];
+        let environment: Environment = environment();
+        let path = baseline.save(&Run { environment, histograms }).map_err(|error| error.to_string())?;
+        let count = baseline.runs().map_err(|error| error.to_string())?.len();
+        let plural = if count == 1 { "" } else { "s" };
+        Ok(format!("Saved as {}; {} has {count} run{plural}.\n", path.display(), self.names[0]))
+    }
+
+    /// What earlier runs say, in sentences.
+    pub(super) fn text(&self, against: &Against) -> String {
+        let name = &self.names[1];
+        let mut text = match &against.comparison {
+            None => format!("{name}: no earlier run of this machine has it\n"),
+            Some(found) => {
+                let medians = [found.mean, found.value].map(|picos| Kind::Seconds.write(picos / 1e12));
+                format!("{name}: {} earlier, {} now\n{name}: {found}\n", medians[0], medians[1])
+            }
+        };
+        for note in &against.notes {
+            text += &format!("{name}: {note}\n");
+        }
+        text
+    }
+
+    /// The same for programs: times in seconds.
+    pub(super) fn json(&self, against: &Against) -> Value {
+        let comparison = against.comparison.as_ref().map(|found| {
+            json!({
+                "runs": found.run_count,
+                "mean": found.mean / 1e12,
+                "lowest": found.lowest / 1e12,
+                "highest": found.highest / 1e12,
+                "now": found.value / 1e12,
+                "difference": found.difference / 1e12,
+                "lower": found.difference_lower / 1e12,
+                "upper": found.difference_upper / 1e12,
+                "margin": found.margin / 1e12,
+                "smallest_detectable": found.smallest_detectable / 1e12,
+                "alarm_rate": 1.0 - found.confidence,
+                "alarm_rate_at_most": found.alarm_bound,
+                "verdict": Verdict::from_code(found.verdict).as_str(),
+            })
+        });
+        json!({ "baseline": self.names[1], "comparison": comparison, "notes": against.notes })
+    }
+}
+
+/// Whether it is slower than it was.
+pub(super) fn is_slower(against: &Against) -> bool {
+    let verdict = |found: &RunComparison| Verdict::from_code(found.verdict);
+    against.comparison.as_ref().map(verdict) == Some(Verdict::Slower)
+}
+
+/// Wall times of the newer command, in picoseconds, one of each block: the means of two runs.
+fn histogram(blocks: &[Block]) -> Result<Box<Snapshot>, Failure> {
+    let histogram = SingleWriterHistogram::create(&Options::default())?;
+    let mut writer = histogram.writer()?;
+    for block in blocks {
+        let wall = block[1][super::WALL].unwrap_or_default();
+        writer.record((wall * 1e12) as u64);
+    }
+    let mut snapshot = Snapshot::boxed(*histogram.layout())?;
+    histogram.update(&mut snapshot, Since::Reset)?;
+    Ok(snapshot)
+}

@@ -1,0 +1,203 @@
+//! The files of a baseline.
+
+use std::borrow::ToOwned;
+use std::boxed::Box;
+use std::format;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::string::String;
+use std::vec::Vec;
+
+use picollo_core::log::{Header, Reader, write_header, write_interval};
+use picollo_core::{Layout, Snapshot};
+
+use super::{Environment, MOST_RUNS, Median, Run, SavedRun};
+use crate::base::error::{Error, Result, Status};
+
+/// Before the keys in comments.
+const KEY: &str = "picollo.";
+
+/// Bytes of a value; a comment's line has 117.
+const VALUE: usize = 80;
+
+fn failed(path: &Path, what: &str, error: &io::Error) -> Error {
+    let status =
+        if error.kind() == io::ErrorKind::PermissionDenied { Status::Permission } else { Status::Os };
+    Error::new(status, format_args!("{}: {what}: {error}", path.display()))
+}
+
+/// A name as a tag, which holds no commas, spaces, ends of lines and control characters: those are `%` and two hexadecimal
+/// digits, for
+/// each byte, and so is the `%`.
+fn tag_of(name: &str) -> String {
+    let mut tag = String::new();
+    for c in name.chars() {
+        if matches!(c, '%' | ',' | '\u{2028}' | '\u{2029}') || c.is_whitespace() || c.is_control() {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                tag += &format!("%{byte:02X}");
+            }
+        } else {
+            tag.push(c);
+        }
+    }
+    tag
+}
+
+/// The name again; what is no such escape stays as it is.
+fn name_of(tag: &str) -> String {
+    let bytes = tag.as_bytes();
+    let (mut name, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3).and_then(|digits| core::str::from_utf8(digits).ok());
+        let is_number = |digits: &&str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let escaped = digits.filter(is_number).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match escaped {
+            Some(byte) if bytes[at] == b'%' => {
+                name.push(byte);
+                at += 3;
+            }
+            _ => {
+                name.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&name).into_owned()
+}
+
+/// The same counts in buckets that logs have, as many as there are values for.
+fn fitting(snapshot: &Snapshot) -> Result<Box<Snapshot>> {
+    let highest = snapshot.highest_recorded().ok_or(Status::Empty)?.upper;
+    let counts = snapshot.counts();
+    if counts.underflow != 0 || counts.overflow != 0 || counts.lost != 0 || highest >> 62 != 0 {
+        return Err(Error::new(Status::InvalidArgument, format_args!("values that a log has no room for")));
+    }
+    let layout = Layout::with_significant_digits(3, 0, highest.max(1))?.with_whole_array();
+    let mut fitting = Snapshot::boxed_alone(layout)?;
+    fitting.merge(snapshot);
+    Ok(fitting)
+}
+
+fn text_of(run: &Run, path: &Path, seconds: f64) -> Result<String> {
+    let clean = |text: &str| -> String {
+        let printed = text.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' });
+        printed.take(VALUE).collect::<String>().trim().to_owned()
+    };
+    let mut comment = String::from("picollo.unit: ps\n");
+    for (key, value) in &run.environment {
+        comment += &format!("{KEY}{}: {}\n", clean(key).replace(':', "?"), clean(value));
+    }
+    let mut text = String::new();
+    let header = Header { comment: &comment, start_seconds: Some(seconds), ..Header::default() };
+    write_header(&mut text, &header)?;
+    for (name, snapshot) in &run.histograms {
+        let written = fitting(snapshot)
+            .and_then(|fitting| Ok(write_interval(&mut text, &fitting, seconds, 0.0, Some(&tag_of(name)))?));
+        written.map_err(|error| {
+            Error::new(error.status(), format_args!("{}: {name}: {error}", path.display()))
+        })?;
+    }
+    Ok(text)
+}
+
+pub(super) fn save(directory: &Path, run: &Run) -> Result<PathBuf> {
+    let invalid = |why: &str| Error::new(Status::InvalidArgument, format_args!("a run to save {why}"));
+    if run.histograms.is_empty() {
+        return Err(invalid("has no benchmark in it"));
+    }
+    for (at, (name, _)) in run.histograms.iter().enumerate() {
+        if name.is_empty() || run.histograms[..at].iter().any(|(other, _)| other == name) {
+            return Err(invalid(&format!("has two benchmarks {name:?}, or one without a name")));
+        }
+    }
+    fs::create_dir_all(directory).map_err(|error| failed(directory, "cannot be made", &error))?;
+    let nanos = crate::clock::unix_nanos();
+    let stem = format!("{nanos:020}-{}", std::process::id());
+    // Readers look at what ends with .hlog only.
+    let (begun, path) = (directory.join(format!("{stem}.begun")), directory.join(format!("{stem}.hlog")));
+    let text = text_of(run, &path, nanos as f64 / 1e9)?;
+    let write = || -> io::Result<()> {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&begun)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&begun, &path)
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(&begun);
+        failed(&path, "cannot be written", &error)
+    })?;
+    Ok(path)
+}
+
+pub(super) fn runs(directory: &Path) -> Result<Vec<SavedRun>> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(directory, "cannot be read", &error)),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| failed(directory, "cannot be read", &error))?.path();
+        if path.extension().is_some_and(|extension| extension == "hlog") {
+            paths.push(path);
+        }
+    }
+    // Names begin with the time.
+    paths.sort();
+    let newest = paths.len().saturating_sub(MOST_RUNS);
+    paths[newest..].iter().map(|path| read(path)).collect()
+}
+
+fn read(path: &Path) -> Result<SavedRun> {
+    let bytes = fs::read(path).map_err(|error| failed(path, "cannot be read", &error))?;
+    let environment: Environment = bytes.split(|&byte| byte == b'\n').filter_map(noted).collect();
+    let mut run = SavedRun { path: path.into(), environment, medians: Vec::new() };
+    let mut reader = Reader::new(&bytes);
+    while let Some(interval) = reader.next() {
+        let median = interval
+            .map_err(Error::from)
+            .and_then(|interval| Median::of(name_of(interval.tag.unwrap_or_default()), &interval.decode(0)?));
+        run.medians.push(median.map_err(|error| {
+            let line = reader.line();
+            Error::new(Status::Corrupt, format_args!("{}, line {line}: {error}", path.display()))
+        })?);
+    }
+    Ok(run)
+}
+
+/// The key and the value of a comment that has them.
+fn noted(line: &[u8]) -> Option<(String, String)> {
+    let line = core::str::from_utf8(line).ok()?.trim();
+    let (key, value) = line.strip_prefix("#[")?.strip_suffix(']')?.strip_prefix(KEY)?.split_once(':')?;
+    Some((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_all_kinds_come_back() {
+        for name in [
+            "plain",
+            "a b",
+            "a,b",
+            "100%",
+            "%41",
+            "tab\tline\nend\r",
+            "ünï çödé",
+            "\u{2028}\u{85}\u{a0}",
+            "tests/a.py::b[x, y]",
+        ] {
+            let tag = tag_of(name);
+            assert!(!tag.contains([',', ' ', '\n', '\r', '\t', '\u{85}', '\u{2028}']), "{tag}");
+            assert_eq!(name_of(&tag), name);
+        }
+        // Written by others.
+        for tag in ["%", "50%", "%zz", "%+1", "a%4"] {
+            assert_eq!(name_of(tag), tag);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Saved runs of benchmarks, and a new run against them.
+//!
+//! A baseline is a directory with a file for each run: a log of histograms (`.hlog`) with one line for each benchmark, tagged
+//! with its name,
+//! of picoseconds, and in comments what it was measured on. Any reader of such logs shows them. Each run is one more witness
+//! of what
+//! unchanged code takes on other days, so runs are added, and never replaced; who wants to forget one removes its file.
+//!
+//! Judged is the median of a run by the medians of the earlier ones: [`picollo_core::compare_runs`]. Runs on a machine with
+//! another
+//! processor are left out, and the answer says how many.
+
+mod environment;
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::ToOwned;
+use std::boxed::Box;
+use std::format;
+use std::path::{Path, PathBuf};
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use picollo_core::{CompareOptions, RunComparison, Snapshot, ValueSelection, compare_runs};
+
+use crate::base::error::{Error, Result, Status};
+
+pub use environment::environment;
+
+/// What was noted of a run beside its histograms: a key and a text each, such as `kernel` and `6.1.0`.
+pub type Environment = Vec<(String, String)>;
+
+/// Of a baseline, the newest so many runs are looked at.
+pub const MOST_RUNS: usize = 100;
+
+/// Runs that were saved under a name.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    directory: PathBuf,
+}
+
+/// A run to save: the histogram of each benchmark, in picoseconds, by its name.
+#[derive(Debug, Default)]
+pub struct Run {
+    /// What it was measured on.
+    pub environment: Environment,
+    /// In the order in which they are written.
+    pub histograms: Vec<(String, Box<Snapshot>)>,
+}
+
+/// A run that was saved.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SavedRun {
+    /// Its file.
+    pub path: PathBuf,
+    /// What it was measured on.
+    pub environment: Environment,
+    /// In the order of the file.
+    pub medians: Vec<Median>,
+}
+
+/// The median of a benchmark in a run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Median {
+    /// Of the benchmark.
+    pub name: String,
+    /// In picoseconds.
+    pub value: f64,
+    /// How wide the bucket is that it was found in.
+    pub width: f64,
+}
+
+/// What a baseline says of a new run of a benchmark.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Against {
+    /// The verdict; `None` where no earlier run of this machine has the benchmark.
+    pub comparison: Option<RunComparison>,
+    /// What to know beside it, a sentence each: runs that were left out, and how the machine differs from the last run.
+    pub notes: Vec<String>,
+}
+
+impl Baseline {
+    /// The baseline of that name below a directory, usually `.picollo` where the program runs. It need not be there yet.
+    ///
+    /// `InvalidArgument` for a name that is empty, begins with a dot, or holds a slash or a control character.
+    pub fn new(directory: &Path, name: &str) -> Result<Baseline> {
+        let is_odd = |c: char| c == '/' || c == '\\' || c.is_control();
+        if name.is_empty() || name.starts_with('.') || name.contains(is_odd) || name.len() > 200 {
+            return Err(Error::new(
+                Status::InvalidArgument,
+                format_args!(
+                    "a baseline's name must be that of a directory, and not begin with a dot: {name:?}"
+                ),
+            ));
+        }
+        Ok(Baseline { directory: directory.join(name) })
+    }
+
+    /// Where its runs are.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Adds a run, in a file of its own that appears at once or not at all, and returns its path.
+    ///
+    /// Histograms are written with three significant digits, in steps of a thousandth.
+    ///
+    /// `InvalidArgument` for a run without a benchmark, for two of one name, and for values out of a histogram's range or from
+    /// 2^62 on,
+    /// which a log has no room for; `Empty` for a histogram of nothing; `Os` where it cannot be written.
+    pub fn save(&self, run: &Run) -> Result<PathBuf> {
+        file::save(&self.directory, run)
+    }
+
+    /// Its runs, the oldest first: the newest [`MOST_RUNS`]. None where there is no such baseline.
+    ///
+    /// `Os` for what cannot be read, `Corrupt` for a file that is no such log: nothing is passed over.
+    pub fn runs(&self) -> Result<Vec<SavedRun>> {
+        file::runs(&self.directory)
+    }
+}
+
+impl Median {
+    fn of(name: String, snapshot: &Snapshot) -> Result<Median> {
+        let median = snapshot.percentile(50.0, ValueSelection::Midpoint)?;
+        Ok(Median { name, value: median.value as f64, width: median.bucket.step as f64 })
+    }
+}
+
+fn value_of<'a>(environment: &'a Environment, key: &str) -> &'a str {
+    environment.iter().find(|(of, _)| of == key).map_or("", |(_, value)| value)
+}
+
+/// These make another machine: its times are not compared.
+const OF_MACHINE: [&str; 2] = ["cpu", "cpus"];
+/// These may change what things take: that they changed is said.
+const OF_SYSTEM: [&str; 4] = ["host", "kernel", "governor", "compiler"];
+
+/// Judges a run of a benchmark, measured in this environment, by earlier runs.
+///
+/// `Empty` where nothing was recorded, and as [`picollo_core::compare_runs`] for options.
+pub fn judge(
+    earlier: &[SavedRun],
+    name: &str,
+    snapshot: &Snapshot,
+    environment: &Environment,
+    options: &CompareOptions,
+) -> Result<Against> {
+    let Median { value, mut width, .. } = Median::of(String::new(), snapshot)?;
+    let (mut values, mut others, mut last) = (Vec::new(), 0, None);
+    for run in earlier {
+        let Some(median) = run.medians.iter().find(|median| median.name == name) else { continue };
+        let is_other = |key: &&str| value_of(&run.environment, key) != value_of(environment, key);
+        if OF_MACHINE.iter().any(is_other) {
+            others += 1;
+            continue;
+        }
+        width = width.max(median.width);
+        values.push(median.value);
+        last = Some(&run.environment);
+    }
+    let mut notes = Vec::new();
+    if others > 0 {
+        let plural = if others == 1 { " was" } else { "s were" };
+        notes.push(format!("{others} earlier run{plural} left out, of a machine with another processor"));
+    }
+    for key in OF_SYSTEM {
+        let (before, now) = (last.map_or("", |last| value_of(last, key)), value_of(environment, key));
+        if before != now && last.is_some() {
+            let shown = |value: &str| if value.is_empty() { "unknown".to_owned() } else { value.to_string() };
+            notes.push(format!("{key} was {} in the last run and is {}", shown(before), shown(now)));
+        }
+    }
+    let options = CompareOptions { resolution: options.resolution.max(width), ..*options };
+    let comparison = if values.is_empty() { None } else { Some(compare_runs(&values, value, &options)?) };
+    Ok(Against { comparison, notes })
+}

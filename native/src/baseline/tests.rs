@@ -1,0 +1,212 @@
+//! What is saved comes back, what is judged is what was saved, and what cannot be is said.
+
+use std::string::ToString;
+use std::vec;
+
+use picollo_core::{COMPARISON_TOO_FEW, SharedWriter, Since, Verdict};
+use proptest::prelude::*;
+
+use super::*;
+
+/// A directory of its own, gone at the end.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let path = std::env::temp_dir().join(format!("picollo-baseline-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Place(path)
+    }
+
+    fn baseline(&self) -> Baseline {
+        Baseline::new(&self.0, "main").unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn histogram(values: &[u64]) -> Box<Snapshot> {
+    let histogram = picollo_core::SingleWriterHistogram::create(&picollo_core::Options::default()).unwrap();
+    let mut writer: SharedWriter = histogram.writer().unwrap();
+    values.iter().for_each(|&value| writer.record(value));
+    let mut snapshot = Snapshot::boxed(*histogram.layout()).unwrap();
+    histogram.update(&mut snapshot, Since::Reset).unwrap();
+    snapshot
+}
+
+fn described(pairs: &[(&str, &str)]) -> Environment {
+    pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+}
+
+fn run(median: u64) -> Run {
+    let environment = described(&[("cpu", "one"), ("cpus", "2"), ("kernel", "6.1")]);
+    Run {
+        environment,
+        histograms: vec![("sort".to_owned(), histogram(&[median - 1, median, median + 1000]))],
+    }
+}
+
+/// As if it had been saved.
+fn saved(at: u64) -> SavedRun {
+    let Run { environment, histograms } = run(at);
+    let medians =
+        histograms.into_iter().map(|(name, snapshot)| Median::of(name, &snapshot).unwrap()).collect();
+    SavedRun { path: PathBuf::new(), environment, medians }
+}
+
+#[test]
+fn runs_come_back_in_order() {
+    let place = Place::new("order");
+    let baseline = place.baseline();
+    assert!(baseline.runs().unwrap().is_empty());
+    for at in 0..12 {
+        let path = baseline.save(&run(10_000 + at)).unwrap();
+        assert!(path.starts_with(baseline.directory()));
+    }
+    let runs = baseline.runs().unwrap();
+    assert_eq!(runs.len(), 12);
+    for (at, run) in runs.iter().enumerate() {
+        assert_eq!(run.environment[..3], described(&[("unit", "ps"), ("cpu", "one"), ("cpus", "2")])[..]);
+        let Median { name, value, width } = &run.medians[0];
+        assert_eq!(name, "sort");
+        assert!((value - (10_000 + at) as f64).abs() <= 16.0 && *width <= 16.0, "{value} {width}");
+    }
+    let names: Vec<_> =
+        std::fs::read_dir(baseline.directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(names.iter().all(|name| name.extension().unwrap() == "hlog"), "{names:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_name_and_any_text_come_back(names in prop::collection::btree_set("\\PC{1,20}|[ -~]{1,40}|.{1,5}", 1..5), text in ".{0,200}") {
+        let place = Place::new("names");
+        let histograms: Vec<_> = names.iter().map(|name| (name.clone(), histogram(&[1, 77, u64::MAX >> 3]))).collect();
+        let environment = vec![(text.clone(), text)];
+        place.baseline().save(&Run { environment, histograms }).unwrap();
+        let runs = place.baseline().runs().unwrap();
+        let found: Vec<&String> = runs[0].medians.iter().map(|median| &median.name).collect();
+        prop_assert_eq!(found, names.iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn any_file_is_read_or_refused(text in prop::collection::vec(any::<u8>(), 0..300), head in any::<bool>()) {
+        let place = Place::new("any");
+        let path = place.baseline().save(&run(5000)).unwrap();
+        let mut bytes = if head { std::fs::read(&path).unwrap() } else { Vec::new() };
+        bytes.extend(text);
+        std::fs::write(&path, bytes).unwrap();
+        if let Err(error) = place.baseline().runs() {
+            prop_assert_eq!(error.status(), Status::Corrupt);
+        }
+    }
+}
+
+#[test]
+fn the_verdict_is_that_of_the_medians() {
+    let now = described(&[("cpu", "one"), ("cpus", "2"), ("kernel", "6.1")]);
+    let earlier: Vec<SavedRun> = [99_000, 99_500, 100_000, 100_500, 101_000].map(saved).into();
+    let verdict = |median: u64| {
+        let found = judge(&earlier, "sort", &histogram(&[median]), &now, &CompareOptions::default()).unwrap();
+        assert!(found.notes.is_empty(), "{found:?}");
+        Verdict::from_code(found.comparison.unwrap().verdict)
+    };
+    assert_eq!(verdict(104_000), Verdict::NoEvidence);
+    assert_eq!(verdict(106_000), Verdict::Slower);
+    assert_eq!(verdict(94_000), Verdict::Faster);
+    let found = judge(&earlier[..4], "sort", &histogram(&[1]), &now, &CompareOptions::default()).unwrap();
+    assert_ne!(found.comparison.unwrap().flags & COMPARISON_TOO_FEW, 0);
+    let none = judge(&earlier, "another", &histogram(&[1]), &now, &CompareOptions::default()).unwrap();
+    assert_eq!(none, Against { comparison: None, notes: Vec::new() });
+    let empty = judge(&earlier, "sort", &histogram(&[]), &now, &CompareOptions::default());
+    assert_eq!(empty.unwrap_err().status(), Status::Empty);
+}
+
+#[test]
+fn equal_buckets_are_below_what_can_be_told() {
+    let now = run(1).environment;
+    let earlier: Vec<SavedRun> = [1_000_000; 6].map(saved).into();
+    let options = CompareOptions { relative_threshold: -1.0, ..CompareOptions::default() };
+    let found =
+        judge(&earlier, "sort", &histogram(&[1_000_100]), &now, &options).unwrap().comparison.unwrap();
+    assert_eq!(found.verdict, 0);
+    assert!(found.resolution >= 256.0, "the width of a bucket: {found:?}");
+}
+
+#[test]
+fn other_machines_are_not_compared_with_and_changes_are_said() {
+    let mut earlier: Vec<SavedRun> = [100_000; 6].map(saved).into();
+    earlier[0].environment[0].1 = "another".to_owned();
+    let now = described(&[("cpu", "one"), ("cpus", "2"), ("kernel", "6.2"), ("governor", "powersave")]);
+    let found = judge(&earlier, "sort", &histogram(&[100_000]), &now, &CompareOptions::default()).unwrap();
+    assert_eq!(found.comparison.unwrap().run_count, 5);
+    assert_eq!(
+        found.notes,
+        [
+            "1 earlier run was left out, of a machine with another processor",
+            "kernel was 6.1 in the last run and is 6.2",
+            "governor was unknown in the last run and is powersave",
+        ]
+    );
+    let elsewhere = described(&[("cpu", "one"), ("cpus", "4")]);
+    let found =
+        judge(&earlier, "sort", &histogram(&[100_000]), &elsewhere, &CompareOptions::default()).unwrap();
+    assert_eq!(found.comparison, None);
+    assert_eq!(found.notes, ["6 earlier runs were left out, of a machine with another processor"]);
+}
+
+#[test]
+fn what_cannot_be_saved_or_read_is_said() {
+    for name in ["", ".", "..", ".hidden", "a/b", "a\0b", "a\nb", &"x".repeat(201)] {
+        assert_eq!(Baseline::new(Path::new("/nowhere"), name).unwrap_err().status(), Status::InvalidArgument);
+    }
+    let place = Place::new("refused");
+    let baseline = place.baseline();
+    assert_eq!(baseline.save(&Run::default()).unwrap_err().status(), Status::InvalidArgument);
+    let mut twice = run(1000);
+    twice.histograms.push(("sort".to_owned(), histogram(&[1])));
+    assert_eq!(baseline.save(&twice).unwrap_err().status(), Status::InvalidArgument);
+    for (values, status) in [
+        (&[][..], Status::Empty),
+        (&[u64::MAX], Status::InvalidArgument),
+        (&[1, 1 << 62], Status::InvalidArgument),
+    ] {
+        let other = Run { histograms: vec![("one".to_owned(), histogram(values))], ..Run::default() };
+        assert_eq!(baseline.save(&other).unwrap_err().status(), status);
+    }
+    assert!(baseline.runs().unwrap().is_empty());
+    std::fs::remove_dir_all(&place.0).unwrap();
+    // A file where the directory should be.
+    std::fs::create_dir_all(&place.0).unwrap();
+    std::fs::write(place.0.join("main"), "").unwrap();
+    assert_eq!(baseline.save(&run(1000)).unwrap_err().status(), Status::Os);
+    assert_eq!(baseline.runs().unwrap_err().status(), Status::Os);
+    std::fs::remove_file(place.0.join("main")).unwrap();
+    // What a writer left that died, and a file that is none.
+    let path = baseline.save(&run(1000)).unwrap();
+    std::fs::write(path.with_extension("begun"), "half").unwrap();
+    assert_eq!(baseline.runs().unwrap().len(), 1);
+    std::fs::write(path.with_file_name("9.hlog"), "1,2,3,HISTFAAAA\n").unwrap();
+    let error = baseline.runs().unwrap_err();
+    assert_eq!(error.status(), Status::Corrupt);
+    assert!(error.to_string().contains("9.hlog, line 1"), "{error}");
+}
+
+#[test]
+fn the_newest_runs_are_looked_at() {
+    let place = Place::new("newest");
+    let baseline = place.baseline();
+    let path = baseline.save(&run(1000)).unwrap();
+    for at in 0..MOST_RUNS + 4 {
+        std::fs::copy(&path, path.with_file_name(format!("{at:020}.hlog"))).unwrap();
+    }
+    baseline.save(&run(77_000)).unwrap();
+    let runs = baseline.runs().unwrap();
+    assert_eq!(runs.len(), MOST_RUNS);
+    assert!(runs[MOST_RUNS - 1].medians[0].value > 76_000.0);
+}

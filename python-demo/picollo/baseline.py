@@ -1,0 +1,261 @@
+"""Saved runs of benchmarks, and new ones against them. See ``docs/comparing.md``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from pathlib import Path
+from typing import Mapping, NamedTuple, Optional, Union
+
+from .compare import RunComparison, compare_runs
+from .errors import EmptyError
+from .histogram import Histogram, snapshot_of
+from .log import read_log, write_log
+from .snapshot import Snapshot
+
+__all__ = ["Against", "Baseline", "Median", "SavedRun", "environment"]
+
+#: Of a baseline, the newest so many runs are looked at.
+MOST_RUNS = 100
+
+#: These make another machine: its times are not compared.
+_OF_MACHINE = ("cpu", "cpus")
+#: These may change what things take: that they changed is said.
+_OF_SYSTEM = ("host", "kernel", "governor", "compiler")
+
+_KEY = "picollo."
+#: Characters of a value; a comment's line has 117.
+_VALUE = 80
+_NOTED = re.compile(rf"^#\[{re.escape(_KEY)}([^:]*):(.*)\]\s*$", re.MULTILINE)
+
+
+class Median(NamedTuple):
+    """The median of a benchmark in a run."""
+
+    #: In picoseconds.
+    value: float
+    #: How wide the bucket is that it was found in.
+    width: float
+
+
+class SavedRun(NamedTuple):
+    """A run that was saved."""
+
+    #: Its file.
+    path: Path
+    #: What it was measured on.
+    environment: dict[str, str]
+    #: By the name of the benchmark.
+    medians: dict[str, Median]
+
+
+class Against(NamedTuple):
+    """What a baseline says of a new run of a benchmark."""
+
+    #: The verdict; ``None`` where no earlier run of this machine has the benchmark.
+    comparison: Optional[RunComparison]
+    #: What to know beside it: runs that were left out, and how the machine differs from the last run.
+    notes: list[str]
+
+
+class Baseline:
+    """Runs that were saved under a name: a directory with a file for each run, a log of histograms of picoseconds with a line for each
+    benchmark, tagged with its name. ``picollo compare --save`` writes the same::
+
+        baseline = picollo.Baseline("main")
+        result = picollo.benchmark(function, function)
+        print(baseline.judge("function", result.a))
+        baseline.save({"function": result.a})
+
+    :param directory: where baselines are.
+    """
+
+    def __init__(self, name: str, directory: Union[str, "os.PathLike[str]"] = ".picollo") -> None:
+        if not name or name.startswith(".") or len(name) > 200 or re.search(r"[/\\\x00-\x1f\x7f-\x9f]", name):
+            raise ValueError(f"a baseline's name must be that of a directory, and not begin with a dot: {name!r}")
+        self.name = name
+        self.directory = Path(directory) / name
+
+    def save(
+        self, histograms: Mapping[str, Union[Histogram, Snapshot]], environment: Optional[Mapping[str, str]] = None
+    ) -> Path:
+        """Adds a run, in a file of its own that appears at once or not at all, and returns its path.
+
+        Histograms are written with three significant digits, in steps of a thousandth.
+
+        :param environment: what it was measured on (default: :func:`environment`).
+        :raises ValueError: for no benchmark, and one without a name or without observations.
+        """
+        if not histograms:
+            raise ValueError("a run to save has no benchmark in it")
+        noted = {"unit": "ps", **(_here() if environment is None else environment)}
+        comment = "\n".join(f"{_KEY}{_clean(key).replace(':', '?')}: {_clean(value)}" for key, value in noted.items())
+        fitting = {}
+        for name, histogram in histograms.items():
+            snapshot = snapshot_of(histogram, "a baseline holds snapshots and histograms")
+            if not name or not snapshot.total_count:
+                raise ValueError(f"a run to save has a benchmark without a name or without observations: {name!r}")
+            fitting[name] = snapshot.with_digits(3)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        now = time.time_ns()
+        stem = f"{now:020}-{os.getpid()}"
+        # Readers look at what ends with .hlog only.
+        begun, path = self.directory / f"{stem}.begun", self.directory / f"{stem}.hlog"
+        try:
+            with open(begun, "xb") as file:
+                with write_log(file, start=now / 1e9, comment=comment) as log:
+                    for name, snapshot in fitting.items():
+                        log.write(snapshot, now / 1e9, now / 1e9, _tag(name))
+            os.replace(begun, path)
+        except BaseException:
+            begun.unlink(missing_ok=True)
+            raise
+        return path
+
+    def runs(self) -> list[SavedRun]:
+        """Its runs, the oldest first: the newest 100. None where there is no such baseline.
+
+        :raises LogError: for a file that is no such log.
+        :raises OSError: for what cannot be read.
+        """
+        if not self.directory.exists():
+            return []
+        # Names begin with the time.
+        paths = sorted(path for path in self.directory.iterdir() if path.suffix == ".hlog")
+        return [_read(path) for path in paths[-MOST_RUNS:]]
+
+    def judge(
+        self,
+        name: str,
+        histogram: Union[Histogram, Snapshot],
+        *,
+        earlier: Optional[list[SavedRun]] = None,
+        environment: Optional[Mapping[str, str]] = None,
+        confidence: float = 0.99,
+        relative_threshold: float = 0.01,
+        resolution: float = 0.0,
+    ) -> Against:
+        """Judges a run of a benchmark by the earlier ones: see :func:`compare_runs`. Runs on a machine with another processor are left out.
+
+        :param earlier: :meth:`runs`, for those who judge several.
+        :param resolution: seconds that cannot be told apart.
+        :raises EmptyError: when nothing was recorded.
+        """
+        now = _here() if environment is None else environment
+        value, width = _median(snapshot_of(histogram, "a baseline judges snapshots and histograms"))
+        values, others, last = [], 0, None
+        for run in self.runs() if earlier is None else earlier:
+            median = run.medians.get(name)
+            if median is None:
+                continue
+            if any(run.environment.get(key, "") != now.get(key, "") for key in _OF_MACHINE):
+                others += 1
+                continue
+            values.append(median.value)
+            width = max(width, median.width)
+            last = run.environment
+        notes = []
+        if others:
+            were = "runs were" if others > 1 else "run was"
+            notes.append(f"{others} earlier {were} left out, of a machine with another processor")
+        for key in _OF_SYSTEM if last is not None else ():
+            assert last is not None
+            before, after = last.get(key, ""), now.get(key, "")
+            if before != after:
+                notes.append(f"{key} was {before or 'unknown'} in the last run and is {after or 'unknown'}")
+        if not values:
+            return Against(None, notes)
+        compared = compare_runs(
+            values,
+            value,
+            confidence=confidence,
+            relative_threshold=relative_threshold,
+            resolution=max(resolution * 1e12, width),
+        )
+        return Against(compared, notes)
+
+    def __repr__(self) -> str:
+        return f"<picollo.Baseline {self.name!r} in {str(self.directory.parent)!r}>"
+
+
+def environment() -> dict[str, str]:
+    """The machine and the interpreter: ``cpu``, ``cpus``, ``host``, ``kernel``, ``governor``, ``compiler``, ``load`` (of the last minute) and
+    ``pressure`` (the share of the last ten seconds in which something waited for a processor, in per cent). What is not known is empty.
+    """
+    pressure = re.search(r"avg10=(\S+)", _line("/proc/pressure/cpu"))
+    affinity = getattr(os, "sched_getaffinity", None)
+    return {
+        "cpu": _clean(_cpu(_text("/proc/cpuinfo"))),
+        "cpus": str(len(affinity(0)) if affinity else os.cpu_count() or ""),
+        "host": _clean(_line("/proc/sys/kernel/hostname")),
+        "kernel": _clean(_line("/proc/sys/kernel/osrelease")),
+        "governor": _clean(_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        "compiler": f"{platform.python_implementation()} {platform.python_version()}",
+        "load": _line("/proc/loadavg").split(" ")[0],
+        "pressure": pressure[1] if pressure else "",
+    }
+
+
+#: Where a parameter has its name.
+_here = environment
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _line(path: str) -> str:
+    return _text(path).split("\n", 1)[0].strip()
+
+
+def _cpu(info: str) -> str:
+    """The processor by name; where it has none, as on Arm, by its numbers."""
+
+    def value(key: str) -> str:
+        found = re.search(rf"^{key}\s*:(.*)$", info, re.MULTILINE)
+        return found[1].strip() if found else ""
+
+    numbers = (value(f"CPU {key}") for key in ("implementer", "variant", "part", "revision"))
+    return value("model name") or " ".join(numbers).strip()
+
+
+def _clean(text: str) -> str:
+    """As a comment holds it."""
+    return re.sub(r"[^ -~]", "?", text)[:_VALUE].strip()
+
+
+def _tag(name: str) -> str:
+    """A name as a tag, which holds no commas, spaces, ends of lines and control characters: those are ``%`` and two hexadecimal digits, for
+    each byte, and so is the ``%``."""
+
+    def escape(found: re.Match[str]) -> str:
+        return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogatepass"))
+
+    return re.sub(r"[%,\s\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", escape, name)
+
+
+def _name(tag: str) -> str:
+    """The name again; what is no such escape stays as it is."""
+    encoded = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes([int(found[1], 16)]), tag.encode("utf-8"))
+    return encoded.decode("utf-8", "surrogatepass")
+
+
+def _median(snapshot: Snapshot) -> Median:
+    if not snapshot.total_count:
+        raise EmptyError(message="nothing was recorded")
+    found = snapshot.percentile(50)
+    return Median(float(found.value), float(found.bucket.step))
+
+
+def _read(path: Path) -> SavedRun:
+    text = path.read_bytes()
+    # Comments come first.
+    noted = {key.strip(): value.strip() for key, value in _NOTED.findall(text.decode("utf-8", "replace"))}
+    with read_log(path) as log:
+        medians = {_name(interval.tag): _median(interval.snapshot) for interval in log}
+    return SavedRun(path, noted, medians)

@@ -1,0 +1,141 @@
+"""Saved runs of benchmarks, and new ones against them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import picollo
+from picollo import Baseline, SavedRun, Verdict
+
+HERE = {"cpu": "one", "cpus": "2", "kernel": "6.1"}
+
+
+def histogram(*values: int) -> picollo.Histogram:
+    made = picollo.Histogram()
+    for value in values:
+        made.record(value)
+    return made
+
+
+def test_runs_come_back_in_order(tmp_path: Path) -> None:
+    baseline = Baseline("main", tmp_path / "deep" / "er")
+    assert baseline.runs() == []
+    paths = [baseline.save({"sort": histogram(10_000 + at)}, HERE) for at in range(12)]
+    runs = baseline.runs()
+    assert [run.path for run in runs] == paths and all(path.parent == baseline.directory for path in paths)
+    for at, run in enumerate(runs):
+        assert run.environment == {"unit": "ps", **HERE}
+        assert abs(run.medians["sort"].value - (10_000 + at)) <= 16
+    assert {path.suffix for path in baseline.directory.iterdir()} == {".hlog"}
+    assert repr(baseline) == f"<picollo.Baseline 'main' in {str(tmp_path / 'deep' / 'er')!r}>"
+
+
+@settings(max_examples=60)
+@given(st.sets(st.text(min_size=1, max_size=30), min_size=1, max_size=4), st.text(max_size=200))
+def test_any_name_and_any_text_come_back(tmp_path_factory: pytest.TempPathFactory, names: set[str], text: str) -> None:
+    baseline = Baseline("any", tmp_path_factory.mktemp("names"))
+    baseline.save({name: histogram(77) for name in names}, {text: text})
+    assert baseline.runs()[0].medians.keys() == names
+
+
+#: `picollo compare --save main --name 'ü b,%' true`
+OF_THE_COMMAND = """\
+#[Histogram log format version 1.3]
+#[picollo.unit: ps]
+#[picollo.cpu: AMD EPYC]
+#[picollo.cpus: 2]
+#[picollo.host: somewhere]
+#[picollo.kernel: 6.1.0]
+#[picollo.governor:]
+#[picollo.load: 1.47]
+#[picollo.pressure: 2.16]
+#[StartTime: 1795412114.523 (seconds since epoch), Mon Nov 23 05:35:14 UTC 2026]
+"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
+Tag=ü%20b%2C%25,1795412114.523,0.000,728.760,HISTFAAAACd4nJNpmSzMwMDAzgABzFCaEUTY////3/4DRODmQSamv8xMAJGHCF0=
+"""
+
+
+def test_what_the_command_saves_is_read(tmp_path: Path) -> None:
+    (tmp_path / "main").mkdir()
+    (tmp_path / "main" / "1.hlog").write_text(OF_THE_COMMAND, encoding="utf-8")
+    (run,) = Baseline("main", tmp_path).runs()
+    (median,) = run.medians.items()
+    assert median[0] == "\u00fc b,%" and 1e8 < median[1].value < 1e11
+    assert run.environment["unit"] == "ps" and run.environment["cpus"] == "2" and run.environment["kernel"]
+
+
+def test_the_verdict_is_that_of_the_medians(tmp_path: Path) -> None:
+    baseline = Baseline("main", tmp_path)
+    for value in (99_000, 99_500, 100_000, 100_500, 101_000):
+        baseline.save({"sort": histogram(value - 1, value, value + 10_000)}, HERE)
+    for value, verdict in ((104_000, Verdict.NO_EVIDENCE), (106_000, Verdict.SLOWER), (94_000, Verdict.FASTER)):
+        found = baseline.judge("sort", histogram(value), environment=HERE)
+        assert found.comparison is not None and found.notes == []
+        assert found.comparison.verdict is verdict and found.comparison.run_count == 5
+    assert found.comparison is not None
+    assert found.comparison.alarm_bound == pytest.approx(1 / 3) and found.comparison.confidence == 0.99
+    assert str(found.comparison).startswith("faster: -6.") and "against 5 earlier runs, not interleaved with them" in str(found.comparison)
+    few = baseline.judge("sort", histogram(1), earlier=baseline.runs()[:4], environment=HERE).comparison
+    assert few is not None and few.has_too_few and str(few) == "4 earlier runs of 5: too few for a verdict"
+    assert baseline.judge("another", histogram(1), environment=HERE) == (None, [])
+    with pytest.raises(picollo.EmptyError):
+        baseline.judge("sort", histogram())
+
+
+def test_other_machines_are_not_compared_with_and_changes_are_said(tmp_path: Path) -> None:
+    medians = {"sort": picollo.Median(1e5, 64)}
+    earlier = [SavedRun(tmp_path, HERE, medians)] * 5 + [SavedRun(tmp_path, {**HERE, "cpu": "another"}, medians)]
+    now = {**HERE, "kernel": "6.2", "governor": "powersave"}
+    found = Baseline("main").judge("sort", histogram(100_000), earlier=earlier, environment=now)
+    assert found.comparison is not None and found.comparison.run_count == 5
+    assert found.notes == [
+        "1 earlier run was left out, of a machine with another processor",
+        "kernel was 6.1 in the last run and is 6.2",
+        "governor was unknown in the last run and is powersave",
+    ]
+    found = Baseline("main").judge("sort", histogram(100_000), earlier=earlier, environment={"cpu": "one", "cpus": "4"})
+    assert found == (None, ["6 earlier runs were left out, of a machine with another processor"])
+
+
+def test_what_cannot_be_saved_or_read_is_said(tmp_path: Path) -> None:
+    for name in ("", ".", "..", ".hidden", "a/b", "a\0b", "a\nb", "x" * 201):
+        with pytest.raises(ValueError, match="a baseline's name"):
+            Baseline(name)
+    baseline = Baseline("main", tmp_path)
+    refusals: list[dict[str, picollo.Histogram]] = [{}, {"": histogram(1)}, {"one": histogram()}]
+    for refused in refusals:
+        with pytest.raises(ValueError, match="a run to save has"):
+            baseline.save(refused)
+    assert not baseline.directory.exists()
+    path = baseline.save({"one": histogram(1)})
+    path.with_suffix(".begun").write_text("half")
+    assert len(baseline.runs()) == 1
+    path.with_name("9.hlog").write_text("1,2,3,HISTFAAAA\n")
+    with pytest.raises(picollo.LogError, match=r"9\.hlog"):
+        baseline.runs()
+
+
+def test_runs_are_compared() -> None:
+    compared = picollo.compare_runs([98, 99, 100, 101, 102], 110)
+    assert compared.verdict is Verdict.SLOWER and compared.mean == 100 and compared.spread == (98, 102) and compared.value == 110
+    assert compared.deviation == pytest.approx(2.5**0.5) and not compared.is_autocorrelated
+    # scipy.stats.t.isf(0.005, 4)
+    assert compared.interval[1] == pytest.approx(10 + 4.604094871 * (2.5 * 1.2) ** 0.5)
+    assert picollo.compare_runs([98, 99, 100, 101, 102], 105, confidence=0.5).verdict is Verdict.SLOWER
+    assert repr(compared).startswith("<picollo.RunComparison slower: +10.0%")
+    with pytest.raises(picollo.EmptyError):
+        picollo.compare_runs([], 1)
+    for earlier, value in (([float("nan")], 1.0), ([1.0], float("inf"))):
+        with pytest.raises(ValueError, match="finite"):
+            picollo.compare_runs(earlier, value)
+
+
+def test_this_machine() -> None:
+    from picollo.baseline import environment
+
+    here = environment()
+    assert here["cpus"] and here["kernel"] and "Python" in here["compiler"] or "PyPy" in here["compiler"]

@@ -72,13 +72,17 @@ mod tests {
         let mut writer = alone.writer().unwrap();
         let dense = Histogram::<[AtomicU64; LAYOUT.cells()]>::new(LAYOUT);
         for value in [1, 2, 3] {
-            (shared.record(value), writer.record(value), dense.record(value));
+            shared.record(value);
+            writer.record(value);
+            dense.record(value);
         }
         shared.reset().unwrap();
         alone.reset().unwrap();
         dense.reset().unwrap();
         for value in 7..=9 {
-            (shared.record(value), writer.record(value), dense.record(value));
+            shared.record(value);
+            writer.record(value);
+            dense.record(value);
         }
         agrees(shared.summary().unwrap(), &shared.snapshot().unwrap());
         agrees(alone.summary().unwrap(), &alone.snapshot().unwrap());

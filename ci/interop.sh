@@ -63,6 +63,11 @@ python3 ci/interop/interop.py prepare "$out" "${INTEROP_SEED:-1}" || fail "no hi
 "$venv/bin/python" ci/interop/peer.py "$out" || fail "PyPI's hdrhistogram ended early"
 NODE_PATH=$modules/node_modules node ci/interop/peer.js "$out" || fail "npm's hdr-histogram-js ended early"
 cargo run --quiet -p picollo-core --example interop -- "$out" || fail "the crate hdrhistogram ended early"
+# What the command writes of a running program, beginning with the first interval.
+cargo build --quiet -p picollo-cli
+PYTHONPATH=python-demo python3 ci/interop/recorded.py make target/debug/picollo "$out" || fail "nothing was recorded"
+"$venv/bin/python" ci/interop/recorded.py read "$out" || fail "PyPI's hdrhistogram does not read what was recorded"
+NODE_PATH=$modules/node_modules node ci/interop/recorded.js "$out" || fail "npm's hdr-histogram-js does not read what was recorded"
 # What its users wrote, and what they write here.
 PYTHONPATH=$(echo "$venv"/lib/python3*/site-packages) python-demo/run-tests.sh -q tests/test_from_hdrhistogram.py \
     || fail "PyPI's hdrhistogram and what is written here instead differ"

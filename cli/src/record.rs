@@ -118,15 +118,14 @@ impl Log {
             }
             _ => Failure::of_file(path.display(), &error),
         })?;
-        let mut log =
-            Log { path: path.into(), file, size: 0, most, keep, tags: HashMap::new(), notes: Vec::new() };
-        log.begin()?;
-        Ok(log)
+        Ok(Log { path: path.into(), file, size: 0, most, keep, tags: HashMap::new(), notes: Vec::new() })
     }
 
-    fn begin(&mut self) -> Result<(), Failure> {
+    /// The log starts where its first interval does: what is said to be before the start is left out by HdrHistogram's readers.
+    fn begin(&mut self, start_unix_nanos: u64) -> Result<(), Failure> {
         let mut text = String::new();
-        let start = crate::now_unix_nanos() as f64 / 1e9;
+        // No later than the interval as written, which has milliseconds.
+        let start = (start_unix_nanos / 1_000_000).saturating_sub(1) as f64 / 1e3;
         let comment = concat!("Logged by picollo ", env!("CARGO_PKG_VERSION"));
         let header = Header { comment, start_seconds: Some(start), base_seconds: Some(0.0) };
         write_header(&mut text, &header).map_err(|_| "a time that is none")?;
@@ -172,6 +171,9 @@ impl Log {
             .map_err(|error| format!("{}: {error}", printable(title)))?;
         if self.size > 0 && self.size + text.len() as u64 > self.most {
             self.rotate()?;
+        }
+        if self.size == 0 {
+            self.begin(start_unix_nanos)?;
         }
         self.append(&text)
     }
@@ -233,10 +235,13 @@ impl Log {
         let create = OpenOptions::new().write(true).create_new(true).open(&self.path);
         self.file = create.map_err(|error| Failure::of_file(self.path.display(), &error))?;
         self.size = 0;
-        self.begin()
+        Ok(())
     }
 
-    pub(crate) fn close(self) -> Result<(), Failure> {
+    pub(crate) fn close(mut self) -> Result<(), Failure> {
+        if self.size == 0 {
+            self.begin(crate::now_unix_nanos())?;
+        }
         self.file.sync_all().map_err(|error| Failure::of_file(self.path.display(), &error))
     }
 }

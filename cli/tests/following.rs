@@ -46,8 +46,11 @@ fn interrupt(child: &Child) {
 fn read_log(path: &Path) -> HashMap<String, (u64, u64)> {
     let bytes = fs::read(path).unwrap();
     let mut found: HashMap<String, (u64, u64)> = HashMap::new();
-    for interval in Reader::new(&bytes) {
+    let mut reader = Reader::new(&bytes);
+    while let Some(interval) = reader.next() {
         let interval = interval.unwrap();
+        // Other readers leave out what began before the log did.
+        assert!(reader.start_seconds().unwrap() <= interval.start_seconds, "{}", path.display());
         let mut scratch = Vec::new();
         let snapshot = interval.decoder(&mut scratch, 1 << 20).unwrap().boxed().unwrap();
         let entry = found.entry(interval.tag.unwrap().to_owned()).or_default();

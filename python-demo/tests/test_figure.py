@@ -1,13 +1,16 @@
 """Figures derived from counts."""
 
+from __future__ import annotations
+
 import math
 import random
+from typing import Sequence
 
 import picollo
 import pytest
 
 
-def jackknife(a, b):
+def jackknife(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
     """Ratio of sums, and the standard error by leaving one scope out at a time."""
     value = sum(a) / sum(b)
     others = [(sum(a) - x) / (sum(b) - y) for x, y in zip(a, b)]
@@ -22,6 +25,7 @@ def test_ratios_are_of_sums_and_have_an_interval() -> None:
     value, error = jackknife(instructions, cycles)
     assert found.value == pytest.approx(value, rel=1e-12)
     assert found.scopes == 500 and not found.is_partial and found.confidence == 0.95
+    assert found.lower is not None and found.upper is not None
     # Student's, of the effective number of scopes: hardly wider than the normal distribution's.
     assert 1.96 * error < found.upper - found.value < 2.0 * error
     assert found.upper - found.value == pytest.approx(found.value - found.lower, rel=1e-9)

@@ -102,12 +102,13 @@ mod tracing {
         is_there
     }
 
-    /// `PICOLLO_EVERY_INSTRUCTION=1` is the long form; otherwise some hundred places are tried, and all of what is short.
+    /// `PICOLLO_EVERY_INSTRUCTION=1` is the long form; with PICOLLO_KILLS some hundred places are tried, otherwise some dozen.
     pub fn at_every_instruction(what: &str, case: &mut dyn FnMut() -> Case) {
         let lengths = look(&*case().0);
         let total: u64 = lengths.iter().sum();
         let is_long = std::env::var_os("PICOLLO_EVERY_INSTRUCTION").is_some();
-        let stride = if is_long { 1 } else { total.div_ceil(300) };
+        let places = if std::env::var_os("PICOLLO_KILLS").is_some() { 300 } else { 60 };
+        let stride = if is_long { 1 } else { total.div_ceil(places) };
         let mut kills = 0;
         // So that it is not always the same ones.
         let mut next = u64::from(std::process::id()) % stride;

@@ -2449,7 +2449,7 @@ typedef struct picollo_figure_estimate {
  *   confidence is between 0 and 1, neither included, or 0 for 0.95; error may be NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (figure, events, out, and with scopes above 0 values); PICOLLO_ERR_INVALID_ARGUMENT (the
  *   formula, an event that is none of the columns, a number of events, confidence); PICOLLO_ERR_NOT_COUNTED where an event was
- *   counted in no scope: error says which; PICOLLO_ERR_EMPTY where it would be divided by zero.
+ *   counted in no scope: error says which; PICOLLO_ERR_EMPTY of no scopes, and where it would be divided by zero.
  * Threads: any thread.
  * Cost: some microseconds for the formula, and some tens of nanoseconds a scope; allocates nothing.
  * Since: 0.1

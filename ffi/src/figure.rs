@@ -46,7 +46,7 @@ const _: () = assert!(
 ///   confidence is between 0 and 1, neither included, or 0 for 0.95; error may be NULL.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (figure, events, out, and with scopes above 0 values); PICOLLO_ERR_INVALID_ARGUMENT (the
 ///   formula, an event that is none of the columns, a number of events, confidence); PICOLLO_ERR_NOT_COUNTED where an event was
-///   counted in no scope: error says which; PICOLLO_ERR_EMPTY where it would be divided by zero.
+///   counted in no scope: error says which; PICOLLO_ERR_EMPTY of no scopes, and where it would be divided by zero.
 /// Threads: any thread.
 /// Cost: some microseconds for the formula, and some tens of nanoseconds a scope; allocates nothing.
 /// Since: 0.1
@@ -84,6 +84,9 @@ pub unsafe extern "C" fn picollo_figure_compute(
                 .map_err(|error| {
                 picollo_error::new(Status::InvalidArgument, format_args!("{formula}: {error}"))
             })?;
+        if scopes == 0 {
+            return Err(picollo_error::new(Status::Empty, format_args!("{figure}: of no scopes")));
+        }
         let confidence = if confidence == 0.0 { 0.95 } else { confidence };
         match estimate_figure(&formula, values, columns, confidence).map_err(Failure::from)? {
             Ok(found) => {

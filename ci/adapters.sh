@@ -6,6 +6,20 @@ cd "$(dirname "$0")/.."
 [ -n "${PICOLLO_STAGED:-}" ] || ci/stage.sh
 # First, as what follows has a target directory of its own.
 PICOLLO_LIBRARY=${PICOLLO_LIBRARY:-$PWD/target/stage/lib/libpicollo.so} python-demo/run-tests.sh -q ../adapters/pytest/tests
+# Google Benchmark: no more than a page, whose example runs.
+stage=$PWD/target/stage root=$(ci/tools/debian.sh libbenchmark-dev)
+libraries=$root/usr/lib/$(gcc -print-multiarch)
+mkdir -p target/adapters
+g++ -std=c++17 -O1 -Wall -Wextra -Werror adapters/google-benchmark/example.cpp -o target/adapters/google-benchmark -isystem "$root/usr/include" \
+    -I"$stage/include" -L"$stage/lib" -L"$libraries" -Wl,-rpath,"$stage/lib:$libraries" -lpicollo -lbenchmark -lpthread
+target/adapters/google-benchmark --benchmark_min_time=0.05 --benchmark_format=json 2>/dev/null | python3 -c '
+import json, sys
+runs = json.load(sys.stdin)["benchmarks"]
+assert len(runs) == 2, runs
+for run in runs:
+    assert run["recorded"] == run["iterations"] > 0 and 0 < run["p50"] <= run["p99"] <= run["max"], run
+print("Google Benchmark: every iteration recorded")
+'
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/adapters
 manifest=(--manifest-path adapters/Cargo.toml)
 deny=(-- -D warnings)

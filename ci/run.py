@@ -102,7 +102,7 @@ NIGHTLY = [
 RELEASE = [
     Job("coverage", 1800, "ci/coverage.sh", alone=True, needs=()),
     Job("reproducible", 600, "ci/reproducible.sh", alone=True, needs=()),
-    Job("dist-twice", 900, "ci/dist/test.sh twice", alone=True, needs=()),
+    Job("dist-twice", 1500, "ci/dist.sh && ci/dist/test.sh instructions && ci/dist/test.sh twice", alone=True, needs=()),
     Job("planted-bugs", 3600, "ci/loom.sh bugs", alone=True, needs=()),
     # The first time it compiles cargo-semver-checks.
     Job("semver", 1200, "ci/abi.sh semver", alone=True, needs=()),

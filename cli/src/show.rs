@@ -169,8 +169,9 @@ fn json_of(entry: &SegmentEntry, reading: &Reading) -> Result<Value, Failure> {
 
 /// A value for people: times in the unit that gives it one to three digits before the point.
 pub(crate) fn human(value: u64, unit: &str) -> String {
-    const TIMES: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+    const TIMES: [(&str, f64); 5] = [("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)];
     let name = match unit {
+        "picoseconds" => "ps",
         "nanoseconds" => "ns",
         "microseconds" | "µs" => "us",
         "milliseconds" => "ms",
@@ -183,12 +184,14 @@ pub(crate) fn human(value: u64, unit: &str) -> String {
             unit => format!("{} {unit}", count(value, true)),
         };
     };
-    let nanos = value as f64 * factor;
-    let (unit, by) = TIMES.iter().rev().find(|(_, by)| nanos >= *by).unwrap_or(&TIMES[0]);
-    let scaled = nanos / by;
-    let decimals = if *unit == "ns" || scaled >= 100.0 {
+    let picos = value as f64 * factor;
+    // By what is shown, which is rounded: 999,999 ns are 1.00 ms. Nothing is smaller than what was counted in.
+    let fits = |(_, by): &&(&str, f64)| by <= factor || picos >= by * 0.9995;
+    let (unit, by) = TIMES.iter().rev().find(fits).unwrap_or(&TIMES[0]);
+    let scaled = picos / by;
+    let decimals = if *unit == name || scaled >= 99.95 {
         0
-    } else if scaled >= 10.0 {
+    } else if scaled >= 9.995 {
         1
     } else {
         2
@@ -208,6 +211,14 @@ mod tests {
             (3_290_000, "ns", "3.29 ms"),
             (3_290, "microseconds", "3.29 ms"),
             (45_600, "ns", "45.6 us"),
+            (999_499, "ns", "999 us"),
+            (999_999, "ns", "1.00 ms"),
+            (9_996, "ns", "10.0 us"),
+            (999_999_999, "ns", "1.00 s"),
+            (4_509_696, "ps", "4.51 us"),
+            (999, "picoseconds", "999 ps"),
+            (0, "ms", "0 ms"),
+            (5, "s", "5 s"),
             (7_200_000_000_000, "ns", "7,200 s"),
             (1234, "", "1,234"),
             (1234, "bytes", "1,234 bytes"),

@@ -117,6 +117,33 @@ namespace Picollo.Tests
         }
 
         [Test]
+        public static void Runs()
+        {
+            double[] earlier = { 100, 103, 98, 101, 99, 102, 97, 100, 104, 96 };
+            RunComparison slower = RunComparison.Compare(earlier, 150);
+            Check.Equal(Verdict.Slower, slower.Verdict);
+            Check.Equal(10ul, slower.RunCount);
+            Check.Equal(0.99, slower.Confidence);
+            Check.Near(100, slower.Mean, 1e-9);
+            Check.Near(Math.Sqrt(60.0 / 9), slower.Deviation, 1e-9, "n - 1 in the divisor");
+            Check.Equal(96.0, slower.Lowest);
+            Check.Equal(104.0, slower.Highest);
+            Check.Equal(150.0, slower.Value);
+            Check.Near(50, slower.Difference, 1e-9);
+            Check.True(slower.DifferenceLower > 30 && slower.DifferenceUpper < 70, "the interval");
+            Check.Near(2.0 / 11, slower.AlarmBound, 1e-9, "two in the number of runs and one");
+            Check.Equal(Verdict.Faster, RunComparison.Compare(earlier, 50).Verdict);
+            Check.Equal(Verdict.NoEvidence, RunComparison.Compare(earlier, 103).Verdict);
+            RunComparison narrower = RunComparison.Compare(earlier, 150, new CompareOptions());
+            Check.Equal(0.95, narrower.Confidence);
+            Check.True(narrower.DifferenceUpper < slower.DifferenceUpper, "less sure, narrower");
+            RunComparison few = RunComparison.Compare(new double[] { 1, 2 }, 100);
+            Check.True((few.Notes & ComparisonNotes.TooFew) != 0 && double.IsPositiveInfinity(few.DifferenceUpper), "two runs say nothing");
+            Check.Fails(PicolloStatus.Empty, () => RunComparison.Compare(new double[0], 1));
+            Check.Fails(PicolloStatus.InvalidArgument, () => RunComparison.Compare(earlier, double.NaN));
+        }
+
+        [Test]
         public static void Figures()
         {
             var names = new[] { "instructions", "cycles" };

@@ -316,4 +316,91 @@ namespace Picollo.Metrics
         /// <summary>What to know about it.</summary>
         public ComparisonNotes Notes => (ComparisonNotes)_native.Flags;
     }
+
+    /// <summary>
+    /// What a run says next to earlier ones of the same thing: whether it is beyond what the spread between those predicts. Runs on
+    /// different days differ though the code does not, and no number of observations within a run says by how much.
+    /// </summary>
+    public readonly struct RunComparison
+    {
+        private readonly PicolloRunComparison _native;
+
+        internal RunComparison(in PicolloRunComparison native)
+        {
+            _native = native;
+        }
+
+        /// <summary>
+        /// Compares <paramref name="value"/>, one number of a run such as the median of what it measured, with those of
+        /// <paramref name="earlier"/> runs, the oldest first. Without options the confidence is 0.99: of runs of unchanged code that are
+        /// distributed normally one in a hundred stands out, and of others at most <see cref="AlarmBound"/>. Options say their own,
+        /// 0.95 unless changed; the quantile they name is not looked at. With fewer than 5 earlier runs there is no interval, and the
+        /// notes say <see cref="ComparisonNotes.TooFew"/>.
+        /// </summary>
+        /// <exception cref="PicolloException">There are no earlier runs, or a value is not finite.</exception>
+        public static unsafe RunComparison Compare(ReadOnlySpan<double> earlier, double value, CompareOptions? options = null)
+        {
+            Loader.Ensure();
+            PicolloCompareOptions native = CompareOptions.ToNative(options);
+            PicolloRunComparison comparison;
+            fixed (double* runs = &MemoryMarshal.GetReference(earlier))
+                Outcome.Check(NativeMethods.picollo_compare_runs(
+                    runs, (UIntPtr)earlier.Length, value, options is null ? null : &native, &comparison));
+            return new RunComparison(in comparison);
+        }
+
+        /// <summary>Earlier runs.</summary>
+        public ulong RunCount => _native.RunCount;
+
+        /// <summary>The confidence asked for.</summary>
+        public double Confidence => _native.Confidence;
+
+        /// <summary>At most the probability that a run of unchanged code stands out, however runs are distributed.</summary>
+        public double AlarmBound => _native.AlarmBound;
+
+        /// <summary>The mean of the earlier runs.</summary>
+        public double Mean => _native.Mean;
+
+        /// <summary>Their standard deviation, n - 1 in the divisor.</summary>
+        public double Deviation => _native.Deviation;
+
+        /// <summary>The smallest of them.</summary>
+        public double Lowest => _native.Lowest;
+
+        /// <summary>The largest of them.</summary>
+        public double Highest => _native.Highest;
+
+        /// <summary>The run's own value.</summary>
+        public double Value => _native.Value;
+
+        /// <summary>The run's value less the mean of the earlier ones.</summary>
+        public double Difference => _native.Difference;
+
+        /// <summary>The lower end of its interval; minus infinity where there are too few runs.</summary>
+        public double DifferenceLower => _native.DifferenceLower;
+
+        /// <summary>The upper end of its interval; infinity where there are too few runs.</summary>
+        public double DifferenceUpper => _native.DifferenceUpper;
+
+        /// <summary>What a difference has to exceed to count.</summary>
+        public double Margin => _native.Margin;
+
+        /// <summary>The true difference that would be told from none as often as the power says.</summary>
+        public double SmallestDetectable => _native.SmallestDetectable;
+
+        /// <summary>What can be told apart at all: of what is smaller only that is known.</summary>
+        public double Resolution => _native.Resolution;
+
+        /// <summary>The correlation of each run with the next.</summary>
+        public double Lag1 => _native.Lag1;
+
+        /// <summary>How many times larger the variance of the mean is than that of as many independent runs.</summary>
+        public double Inflation => _native.Inflation;
+
+        /// <summary>What it amounts to.</summary>
+        public Verdict Verdict => (Verdict)_native.Verdict;
+
+        /// <summary>What to know about it.</summary>
+        public ComparisonNotes Notes => (ComparisonNotes)_native.Flags;
+    }
 }

@@ -33,6 +33,10 @@ namespace Picollo.Tests
 
         private static int Rounds => s_long ? 2500 : 500;
 
+        // Mono says that a thread was joined before the system ended it, which is when its shards are free: on a busy machine many are
+        // on their way at once. Were none used again there would be as many as threads: 2,000.
+        private const int Ending = 250;
+
         private static void FewShards(HdrHistogram histogram, int most, string what)
         {
             int shards = histogram.FootprintInBytes / ShardBytes();
@@ -54,7 +58,7 @@ namespace Picollo.Tests
                         histogram.Record(value);
                 });
             Check.Equal((ulong)Rounds * AtOnce * 100, histogram.TotalCount);
-            FewShards(histogram, AtOnce + 20, "short threads");
+            FewShards(histogram, AtOnce + Ending, "short threads");
             GC.KeepAlive(histogram);
         }
 
@@ -78,7 +82,7 @@ namespace Picollo.Tests
             }
             Check.Equal((ulong)Rounds * AtOnce * 101, histogram.TotalCount);
             // Two a thread, and what was forgotten.
-            FewShards(histogram, 2 * AtOnce + Rounds / 100 + 20, "short threads with recorders");
+            FewShards(histogram, 2 * AtOnce + Rounds / 100 + Ending, "short threads with recorders");
             GC.KeepAlive(histogram);
         }
 
@@ -97,7 +101,7 @@ namespace Picollo.Tests
                     histogram.Record(ulong.MaxValue);
                 });
             Check.Equal((ulong)Rounds * AtOnce * 6, histogram.TotalCount);
-            FewShards(histogram, 2 * AtOnce + 20, "threads with two shards each");
+            FewShards(histogram, 2 * AtOnce + Ending, "threads with two shards each");
         }
 
         [Test]
@@ -119,7 +123,7 @@ namespace Picollo.Tests
                     });
             }
             Check.Equal(4ul * AtOnce, histogram.TotalCount);
-            FewShards(histogram, AtOnce + 20, "a thousand threads alive at once, twice");
+            FewShards(histogram, AtOnce + Ending, "a thousand threads alive at once, twice");
         }
 
         [Test]

@@ -15,13 +15,13 @@ demo: stage      ## build everything and run the demos in C, C++ and Python
 	$(MAKE) --no-print-directory -s -C c-tests run-demos
 	python-demo/run-demos.sh
 
-test: setup      ## what every commit has to pass: at most 10 minutes, 15 the first time
+test: setup-tests ## what every commit has to pass: at most 10 minutes, 15 the first time
 	ci/run.py commit
 
-check: setup     ## all other checks that need no release: .NET, other machines, sanitizers, fuzzing, installing
+check: setup-tests ## all other checks that need no release: .NET, other machines, sanitizers, fuzzing, installing
 	ci/run.py nightly
 
-release-check: setup ## what takes long: coverage, planted bugs, reproducible builds, the long forms
+release-check: setup-tests ## what takes long: coverage, planted bugs, reproducible builds, the long forms
 	ci/run.py release
 
 lint: setup      ## formatting, clippy
@@ -31,10 +31,13 @@ stage: setup     ## the library, its headers and picollo.pc, under target/stage
 	ci/stage.sh
 
 install: setup   ## install the C library and the command `picollo`: PREFIX=/usr/local, LIBDIR, DESTDIR
-	ci/tools/capi.sh install
+	ci/tools/install.sh install
 
-uninstall:       ## remove what `make install` installed, for the same PREFIX, LIBDIR and DESTDIR
-	ci/tools/capi.sh uninstall
+install-capi: setup ## the same, the library by cargo-c, which is compiled first: for packagers
+	ci/tools/install.sh install-capi
+
+uninstall:       ## remove what was installed, for the same PREFIX, LIBDIR and DESTDIR
+	ci/tools/install.sh uninstall
 
 deb: setup       ## Debian packages, under target/deb
 	OUT=target/deb debian/rules binary
@@ -49,10 +52,13 @@ bench: export LD_LIBRARY_PATH := $(CURDIR)/$(STAGE)/lib:$(LD_LIBRARY_PATH)
 bench: stage     ## everything fast beside its peers: a table, target/bench/results.json and a plot
 	benches/run.sh
 
-setup:           ## what is missing here: named, or installed with PICOLLO_MAY_CHANGE_THIS_MACHINE=1
-	@ci/setup.sh
+setup:           ## what building needs and is missing here: named, or installed with PICOLLO_MAY_CHANGE_THIS_MACHINE=1
+	@ci/setup.sh build
+
+setup-tests:     ## the same, and what the tests need
+	@ci/setup.sh build tests
 
 clean:           ## remove what was built
 	rm -rf target
 
-.PHONY: help demo test check release-check lint stage install uninstall deb dist nuget bench setup clean
+.PHONY: help demo test check release-check lint stage install install-capi uninstall deb dist nuget bench setup setup-tests clean

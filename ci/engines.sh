@@ -26,7 +26,7 @@ venv=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/engines/$key-$(sha256sum "$requirem
 if [ ! -e "$venv/complete" ]; then
     echo "Setting up Dask and Spark in $venv" >&2
     rm -rf "$venv"
-    "$python" -m venv "$venv" || { echo "no venv: PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh installs it" >&2; exit 1; }
+    "$python" -m venv "$venv" || { echo "no venv: PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh tests installs it" >&2; exit 1; }
     # PySpark comes as a source package alone, which has nothing to compile.
     "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: --no-binary pyspark -r "$requirements"
     touch "$venv/complete"

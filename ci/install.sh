@@ -4,7 +4,7 @@
 # the Debian packages, installed and removed again for real where we are root and PICOLLO_MAY_CHANGE_THIS_MACHINE=1; the Python
 # wheel in an empty environment. Ends with a line "N passed, N failed".
 #
-#   ci/install.sh [tests|cmake|destdir|deb|wheel]...      default: all parts
+#   ci/install.sh [tests|cmake|destdir|deb|wheel|capi]...      default: all but capi, for which cargo-c is compiled
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -87,11 +87,22 @@ cmake_project() {
 destdir() {
     local destination=$work/destdir
     rm -rf "$destination"
-    DESTDIR=$destination PREFIX=/usr ci/tools/capi.sh install &&
+    DESTDIR=$destination PREFIX=/usr ci/tools/install.sh install &&
         headers_and_libraries "$destination/usr" &&
         grep -q '^prefix=/usr$' "$destination/usr/lib/pkgconfig/picollo.pc" &&
         ! grep -rq "$root" "$destination/usr/lib/pkgconfig" "$destination/usr/share" &&
-        DESTDIR=$destination PREFIX=/usr ci/tools/capi.sh uninstall &&
+        DESTDIR=$destination PREFIX=/usr ci/tools/install.sh uninstall &&
+        [ -z "$(find "$destination" ! -type d)" ]
+}
+
+# The files of `make install-capi` are those of `make install`, and a program finds them.
+by_cargo_c() {
+    local destination=$work/capi
+    rm -rf "$destination"
+    PREFIX=$destination ci/tools/install.sh install-capi &&
+        headers_and_libraries "$destination" &&
+        cmake_project "$destination" &&
+        PREFIX=$destination ci/tools/install.sh uninstall &&
         [ -z "$(find "$destination" ! -type d)" ]
 }
 
@@ -146,7 +157,7 @@ wheel() {
 if [ $# -eq 0 ]; then set -- tests cmake destdir deb wheel; fi
 echo "install: installing under $tree"
 rm -rf "$tree"
-if ! PREFIX=$tree ci/tools/capi.sh install >"$work/capi.log" 2>&1; then
+if ! PREFIX=$tree ci/tools/install.sh install >"$work/capi.log" 2>&1; then
     tail -n 40 "$work/capi.log"
     echo "0 passed, 1 failed"
     exit 1
@@ -171,6 +182,7 @@ for part in "$@"; do
             echo "SKIPPED installing the packages: that needs root, and PICOLLO_MAY_CHANGE_THIS_MACHINE=1"
         fi
         ;;
+    capi) check "the same by cargo-c" by_cargo_c ;;
     wheel) check "Python wheel in an empty environment" wheel ;;
     *) echo "unknown part: $part" >&2; exit 2 ;;
     esac

@@ -38,7 +38,7 @@ fetch() {
     trap "rm -rf '$work'" EXIT
     if [ ! -e "$venv/complete" ]; then
         rm -rf "$venv"
-        python3 -m venv "$venv" || fail "python3 has no venv: ci/setup.sh installs it"
+        python3 -m venv "$venv" || fail "python3 has no venv: ci/setup.sh tests installs it"
         "$venv/bin/pip" --disable-pip-version-check install -q --only-binary :all: -r ci/interop/requirements.txt \
             || fail "hdrhistogram could not be fetched from PyPI: is there a network?"
         touch "$venv/complete"

@@ -66,8 +66,7 @@ COMMIT = [
 
 # What takes longest begins first, so that nothing long is left at the end.
 NIGHTLY = [
-    # The first time it compiles cargo-c.
-    Job("install", 1350, "ci/install.sh", takes=("registers",)),
+    Job("install", 720, "ci/install.sh", takes=("registers", "release")),
     # Library and command, compiled again for an older C library.
     Job("dist", 720, "ci/dist.sh && ci/dist/test.sh", needs=()),
     Job("portable", 720, f"{RECORDS} ci/targets/portable.sh lacking", takes=("debug",), needs=()),
@@ -104,6 +103,8 @@ RELEASE = [
     Job("reproducible", 600, "ci/reproducible.sh", alone=True, needs=()),
     Job("dist-twice", 1500, "ci/dist.sh && ci/dist/test.sh instructions && ci/dist/test.sh twice", alone=True, needs=()),
     Job("planted-bugs", 3600, "ci/loom.sh bugs", alone=True, needs=()),
+    # The first time it compiles cargo-c.
+    Job("install-capi", 1200, "ci/install.sh capi", alone=True),
     # The first time it compiles cargo-semver-checks.
     Job("semver", 1200, "ci/abi.sh semver", alone=True, needs=()),
     Job("32-bit", 900, "ci/targets/portable.sh i686", alone=True, needs=()),

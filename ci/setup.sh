@@ -2,7 +2,8 @@
 # Are the tools there that a fresh Debian machine with Rust, gcc, make and Python 3 lacks? With PICOLLO_MAY_CHANGE_THIS_MACHINE=1
 # they are installed where they are missing; without it they are named, with the command that installs them, and this fails.
 #
-#   ci/setup.sh [SET]...     the sets: base (what the build and `make test` need; the default), dotnet (Mono), browser (Chromium)
+#   ci/setup.sh [SET]...     the sets: build (what the library, its installation and `make demo` need; the default), tests (what `make
+#                            test` needs), dotnet (Mono), browser (Chromium)
 #
 # What a check fetches for itself, such as compilers for other machines, is unpacked into the cache directory and installs nothing.
 set -euo pipefail
@@ -16,18 +17,19 @@ need() {
     done
 }
 
-[ $# -gt 0 ] || set -- base
+[ $# -gt 0 ] || set -- build
 for set in "$@"; do
     case $set in
-    base)
+    build)
         if ! command -v cargo >/dev/null 2>&1; then
             echo "missing: Rust, which no package here has as new as is needed: see rustup.rs" >&2
             exit 1
         fi
         need gcc gcc
-        need g++ g++
-        need make make
         need pkg-config pkg-config
+        ;;
+    tests)
+        need g++ g++
         need python3 python3
         need valgrind valgrind
         python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)

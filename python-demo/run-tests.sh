@@ -49,7 +49,7 @@ if [ ! -e "$venv/complete" ]; then
         target=$venv/packages
     else
         echo "$python has neither venv nor virtualenv nor pip; on a Debian machine this installs it:" >&2
-        echo "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh" >&2
+        echo "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh tests" >&2
         exit 1
     fi
     "$pip" -m pip install --quiet --disable-pip-version-check --only-binary :all: ${target:+--target "$target"} \

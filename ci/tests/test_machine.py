@@ -44,14 +44,18 @@ class Setup(unittest.TestCase):
 
     def test_without_permission_it_names_what_is_missing_and_the_command(self):
         for allowed in (None, "0", "", "yes"):
-            for sets, package in ((), "valgrind"), (("dotnet",), "mono-mcs"), (("browser",), "chromium"):
+            for sets, package in ((), "gcc"), (("build", "tests"), "valgrind"), (("dotnet",), "mono-mcs"), (("browser",), "chromium"):
                 code, said, asked = self.setup(allowed, *sets)
                 self.assertEqual((code, asked), (1, ""))
                 self.assertRegex(said, f"missing: .*{package}")
-                self.assertIn(" ".join([f"{ALLOWED}=1 ci/setup.sh", *(sets or ["base"])]), said)
+                self.assertIn(" ".join([f"{ALLOWED}=1 ci/setup.sh", *(sets or ["build"])]), said)
 
     def test_with_permission_it_installs_what_is_missing(self):
         code, _, asked = self.setup("1")
+        self.assertEqual(code, 0)
+        self.assertRegex(asked, r"install .*\bgcc\b")
+        self.assertNotIn("valgrind", asked)
+        code, _, asked = self.setup("1", "build", "tests")
         self.assertEqual(code, 0)
         self.assertRegex(asked, r"install .*\bgcc\b.*\bvalgrind\b")
         code, _, asked = self.setup("1", "dotnet")

@@ -11,7 +11,7 @@ exec 9>"$place.lock"
 flock 9
 if [ ! -e "$place/complete" ]; then
     rm -rf "$place"
-    "$python" -m venv "$place" >&2 || { echo "no venv: PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh installs it" >&2; exit 1; }
+    "$python" -m venv "$place" >&2 || { echo "no venv: PICOLLO_MAY_CHANGE_THIS_MACHINE=1 ci/setup.sh tests installs it" >&2; exit 1; }
     "$place/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$wanted" >&2
     # As a compiler by one name, for what asks for a compiler by one name.
     for tool in cc ar; do

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Installs the C library and the command with its manual, and takes them away again: `make install`, `make uninstall` and, through
+# cargo-c, for packagers who are used to it, `make install-capi`.
+#
+#   ci/tools/install.sh install|uninstall     environment: PREFIX (/usr/local), LIBDIR (PREFIX/lib), DESTDIR (empty)
+#   ci/tools/install.sh install-capi          the library by cargo-c, which is compiled first: some three minutes, once
+#   ci/tools/install.sh build                 only builds
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+prefix=${PREFIX:-/usr/local}
+libdir=${LIBDIR:-$prefix/lib}
+root=${DESTDIR:-}
+case $prefix$libdir in
+/*/* | /*) ;;
+*) echo "PREFIX and LIBDIR are absolute: $prefix, $libdir" >&2; exit 1 ;;
+esac
+cmake=$prefix/share/cmake/picollo
+
+build() {
+    echo "building the library and the command: some four minutes the first time, on two cores"
+    cargo build --release --locked --quiet -p picollo-ffi
+    # Alone: together with the library it would be built with that one's features.
+    cargo build --profile command --locked --quiet -p picollo-cli
+}
+
+# What ci/stage.sh makes may be moved: its picollo.pc looks for everything beside itself. Here libraries may lie elsewhere.
+library() {
+    local stage=target/stage version
+    version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+    ci/stage.sh "$stage"
+    install -d "$root$prefix/include" "$root$libdir/pkgconfig" "$root$cmake"
+    install -m 644 include/* "$root$prefix/include/"
+    install -m 755 "$stage/lib/libpicollo.so.$version" "$root$libdir/"
+    cp -P "$stage"/lib/libpicollo.so{,.0} "$root$libdir/"
+    install -m 644 "$stage/lib/libpicollo.a" "$root$libdir/"
+    sed -e "s|^prefix=.*|prefix=$prefix|" -e "s|^libdir=.*|libdir=$libdir|" "$stage/lib/pkgconfig/picollo.pc" \
+        >"$root$libdir/pkgconfig/picollo.pc"
+    install -m 644 "$stage"/share/cmake/picollo/* "$root$cmake/"
+}
+
+library_by_cargo_c() {
+    local wanted=0.10.24 version
+    local tools=${XDG_CACHE_HOME:-$HOME/.cache}/picollo/tools
+    export PATH="$tools/bin:$PATH"
+    if ! grep -q "$wanted" <<<"$(cargo capi --version 2>/dev/null)"; then
+        echo "compiling cargo-c $wanted, once"
+        # Unoptimised: it takes longer to compile than it will ever run.
+        CARGO_TARGET_DIR=$tools/build-cargo-c CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
+            cargo install cargo-c --version "$wanted+cargo-0.98.0" --locked --quiet --bin cargo-capi --root "$tools"
+        rm -rf "$tools/build-cargo-c"
+    fi
+    # Its own target directory is the usual one with the name of the machine in it.
+    cargo capi install --release --locked --package picollo-ffi --prefix "$prefix" --libdir "$libdir" ${root:+--destdir "$root"}
+    version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+    install -d "$root$cmake"
+    install -m 644 ffi/cmake/picolloConfig.cmake "$root$cmake/"
+    sed "s/@VERSION@/$version/" ffi/cmake/picolloConfigVersion.cmake.in >"$root$cmake/picolloConfigVersion.cmake"
+}
+
+# The loader's cache, where the library went to a place that it looks at.
+tell_the_loader() {
+    if [ -z "$root" ] && [ "$(id -u)" -eq 0 ] && command -v ldconfig >/dev/null; then ldconfig; fi
+}
+
+case ${1:-} in
+build) build ;;
+install)
+    build
+    library
+    ci/tools/command.sh "$root$prefix"
+    tell_the_loader
+    ;;
+install-capi)
+    library_by_cargo_c
+    ci/tools/command.sh "$root$prefix"
+    tell_the_loader
+    ;;
+uninstall)
+    for header in include/*; do rm -f "$root$prefix/$header"; done
+    rm -f "$root$libdir"/libpicollo.{a,so,so.0,so.0.*} "$root$libdir/pkgconfig/picollo.pc"
+    rm -f "$root$cmake"/picolloConfig{,Version}.cmake
+    rm -f "$root$prefix"/{bin/picollo,share/man/man1/picollo{,-*}.1}
+    rm -f "$root$prefix"/share/{bash-completion/completions/picollo,zsh/site-functions/_picollo,fish/vendor_completions.d/picollo.fish}
+    rmdir "$root$cmake" 2>/dev/null || true
+    tell_the_loader
+    ;;
+*)
+    sed -n 's/^# \{0,1\}//p' "$0" | sed -n 2,7p >&2
+    exit 2
+    ;;
+esac

@@ -3,8 +3,8 @@
  * Picollo: histograms and performance counters.
  *
  * A histogram records 64-bit values in some nanoseconds each, in about one where a single thread writes, and answers
- * percentiles with a bounded relative error. A session counts what the processor and the kernel do (cycles, branch misses, page faults, ...), each event
- * into a histogram of its own.
+ * percentiles with a bounded relative error. A session counts what the processor and the kernel do (cycles, branch misses,
+ * page faults, ...), each event into a histogram of its own.
  *
  *     #include <stdio.h>
  *     #include <picollo.h>
@@ -21,6 +21,20 @@
  *         fputs(text, stdout);
  *         picollo_histogram_free(histogram);
  *     }
+ *
+ * To begin with, a dozen functions are enough. By what one wants to do, and each section begins with more:
+ *
+ * - Record values: picollo_histogram_create, _record, _record_batch, _free.
+ * - Time code: picollo_scope_begin, picollo_scope_end.
+ * - Read percentiles: picollo_histogram_summary, picollo_summary_format; all of the counts, an interval at a time:
+ *   picollo_snapshot_create, _update, _percentile_values.
+ * - Count cycles, misses, faults: picollo_session_open, _read, _record, _histogram_ref; picollo_perf_probe says what can be counted.
+ * - Decide whether B is faster than A: picollo_benchmark_create, _next, _done, _format; of what was recorded: picollo_compare.
+ * - See it: picollo_snapshot_format_chart in a terminal, picollo_pictures_format_svg, picollo_report_format_html.
+ * - Let others watch while the program runs: picollo_segment_create, _histogram; the command picollo top is the viewer.
+ * - Serve Prometheus or OpenTelemetry: picollo_registry_create, _add, _encode; picollo_otlp_export_create.
+ * - Keep, send, merge: picollo_snapshot_encode, _decode, _merge; logs: picollo_log_format_interval, picollo_log_reader_create.
+ * - Record without a call: picollo_inline.h. Record doubles: picollo_double_histogram_create. Keep many: picollo_histogram_array_create.
  *
  * What holds for every function, unless it says otherwise:
  *

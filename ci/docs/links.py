@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Does every link in the documentation lead somewhere? Files, and headings in them; addresses on the net are only counted.
+And is every function that the header's comments name declared there?
 
 Ends with "N links resolve".
 """
@@ -33,6 +34,20 @@ def anchors(path):
     return found
 
 
+def undeclared(header, inline):
+    """Names in comments that nothing declares. In a list, `picollo_thing_create, _free` stands for picollo_thing_free too."""
+    comments = " ".join(re.findall(r"/\*.*?\*/", header, flags=re.DOTALL))
+    known = set(re.findall(r"\bpicollo_\w+", re.sub(r"/\*.*?\*/", "", header + inline, flags=re.DOTALL)))
+    known |= {"picollo_overflow", "picollo_inline"}  # a histogram of segments, the other header
+    found = {name for name in re.findall(r"\bpicollo_[a-z0-9_]+", comments) if not any(other.startswith(name) for other in known)}
+    # The contents by task, at the head.
+    for first, others in re.findall(r"\b(picollo_[a-z0-9_]+)((?:, _[a-z0-9_]+)+)", comments[: comments.index("What holds for every")]):
+        thing = first[: first.index("_", len("picollo_"))]
+        for other in re.findall(r"_\w+", others):
+            found |= {thing + other} - known
+    return sorted(found)
+
+
 def main():
     pages = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True)
     resolved = elsewhere = 0
@@ -56,6 +71,8 @@ def main():
     for page in sorted((ROOT / "docs").glob("*.md")):
         if page not in linked:
             wrong.append(f"{page.relative_to(ROOT)}: no page links to it")
+    header, inline = ROOT / "include/picollo.h", ROOT / "include/picollo_inline.h"
+    wrong += [f"{header.name}: {name} is declared nowhere" for name in undeclared(header.read_text(), inline.read_text())]
     for line in wrong:
         print("FAILED:", line)
     if wrong:

@@ -30,6 +30,7 @@ ELSEWHERE = {
         "ci/docs/readme.py",
         "run_c",
     ),
+    "cc example.c -I target/stage/include target/stage/lib/libpicollo.a -lm -lpthread -ldl": ("ci/docs/readme.py", "ways_to_compile"),
     "./a.out": ("ci/docs/readme.py", "run_c"),
     "g++ -std=c++17 example.cpp -Wl,-rpath,$PWD/target/stage/lib $(PKG_CONFIG_PATH=target/stage/lib/pkgconfig pkg-config --cflags --libs picollo)": (
         "ci/docs/readme.py",

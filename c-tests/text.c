@@ -225,7 +225,7 @@ static void titles(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT,
                  picollo_summary_format_diff(&first, &first, "", "", "\xed\xa0\x80", PICOLLO_TEXT_LINE, text, sizeof text,
                                              &length));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_summary_format(&first, "", 4, text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_summary_format(&first, "", 6, text, sizeof text, &length));
     CHECK(length == 77 && text[0] == 0x5a);
     /* NULL is the empty title. */
     CHECK_OK(picollo_summary_format(&first, NULL, PICOLLO_TEXT_LINE, text, sizeof text, &length));

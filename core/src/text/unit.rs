@@ -113,6 +113,11 @@ impl<'a> Unit<'a> {
         !matches!(self.kind, Kind::Raw)
     }
 
+    /// Whether values do not name it: `4.51 M` of cycles.
+    pub const fn is_counted(self) -> bool {
+        matches!(self.kind, Kind::Count)
+    }
+
     /// For a unit of time, the power of ten of a second.
     pub(super) const fn seconds(self) -> Option<i32> {
         match self.kind {

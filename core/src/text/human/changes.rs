@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::percent::{ratio, signed};
+use super::percent::{ratio, signed, unsigned};
 use super::summary::outside;
 use super::table::{self, Rows};
 use super::{SHORT, WIDTH, rank, supports, write_title, write_wrapped};
@@ -234,6 +234,13 @@ pub(in crate::text) fn write_comparison(
     write_wrapped(out, format_args!("{answer}"))?;
     write_table(out, shown, 0.0, &|_| Ok(()))?;
     if shown.is_full {
+        write_margin(
+            out,
+            compared.a.value as f64,
+            compared.margin,
+            compared.smallest_detectable,
+            shown.unit,
+        )?;
         write!(
             out,
             "\nP(larger) {}, Cliff's delta {}, Cohen's d {}\nMann-Whitney p {}, Kolmogorov-Smirnov p {}",
@@ -245,6 +252,26 @@ pub(in crate::text) fn write_comparison(
         )?;
     }
     write_notes(out, compared.flags, &[])
+}
+
+/// What a difference had to exceed, and which would have been seen.
+fn write_margin(
+    out: &mut dyn Write,
+    base: f64,
+    margin: f64,
+    smallest_detectable: f64,
+    unit: Unit<'_>,
+) -> fmt::Result {
+    let share = |value: f64| unsigned(value / base * 100.0);
+    write!(out, "\nmargin {}", unit.number(margin))?;
+    if base > 0.0 && margin.is_finite() {
+        write!(out, " ({} %)", share(margin))?;
+    }
+    write!(out, ", smallest detectable {}", unit.number(smallest_detectable))?;
+    if base > 0.0 && smallest_detectable.is_finite() {
+        write!(out, " ({} %)", share(smallest_detectable))?;
+    }
+    Ok(())
 }
 
 /// A benchmark: single measurements are in the summaries, and blocks of them decide.
@@ -275,6 +302,10 @@ pub(in crate::text) fn write_blocks(
                 level_row(&Heading(name), count(a), count(b), row)
             })
         })?;
+    }
+    if shown.is_full {
+        let base = if resolution > 0.0 && blocks.median_a < resolution { 0.0 } else { blocks.median_a };
+        write_margin(out, base, blocks.margin, blocks.smallest_detectable, unit)?;
     }
     write_how(out, blocks, conditions, shown)?;
     write_notes(out, blocks.flags, conditions.notes)

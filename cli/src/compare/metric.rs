@@ -68,7 +68,9 @@ impl Kind {
             Kind::Kibibytes => {
                 let scales = [(1024.0 * 1024.0, "GiB"), (1024.0, "MiB"), (1.0, "KiB")];
                 let (by, name) = scales.into_iter().find(|(by, _)| value >= *by).unwrap_or((1.0, "KiB"));
-                format!("{} {name}", Unit::NONE.number(value / by))
+                // Three digits, but for 1,023 KiB.
+                let of = if value / by < 999.5 { Unit::COUNT } else { Unit::NONE };
+                format!("{} {name}", of.number(value / by).at_most(1))
             }
             Kind::Count if value.abs() < 10_000.0 => Unit::NONE.number(value).to_string(),
             Kind::Count => Unit::COUNT.number(value).to_string(),
@@ -88,8 +90,8 @@ mod tests {
             (Kind::Seconds, 4e-6, "4.00 µs"),
             (Kind::Seconds, 0.0, "0 s"),
             (Kind::Kibibytes, 512.0, "512 KiB"),
-            (Kind::Kibibytes, 2048.0, "2 MiB"),
-            (Kind::Kibibytes, 12_345.0, "12.06 MiB"),
+            (Kind::Kibibytes, 2048.0, "2.0 MiB"),
+            (Kind::Kibibytes, 12_345.0, "12.1 MiB"),
             (Kind::Count, 1_234.0, "1,234"),
             (Kind::Count, 12_345.6, "12.3 k"),
             (Kind::Count, 1.5, "1.5"),

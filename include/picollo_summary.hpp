@@ -115,12 +115,19 @@ public:
     /** For people, in a unit such as `ns`: short, or with all percentiles. Writes to `out`, with a line break at the end. */
     void print(std::ostream &out, const std::string &title = "", const std::string &unit = "", bool is_full = false) const
     {
-        const outcome<std::string> written = text(titled(title, unit).c_str(), is_full ? format::full : format::human);
-        if (!written) {
+        const std::string heading = titled(title, unit);
+        const std::uint32_t how = is_full ? PICOLLO_TEXT_FULL : PICOLLO_TEXT_HUMAN;
+        std::size_t length = 0;
+        picollo_status code = picollo_summary_format(&native_, heading.c_str(), how, nullptr, 0, &length);
+        std::string written(length + 1, '\0');
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL)
+            code = picollo_summary_format(&native_, heading.c_str(), how, &written[0], written.size(), &length);
+        if (code != PICOLLO_OK) {
             out.setstate(std::ios_base::failbit);
             return;
         }
-        out << *written << '\n';
+        written[length] = '\n';
+        out << written;
     }
 
     /** How `after` differs from this summary, as text. */

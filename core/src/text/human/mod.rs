@@ -13,7 +13,7 @@ mod tests;
 pub(super) use changes::{Shown, write_blocks, write_comparison, write_diff};
 #[cfg(feature = "alloc")]
 pub(super) use summary::write_doubles;
-pub(super) use summary::{write, write_of};
+pub(super) use summary::{outside, write, write_of};
 
 pub use answer::Answer;
 
@@ -30,14 +30,14 @@ const WIDTH: usize = 80;
 const SHORT: [usize; 5] = [5, 7, 11, 12, 15];
 
 /// Whether so many observations have one that is beyond a rank: P99.9 of 92 would be their maximum.
-fn supports(count: u64, rank: f64) -> bool {
+pub(super) fn supports(count: u64, rank: f64) -> bool {
     // Ranks of summaries have at most three decimals.
     let beyond = 100_000 - (rank * 1000.0) as u64;
     rank >= 100.0 || u128::from(count) * u128::from(beyond) >= 100_000
 }
 
 /// `P99.9`, `min`, `max`.
-struct Rank(f64);
+pub(super) struct Rank(pub f64);
 
 impl Display for Rank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -38,7 +38,7 @@ trait Told {
 }
 
 /// What is missing of a summary.
-pub(super) fn outside(summary: &Summary) -> [(&'static str, u64); 4] {
+pub(in crate::text) fn outside(summary: &Summary) -> [(&'static str, u64); 4] {
     [
         ("below the range", summary.underflow_count),
         ("above the range", summary.overflow_count),

@@ -50,7 +50,12 @@ static void worked_example()
     const picollo_figure_estimate ipc = must(picollo::figure("ipc", "instructions  cycles ", counts, 2));
     CHECK(ipc.value == 8.0 / 6 && ipc.lower < ipc.value && ipc.value < ipc.upper && ipc.scopes == 2);
     CHECK(must(must(histogram.snapshot()).listing()).rfind("P0.073=2,008 [0 / 381]: [2,000, 2,016) 146\n", 0) == 0);
-    CHECK(written(before).rfind("Total=99,940, Underflow=60, Overflow=0, Mean=4,332.9, P0=2,008", 0) == 0);
+    CHECK(written(before).rfind("99,940 values, 60 below the range\n", 0) == 0);
+    std::ostringstream printed;
+    before.print(printed, "Latency", "ns");
+    CHECK_STRING("Latency: 99,940 values, 60 below the range\n"
+                 "    P50      P90      P99    P99.9      max     mean\n"
+                 "3.60 µs  7.46 µs  9.15 µs  9.66 µs  9.79 µs  4.33 µs\n", printed.str());
     CHECK_U64(99940, before.total_count());
     CHECK_U64(60, before.underflow_count());
     CHECK(before.p0().value == 2008 && before.p1().value == 2064 && before.p5().value == 2288 && before.p10().value == 2448);

@@ -110,6 +110,25 @@ static void json_and_csv(void)
     CHECK(strstr(text, "\n\"a,b\",0.0,2008,1,2000,2015,16,146,") != NULL);
 }
 
+static void people(void)
+{
+    const picollo_summary first = summary_of(0), second = summary_of(1);
+    char text[4096];
+    size_t length = 0;
+    CHECK_OK(picollo_summary_format(&first, "Latency (ns)", PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
+    CHECK_TEXT("Latency: 99,940 values, 60 below the range\n"
+               "    P50      P90      P99    P99.9      max     mean\n"
+               "3.60 µs  7.46 µs  9.15 µs  9.66 µs  9.79 µs  4.33 µs",
+               text);
+    CHECK_OK(picollo_summary_format(&first, NULL, PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
+    CHECK(strstr(text, "\n3,600  7,456  9,152  9,664  9,792  4,333") != NULL);
+    CHECK_OK(picollo_summary_format(&first, "(us)", PICOLLO_TEXT_FULL, text, sizeof text, &length));
+    CHECK(strstr(text, "\nP99.99   9.79 ms  64 µs  99,931\n") != NULL);
+    CHECK_OK(picollo_summary_format_diff(&first, &second, "(ns)", "A", "B", PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
+    CHECK(strncmp(text, "The median changed by +2.7 % from A to B: 3.60 µs → 3.70 µs.\n", 65) == 0);
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_summary_format(&first, NULL, 6, text, sizeof text, &length));
+}
+
 /* Calls a text function with a buffer of a capacity, followed by bytes that must stay as they are. */
 static void check_buffers(picollo_status (*format)(char *buffer, size_t capacity, size_t *out_length))
 {
@@ -156,6 +175,8 @@ FORMATTER(as_markdown, PICOLLO_TEXT_MARKDOWN)
 FORMATTER(as_line, PICOLLO_TEXT_LINE)
 FORMATTER(as_json, PICOLLO_TEXT_JSON)
 FORMATTER(as_csv, PICOLLO_TEXT_CSV)
+FORMATTER(for_people, PICOLLO_TEXT_HUMAN)
+FORMATTER(in_full, PICOLLO_TEXT_FULL)
 
 static picollo_status percentile(char *buffer, size_t capacity, size_t *out_length)
 {
@@ -181,6 +202,10 @@ static void short_buffers(void)
     check_buffers(as_json_diff);
     check_buffers(as_csv);
     check_buffers(as_csv_diff);
+    check_buffers(for_people);
+    check_buffers(for_people_diff);
+    check_buffers(in_full);
+    check_buffers(in_full_diff);
     check_buffers(percentile);
     check_buffers(buckets);
     picollo_snapshot_free(snapshot);
@@ -200,7 +225,7 @@ static void titles(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT,
                  picollo_summary_format_diff(&first, &first, "", "", "\xed\xa0\x80", PICOLLO_TEXT_LINE, text, sizeof text,
                                              &length));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_summary_format(&first, "", 4, text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_summary_format(&first, "", 6, text, sizeof text, &length));
     CHECK(length == 77 && text[0] == 0x5a);
     /* NULL is the empty title. */
     CHECK_OK(picollo_summary_format(&first, NULL, PICOLLO_TEXT_LINE, text, sizeof text, &length));
@@ -236,6 +261,7 @@ int main(void)
     RUN(worked_examples);
     RUN(listed_buckets);
     RUN(json_and_csv);
+    RUN(people);
     RUN(short_buffers);
     RUN(titles);
     RUN(hostile_summaries);

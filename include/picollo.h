@@ -1600,9 +1600,22 @@ picollo_status picollo_histogram_summary(const picollo_histogram *histogram,
  * buffer only buffer[0] is written, with 0. So, to have room for sure:
  *
  *     size_t length = 0;
- *     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
+ *     picollo_status status = picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
+ *     // status is PICOLLO_ERR_BUFFER_TOO_SMALL, as there is no buffer, and length is set.
  *     char *text = malloc(length + 1);
- *     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, text, length + 1, &length);
+ *     status = picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, text, length + 1, &length); // PICOLLO_OK
+ *
+ * Text for people (PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_FULL) is in the unit that the title ends with, in parentheses or behind a
+ * comma: "Latency (ns)", "Requests, us"; "(ns)" is a unit without a title. Known are ps, ns, us, ms, s and their long names, bytes,
+ * cycles and instructions. Of those numbers have three digits and a prefix, 4.51 us (with the letter mu) or 526 ns; all others are
+ * as they are, 4,509,696. A summary:
+ *
+ *     Latency: 99,940 values, 60 below the range
+ *         P50      P90      P99    P99.9      max     mean
+ *     3.60 us  7.46 us  9.15 us  9.66 us  9.79 us  4.33 us
+ *
+ * Percentiles that the count cannot support, as P99.9 of 92, are left out. Diffs, comparisons and benchmarks begin with the answer
+ * in a sentence, which says no more than the verdict does.
  *
  * 4096 bytes are enough for the Markdown of any summary with a short title. Titles and names are NUL-terminated UTF-8;
  * NULL is the same as "". They are escaped for the format, and column widths count Unicode scalar values.
@@ -1616,6 +1629,14 @@ picollo_status picollo_histogram_summary(const picollo_histogram *histogram,
 #define PICOLLO_TEXT_JSON 2
 /** A header and one row for each percentile, as in RFC 4180. Numbers are exact; what does not exist is an empty field. */
 #define PICOLLO_TEXT_CSV 3
+
+/**
+ * A few lines for people, at most 80 columns wide, without a line break at the end: the answer first, short, with three digits
+ * and units that fit. See "Text for people".
+ */
+#define PICOLLO_TEXT_HUMAN 4
+/** As PICOLLO_TEXT_HUMAN, with all percentiles and what else there is. */
+#define PICOLLO_TEXT_FULL 5
 
 /**
  * Writes a summary as text.
@@ -5081,7 +5102,7 @@ picollo_status picollo_benchmark_histogram_ref(const picollo_benchmark *benchmar
 /**
  * Writes how it went: what changed in the times of single samples, the verdict by blocks, and the counters.
  *
- * Requires: format is PICOLLO_TEXT_MARKDOWN; buffer has capacity bytes. Empty names read "Before" and "After".
+ * Requires: format is PICOLLO_TEXT_MARKDOWN, _HUMAN or _FULL; buffer has capacity bytes. Empty names read "Before" and "After".
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (benchmark, out_length, and buffer with a
  *   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8, and for an unknown format;
  *   PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_..., which this version does not write;

@@ -133,12 +133,13 @@ public:
         return histogram(found);
     }
 
-    /** How it went, as Markdown: no other format is written yet. Allocates. */
-    outcome<std::string> text(const char *title = "", const char *name_a = "Before", const char *name_b = "After") const
+    /** How it went, as Markdown, or for people: no other format is written. Allocates. */
+    outcome<std::string> text(const char *title = "", const char *name_a = "Before", const char *name_b = "After",
+                              format how = format::markdown) const
     {
         return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return picollo_benchmark_format(native(), title, name_a, name_b, PICOLLO_TEXT_MARKDOWN, buffer, capacity,
-                                            length);
+            return picollo_benchmark_format(native(), title, name_a, name_b, static_cast<std::uint32_t>(how), buffer,
+                                            capacity, length);
         });
     }
 

@@ -42,12 +42,12 @@ private:
     picollo_double_summary native_;
 };
 
-/** The summary on one line, without a title. */
+/** The summary for people, without title and unit: a few lines, without a line break at the end. */
 inline std::ostream &operator<<(std::ostream &out, const double_summary &value)
 {
     char text[2048];
     std::size_t length = 0;
-    if (picollo_double_summary_format(&value.native(), "", PICOLLO_TEXT_LINE, text, sizeof text, &length) != PICOLLO_OK) {
+    if (picollo_double_summary_format(&value.native(), "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length) != PICOLLO_OK) {
         out.setstate(std::ios_base::failbit);
         return out;
     }

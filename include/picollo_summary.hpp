@@ -19,8 +19,18 @@ enum class format : std::uint32_t {
     markdown = PICOLLO_TEXT_MARKDOWN,
     line = PICOLLO_TEXT_LINE,
     json = PICOLLO_TEXT_JSON,
-    csv = PICOLLO_TEXT_CSV
+    csv = PICOLLO_TEXT_CSV,
+    /** For people: short, with units; see print. */
+    human = PICOLLO_TEXT_HUMAN,
+    /** For people, with all percentiles. */
+    full = PICOLLO_TEXT_FULL
 };
+
+/** A title with a unit behind it, as text for people finds it: `Latency (ns)`. */
+inline std::string titled(const std::string &title, const std::string &unit)
+{
+    return unit.empty() ? title : title + " (" + unit + ")";
+}
 
 /** A run of values that share one count: lower to upper, both included. */
 struct bucket : picollo_bucket {};
@@ -102,6 +112,23 @@ public:
     }
     /** A Markdown table. */
     outcome<std::string> table(const char *title = "") const { return text(title, format::markdown); }
+    /** For people, in a unit such as `ns`: short, or with all percentiles. Writes to `out`, with a line break at the end. */
+    void print(std::ostream &out, const std::string &title = "", const std::string &unit = "", bool is_full = false) const
+    {
+        const std::string heading = titled(title, unit);
+        const std::uint32_t how = is_full ? PICOLLO_TEXT_FULL : PICOLLO_TEXT_HUMAN;
+        std::size_t length = 0;
+        picollo_status code = picollo_summary_format(&native_, heading.c_str(), how, nullptr, 0, &length);
+        std::string written(length + 1, '\0');
+        if (code == PICOLLO_ERR_BUFFER_TOO_SMALL)
+            code = picollo_summary_format(&native_, heading.c_str(), how, &written[0], written.size(), &length);
+        if (code != PICOLLO_OK) {
+            out.setstate(std::ios_base::failbit);
+            return;
+        }
+        written[length] = '\n';
+        out << written;
+    }
 
     /** How `after` differs from this summary, as text. */
     outcome<std::string> diff(const summary &after, const char *title = "", const char *this_name = "Before",
@@ -119,12 +146,12 @@ private:
     picollo_summary native_;
 };
 
-/** The summary on one line, without a title. */
+/** The summary for people, without title and unit: a few lines, without a line break at the end. */
 inline std::ostream &operator<<(std::ostream &out, const summary &value)
 {
     char text[1024];
     std::size_t length = 0;
-    if (picollo_summary_format(&value.native(), "", PICOLLO_TEXT_LINE, text, sizeof text, &length) != PICOLLO_OK) {
+    if (picollo_summary_format(&value.native(), "", PICOLLO_TEXT_HUMAN, text, sizeof text, &length) != PICOLLO_OK) {
         out.setstate(std::ios_base::failbit);
         return out;
     }

@@ -171,12 +171,16 @@ static void check_result(struct world *world, const struct benchmarked *benchmar
         REQUIRE(is_near(result.blocks.median_b - result.blocks.median_a, result.blocks.difference));
     }
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_benchmark_format(benchmarked->handle, NO_TEXT, name, name, PICOLLO_TEXT_MARKDOWN, NULL, 0, &length));
-    for (uint32_t format = PICOLLO_TEXT_MARKDOWN + 1; format < 6; format++) {
+    for (uint32_t format = PICOLLO_TEXT_MARKDOWN + 1; format < 8; format++) {
+        if (format == PICOLLO_TEXT_HUMAN || format == PICOLLO_TEXT_FULL) continue;
         const picollo_status refused = format <= PICOLLO_TEXT_CSV ? PICOLLO_ERR_UNSUPPORTED : PICOLLO_ERR_INVALID_ARGUMENT;
         REFUSED(refused, length, picollo_benchmark_format(benchmarked->handle, title, name, name, format, NULL, 0, &length));
     }
 #define MARKDOWN(buffer, capacity, length) picollo_benchmark_format(benchmarked->handle, title, name, name, PICOLLO_TEXT_MARKDOWN, buffer, capacity, length)
     if (rarely(world, 8)) FORMATS(MARKDOWN);
+#define HUMAN(buffer, capacity, length) picollo_benchmark_format(benchmarked->handle, title, name, name, people, buffer, capacity, length)
+    const uint32_t people = rarely(world, 2) ? PICOLLO_TEXT_FULL : PICOLLO_TEXT_HUMAN;
+    if (rarely(world, 8)) FORMATS(HUMAN);
 }
 
 static void check_parts(struct world *world, struct benchmarked *benchmarked)

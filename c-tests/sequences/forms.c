@@ -100,6 +100,10 @@ void check_form(struct world *world, uint32_t format, const char *text)
         end = value_end(text, 0);
         REQUIRE(text[0] == '{' && end != NULL && end[strspn(end, "\n")] == 0);
         break;
+    case PICOLLO_TEXT_HUMAN:
+    case PICOLLO_TEXT_FULL:
+        REQUIRE(text[strlen(text) - 1] != '\n' && strstr(text, "P999") == NULL && strstr(text, " \n") == NULL);
+        break;
     case PICOLLO_TEXT_CSV:
         REQUIRE(fields_of(text) > 1);
         break;

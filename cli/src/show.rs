@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use picollo_core::text::Format;
+use picollo_core::text::{Format, Unit};
 use picollo_core::{Snapshot, ValueSelection};
 use picollo_native::{SegmentEntry, SegmentKind, Viewer, find_segment};
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use crate::failure::{Failure, print};
 use crate::follow::{Follower, Recorded, title, told};
 use crate::list;
 use crate::signals::Blocked;
-use crate::table::{Form, count, number, table};
+use crate::table::{Form, count, table};
 use crate::values;
 use crate::watch::RANKS;
 
@@ -20,7 +20,7 @@ const ABOUT: &str = "What a program has published: totals and percentiles of eac
 const LONG_ABOUT: &str = "What a program has published: totals and percentiles of each histogram
 
 TARGET is a path, a process, a segment's name or a program's; of several the one that lives. Values whose unit is one of time are \
-shown in a unit that fits; with --json all are as recorded. What is asked of one that has ended is what it had recorded.
+shown in a unit that fits; with --raw and --json all are as recorded. What is asked of one that has ended is what it had recorded.
 
   picollo show checkout
   picollo show 1234 --match route=/pay
@@ -37,6 +37,7 @@ pub(crate) fn command() -> Command {
         Arg::new("for").long("for").value_name("SECONDS").value_parser(values::duration).help(
             "what is recorded from now on, for so long or until SIGINT, instead of since the program began",
         ),
+        Arg::new("raw").long("raw").action(ArgAction::SetTrue).help("values as recorded, with all digits"),
         Arg::new("json").long("json").action(ArgAction::SetTrue).help("for programs: values as recorded"),
     ])
 }
@@ -85,7 +86,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         format!("{} ({}, process {}, {})\n", info.name, info.program, info.pid, list::state(&info));
     let mut rows = Vec::new();
     for (entry, reading) in &readings {
-        rows.push(row(entry, reading)?);
+        rows.push(row(entry, reading, matches.get_flag("raw"))?);
     }
     let mut headings = vec!["ENTRY".to_owned(), "COUNT".to_owned()];
     headings.extend(RANKS.map(|(_, name)| name.to_owned()));
@@ -114,7 +115,7 @@ fn read_all(
     Ok(())
 }
 
-fn row(entry: &SegmentEntry, reading: &Reading) -> Result<Vec<String>, Failure> {
+fn row(entry: &SegmentEntry, reading: &Reading, is_raw: bool) -> Result<Vec<String>, Failure> {
     let mut row = vec![title(entry)];
     match reading {
         Reading::Counter(value) => {
@@ -125,6 +126,7 @@ fn row(entry: &SegmentEntry, reading: &Reading) -> Result<Vec<String>, Failure> 
             row.push(count(snapshot.counts().total, true));
             for (rank, _) in RANKS {
                 row.push(match snapshot.percentile(rank, ValueSelection::Midpoint) {
+                    Ok(found) if is_raw => found.value.to_string(),
                     Ok(found) => human(found.value, &entry.unit),
                     Err(_) => "-".into(),
                 });
@@ -167,36 +169,11 @@ fn json_of(entry: &SegmentEntry, reading: &Reading) -> Result<Value, Failure> {
     Ok(object)
 }
 
-/// A value for people: times in the unit that gives it one to three digits before the point.
+/// A value for people: as the library writes it, with the name of a unit that it does not know.
 pub(crate) fn human(value: u64, unit: &str) -> String {
-    const TIMES: [(&str, f64); 5] = [("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)];
-    let name = match unit {
-        "picoseconds" => "ps",
-        "nanoseconds" => "ns",
-        "microseconds" | "µs" => "us",
-        "milliseconds" => "ms",
-        "seconds" => "s",
-        unit => unit,
-    };
-    let Some((_, factor)) = TIMES.iter().find(|(time, _)| *time == name) else {
-        return match unit {
-            "" => count(value, true),
-            unit => format!("{} {unit}", count(value, true)),
-        };
-    };
-    let picos = value as f64 * factor;
-    // By what is shown, which is rounded: 999,999 ns are 1.00 ms. Nothing is smaller than what was counted in.
-    let fits = |(_, by): &&(&str, f64)| by <= factor || picos >= by * 0.9995;
-    let (unit, by) = TIMES.iter().rev().find(fits).unwrap_or(&TIMES[0]);
-    let scaled = picos / by;
-    let decimals = if *unit == name || scaled >= 99.95 {
-        0
-    } else if scaled >= 9.995 {
-        1
-    } else {
-        2
-    };
-    format!("{} {unit}", number(scaled, decimals, true))
+    let known = Unit::new(unit);
+    let text = known.integer(value).to_string();
+    if known.is_known() && !known.is_counted() || unit.is_empty() { text } else { format!("{text} {unit}") }
 }
 
 #[cfg(test)]
@@ -210,18 +187,20 @@ mod tests {
             (999, "ns", "999 ns"),
             (3_290_000, "ns", "3.29 ms"),
             (3_290, "microseconds", "3.29 ms"),
-            (45_600, "ns", "45.6 us"),
-            (999_499, "ns", "999 us"),
+            (45_600, "ns", "45.6 µs"),
+            (999_499, "ns", "999 µs"),
             (999_999, "ns", "1.00 ms"),
-            (9_996, "ns", "10.0 us"),
+            (9_996, "ns", "10.0 µs"),
             (999_999_999, "ns", "1.00 s"),
-            (4_509_696, "ps", "4.51 us"),
+            (4_509_696, "ps", "4.51 µs"),
             (999, "picoseconds", "999 ps"),
             (0, "ms", "0 ms"),
             (5, "s", "5 s"),
             (7_200_000_000_000, "ns", "7,200 s"),
             (1234, "", "1,234"),
-            (1234, "bytes", "1,234 bytes"),
+            (1234, "bytes", "1.23 kB"),
+            (1234, "parcels", "1,234 parcels"),
+            (12_345, "cycles", "12.3 k cycles"),
         ] {
             assert_eq!(human(value, unit), text);
         }

@@ -39,10 +39,13 @@ fn who_publishes_and_what() {
             "{shown}"
         );
         assert!(
-            line("request{route=/list}").contains(" us") && line("requests").contains("2,468"),
+            line("request{route=/list}").contains(" µs") && line("requests").contains("2,468"),
             "{shown}"
         );
     }
+    let (raw, _) = text(&picollo(&place.0, &["show", "checkout", "--match", "route=/pay", "--raw"]));
+    let digits = raw.lines().last().unwrap_or_default().split_whitespace().nth(2).unwrap_or_default();
+    assert!(digits.parse::<u64>().is_ok_and(|value| value.abs_diff(3_290_000) <= 32_900), "{raw}");
     let shown = picollo(&place.0, &["show", "checkout", "--match", "route=/pay", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
     let entries = json["entries"].as_array().unwrap();

@@ -44,12 +44,13 @@ namespace Picollo.Tests
             string changes = before.GetSummary().FormatDiff(after.GetSummary(), "Release", "1.0", "1.1");
             Check.True(table.StartsWith(changes.TrimEnd('\n').Split('\n')[0]), "as a difference, and more");
             Check.True(table.Length > changes.Length && table.Contains("1.1"), table);
-            Check.True(comparison.ToString().IndexOf('\n') < 0, "one line");
+            Check.True(comparison.Format(format: TextFormat.Line).IndexOf('\n') < 0, "one line");
+            Check.True(comparison.ToString().Contains(" than Before"), comparison.ToString());
             Check.True(comparison.Format("x", format: TextFormat.Json).StartsWith("{"), "JSON");
             Check.Equal(before.TotalCount, comparison.SummaryBefore.TotalCount);
             Check.Equal(after.TotalCount, comparison.SummaryAfter.TotalCount);
             Check.Throws<ArgumentException>(() => comparison.Format("a\0b"));
-            Check.Throws<ArgumentOutOfRangeException>(() => comparison.Format(format: (TextFormat)4));
+            Check.Throws<ArgumentOutOfRangeException>(() => comparison.Format(format: (TextFormat)9));
         }
 
         [Test]

@@ -153,7 +153,8 @@ namespace Picollo.Tests
             Check.Equal(16, summary.GetPercentiles().Length);
             Check.Equal(92.5, summary.P925.Rank);
             Check.True(summary.Format("Ratio é").StartsWith("##### Ratio é"), summary.Format("Ratio é"));
-            Check.True(summary.ToString().IndexOf('\n') < 0, "one line");
+            Check.True(summary.Format("x", TextFormat.Line).IndexOf('\n') < 0, "one line");
+            Check.True(summary.ToString().Contains(" values\n"), summary.ToString());
             Check.True(summary.Format("x", TextFormat.Json).StartsWith("{"), "JSON");
             Check.True(summary.P99.ToString().StartsWith("P99=0.9"), summary.P99.ToString());
         }

@@ -354,7 +354,7 @@ pub unsafe extern "C" fn picollo_benchmark_histogram_ref(
 
 /// Writes how it went: what changed in the times of single samples, the verdict by blocks, and the counters.
 ///
-/// Requires: format is PICOLLO_TEXT_MARKDOWN; buffer has capacity bytes. Empty names read "Before" and "After".
+/// Requires: format is PICOLLO_TEXT_MARKDOWN, _HUMAN or _FULL; buffer has capacity bytes. Empty names read "Before" and "After".
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (benchmark, out_length, and buffer with a
 ///   capacity above 0); PICOLLO_ERR_INVALID_ARGUMENT for a title or name that is not UTF-8, and for an unknown format;
 ///   PICOLLO_ERR_UNSUPPORTED for the other formats of PICOLLO_TEXT_..., which this version does not write;
@@ -378,14 +378,15 @@ pub unsafe extern "C" fn picollo_benchmark_format(
         let (benchmark, title) = unsafe { (read(benchmark)?, text(title)?) };
         // SAFETY: as above.
         let (name_a, name_b) = unsafe { (text(name_a)?, text(name_b)?) };
-        if Format::try_from(format)? != Format::Markdown {
+        let format = Format::try_from(format)?;
+        if !matches!(format, Format::Markdown | Format::Human | Format::Full) {
             return Err(Failure::UNSUPPORTED);
         }
         benchmark.result()?;
         // SAFETY: as above.
         unsafe {
             write_collected(buffer, capacity, out_length, |out| {
-                match benchmark.write_markdown(out, title, name_a, name_b) {
+                match benchmark.write(out, title, name_a, name_b, format) {
                     Ok(Ok(())) => Ok(()),
                     // The text takes memory for itself.
                     Ok(Err(_)) => Err(picollo_core::Error::BufferTooSmall),

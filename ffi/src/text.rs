@@ -5,9 +5,22 @@
 //! buffer only buffer[0] is written, with 0. So, to have room for sure:
 //!
 //!     size_t length = 0;
-//!     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
+//!     picollo_status status = picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, NULL, 0, &length);
+//!     // status is PICOLLO_ERR_BUFFER_TOO_SMALL, as there is no buffer, and length is set.
 //!     char *text = malloc(length + 1);
-//!     picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, text, length + 1, &length);
+//!     status = picollo_summary_format(&summary, title, PICOLLO_TEXT_JSON, text, length + 1, &length); // PICOLLO_OK
+//!
+//! Text for people (PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_FULL) is in the unit that the title ends with, in parentheses or behind a
+//! comma: "Latency (ns)", "Requests, us"; "(ns)" is a unit without a title. Known are ps, ns, us, ms, s and their long names, bytes,
+//! cycles and instructions. Of those numbers have three digits and a prefix, 4.51 us (with the letter mu) or 526 ns; all others are
+//! as they are, 4,509,696. A summary:
+//!
+//!     Latency: 99,940 values, 60 below the range
+//!         P50      P90      P99    P99.9      max     mean
+//!     3.60 us  7.46 us  9.15 us  9.66 us  9.79 us  4.33 us
+//!
+//! Percentiles that the count cannot support, as P99.9 of 92, are left out. Diffs, comparisons and benchmarks begin with the answer
+//! in a sentence, which says no more than the verdict does.
 //!
 //! 4096 bytes are enough for the Markdown of any summary with a short title. Titles and names are NUL-terminated UTF-8;
 //! NULL is the same as "". They are escaped for the format, and column widths count Unicode scalar values.
@@ -36,11 +49,19 @@ pub const PICOLLO_TEXT_JSON: u32 = 2;
 /// A header and one row for each percentile, as in RFC 4180. Numbers are exact; what does not exist is an empty field.
 pub const PICOLLO_TEXT_CSV: u32 = 3;
 
+/// A few lines for people, at most 80 columns wide, without a line break at the end: the answer first, short, with three digits
+/// and units that fit. See "Text for people".
+pub const PICOLLO_TEXT_HUMAN: u32 = 4;
+/// As PICOLLO_TEXT_HUMAN, with all percentiles and what else there is.
+pub const PICOLLO_TEXT_FULL: u32 = 5;
+
 const _: () = assert!(
     PICOLLO_TEXT_MARKDOWN == Format::Markdown as u32
         && PICOLLO_TEXT_LINE == Format::Line as u32
         && PICOLLO_TEXT_JSON == Format::Json as u32
         && PICOLLO_TEXT_CSV == Format::Csv as u32
+        && PICOLLO_TEXT_HUMAN == Format::Human as u32
+        && PICOLLO_TEXT_FULL == Format::Full as u32
 );
 
 /// Writes a text into the caller's buffer.

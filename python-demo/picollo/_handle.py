@@ -107,8 +107,12 @@ class Recorder(Handle):
         """Totals and sixteen percentiles."""
         raise NotImplementedError
 
+    def text(self, title: Optional[str] = None, unit: str = "", full: bool = False) -> str:
+        """The summary for people: see :meth:`Summary.text`. ``print(h)`` is short and without units."""
+        return str(self.summary().text(title, unit, full))
+
     def __str__(self) -> str:
-        return str(self.summary())
+        return self.text()
 
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""

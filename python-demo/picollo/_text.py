@@ -44,8 +44,15 @@ def c_name(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
+def titled(title: str, unit: str) -> str:
+    """A title with a unit behind it, as the library's text for people finds it: ``Latency (ns)``."""
+    if not isinstance(unit, str):
+        raise TypeError(f"unit must be a str, not {type(unit).__name__}")
+    return f"{title} ({unit})" if unit else title
+
+
 class Texts:
-    """What the library writes in four forms. ``str()`` is the Markdown, which notebooks render."""
+    """What the library writes, for people and for programs. ``str()`` is the short text for people; notebooks render Markdown."""
 
     __slots__ = ()
 
@@ -55,6 +62,21 @@ class Texts:
     def markdown(self, title: Optional[str] = None) -> str:
         """Markdown tables, under a heading if there is a title (default: the histogram's name, or the title it was made with)."""
         return self._format(structs.TEXT_MARKDOWN, title)
+
+    def text(self, title: Optional[str] = None, unit: str = "", full: bool = False) -> str:
+        """A few lines for people, the answer first: ``print(h.summary().text(unit="ns"))``.
+
+        :param unit: what values are counted in: ``ps``, ``ns``, ``us``, ``ms``, ``s``, ``bytes``, ``cycles``, ``instructions``. Numbers
+            are then rounded to three digits (``4.51 µs``); of other units, and of none, they are as they are. A title may end with it as
+            well: ``"Latency (ns)"``.
+        :param full: all percentiles, and what else there is.
+        """
+        form = structs.TEXT_FULL if full else structs.TEXT_HUMAN
+        return self._format(form, titled(self._own_title() if title is None else title, unit))
+
+    def _own_title(self) -> str:
+        """The title where none is given."""
+        raise NotImplementedError
 
     def line(self, title: Optional[str] = None) -> str:
         """One line, for logs."""
@@ -69,7 +91,7 @@ class Texts:
         return self._format(structs.TEXT_CSV, title)
 
     def __str__(self) -> str:
-        return self.markdown()
+        return self.text()
 
     def _repr_markdown_(self) -> str:
         return self.markdown()

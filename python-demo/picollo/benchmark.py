@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from ctypes import byref, c_double, c_uint32, c_uint64, c_void_p
 from itertools import repeat
 from types import FunctionType, MethodType
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _structs as structs
 from ._handle import Handle
@@ -45,6 +45,10 @@ class Step(_Step):
     EMPTY = structs.BENCHMARK_EMPTY
 
 
+#: Of tables without units.
+_TITLE = "Picoseconds a call"
+
+
 class BenchmarkCounter(NamedTuple):
     """How much of an event a call took."""
 
@@ -58,7 +62,7 @@ class BenchmarkCounter(NamedTuple):
 class BenchmarkResult:
     """How a benchmark went. ``str()`` is what changed, the verdict by blocks, and the counters, as Markdown."""
 
-    __slots__ = ("_raw", "_text", "a", "b", "blocks", "counters")
+    __slots__ = ("_raw", "_texts", "a", "b", "blocks", "counters")
 
     def __init__(
         self,
@@ -66,11 +70,11 @@ class BenchmarkResult:
         a: Histogram,
         b: Histogram,
         counters: tuple[BenchmarkCounter, ...],
-        text: str,
+        texts: Mapping[int, str],
     ) -> None:
         """Not for callers: see :func:`benchmark`."""
         self._raw = raw
-        self._text = text
+        self._texts = texts
         #: Picoseconds a call of A, an observation for each sample.
         self.a = a
         #: Picoseconds a call of B, an observation for each sample.
@@ -121,7 +125,11 @@ class BenchmarkResult:
 
     def markdown(self) -> str:
         """Markdown tables."""
-        return self._text
+        return self._texts[structs.TEXT_MARKDOWN]
+
+    def text(self, full: bool = False) -> str:
+        """For people: the answer in a sentence, and what it is made of; all percentiles with ``full``."""
+        return self._texts[structs.TEXT_FULL if full else structs.TEXT_HUMAN]
 
     def as_dict(self) -> dict[str, Any]:
         """All of it but the samples, as what ``json`` takes: times in picoseconds a call; ``None`` for what does not exist."""
@@ -162,10 +170,10 @@ class BenchmarkResult:
         return json.dumps(self.as_dict())
 
     def __str__(self) -> str:
-        return self._text
+        return self.text()
 
     def _repr_markdown_(self) -> str:
-        return self._text
+        return self.markdown()
 
     def __repr__(self) -> str:
         calls = "/".join(f"{count:,}" for count in dict.fromkeys(self.repetitions))
@@ -278,7 +286,7 @@ class Benchmark(Handle):
         check(held.benchmark_progress(self._handle(), byref(progress)), "benchmark")
         return progress.value
 
-    def result(self, title: str = "Picoseconds a call", name: str = "A", other_name: str = "B") -> BenchmarkResult:
+    def result(self, title: str = _TITLE, name: str = "A", other_name: str = "B") -> BenchmarkResult:
         """How it went, so far.
 
         :raises EmptyError: before the first block is done.
@@ -292,9 +300,16 @@ class Benchmark(Handle):
             check(held.benchmark_counter(handle, index, byref(counter)), "counter")
             known = counter.status == 0
             counters.append(BenchmarkCounter(event, counter.a if known else None, counter.b if known else None))
-        texts = c_text(title, "title"), c_text(name, "name"), c_text(other_name, "other_name")
-        text = read_text(lambda *buffer: held.benchmark_format(handle, *texts, structs.TEXT_MARKDOWN, *buffer), "benchmark")
-        return BenchmarkResult(raw, self._histogram(Step.A, name), self._histogram(Step.B, other_name), tuple(counters), text)
+        names = c_text(name, "name"), c_text(other_name, "other_name")
+
+        def text(form: int) -> str:
+            # For people every number has its unit.
+            is_needed = form == structs.TEXT_MARKDOWN or title != _TITLE
+            heading = c_text(title if is_needed else "", "title")
+            return read_text(lambda *buffer: held.benchmark_format(handle, heading, *names, form, *buffer), "benchmark")
+
+        texts = {form: text(form) for form in (structs.TEXT_MARKDOWN, structs.TEXT_HUMAN, structs.TEXT_FULL)}
+        return BenchmarkResult(raw, self._histogram(Step.A, name), self._histogram(Step.B, other_name), tuple(counters), texts)
 
     def _histogram(self, which: int, name: str) -> Histogram:
         pointer = c_void_p()
@@ -327,7 +342,7 @@ def benchmark(
     *,
     name: Optional[str] = None,
     other_name: Optional[str] = None,
-    title: str = "Picoseconds a call",
+    title: str = _TITLE,
     collect_garbage: bool = False,
     clone: bool = False,
     **options: Any,

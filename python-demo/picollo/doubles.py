@@ -89,7 +89,7 @@ def _statistics(raw: structs.DoubleStatistics) -> DoubleStatistics:
 
 
 class DoubleSummary(NamedSummary[float]):
-    """Statistics and sixteen percentiles of one interval. ``str(summary)`` is a Markdown table."""
+    """Statistics and sixteen percentiles of one interval. ``str(summary)`` is short and for people."""
 
     __slots__ = ()
 

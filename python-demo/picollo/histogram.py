@@ -320,7 +320,7 @@ class Histogram(Recorder):
         return histogram
 
     def _repr_markdown_(self) -> str:
-        return str(self)
+        return self.summary()._repr_markdown_()
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()

@@ -81,6 +81,9 @@ class NamedSummary(Texts, Generic[Value]):
         raw, encoded = byref(self._raw), c_text(self._name if title is None else title, "title")
         return read_text(lambda *buffer: self._FORMAT(raw, encoded, form, *buffer), "summary")
 
+    def _own_title(self) -> str:
+        return self._name
+
     def _repr_html_(self) -> str:
         return _html.table(self.markdown(""), self._name)
 
@@ -88,8 +91,8 @@ class NamedSummary(Texts, Generic[Value]):
 class Summary(NamedSummary[int]):
     """Totals, mean, deviation and sixteen percentiles of one snapshot.
 
-    Every text form comes from the library, so it is the same in every language. ``str(summary)`` is a Markdown table that is
-    also neat in a terminal; notebooks render it.
+    Every text form comes from the library, so it is the same in every language. ``str(summary)`` is short and for people;
+    :meth:`text` has units and all percentiles, and notebooks render :meth:`markdown`.
     """
 
     __slots__ = ("_percentiles",)
@@ -280,13 +283,16 @@ class SideBySide(Texts):
             c_text(self.after_name, "other_name"),
         )
 
+    def _own_title(self) -> str:
+        return self._title
+
     def _headings(self) -> dict[int, str]:
         """Of the columns in HTML, where names are escaped for HTML and not for Markdown."""
         return {1: self.before_name or "Before", 2: self.after_name or "After"}
 
 
 class SummaryDiff(SideBySide):
-    """Two summaries side by side, the change of every row, and the effect size. ``str()`` is a Markdown table."""
+    """Two summaries side by side, the change of every row, and the effect size. ``str()`` is short and for people."""
 
     __slots__ = ()
 

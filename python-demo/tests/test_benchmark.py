@@ -53,7 +53,9 @@ def test_made_up_times() -> None:
     assert result.repetitions[0] > 10
     assert result.a.total_count == result.b.total_count == 2 * result.blocks.block_count
     assert result.a.name == "one" and result.counters == ()
-    text = str(result)
+    assert str(result).startswith("two is 10.") and " slower than one (95 %: +" in str(result) and " µs  " in str(result)
+    assert "\nP99.999 " in result.text(full=True) and "P99.999" not in result.text()
+    text = result.markdown()
     assert text.startswith("##### Picoseconds a call\n") and " slower |" in text and " two |" in text
     assert "slower: +10" in repr(result)
     assert result._repr_markdown_() == result.markdown() == text
@@ -84,7 +86,8 @@ def test_below_the_resolution() -> None:
     assert "below what this measurement can tell" in repr(result) and "%" not in repr(result)
     assert "/a" not in repr(result).replace("n/a", "")
     assert "overhead 20,00" in repr(result) and "calls a sample" in repr(result)
-    text = str(result)
+    assert str(result).startswith("Below what this measurement can tell: ") and "<500 ps" in str(result)
+    text = result.markdown()
     assert "<500" in text and "| Overhead " in text and "| Calls " in text and "(resolution)" in text
     told = json.loads(result.json())
     assert told["verdict"] == "no evidence" and told["below_resolution"] and told["margin_by"] == "resolution"
@@ -138,7 +141,7 @@ def test_known_work() -> None:
         print("SKIPPED the count of instructions:", picollo.perf_probe().explanation)
     else:
         assert instructions.b is not None and instructions.b > 2 * instructions.a
-    assert "| Per call" in str(result)
+    assert "| Per call" in result.markdown() and "\nper call" in str(result)
 
 
 def test_names_and_collection() -> None:

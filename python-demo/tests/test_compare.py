@@ -171,7 +171,8 @@ def test_result_and_texts() -> None:
     assert compared.smallest_detectable > compared.margin
     assert not (compared.is_within_margin or compared.has_too_few or compared.is_partial)
     assert not (compared.is_approximate or compared.layouts_differ)
-    text = str(compared)
+    assert str(compared).startswith("Latency\n<new> is ") and " slower than old|er (95 %: +" in str(compared)
+    text = compared.markdown()
     assert text.startswith("##### Latency\n") and "| Verdict " in text and "old\\|er" in text
     assert compared._repr_markdown_() == text
     html = compared._repr_html_()
@@ -270,7 +271,7 @@ def test_the_page_tells_what_is() -> None:
     result = run_python("\n".join(examples))
     assert (result.returncode, result.stderr) == (0, "")
     shown = [block for language, block in blocks if language == ""]
-    for output in shown[:2]:
+    for output in shown[:3]:
         assert output in result.stdout
     for name in re.findall(r"`picollo\.(\w{2,})", text):
         assert hasattr(picollo, name), name

@@ -178,7 +178,8 @@ def test_text() -> None:
     histogram = DoubleHistogram(0.01, name="Ratio")
     histogram.record_many(numpy.arange(1, 101) / 2)
     summary = histogram.summary()
-    assert str(summary).startswith("##### Ratio\n| Percentile |")
+    assert summary.markdown().startswith("##### Ratio\n| Percentile |")
+    assert str(summary).startswith("Ratio: 100 values\n") and " ms" in summary.text(unit="ms")
     assert summary.line().startswith("Ratio: Total=100, Mean=")
     assert json.loads(summary.json("other"))["title"] == "other"
     assert len(summary.csv().splitlines()) == 17

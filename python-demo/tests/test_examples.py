@@ -24,8 +24,8 @@ def test_summary(first: picollo.Histogram) -> None:
 
 
 def test_diff(first: picollo.Histogram, second: picollo.Histogram) -> None:
-    text = str(first.diff(second, "Example diff"))
-    assert str(first.summary().diff(second.summary(), "Example diff")) == text
+    text = first.diff(second, "Example diff").markdown()
+    assert first.summary().diff(second.summary(), "Example diff").markdown() == text
     # The rows left out are one for each percentile.
     parts = examples.DIFF.split("…\n")
     assert text.startswith(parts[0])
@@ -33,6 +33,23 @@ def test_diff(first: picollo.Histogram, second: picollo.Histogram) -> None:
     assert "\n" + parts[1] in text
     assert text.count("\n") == 3 + 16 + 6
     assert text.splitlines()[3 + 12].startswith("| 99.9  ")
+
+
+def test_for_people(first: picollo.Histogram, second: picollo.Histogram) -> None:
+    assert first.text("Latency", unit="ns") == (
+        "Latency: 99,940 values, 60 below the range\n"
+        "    P50      P90      P99    P99.9      max     mean\n"
+        "3.60 µs  7.46 µs  9.15 µs  9.66 µs  9.79 µs  4.33 µs"
+    )
+    assert first.text("Latency (ns)") == first.summary().text("Latency", "ns")
+    assert "\n3,600  7,456  9,152  9,664  9,792  4,333" in str(first.summary())
+    assert first.text("Latency (parcels)").startswith("Latency (parcels): 99,940 values")
+    assert "\nP99.99   9.79 µs  64 ns  99,931\n" in first.text(unit="ns", full=True)
+    text = first.diff(second, "Two days").text(unit="ns")
+    assert text.startswith("Two days\nThe median changed by +2.7 % from Before to After: 3.60 µs → 3.70 µs.\n")
+    assert all(len(line) <= 80 for line in text.splitlines())
+    with pytest.raises(TypeError):
+        first.text(unit=5)  # type: ignore[arg-type]
 
 
 def test_line(first: picollo.Histogram) -> None:
@@ -54,9 +71,8 @@ def test_listed_bucket(first: picollo.Histogram) -> None:
 def test_the_name_is_the_default_title() -> None:
     histogram = picollo.Histogram(relative_error=0.01, min=2000, max=12000, name="Example")
     histogram.record_many(examples.values(1, 100_000, 1990, 1500, 40))
-    assert str(histogram) == examples.SUMMARY
-    assert str(histogram.summary()) == examples.SUMMARY
-    assert str(histogram.snapshot()) == examples.SUMMARY
+    assert str(histogram).startswith("Example: 99,940 values, 60 below the range\n")
+    assert str(histogram.summary()) == str(histogram.snapshot()) == histogram.text() == str(histogram)
     assert histogram._repr_markdown_() == examples.SUMMARY
     assert histogram.summary()._repr_markdown_() == examples.SUMMARY
     assert histogram.summary().line() == examples.LINE

@@ -1,6 +1,6 @@
 //! What is measured of each run, and how people read it.
 
-use crate::table::number;
+use picollo_core::text::Unit;
 
 /// How a value is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,13 +64,16 @@ impl Kind {
     /// For people.
     pub(crate) fn write(self, value: f64) -> String {
         match self {
-            Kind::Seconds if value.abs() >= 1.0 => number(value, 3, true) + " s",
-            Kind::Seconds if value.abs() >= 1e-3 => number(value * 1e3, 2, true) + " ms",
-            Kind::Seconds => number(value * 1e6, 2, true) + " us",
-            Kind::Kibibytes if value >= 1024.0 => number(value / 1024.0, 1, true) + " MiB",
-            Kind::Kibibytes => number(value, 0, true) + " KiB",
-            Kind::Count if value >= 100.0 || value.fract() == 0.0 => number(value, 0, true),
-            Kind::Count => number(value, 1, true),
+            Kind::Seconds => Unit::new("s").number(value).to_string(),
+            Kind::Kibibytes => {
+                let scales = [(1024.0 * 1024.0, "GiB"), (1024.0, "MiB"), (1.0, "KiB")];
+                let (by, name) = scales.into_iter().find(|(by, _)| value >= *by).unwrap_or((1.0, "KiB"));
+                // Three digits, but for 1,023 KiB.
+                let of = if value / by < 999.5 { Unit::COUNT } else { Unit::NONE };
+                format!("{} {name}", of.number(value / by).at_most(1))
+            }
+            Kind::Count if value.abs() < 10_000.0 => Unit::NONE.number(value).to_string(),
+            Kind::Count => Unit::COUNT.number(value).to_string(),
         }
     }
 }
@@ -82,13 +85,15 @@ mod tests {
     #[test]
     fn values_for_people() {
         for (kind, value, text) in [
-            (Kind::Seconds, 1234.5, "1,234.500 s"),
-            (Kind::Seconds, 0.0123, "12.30 ms"),
-            (Kind::Seconds, 4e-6, "4.00 us"),
-            (Kind::Seconds, 0.0, "0.00 us"),
+            (Kind::Seconds, 1234.5, "1,235 s"),
+            (Kind::Seconds, 0.0123, "12.3 ms"),
+            (Kind::Seconds, 4e-6, "4.00 µs"),
+            (Kind::Seconds, 0.0, "0 s"),
             (Kind::Kibibytes, 512.0, "512 KiB"),
             (Kind::Kibibytes, 2048.0, "2.0 MiB"),
-            (Kind::Count, 12_345.6, "12,346"),
+            (Kind::Kibibytes, 12_345.0, "12.1 MiB"),
+            (Kind::Count, 1_234.0, "1,234"),
+            (Kind::Count, 12_345.6, "12.3 k"),
             (Kind::Count, 1.5, "1.5"),
         ] {
             assert_eq!(kind.write(value), text);

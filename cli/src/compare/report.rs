@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use picollo_core::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION,
-    COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, Verdict,
+    COMPARISON_TOO_FEW, Verdict, text::Unit,
 };
 use serde_json::{Map, Value, json};
 
-use super::metric::{Kind, Metric};
+use super::metric::Metric;
 use super::runner::Runner;
 use super::{Arguments, Block, Compared};
 use crate::table::{Form, printable, table};
@@ -25,13 +25,13 @@ fn change(metric: &Metric, found: &BlockComparison, value: f64) -> String {
     if !value.is_finite() {
         "n/a".into()
     } else if base > metric.resolution {
-        let text = format!("{:+.1}%", value / base * 100.0);
-        if text == "+0.0%" || text == "-0.0%" { "0.0%".into() } else { text }
+        let text = format!("{:+.1} %", value / base * 100.0).replace('-', "−");
+        if text == "+0.0 %" || text == "−0.0 %" { "0 %".into() } else { text }
     } else {
         let sign = if value > 0.0 {
             "+"
         } else if value < 0.0 {
-            "-"
+            "−"
         } else {
             ""
         };
@@ -107,32 +107,16 @@ pub(super) fn text(
     text
 }
 
-/// The answer.
+/// The answer: the library's, but for what is to be done where there were too few runs.
 pub(super) fn sentence(arguments: &Arguments, metric: &Metric, found: &BlockComparison) -> String {
     let [a, b] = &arguments.names;
-    let [lower, upper] =
-        [found.difference_lower, found.difference_upper].map(|end| change(metric, found, end));
-    let interval = format!("{:.1}% interval {lower} to {upper}", found.coverage * 100.0);
-    let unsigned = |value: f64| change(metric, found, value).trim_start_matches(['+', '-']).to_owned();
-    let verdict = Verdict::from_code(found.verdict);
-    let text = if has(found, COMPARISON_TOO_FEW) {
-        format!("Too few runs to tell {a} and {b} apart: give it a larger --budget.")
-    } else if verdict != Verdict::NoEvidence {
-        format!("{b} is {} than {a} by {} ({interval}).", verdict.as_str(), unsigned(found.difference))
-    } else if has(found, COMPARISON_BELOW_RESOLUTION) {
-        format!(
-            "The difference is {BELOW_RESOLUTION}, {} ({interval}).",
-            Kind::Seconds.write(found.resolution)
-        )
-    } else if has(found, COMPARISON_WITHIN_MARGIN) {
-        format!("{a} and {b} take the same time, but for {:.1}% ({interval}).", arguments.threshold * 100.0)
-    } else {
-        format!(
-            "No evidence of a difference ({interval}). One of {} would most likely have been seen.",
-            unsigned(found.smallest_detectable)
-        )
-    };
-    printable(&text) + "\n"
+    if has(found, COMPARISON_TOO_FEW) && Verdict::from_code(found.verdict) == Verdict::NoEvidence {
+        return printable(&format!("Too few runs to tell {a} and {b} apart: give it a larger --budget."))
+            + "\n";
+    }
+    // In proportion to what the table shows.
+    let shown = BlockComparison { median_a: levels(found).0, resolution: metric.resolution, ..*found };
+    printable(&shown.answer(a, b, Unit::new("s")).to_string()) + "\n"
 }
 
 /// Everything, with the times of all blocks.

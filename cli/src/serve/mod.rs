@@ -11,7 +11,7 @@ use picollo_core::Exposition;
 use picollo_serve::{Server, exposition};
 
 pub(crate) use self::exposed::Exposed;
-pub(crate) use self::naming::{Processes, TIMES};
+pub(crate) use self::naming::Processes;
 use crate::failure::{Failure, print};
 use crate::places::{self, Places};
 use crate::signals;

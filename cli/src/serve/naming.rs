@@ -14,7 +14,7 @@ pub(crate) struct Exported {
 }
 
 /// Units of time, and how many of them are a second.
-pub(crate) const TIMES: [(&[&str], f64); 4] = [
+const TIMES: [(&[&str], f64); 4] = [
     (&["ns", "nanoseconds"], 1e9),
     (&["us", "µs", "μs", "microseconds"], 1e6),
     (&["ms", "milliseconds"], 1e3),

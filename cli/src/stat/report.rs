@@ -1,10 +1,11 @@
 //! What `picollo stat` says: for people, and for programs.
 
+use picollo_core::text::Unit;
 use serde_json::{Map, Value, json};
 
 use super::Measure;
 use super::figures::Derived;
-use crate::table::{Form, number, printable, table};
+use crate::table::{Form, printable, table};
 
 pub(super) struct Report<'a> {
     pub(super) command: String,
@@ -18,8 +19,7 @@ pub(super) struct Report<'a> {
 
 /// Four digits that count.
 fn figure(value: f64) -> String {
-    let digits = if value == 0.0 { 0 } else { (3 - value.abs().log10().floor() as i32).clamp(0, 9) };
-    number(value, digits as usize, true)
+    Unit::NONE.number(value).to_string()
 }
 
 impl Report<'_> {
@@ -85,8 +85,8 @@ fn row(measure: &Measure) -> Vec<String> {
     let write =
         |value: f64| if value.is_finite() { measure.kind.write(value.max(0.0)) } else { "n/a".into() };
     let spread = match measure.spread() {
-        Some(spread) if mean.value > 0.0 => format!("{:.1}%", spread / mean.value * 100.0),
-        Some(_) => "0.0%".into(),
+        Some(spread) if mean.value > 0.0 => format!("{:.1} %", spread / mean.value * 100.0),
+        Some(_) => "0 %".into(),
         None => "n/a".into(),
     };
     let interval = format!("[{}, {}]", write(mean.lower), write(mean.upper));
@@ -120,7 +120,7 @@ mod tests {
             (1.23456, "1.235"),
             (123_456.7, "123,457"),
             (0.001_234_56, "0.001235"),
-            (-2.5, "-2.500"),
+            (-2.5, "−2.5"),
         ] {
             assert_eq!(figure(value), text);
         }

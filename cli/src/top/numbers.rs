@@ -1,37 +1,27 @@
 //! Numbers for narrow columns.
 
-use crate::show::human;
+use picollo_core::text::Unit;
 
 /// A value with its unit, in nine characters or little more: times as `3.29 ms`, others as `1.23 M`.
 pub(crate) fn value(value: u64, unit: &str) -> String {
-    let is_time = crate::serve::TIMES.iter().any(|(names, _)| names.contains(&unit));
-    if is_time { human(value, unit) } else { short(value as f64) }
+    let unit = Unit::new(unit);
+    if unit.is_time() { unit.integer(value).to_string() } else { Unit::COUNT.integer(value).to_string() }
 }
 
 /// How often a second.
 pub(crate) fn rate(per_second: f64) -> String {
-    let text = short(per_second);
+    let is_whole = per_second.fract() == 0.0 && (0.0..1e15).contains(&per_second);
+    let text = if is_whole {
+        Unit::COUNT.integer(per_second as u64)
+    } else {
+        Unit::COUNT.number(per_second).at_most(2)
+    }
+    .to_string();
     if text.ends_with(|last: char| last.is_ascii_digit()) {
         format!("{text} /s")
     } else {
         format!("{text}/s")
     }
-}
-
-/// Three digits that count, and a letter for thousands.
-fn short(number: f64) -> String {
-    const LETTERS: [(f64, &str); 6] =
-        [(1e18, " E"), (1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];
-    // What would be rounded to the next thousand has its letter.
-    let (by, letter) = LETTERS.iter().find(|(by, _)| number >= by * 0.9995).unwrap_or(&(1.0, ""));
-    let scaled = number / by;
-    let decimals = match scaled {
-        _ if letter.is_empty() && scaled.fract() == 0.0 => 0,
-        99.95.. => 0,
-        9.995.. => 1,
-        _ => 2,
-    };
-    format!("{scaled:.decimals$}{letter}")
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn write_alignment(out: &mut dyn Write, align: [Align; COLUMNS], widths: [usize;
 }
 
 /// A character many times. A formatting width would panic beyond `u16::MAX`, and names may be longer.
-struct Repeat(char, usize);
+pub(crate) struct Repeat(pub char, pub usize);
 
 impl Display for Repeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,7 +73,7 @@ impl Display for Repeat {
 }
 
 /// The number of Unicode scalar values in a cell's text.
-fn width(cell: &dyn Display) -> Result<usize, fmt::Error> {
+pub(crate) fn width(cell: &dyn Display) -> Result<usize, fmt::Error> {
     struct Scalars(usize);
     impl Write for Scalars {
         fn write_str(&mut self, text: &str) -> fmt::Result {

@@ -5,7 +5,7 @@ use core::fmt::{self, Display, Write};
 use super::change::Change;
 use super::comparison::{Confidence, Difference, Magnitude, MarginOf, is_noted};
 use super::markdown::{Level, is_below};
-use super::{markdown, names};
+use super::{Unit, human, markdown, names};
 use crate::format::escape::Markdown;
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::format::table::{self, Align, Rows};
@@ -69,6 +69,33 @@ impl BlockComparison {
             }
         }
         conditions.notes.iter().try_for_each(|note| write!(out, "\n{note}\n"))
+    }
+
+    /// As [`write_markdown`](Self::write_markdown), for people: the answer in a sentence, and what it is made of; see
+    /// [`Format::Human`](super::Format::Human), and with `is_full` [`Format::Full`](super::Format::Full). Values are in `unit`.
+    #[allow(clippy::too_many_arguments, reason = "the same as of Markdown, and the unit")]
+    pub fn write_human(
+        &self,
+        a: &Summary,
+        b: &Summary,
+        conditions: &Conditions<'_>,
+        mut out: &mut (impl Write + ?Sized),
+        title: &str,
+        name_a: &str,
+        name_b: &str,
+        unit: Unit<'_>,
+        is_full: bool,
+    ) -> fmt::Result {
+        let names = names(name_a, name_b);
+        let shown = human::Shown { a, b, title, names, unit, is_full };
+        human::write_blocks(&mut out, self, conditions, &shown)
+    }
+}
+
+/// The answer in a sentence, without names and unit: see [`BlockComparison::answer`].
+impl Display for BlockComparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.answer("", "", Unit::NONE).fmt(f)
     }
 }
 

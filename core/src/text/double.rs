@@ -5,7 +5,7 @@ use core::fmt::{self, Display, Write};
 use super::fields::{self, write_cells, write_columns, write_members};
 use super::line::{Label, SHOWN};
 use super::markdown::{Precision, write_heading};
-use super::{Format, json};
+use super::{Format, human, json};
 use crate::doubles::{DoublePercentile, DoubleSummary};
 use crate::format::escape::{Csv, Json, Line, trim};
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
@@ -31,15 +31,18 @@ impl DoubleSummary {
             Format::Line => write_line,
             Format::Json => write_json,
             Format::Csv => write_csv,
+            Format::Human => return human::write_doubles(&mut out, self, title, false),
+            Format::Full => return human::write_doubles(&mut out, self, title, true),
         };
         write(&mut out, self, title)
     }
 }
 
-/// The summary without a title: on one line with `{}`, as a Markdown table with `{:#}`.
+/// The summary for people, without title and unit: a few lines with `{}`, all percentiles with `{:#}`.
 impl Display for DoubleSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if f.alternate() { write_markdown(f, self, "") } else { write_line(f, self, "") }
+        let is_full = f.alternate();
+        human::write_doubles(f, self, "", is_full)
     }
 }
 
@@ -201,6 +204,24 @@ mod tests {
         assert_eq!(text.lines().count(), 1 + 2 + 16 + 6);
     }
 
+    /// Of doubles in a unit: three digits. Of others four.
+    #[test]
+    fn for_people() {
+        let all = summary(&[0.0012, 0.25, 3.0, f64::NAN]);
+        let human = |title: &str, format| {
+            let mut text = String::new();
+            all.write(&mut text, title, format).unwrap();
+            text
+        };
+        assert_eq!(
+            human("Waits, s", Format::Human),
+            "Waits: 3 values, 1 not finite\n   P50     max    mean\n252 ms  3.02 s  1.09 s"
+        );
+        assert_eq!(human("", Format::Human), all.to_string());
+        let full = human("", Format::Full);
+        assert!(full.contains("\nP50         0.252  0.001953      2\n") && full.ends_with("%"), "{full}");
+    }
+
     #[test]
     fn line() {
         let all = [-1.0, f64::INFINITY, 1e300, 0.25];
@@ -211,8 +232,8 @@ mod tests {
              P999=9.993073436160989e299, P100=9.993073436160989e299"
         );
         assert_eq!(
-            summary(&[]).to_string(),
-            "Total=0, Mean=n/a, P0=n/a, P25=n/a, P50=n/a, P90=n/a, P95=n/a, P99=n/a, P999=n/a, P100=n/a"
+            text(&summary(&[]), Format::Line),
+            "T, \"x\": Total=0, Mean=n/a, P0=n/a, P25=n/a, P50=n/a, P90=n/a, P95=n/a, P99=n/a, P999=n/a, P100=n/a"
         );
     }
 

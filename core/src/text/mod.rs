@@ -10,6 +10,7 @@
 //! | [`Line`](Format::Line) | logs | the last number | grouped, rounded |
 //! | [`Json`](Format::Json) | programs | `}` | exact |
 //! | [`Csv`](Format::Csv) | spreadsheets, pandas | a line break | exact |
+//! | [`Human`](Format::Human), [`Full`](Format::Full) | people | the last number | with units, three digits |
 //!
 //! Rounded decimals are rounded half away from zero on the exact value. Titles and names are escaped for their format.
 //!
@@ -26,10 +27,12 @@ mod double;
 #[cfg(test)]
 mod example;
 mod fields;
+mod human;
 mod json;
 mod line;
 mod markdown;
 pub mod picture;
+mod unit;
 
 use crate::format::escape;
 use core::fmt::{self, Write};
@@ -38,6 +41,8 @@ pub use crate::format::buffer::{BufferWriter, Written, write_c_string};
 pub use crate::interchange::hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};
 pub use blocks::{Conditions, CounterRow};
 pub use bucket::ListedBucket;
+pub use human::Answer;
+pub use unit::{Quantity, Unit};
 
 use crate::error::{Error, Result};
 use crate::layout::bucket::ValueSelection;
@@ -72,6 +77,15 @@ pub enum Format {
     /// relative_error, min_trackable, max_trackable, timestamp_unix_nanos, value_selection, approximate (0 or 1). Every
     /// row repeats title and totals, so that tables can be concatenated; numbers that do not exist are empty fields.
     Csv = 3,
+    /// A few lines for people, at most 80 columns wide and without a line break at the end.
+    ///
+    /// Of a summary the count, what was out of range or lost if anything was, P50, P90, P99, P99.9, the maximum and the mean;
+    /// percentiles that the count cannot support are left out. Of differences, comparisons and benchmarks first the answer in a
+    /// sentence, which says no more than the verdict. The title names the unit: see [`Unit::of_title`]. Numbers without a known
+    /// one are as they are; see [`Quantity`] for the others.
+    Human = 4,
+    /// As [`Human`](Format::Human), with all percentiles and what else there is.
+    Full = 5,
 }
 
 impl TryFrom<u32> for Format {
@@ -83,6 +97,8 @@ impl TryFrom<u32> for Format {
             1 => Ok(Format::Line),
             2 => Ok(Format::Json),
             3 => Ok(Format::Csv),
+            4 => Ok(Format::Human),
+            5 => Ok(Format::Full),
             _ => Err(Error::InvalidArgument),
         }
     }
@@ -97,8 +113,25 @@ impl Summary {
             Format::Line => line::write,
             Format::Json => json::write,
             Format::Csv => csv::write,
+            Format::Human => return human::write(&mut out, self, title, false),
+            Format::Full => return human::write(&mut out, self, title, true),
         };
         write(&mut out, self, title)
+    }
+
+    /// The summary for people, in this unit: a few lines with `{}`, all percentiles with `{:#}`. See [`Format::Human`].
+    ///
+    /// ```
+    /// use picollo_core::text::Unit;
+    /// use picollo_core::{Layout, Snapshot, ValueSelection};
+    ///
+    /// const LAYOUT: Layout = Layout::new(0.01, 0, 1_000_000);
+    /// let nothing = Snapshot::<[u64; LAYOUT.snapshot_words()]>::new(LAYOUT);
+    /// let summary = nothing.summary(ValueSelection::Midpoint);
+    /// assert_eq!(summary.human("Latency", Unit::new("ns")).to_string(), "Latency: no values");
+    /// ```
+    pub const fn human<'a>(&'a self, title: &'a str, unit: Unit<'a>) -> Human<'a> {
+        Human { summary: self, title, unit }
     }
 
     /// Writes how `other` (*b*, the newer) differs from this summary (*a*, the older). Fails only where `out` does.
@@ -133,6 +166,10 @@ impl Summary {
             Format::Line => line::write_diff,
             Format::Json => json::write_diff,
             Format::Csv => csv::write_diff,
+            Format::Human | Format::Full => {
+                let shown = human::Shown::new(self, other, title, (name_a, name_b), format == Format::Full);
+                return human::write_diff(&mut out, &shown);
+            }
         };
         write(&mut out, self, other, title, name_a, name_b)
     }
@@ -143,10 +180,25 @@ impl Summary {
     }
 }
 
-/// The summary without a title: on one line with `{}`, as a Markdown table with `{:#}`.
+/// The summary for people, without title and unit: see [`Summary::human`].
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if f.alternate() { markdown::write(f, self, "") } else { line::write(f, self, "") }
+        self.human("", Unit::NONE).fmt(f)
+    }
+}
+
+/// A summary for people: see [`Summary::human`].
+#[derive(Clone, Copy, Debug)]
+pub struct Human<'a> {
+    summary: &'a Summary,
+    title: &'a str,
+    unit: Unit<'a>,
+}
+
+impl fmt::Display for Human<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_full = f.alternate();
+        human::write_of(f, self.summary, self.title, self.unit, is_full)
     }
 }
 

@@ -14,14 +14,15 @@ use crate::layout::layout::Layout;
 use crate::snapshot::snapshot::{Since, Snapshot};
 use crate::statistics::summary::SUMMARY_PERCENTILES;
 
-const FORMATS: [Format; 4] = [Format::Markdown, Format::Line, Format::Json, Format::Csv];
+const FORMATS: [Format; 6] =
+    [Format::Markdown, Format::Line, Format::Json, Format::Csv, Format::Human, Format::Full];
 
 #[test]
 fn format_codes() {
     for format in FORMATS {
         assert_eq!(Format::try_from(format as u32), Ok(format));
     }
-    for code in [4, u32::MAX] {
+    for code in [6, u32::MAX] {
         assert_eq!(Format::try_from(code), Err(Error::InvalidArgument));
     }
 }
@@ -29,8 +30,8 @@ fn format_codes() {
 #[test]
 fn display() {
     let summary = example::first();
-    assert!(summary.to_string().starts_with("Total=99,940, Underflow=60, "));
-    assert!(format!("{summary:#}").starts_with("| Percentile |    Value |"));
+    assert!(summary.to_string().starts_with("99,940 values, 60 below the range\n"));
+    assert!(format!("{summary:#}").contains("\nP99.999  "));
 }
 
 #[test]

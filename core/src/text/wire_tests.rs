@@ -6,9 +6,9 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-use super::{Format, example};
+use super::{Conditions, Format, example};
 use crate::doubles::{DoubleBucket, DoublePercentile, DoubleStatistics, DoubleSummary};
-use crate::statistics::compare::{Comparison, QuantileInterval};
+use crate::statistics::compare::{BlockComparison, Comparison, QuantileInterval};
 use crate::statistics::summary::{SUMMARY_APPROXIMATE, Summary};
 
 /// Titles and names that have to be quoted.
@@ -133,11 +133,54 @@ fn every_byte_stays() {
             Format::Line,
             [0xd978_1414_41f1_ee77, 0x18e3_d73c_a703_ae10, 0x940b_0685_e459_98c8, 0xb813_cf2e_682a_7ae9],
         ),
+        (
+            Format::Markdown,
+            [0x55b9_576a_dc0a_e4b2, 0x9115_8655_44c5_3541, 0xe132_03cb_376f_78a5, 0xca9a_efb9_1ff3_6a64],
+        ),
     ] {
         let found = texts(format).map(|(name, text)| (name, fnv(text.as_bytes())));
         let expected: Vec<_> = found.iter().map(|(name, _)| *name).zip(expected).collect();
         assert_eq!(found.to_vec(), expected, "{format:?}: {:#x?}", found.map(|(_, sum)| sum));
     }
+}
+
+/// The Markdown of a benchmark: of values above and below the resolution, with everything that may be beside them.
+#[test]
+fn every_byte_of_a_benchmark_stays() {
+    let [first, second, empty, odd] = summaries();
+    let blocks = BlockComparison {
+        block_count: 40,
+        confidence: 0.95,
+        coverage: 0.96,
+        median_a: 1004.5,
+        median_b: 104.5,
+        difference: -900.0,
+        difference_lower: -902.25,
+        difference_upper: f64::INFINITY,
+        margin: 10.0,
+        smallest_detectable: 12.875,
+        lag1: -0.33,
+        inflation: 1.0,
+        verdict: 1,
+        flags: 0x7f,
+        resolution: 500.0,
+    };
+    let conditions = Conditions {
+        calls: [9_750, 3],
+        overhead: [20_100.0, 0.5],
+        overhead_error: [13.25, 0.0],
+        counters: &[("cycles", Some(100.0), Some(110.5)), ("a|b", None, Some(1.0))],
+        notes: &["So it is."],
+    };
+    let mut text = String::new();
+    for blocks in [blocks, BlockComparison { resolution: 0.0, flags: 0, verdict: 0, ..blocks }] {
+        for (a, b) in [(&first, &second), (&empty, &odd)] {
+            for conditions in [&conditions, &Conditions::default()] {
+                blocks.write_markdown(a, b, conditions, &mut text, TITLE, NAMES.0, NAMES.1).unwrap();
+            }
+        }
+    }
+    assert_eq!(fnv(text.as_bytes()), 0x8bd7_f93d_d88c_2147, "{:#x}", fnv(text.as_bytes()));
 }
 
 fn json(write: impl Fn(&mut String, Format)) -> Value {

@@ -226,9 +226,11 @@ namespace Picollo.Metrics
         /// <summary>The counters that were asked for.</summary>
         public IReadOnlyList<BenchmarkCounter> Counters { get; }
 
-        /// <summary>How it went, as Markdown: times of single samples, the verdict by blocks, and the counters.</summary>
-        public string Format(string? title = null, string? nameBefore = "Before", string? nameAfter = "After")
+        /// <summary>How it went: times of single samples, the verdict by blocks, and the counters. As Markdown, or for people.</summary>
+        public string Format(
+            string? title = null, string? nameBefore = "Before", string? nameAfter = "After", TextFormat format = TextFormat.Markdown)
         {
+            Arguments.Member((int)format, (int)TextFormat.Full, nameof(format));
             byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
             byte[] nativeBefore = Utf8.ToNative(nameBefore ?? "", nameof(nameBefore));
             byte[] nativeAfter = Utf8.ToNative(nameAfter ?? "", nameof(nameAfter));
@@ -237,13 +239,20 @@ namespace Picollo.Metrics
                 {
                     fixed (byte* text = nativeTitle, before = nativeBefore, after = nativeAfter)
                         return NativeMethods.picollo_benchmark_format(
-                            _handle, text, before, after, Constants.TextMarkdown, buffer, capacity, length);
+                            _handle, text, before, after, (uint)format, buffer, capacity, length);
                 });
         }
 
         /// <summary>Writes how it went to the console.</summary>
         public void PrettyPrint(string? title = null, string? nameBefore = "Before", string? nameAfter = "After") =>
             Console.WriteLine(Format(title, nameBefore, nameAfter));
+
+        /// <summary>Writes how it went to the console for people: the answer first.</summary>
+        public void Print(string? title = null, string? nameBefore = "Before", string? nameAfter = "After", bool full = false) =>
+            Console.WriteLine(Format(title, nameBefore, nameAfter, full ? TextFormat.Full : TextFormat.Human));
+
+        /// <summary>For people: the answer in a sentence, and what it is made of.</summary>
+        public override string ToString() => Format(format: TextFormat.Human);
 
         private static BenchmarkHandle Create(PicolloBenchmarkOptions* options, IReadOnlyList<string> counters)
         {

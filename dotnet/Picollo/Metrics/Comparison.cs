@@ -219,7 +219,7 @@ namespace Picollo.Metrics
         public string Format(
             string? title = null, string? nameBefore = "Before", string? nameAfter = "After", TextFormat format = TextFormat.Markdown)
         {
-            Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));
+            Arguments.Member((int)format, (int)TextFormat.Full, nameof(format));
             byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
             byte[] nativeBefore = Utf8.ToNative(nameBefore ?? "", nameof(nameBefore));
             byte[] nativeAfter = Utf8.ToNative(nameAfter ?? "", nameof(nameAfter));
@@ -237,8 +237,14 @@ namespace Picollo.Metrics
         public void PrettyPrint(string? title = null, string? nameBefore = "Before", string? nameAfter = "After") =>
             Console.WriteLine(Format(title, nameBefore, nameAfter));
 
-        /// <summary>One line.</summary>
-        public override string ToString() => Format(format: TextFormat.Line);
+        /// <summary>For people: the answer in a sentence, and what it is made of.</summary>
+        public override string ToString() => Format(format: TextFormat.Human);
+
+        /// <summary>Writes the comparison to the console for people, in a unit such as <c>ns</c>: the answer first.</summary>
+        public void Print(
+            string? title = null, string? nameBefore = "Before", string? nameAfter = "After", string? unit = null, bool full = false) =>
+            Console.WriteLine(Format(
+                HdrHistogramSummary.Titled(title, unit), nameBefore, nameAfter, full ? TextFormat.Full : TextFormat.Human));
     }
 
     /// <summary>What a series of pairs of blocks, measured next to each other, says of the difference between two ways.</summary>

@@ -168,7 +168,7 @@ namespace Picollo.Metrics
         public string Format(string? title = null, TextFormat format = TextFormat.Markdown)
         {
             Loader.Ensure();
-            Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));
+            Arguments.Member((int)format, (int)TextFormat.Full, nameof(format));
             byte[] native = Utf8.ToNative(title ?? "", nameof(title));
             return NativeText.Read((buffer, capacity, length) =>
             {
@@ -178,8 +178,12 @@ namespace Picollo.Metrics
             });
         }
 
-        /// <summary>One line.</summary>
-        public override string ToString() => Format(null, TextFormat.Line);
+        /// <summary>A few lines for people, without a title and a unit.</summary>
+        public override string ToString() => Format(null, TextFormat.Human);
+
+        /// <summary>Writes the summary to the console for people, in a unit such as <c>s</c>: short, or with all percentiles.</summary>
+        public void Print(string? title = null, string? unit = null, bool full = false) =>
+            Console.WriteLine(Format(HdrHistogramSummary.Titled(title, unit), full ? TextFormat.Full : TextFormat.Human));
 
         internal void Fill(DoubleSnapshotHandle snapshot)
         {

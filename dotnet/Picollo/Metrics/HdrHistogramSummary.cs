@@ -18,7 +18,13 @@ namespace Picollo.Metrics
         Json = Constants.TextJson,
 
         /// <summary>A header and a row per percentile.</summary>
-        Csv = Constants.TextCsv
+        Csv = Constants.TextCsv,
+
+        /// <summary>A few lines for people, the answer first, in the unit that the title ends with: <c>Latency (ns)</c>.</summary>
+        Human = Constants.TextHuman,
+
+        /// <summary>The same with all percentiles, and what else there is.</summary>
+        Full = Constants.TextFull
     }
 
     /// <summary>Totals, mean, deviation and the usual percentiles of one moment.</summary>
@@ -148,8 +154,14 @@ namespace Picollo.Metrics
             return Write(ref _native, ref other._native, true, title, thisName, otherName, format);
         }
 
-        /// <summary>One line, without a name.</summary>
-        public override string ToString() => Format(null, TextFormat.Line);
+        /// <summary>A few lines for people, without a title and a unit.</summary>
+        public override string ToString() => Format(null, TextFormat.Human);
+
+        /// <summary>Writes the summary to the console for people, in a unit such as <c>ns</c>: short, or with all percentiles.</summary>
+        public void Print(string? title = null, string? unit = null, bool full = false) =>
+            Console.WriteLine(Format(Titled(title, unit), full ? TextFormat.Full : TextFormat.Human));
+
+        internal static string? Titled(string? title, string? unit) => string.IsNullOrEmpty(unit) ? title : $"{title} ({unit})";
 
         /// <summary>One line: <c>Example: Total=99,940, Overflow=0, Mean=4,332.9, P0=2,008, …</c>.</summary>
         public string ToString(string? name) => Format(name, TextFormat.Line);
@@ -179,7 +191,7 @@ namespace Picollo.Metrics
             ref PicolloSummary a, ref PicolloSummary b, bool difference, string? title, string? nameA, string? nameB, TextFormat format)
         {
             Loader.Ensure();
-            Arguments.Member((int)format, (int)TextFormat.Csv, nameof(format));
+            Arguments.Member((int)format, (int)TextFormat.Full, nameof(format));
             byte[] nativeTitle = Utf8.ToNative(title ?? "", nameof(title));
             byte[] nativeA = Utf8.ToNative(nameA ?? "", "thisName");
             byte[] nativeB = Utf8.ToNative(nameB ?? "", "otherName");

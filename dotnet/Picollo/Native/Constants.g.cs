@@ -72,6 +72,8 @@ namespace Picollo.Native
         internal const int TextLine = 1;
         internal const int TextJson = 2;
         internal const int TextCsv = 3;
+        internal const int TextHuman = 4;
+        internal const int TextFull = 5;
 
         internal const int EncodingHdrV2 = 0;
         internal const int EncodingHdrV2Compressed = 1;

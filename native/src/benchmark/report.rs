@@ -3,7 +3,7 @@
 use core::fmt;
 
 use picollo_core::ValueSelection;
-use picollo_core::text::{Conditions, CounterRow};
+use picollo_core::text::{Conditions, CounterRow, Format, Unit};
 
 use super::schedule::Phase;
 use super::{
@@ -115,6 +115,27 @@ impl Benchmark {
         name_a: &str,
         name_b: &str,
     ) -> Result<fmt::Result> {
+        self.write(out, title, name_a, name_b, Format::Markdown)
+    }
+
+    /// Writes the same for people, the answer first ([`Format::Human`], [`Format::Full`]), or as Markdown. Errors: `Empty` before the
+    /// first block is done, `Unsupported` for the other formats; the writer's own are within.
+    pub fn write(
+        &self,
+        out: &mut (impl fmt::Write + ?Sized),
+        title: &str,
+        name_a: &str,
+        name_b: &str,
+        format: Format,
+    ) -> Result<fmt::Result> {
+        let is_full = match format {
+            Format::Markdown | Format::Human => false,
+            Format::Full => true,
+            _ => {
+                let why = format_args!("a benchmark is written as Markdown and for people");
+                return Err(Error::new(Status::Unsupported, why));
+            }
+        };
         let result = self.result()?;
         let summary = |side| Ok::<_, Error>(self.snapshot(side)?.summary(ValueSelection::Midpoint));
         let (a, b) = (summary(Side::A)?, summary(Side::B)?);
@@ -136,7 +157,13 @@ impl Benchmark {
             counters: &rows,
             notes: &notes,
         };
-        Ok(result.blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b))
+        let blocks = &result.blocks;
+        if format == Format::Markdown {
+            return Ok(blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b));
+        }
+        // Samples are in picoseconds, whatever the title says.
+        let unit = Unit::new("ps");
+        Ok(blocks.write_human(&a, &b, &conditions, out, title, name_a, name_b, unit, is_full))
     }
 }
 

@@ -74,6 +74,18 @@ impl Benchmark {
     }
 
     /// `Unsupported`.
+    pub fn write(
+        &self,
+        _: &mut (impl fmt::Write + ?Sized),
+        _: &str,
+        _: &str,
+        _: &str,
+        _: picollo_core::text::Format,
+    ) -> Result<fmt::Result> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
     pub fn write_markdown(
         &self,
         _: &mut (impl fmt::Write + ?Sized),

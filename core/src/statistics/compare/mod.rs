@@ -213,6 +213,21 @@ fn smallest_detectable(lower: f64, upper: f64, margin: f64, confidence: f64, pow
     margin + ((z_confidence + z_power) * error).max(0.0)
 }
 
+/// The power that [`smallest_detectable`] was asked for, told from its answer; `None` where nothing is known of that.
+pub(crate) fn power_behind(
+    lower: f64,
+    upper: f64,
+    margin: f64,
+    confidence: f64,
+    smallest_detectable: f64,
+) -> Option<f64> {
+    let z_confidence = normal::quantile_above((1.0 - confidence) / 2.0);
+    let error = (upper - lower) / (2.0 * z_confidence);
+    let z_power = (smallest_detectable - margin) / error - z_confidence;
+    let is_known = 0.0 < confidence && confidence < 1.0 && error > 0.0 && smallest_detectable > margin;
+    if is_known && z_power.is_finite() { Some(1.0 - normal::above(z_power)) } else { None }
+}
+
 /// Cohen's d: the difference of the means over the standard deviation pooled by counts,
 /// `(mean_b - mean_a) / sqrt((n_a sd_a^2 + n_b sd_b^2) / (n_a + n_b))`: J. Cohen, *Statistical Power Analysis for the Behavioral
 /// Sciences*, 2.2.

@@ -4,7 +4,7 @@ use core::fmt::{self, Display, Write};
 
 use super::change::Change;
 use super::fields::{self, write_cells, write_columns, write_members};
-use super::{Format, json, line, markdown, names};
+use super::{Format, human, json, line, markdown, names};
 use crate::format::escape::{Csv, Json, Markdown};
 use crate::format::number::{Fixed, Grouped, NOT_AVAILABLE};
 use crate::format::table::{self, Align, Rows};
@@ -57,6 +57,10 @@ impl Comparison {
                 out.write_char('}')
             }
             Format::Csv => write_csv(out, self, title, name_a, name_b),
+            Format::Human | Format::Full => {
+                let shown = human::Shown::new(a, b, title, (name_a, name_b), format == Format::Full);
+                human::write_comparison(out, self, &shown)
+            }
         }
     }
 
@@ -66,10 +70,14 @@ impl Comparison {
     }
 }
 
-/// The comparison without names: on one line with `{}`, as a Markdown table with `{:#}`.
+/// The answer in a sentence with `{}`, without names and unit: see [`Comparison::answer`]. As a Markdown table with `{:#}`.
 impl Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if f.alternate() { write_markdown(f, self, names("", "")) } else { write_line(f, self) }
+        if f.alternate() {
+            write_markdown(f, self, names("", ""))
+        } else {
+            self.answer("", "", super::Unit::NONE).fmt(f)
+        }
     }
 }
 

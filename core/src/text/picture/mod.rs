@@ -27,6 +27,7 @@ mod xml;
 use core::fmt::{self, Write};
 
 pub use chart::{MAX_COLUMNS, MAX_ROWS};
+pub use report::{REPORT_STYLE, write_facts, write_sentence};
 
 use crate::error::{Error, Result};
 use crate::snapshot::snapshot::Snapshot;
@@ -131,6 +132,8 @@ pub struct Pictures<'a> {
     pub height: u32,
     /// Colors.
     pub theme: Theme,
+    /// What is known of where and when values were measured, by name: shown at the head of a report, escaped.
+    pub facts: &'a [(&'a str, &'a str)],
 }
 
 impl fmt::Debug for Pictures<'_> {
@@ -145,7 +148,7 @@ impl fmt::Debug for Pictures<'_> {
 impl<'a> Pictures<'a> {
     /// Snapshots without title and unit, at the usual size.
     pub fn new(length: usize, get: &'a dyn Fn(usize) -> Series<'a>) -> Pictures<'a> {
-        Pictures { length, get, title: "", unit: "", width: 0, height: 0, theme: Theme::Auto }
+        Pictures { length, get, title: "", unit: "", width: 0, height: 0, theme: Theme::Auto, facts: &[] }
     }
 
     /// Writes a picture as an SVG document, which is also an element of HTML. It has a `<title>`, explicit colors with a
@@ -159,8 +162,8 @@ impl<'a> Pictures<'a> {
         }
     }
 
-    /// Writes a report: one HTML document with a table of percentiles, the pictures, comparisons with the first snapshot,
-    /// and the counts as JSON and in the native encoding. It refers to nothing outside and runs no script. Fails only where
+    /// Writes a report: one HTML document with what was found in sentences, the [`facts`](Pictures::facts), tables in units that
+    /// fit, the pictures, comparisons with the first snapshot, and the counts as JSON and in the native encoding. It refers to nothing outside and runs no script. Fails only where
     /// `out` does.
     ///
     /// A heat map is drawn of three or more snapshots; there are curves and comparisons of the first eight.

@@ -289,13 +289,19 @@ fn reports() {
     ];
     let get = |at: usize| series[at];
     let mut html = String::new();
-    let pictures = Pictures { title: name, unit: "ns", ..Pictures::new(3, &get) };
+    let facts = [("Host", "<host>"), ("Nothing", " ")];
+    let pictures = Pictures { title: name, unit: "ns", facts: &facts, ..Pictures::new(3, &get) };
     pictures.write_html(&mut html).unwrap();
     assert_eq!(html.matches("<svg ").count(), 3);
     assert_eq!(html.matches("</script>").count(), 1, "the end of the data");
-    assert!(html.contains("<b>before</b>: <b>slower</b>") && html.contains("nothing to compare"), "{html}");
+    assert!(
+        html.contains("\"answer\">&lt;/script&gt;&lt;b&gt;\"x\" is 2.7 % slower than before (95 %: +"),
+        "{html}"
+    );
+    assert!(html.contains("nothing to compare") && !html.contains("<pre") && !html.contains("| "), "{html}");
+    assert!(html.contains("<dt>Host</dt><dd>&lt;host&gt;</dd>") && !html.contains("<dt>Nothing"));
     assert!(!html.contains("http://www.w3.org/2000/svg\" src") && !html.contains("href="));
-    assert!(html.contains("<th>Out of range</th>") && html.contains("<td>0.7813%</td><td>60</td><td>0</td>"));
+    assert!(html.contains("<th>Out of range</th>") && html.contains("<td>9.79 µs</td><td>60</td><td>0</td>"));
     let data = html.split("id=\"picollo-data\">").nth(1).unwrap().split("</script>").next().unwrap();
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
     assert_eq!((&data["title"], &data["unit"]), (&name.into(), &"ns".into()));

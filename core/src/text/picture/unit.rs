@@ -2,22 +2,8 @@
 
 use core::fmt::{self, Display};
 
-use crate::format::escape::trim;
-use crate::format::number::Fixed;
-
-const PREFIXES: [(i32, &str); 11] = [
-    (-12, "p"),
-    (-9, "n"),
-    (-6, "µ"),
-    (-3, "m"),
-    (0, ""),
-    (3, "k"),
-    (6, "M"),
-    (9, "G"),
-    (12, "T"),
-    (15, "P"),
-    (18, "E"),
-];
+use crate::format::decimal::Decimal;
+use crate::text::unit::{self, prefix};
 
 /// What values are counted in.
 #[derive(Clone, Copy)]
@@ -31,16 +17,8 @@ pub(super) struct Unit<'a> {
 
 impl<'a> Unit<'a> {
     pub(super) fn new(name: &'a str, ascii: bool) -> Unit<'a> {
-        let name = trim(name);
-        let seconds = match name {
-            "ps" => Some(-12),
-            "ns" => Some(-9),
-            "us" | "µs" | "μs" => Some(-6),
-            "ms" => Some(-3),
-            "s" => Some(0),
-            _ => None,
-        };
-        Unit { name, seconds, ascii }
+        let unit = unit::Unit::new(name);
+        Unit { name: unit.name(), seconds: unit.seconds(), ascii }
     }
 
     /// Whether labels tell the unit themselves.
@@ -78,10 +56,11 @@ impl Display for Label<'_> {
         let is_plain = (0..4).contains(&magnitude);
         let power = if is_plain { 0 } else { (magnitude.div_euclid(3) * 3).clamp(-12, 18) };
         let decimals = (power - base - floor_log10(self.step)).max(0) as u32;
-        let scaled = self.value * power_of_ten(base - power);
-        write!(f, "{}", Fixed::new(scaled, decimals.min(6)))?;
-        let found = PREFIXES.iter().find(|(prefixed, _)| *prefixed == power);
-        let prefix = found.map_or("", |(_, prefix)| prefix);
+        let decimals = decimals.min(6);
+        if let Some(value) = Decimal::new(self.value) {
+            value.shifted(base - power).rounded(decimals as i32).write(f, decimals)?;
+        }
+        let prefix = prefix(power);
         let prefix = if self.unit.ascii && prefix == "µ" { "u" } else { prefix };
         if self.unit.is_time() { write!(f, " {prefix}s") } else { f.write_str(prefix) }
     }

@@ -1,0 +1,251 @@
+//! Numbers in decimal, exactly, and rounded half away from zero once.
+
+use core::fmt::{self, Write};
+
+use super::buffer::BufferWriter;
+
+/// As many digits as are kept of a double. An exact tie of four digits or fewer has at most that many, and nothing else is so close
+/// to one that it takes more digits to see on which side it is.
+const DIGITS: usize = 41;
+
+/// The minus sign of numbers for people.
+pub(crate) const MINUS: &str = "−";
+
+/// A finite number: `0.d1d2d3… × 10^point`, with `d1` not 0; without digits it is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decimal {
+    negative: bool,
+    digits: [u8; DIGITS],
+    length: usize,
+    /// Digits before the decimal point.
+    point: i32,
+}
+
+impl From<u64> for Decimal {
+    fn from(value: u64) -> Self {
+        let mut text = [0; DIGITS];
+        let mut out = BufferWriter::new(&mut text);
+        // It fits: 20 digits at most.
+        let _ = write!(out, "{value}");
+        Decimal::parsed(out.as_str(), 0)
+    }
+}
+
+impl Decimal {
+    const ZERO: Decimal = Decimal { negative: false, digits: [0; DIGITS], length: 0, point: 0 };
+
+    /// `None` of what is not finite.
+    pub(crate) fn new(value: f64) -> Option<Decimal> {
+        if !value.is_finite() {
+            return None;
+        }
+        // One digit, the point, the others, and an exponent like e-308.
+        let mut text = [0; DIGITS + 8];
+        let mut out = BufferWriter::new(&mut text);
+        let _ = write!(out, "{:.*e}", DIGITS - 1, libm::fabs(value));
+        let (digits, exponent) = out.as_str().split_once('e').unwrap_or(("0", "0"));
+        let mut found = Decimal::parsed(digits, exponent.parse().unwrap_or(0));
+        found.negative = value < 0.0;
+        Some(found)
+    }
+
+    /// From digits with or without a point, times a power of ten. Only zero begins with a zero.
+    fn parsed(text: &str, exponent: i32) -> Decimal {
+        let mut decimal = Decimal::ZERO;
+        for (slot, digit) in decimal.digits.iter_mut().zip(text.bytes().filter(u8::is_ascii_digit)) {
+            *slot = digit - b'0';
+            decimal.length += 1;
+        }
+        decimal.point = text.find('.').unwrap_or(text.len()) as i32 + exponent;
+        decimal.trimmed()
+    }
+
+    /// Without zeros at the end.
+    fn trimmed(mut self) -> Decimal {
+        while let Some(0) = self.length.checked_sub(1).and_then(|last| self.digits.get(last)) {
+            self.length -= 1;
+        }
+        if self.length == 0 { Decimal::ZERO } else { self }
+    }
+
+    pub(crate) const fn is_zero(&self) -> bool {
+        self.length == 0
+    }
+
+    pub(crate) const fn is_negative(&self) -> bool {
+        self.negative
+    }
+
+    pub(crate) const fn abs(self) -> Decimal {
+        Decimal { negative: false, ..self }
+    }
+
+    /// The power of ten of the first digit; 0 of zero.
+    pub(crate) const fn magnitude(&self) -> i32 {
+        if self.length == 0 { 0 } else { self.point - 1 }
+    }
+
+    /// How many decimals it has.
+    pub(crate) fn decimals(&self) -> u32 {
+        (self.length as i32 - self.point).max(0) as u32
+    }
+
+    /// Times a power of ten.
+    pub(crate) const fn shifted(self, power: i32) -> Decimal {
+        if self.length == 0 { self } else { Decimal { point: self.point + power, ..self } }
+    }
+
+    /// With so many digits that count.
+    pub(crate) fn significant(self, digits: i32) -> Decimal {
+        self.rounded(digits - self.point)
+    }
+
+    /// With so many decimals; fewer than none are zeros before the point.
+    pub(crate) fn rounded(mut self, decimals: i32) -> Decimal {
+        let kept = self.point.saturating_add(decimals);
+        if kept < 0 {
+            return Decimal::ZERO;
+        }
+        let kept = kept as usize;
+        if kept >= self.length {
+            return self;
+        }
+        let is_up = self.digits.get(kept).is_some_and(|&digit| digit >= 5);
+        self.length = kept;
+        if !is_up {
+            return self.trimmed();
+        }
+        while let Some(last) = self.length.checked_sub(1).and_then(|last| self.digits.get_mut(last)) {
+            if *last < 9 {
+                *last += 1;
+                return self;
+            }
+            self.length -= 1;
+        }
+        // Nines, or nothing, became one in front of them.
+        self.digits = [0; DIGITS];
+        self.digits[0] = 1;
+        self.length = 1;
+        self.point += 1;
+        self
+    }
+
+    /// Writes the number without further rounding: `decimals` at least, thousands grouped.
+    pub(crate) fn write(&self, out: &mut dyn Write, decimals: u32) -> fmt::Result {
+        if self.negative {
+            out.write_str(MINUS)?;
+        }
+        // Those that are not kept are zeros.
+        let digit = |at: i32| match usize::try_from(at) {
+            Ok(at) if at < self.length => self.digits.get(at).copied().unwrap_or(0),
+            _ => 0,
+        };
+        let whole = self.point.max(1);
+        for at in 0..whole {
+            if at > 0 && (whole - at) % 3 == 0 {
+                out.write_char(',')?;
+            }
+            out.write_char(char::from(b'0' + digit(at + self.point - whole)))?;
+        }
+        let decimals = decimals.max(self.decimals());
+        if decimals > 0 {
+            out.write_char('.')?;
+        }
+        (0..decimals as i32).try_for_each(|at| out.write_char(char::from(b'0' + digit(at + self.point))))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::format;
+    use std::string::{String, ToString};
+    use std::vec::Vec;
+
+    fn written(decimal: Decimal, decimals: u32) -> String {
+        let mut text = String::new();
+        decimal.write(&mut text, decimals).unwrap();
+        text
+    }
+
+    /// All digits of a double, before and after the point: there are 309 and 1074 at most.
+    pub(crate) fn exact(value: f64) -> (Vec<u8>, Vec<u8>) {
+        let text = format!("{:.1074}", value.abs());
+        let (whole, fraction) = text.split_once('.').unwrap();
+        (whole.bytes().map(|b| b - b'0').collect(), fraction.bytes().map(|b| b - b'0').collect())
+    }
+
+    /// Schoolbook rounding of digits at a place, half up; the digits before it, and one more in front for the carry.
+    pub(crate) fn naive_round(whole: &[u8], fraction: &[u8], decimals: i32) -> (Vec<u8>, Vec<u8>) {
+        let mut all: Vec<u8> = core::iter::once(0).chain(whole.iter().chain(fraction).copied()).collect();
+        let point = whole.len() as i32 + 1;
+        let at = point + decimals;
+        if at < 0 {
+            return (std::vec![0], Vec::new());
+        }
+        let up = all.get(at as usize).is_some_and(|&digit| digit >= 5);
+        all.iter_mut().skip(at as usize).for_each(|digit| *digit = 0);
+        if up {
+            for digit in all[..at as usize].iter_mut().rev() {
+                *digit = (*digit + 1) % 10;
+                if *digit != 0 {
+                    break;
+                }
+            }
+        }
+        let fraction = all.split_off(point as usize);
+        (all, fraction)
+    }
+
+    #[test]
+    fn digits_and_points() {
+        for (value, decimals, text) in [
+            (0.0, 0, "0"),
+            (-0.0, 2, "0.00"),
+            (0.5, 0, "1"),
+            (0.49, 0, "0"),
+            (-0.5, 0, "−1"),
+            (0.05, 1, "0.1"),
+            (0.004, 2, "0.00"),
+            (999.5, 0, "1,000"),
+            (1234567.0, 0, "1,234,567"),
+            (1e15, 1, "1,000,000,000,000,000.0"),
+            (0.285, 2, "0.28"),
+            (5e-324, 3, "0.000"),
+        ] {
+            let decimal = Decimal::new(value).unwrap().rounded(decimals as i32);
+            assert_eq!(written(decimal, decimals), text, "{value:?}");
+        }
+        assert_eq!(written(Decimal::from(u64::MAX), 0), "18,446,744,073,709,551,615");
+        assert_eq!(written(Decimal::from(u64::MAX).significant(3), 0), "18,400,000,000,000,000,000");
+        assert_eq!(Decimal::new(f64::NAN), None);
+        assert_eq!(Decimal::new(f64::NEG_INFINITY), None);
+        assert_eq!((Decimal::from(0).magnitude(), Decimal::from(999).magnitude()), (0, 2));
+    }
+
+    proptest! {
+        #[test]
+        fn roundings_are_those_of_all_digits(
+            value in prop_oneof![
+                -1e9f64..1e9,
+                (-4_000_000i64..4_000_000, 0u32..8).prop_map(|(m, e)| m as f64 / f64::from(1 << e)),
+                any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |value| value.is_finite()),
+            ],
+            decimals in -20i32..20,
+        ) {
+            let (whole, fraction) = exact(value);
+            let (whole, fraction) = naive_round(&whole, &fraction, decimals);
+            let rounded = Decimal::new(value).unwrap().rounded(decimals);
+            // Only the first 41 digits of a large number are kept.
+            prop_assume!(Decimal::new(value).unwrap().magnitude() + decimals < 40);
+            let text = written(rounded, 0).replace([',', '−'], "");
+            let (got, got_fraction) = text.split_once('.').unwrap_or((&text, ""));
+            let digits = |of: &[u8]| of.iter().map(ToString::to_string).collect::<String>();
+            let (whole, fraction) = (digits(&whole), digits(&fraction));
+            prop_assert_eq!(got.trim_start_matches('0'), whole.trim_start_matches('0'));
+            prop_assert_eq!(got_fraction, fraction.trim_end_matches('0'));
+            prop_assert_eq!(rounded.is_negative(), value < 0.0 && !rounded.is_zero());
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Whether the sentence says what the verdict and the flags say, and no more.
+
+use super::Answer;
+use crate::statistics::compare::{
+    BlockComparison, COMPARISON_BELOW_RESOLUTION, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN,
+    CompareOptions, Verdict, compare_blocks,
+};
+use crate::text::Unit;
+use proptest::prelude::*;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+fn blocks() -> BlockComparison {
+    BlockComparison {
+        block_count: 40,
+        confidence: 0.95,
+        coverage: 0.96,
+        median_a: 1000.0,
+        median_b: 116.0,
+        difference: -884.0,
+        difference_lower: -885.0,
+        difference_upper: -883.0,
+        margin: 10.0,
+        smallest_detectable: 42.0,
+        verdict: Verdict::Faster as u32,
+        ..BlockComparison::default()
+    }
+}
+
+fn said(blocks: &BlockComparison) -> String {
+    blocks.answer("A", "B", Unit::new("ns")).to_string()
+}
+
+#[test]
+fn sentences() {
+    let fast = blocks();
+    let slow = BlockComparison {
+        median_a: 100.0,
+        difference: 3.62,
+        difference_lower: 3.0,
+        difference_upper: 4.2,
+        verdict: Verdict::Slower as u32,
+        ..fast
+    };
+    let open = BlockComparison {
+        difference: 6.0,
+        difference_lower: -21.0,
+        difference_upper: 34.0,
+        verdict: 0,
+        // 10 + (1.96 + 0.8416) * 55 / 3.92
+        smallest_detectable: 49.308,
+        ..fast
+    };
+    for (blocks, text) in [
+        (fast, "B is 8.6 × faster than A (−88.4 %, 95 %: −88.5 to −88.3)."),
+        (slow, "B is 3.6 % slower than A (95 %: +3.0 to +4.2 %)."),
+        (
+            BlockComparison {
+                difference: 7_600.0,
+                difference_lower: 7_590.0,
+                difference_upper: 7_610.0,
+                ..slow
+            },
+            "B is 77 × slower than A (+7,600 %, 95 %: +7,590 to +7,610).",
+        ),
+        (
+            BlockComparison { flags: COMPARISON_TOO_FEW, difference_lower: f64::NEG_INFINITY, ..fast },
+            "B is faster than A, by how much is not known (95 %: up to −88.3 %).",
+        ),
+        (
+            BlockComparison { median_a: 0.0, ..slow },
+            "B is 3.62 ns slower than A (95 %: +3.00 ns to +4.20 ns).",
+        ),
+        (
+            BlockComparison { median_a: 0.3, resolution: 0.5, ..slow },
+            "B is 3.62 ns slower than A (95 %: +3.00 ns to +4.20 ns).",
+        ),
+        (
+            open,
+            "No difference found between A and B (95 %: −2.1 to +3.4 %); one of 4.9 % would have been seen 80 % of the time.",
+        ),
+        (
+            BlockComparison { smallest_detectable: f64::INFINITY, ..open },
+            "No difference found between A and B (95 %: −2.1 to +3.4 %).",
+        ),
+        (
+            BlockComparison { smallest_detectable: 10.0, ..open },
+            "No difference found between A and B (95 %: −2.1 to +3.4 %); the smallest that would be seen is 1.0 %.",
+        ),
+        (
+            BlockComparison { flags: COMPARISON_WITHIN_MARGIN, ..open },
+            "No difference that matters: A and B are within 1.0 % (95 %: −2.1 to +3.4 %).",
+        ),
+        (
+            BlockComparison { flags: COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION, ..open },
+            "Below what this measurement can tell: A and B differ by less than 10.0 ns, if at all.",
+        ),
+        (
+            BlockComparison { flags: COMPARISON_TOO_FEW, ..open },
+            "Too few measurements to tell A and B apart.",
+        ),
+    ] {
+        assert_eq!(said(&blocks), text);
+    }
+    let bytes = fast.answer("A", "B", Unit::new("bytes")).to_string();
+    assert!(bytes.starts_with("B is 8.6 × less than A"), "{bytes}");
+    assert!(fast.to_string().starts_with("After is 8.6 × faster than Before"));
+}
+
+/// Any number, the difficult ones among them.
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => -2000.0f64..2000.0,
+        1 => Just(0.0),
+        1 => Just(f64::INFINITY),
+        1 => Just(f64::NEG_INFINITY),
+        1 => Just(f64::NAN),
+        1 => any::<u64>().prop_map(f64::from_bits),
+    ]
+}
+
+/// The claims that a sentence may make.
+fn claims(text: &str) -> Vec<&'static str> {
+    [
+        "faster than",
+        "slower than",
+        "less than A",
+        "more than A",
+        "No difference that matters",
+        "No difference found",
+        "Below what",
+        "Too few",
+    ]
+    .into_iter()
+    .filter(|claim| text.contains(claim))
+    .collect()
+}
+
+proptest! {
+    /// One claim, which is that of the verdict and of the flags, whatever the numbers are: also of those that contradict it.
+    #[test]
+    fn one_claim_and_the_right_one(
+        numbers in prop::array::uniform7(number()), verdict in 0u32..4, flags in 0u32..256, resolution in number()
+    ) {
+        let [median_a, difference, lower, upper, margin, smallest_detectable, confidence] = numbers;
+        let blocks = BlockComparison {
+            median_a, difference, difference_lower: lower, difference_upper: upper, margin, smallest_detectable,
+            confidence, verdict, flags, resolution, ..blocks()
+        };
+        let text = said(&blocks);
+        let expected = match Verdict::from_code(verdict) {
+            Verdict::Faster => "faster than",
+            Verdict::Slower => "slower than",
+            Verdict::NoEvidence if flags & COMPARISON_TOO_FEW != 0 => "Too few",
+            Verdict::NoEvidence if flags & COMPARISON_BELOW_RESOLUTION != 0 => "Below what",
+            Verdict::NoEvidence if flags & COMPARISON_WITHIN_MARGIN != 0 => "No difference that matters",
+            Verdict::NoEvidence => "No difference found",
+        };
+        prop_assert_eq!(claims(&text), [expected], "{}", text);
+        // No size without evidence of one.
+        let is_sized = flags & COMPARISON_TOO_FEW == 0 && verdict != 0;
+        prop_assert!(is_sized || !text.contains(" ×"), "{}", text);
+        prop_assert!(!text.contains("NaN") && !text.contains("inf") && text.ends_with('.'), "{}", text);
+    }
+
+    /// Of what was really compared: the size is on the side of the verdict, and inside the interval that stands behind it.
+    #[test]
+    fn of_what_was_measured(
+        a in prop::collection::vec(1.0f64..5000.0, 1..60), factor in 0.05f64..20.0, resolution in 0.0f64..2000.0
+    ) {
+        let b: Vec<f64> = a.iter().rev().map(|value| value * factor).collect();
+        let options = CompareOptions { resolution, ..CompareOptions::default() };
+        let found = compare_blocks(&a, &b, &mut std::vec![0.0; a.len()], &options).unwrap();
+        let text = said(&found);
+        prop_assert_eq!(claims(&text).len(), 1, "{}", text);
+        match found.verdict() {
+            Verdict::Faster => prop_assert!(text.contains("faster") && !text.contains('+'), "{}", text),
+            Verdict::Slower => prop_assert!(text.contains("slower") && !text.contains('−'), "{}", text),
+            Verdict::NoEvidence => prop_assert!(!text.contains("faster") && !text.contains("slower"), "{}", text),
+        }
+        if text.contains("of the time") {
+            prop_assert!(text.contains("seen 80 % of the time"), "{}", text);
+        }
+    }
+}
+
+/// An answer is as small as it needs to be to be copied around.
+const _: () = assert!(core::mem::size_of::<Answer<'_>>() < 256);

@@ -1,0 +1,228 @@
+//! Values with their units, for people: `526 ns`, `4.51 µs`, `1.23 GB`.
+
+use core::fmt::{self, Display, Write};
+
+use crate::format::decimal::Decimal;
+use crate::format::escape::trim;
+use crate::format::number::NOT_AVAILABLE;
+
+/// Powers of a thousand, ascending.
+const PREFIXES: [(i32, &str); 11] = [
+    (-12, "p"),
+    (-9, "n"),
+    (-6, "µ"),
+    (-3, "m"),
+    (0, ""),
+    (3, "k"),
+    (6, "M"),
+    (9, "G"),
+    (12, "T"),
+    (15, "P"),
+    (18, "E"),
+];
+
+/// How units are spelled that are known: what they are, in which power of ten.
+const KNOWN: [(&[&str], Kind); 8] = [
+    (&["ps", "picosecond", "picoseconds"], Kind::Time(-12)),
+    (&["ns", "nanosecond", "nanoseconds"], Kind::Time(-9)),
+    (&["us", "µs", "μs", "microsecond", "microseconds"], Kind::Time(-6)),
+    (&["ms", "millisecond", "milliseconds"], Kind::Time(-3)),
+    (&["s", "sec", "second", "seconds"], Kind::Time(0)),
+    (&["B", "byte", "bytes"], Kind::Bytes),
+    (&["cycle", "cycles"], Kind::Count),
+    (&["instruction", "instructions"], Kind::Count),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Not known: as it is.
+    Raw,
+    /// A power of ten of a second.
+    Time(i32),
+    Bytes,
+    /// Of something whose name is said elsewhere.
+    Count,
+}
+
+/// What values are counted in.
+///
+/// Known are times (`ps`, `ns`, `us`, `ms`, `s` and their long names), `bytes`, `cycles` and `instructions`. Values in those are
+/// written with three digits and a prefix; values in all others, and in none, are written as they are.
+///
+/// ```
+/// use picollo_core::text::Unit;
+///
+/// assert_eq!(Unit::new("ns").integer(4_509_696).to_string(), "4.51 ms");
+/// assert_eq!(Unit::new("ns").integer(526).to_string(), "526 ns");
+/// assert_eq!(Unit::new("apples").integer(4_509_696).to_string(), "4,509,696");
+/// assert_eq!(Unit::of_title("Sorting (us)"), ("Sorting", Unit::new("us")));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unit<'a> {
+    name: &'a str,
+    kind: Kind,
+}
+
+impl<'a> Unit<'a> {
+    /// None: numbers as they are.
+    pub const NONE: Unit<'static> = Unit { name: "", kind: Kind::Raw };
+    /// A number of things: `181 k`.
+    pub const COUNT: Unit<'static> = Unit { name: "", kind: Kind::Count };
+
+    /// The unit of this name. One that is not known has its name, and numbers as they are.
+    pub fn new(name: &'a str) -> Unit<'a> {
+        let name = trim(name);
+        let is_same = |known: &str| known == name || known.len() > 2 && known.eq_ignore_ascii_case(name);
+        let found = KNOWN.iter().find(|(names, _)| names.iter().copied().any(is_same));
+        Unit { name, kind: found.map_or(Kind::Raw, |(_, kind)| *kind) }
+    }
+
+    /// The unit that a title ends with, in parentheses or behind a comma, and the title without it where values name it: of
+    /// `Latency (ns)` and of `Latency, ns` the title is `Latency`. A title that is nothing but a unit stays: `Nanoseconds`. Only a
+    /// known unit is one: `Sorting (fast)` has none.
+    pub fn of_title(title: &'a str) -> (&'a str, Unit<'a>) {
+        let title = trim(title);
+        let ends = [('(', ")"), ('[', "]"), (',', "")];
+        for (start, end) in ends {
+            let inside = title.strip_suffix(end).and_then(|rest| rest.rsplit_once(start));
+            let Some((before, unit)) = inside.map(|(before, name)| (before, Unit::new(name))) else {
+                continue;
+            };
+            match unit.kind {
+                Kind::Raw => {}
+                Kind::Count => return (title, unit),
+                Kind::Time(_) | Kind::Bytes => return (trim(before), unit),
+            }
+        }
+        let whole = Unit::new(title);
+        (title, if whole.kind == Kind::Raw { Unit::NONE } else { whole })
+    }
+
+    /// As it was given, trimmed.
+    pub const fn name(self) -> &'a str {
+        self.name
+    }
+
+    /// Whether it is one of time.
+    pub const fn is_time(self) -> bool {
+        matches!(self.kind, Kind::Time(_))
+    }
+
+    /// Whether it is known: whether values are written with three digits.
+    pub const fn is_known(self) -> bool {
+        !matches!(self.kind, Kind::Raw)
+    }
+
+    /// Whether values do not name it: `4.51 M` of cycles.
+    pub const fn is_counted(self) -> bool {
+        matches!(self.kind, Kind::Count)
+    }
+
+    /// For a unit of time, the power of ten of a second.
+    pub(super) const fn seconds(self) -> Option<i32> {
+        match self.kind {
+            Kind::Time(power) => Some(power),
+            _ => None,
+        }
+    }
+
+    /// A whole number of it. It has no more decimals than were counted: `5 ns`.
+    pub fn integer(self, value: u64) -> Quantity {
+        Quantity {
+            kind: self.kind,
+            value: Some(Decimal::from(value)),
+            is_whole: true,
+            most_decimals: 99,
+            sign: "",
+        }
+    }
+
+    /// A number of it. What is not finite is `n/a`.
+    pub fn number(self, value: f64) -> Quantity {
+        Quantity { kind: self.kind, value: Decimal::new(value), is_whole: false, most_decimals: 99, sign: "" }
+    }
+}
+
+/// A value with its unit, for people. Times, bytes and counts have three digits that count, and a prefix: there is no `1000 ns`.
+/// Whole seconds from a thousand on have all their digits, as have whole numbers without a known unit. Other numbers without one
+/// have four digits that count, or all before the point. Rounding is half away from zero, on the exact value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Quantity {
+    kind: Kind,
+    value: Option<Decimal>,
+    is_whole: bool,
+    most_decimals: i32,
+    sign: &'static str,
+}
+
+impl Quantity {
+    /// With a plus sign where it is above zero.
+    pub fn signed(self) -> Quantity {
+        let is_above = self.value.is_some_and(|value| !value.is_zero() && !value.is_negative());
+        Quantity { sign: if is_above { "+" } else { "" }, ..self }
+    }
+
+    /// How large it is, whatever its sign.
+    pub fn magnitude(self) -> Quantity {
+        Quantity { value: self.value.map(Decimal::abs), ..self }
+    }
+
+    /// With so many decimals at most, and three digits where they allow it.
+    pub const fn at_most(self, decimals: u32) -> Quantity {
+        Quantity { most_decimals: decimals as i32, ..self }
+    }
+}
+
+impl Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(value) = self.value else { return f.write_str(NOT_AVAILABLE) };
+        f.write_str(self.sign)?;
+        let (base, lowest, highest, suffix) = match self.kind {
+            Kind::Raw if self.is_whole => return value.write(f, 0),
+            Kind::Raw => return write_raw(f, value),
+            Kind::Time(base) => (base, -12, 0, "s"),
+            Kind::Bytes => (0, 0, 18, "B"),
+            Kind::Count => (0, 0, 18, ""),
+        };
+        // What is rounded to the next thousand has its prefix.
+        let magnitude = value.significant(3).magnitude() + base;
+        // Nothing is smaller than what was counted in.
+        let lowest = if self.is_whole || value.is_zero() { base.max(lowest) } else { lowest };
+        let power = (magnitude.div_euclid(3) * 3).clamp(lowest, highest);
+        let scaled = value.shifted(base - power);
+        if !(-6..24).contains(&(magnitude - power)) {
+            write_scientific(f, scaled, 3)?;
+        } else {
+            let counted = if self.is_whole { power - base } else { i32::MAX };
+            let counted = if value.is_zero() { 0 } else { counted };
+            let decimals = (2 - (magnitude - power)).clamp(0, 8).min(counted).min(self.most_decimals.max(0));
+            scaled.rounded(decimals).write(f, decimals as u32)?;
+        }
+        let prefix = prefix(power);
+        if prefix.is_empty() && suffix.is_empty() { Ok(()) } else { write!(f, " {prefix}{suffix}") }
+    }
+}
+
+/// The letter of a power of a thousand.
+pub(super) fn prefix(power: i32) -> &'static str {
+    PREFIXES.iter().find(|(prefixed, _)| *prefixed == power).map_or("", |(_, letter)| letter)
+}
+
+/// Four digits that count, or all before the point, without zeros at the end.
+fn write_raw(out: &mut dyn Write, value: Decimal) -> fmt::Result {
+    let rounded = value.rounded((3 - value.magnitude()).max(0));
+    if (-5..16).contains(&rounded.magnitude()) {
+        rounded.write(out, 0)
+    } else {
+        write_scientific(out, value, 4)
+    }
+}
+
+fn write_scientific(out: &mut dyn Write, value: Decimal, digits: i32) -> fmt::Result {
+    let rounded = value.significant(digits);
+    rounded.shifted(-rounded.magnitude()).write(out, 0)?;
+    write!(out, "e{}", rounded.magnitude())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-/* What `make demo` shows: is it faster to add up a million bytes once they are sorted? One measurement, and what can be known from
+/* What `make demo` shows: is it faster to add up a hundred thousand bytes once they are sorted? One measurement, and what can be known from
  * it: the answer and how sure it is, both distributions, what the processor and the kernel counted, a report for the browser.
  *
  *   first_look [REPORT.html]
@@ -9,10 +9,10 @@
 
 #include <picollo.h>
 
-#define BYTES 1000000
+#define BYTES 100000
 #define EVENTS 4
 
-static const char *const names[2] = {"in random order", "sorted"};
+static const char *const names[2] = {"random", "sorted"};
 static const char *const events[EVENTS] = {"cycles", "branch-misses", "task-clock", "page-faults"};
 static unsigned char bytes[2][BYTES];
 static char text[1 << 16];
@@ -80,39 +80,56 @@ static picollo_benchmark *measure(void)
     return benchmark;
 }
 
-static void show_counters(const picollo_benchmark *benchmark)
+/* In lines of at most 78 characters. */
+static void print_wrapped(const char *line)
 {
-    puts("Counted for each sum:");
-    int missing = 0;
-    for (size_t i = 0; i < EVENTS; i++) {
-        picollo_benchmark_counts counts;
-        check(picollo_benchmark_counter(benchmark, i, &counts), events[i]);
-        missing += counts.status != PICOLLO_OK;
-        if (counts.status == PICOLLO_OK) printf("  %-16s %14.1f %14.1f\n", events[i], counts.a, counts.b);
+    while (strlen(line) > 78) {
+        int end = 78;
+        while (end > 0 && line[end] != ' ') end--;
+        if (end == 0) break;
+        printf("%.*s\n", end, line);
+        line += end + 1;
     }
-    if (missing == 0) return;
-    printf("Not counted:");
-    for (size_t i = 0; i < EVENTS; i++) {
-        picollo_benchmark_counts counts;
-        check(picollo_benchmark_counter(benchmark, i, &counts), events[i]);
-        if (counts.status != PICOLLO_OK) printf(" %s (%s)", events[i], picollo_status_str(counts.status));
-    }
+    puts(line);
+}
+
+/* Which counters are missing, and why: once, as without a PMU the reason is the same for all. */
+static void explain_missing(const picollo_benchmark *benchmark)
+{
     picollo_perf_info machine;
     check(picollo_perf_probe(&machine, NULL), "probe");
-    if (!machine.pmu_available) printf(":\n%s", machine.explanation);
+    char line[1024] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < EVENTS; i++) {
+        picollo_benchmark_counts counts;
+        check(picollo_benchmark_counter(benchmark, i, &counts), events[i]);
+        if (counts.status == PICOLLO_OK) continue;
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", used == 0 ? "Not counted: " : ", ", events[i]);
+        if (machine.pmu_available) {
+            used += (size_t)snprintf(line + used, sizeof line - used, " (%s)", picollo_status_str(counts.status));
+        }
+    }
+    if (used == 0) return;
+    if (!machine.pmu_available) {
+        /* It begins with the event that was tried. */
+        const char *why = strstr(machine.explanation, ": ");
+        snprintf(line + used, sizeof line - used, ": %s", why != NULL ? why + 2 : machine.explanation);
+    }
     puts("");
+    print_wrapped(line);
 }
 
 int main(int argc, char **argv)
 {
     fill();
-    printf("A million bytes: is it faster to add up those of at least 128 when they are sorted first?\n\n");
+    printf("A hundred thousand bytes: are those of 128 and more added up faster once they are sorted?\n\n");
     fflush(stdout);
     picollo_benchmark *benchmark = measure();
 
     size_t length;
-    check(picollo_benchmark_format(benchmark, "", names[0], names[1], PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length), "text");
+    check(picollo_benchmark_format(benchmark, "", names[0], names[1], PICOLLO_TEXT_HUMAN, text, sizeof text, &length), "text");
     puts(text);
+    explain_missing(benchmark);
 
     picollo_snapshot *snapshots[2];
     for (uint32_t which = 0; which < 2; which++) {
@@ -122,29 +139,29 @@ int main(int argc, char **argv)
         check(picollo_snapshot_update(snapshots[which], PICOLLO_SINCE_RESET), "snapshot");
         picollo_histogram_free(samples);
     }
+    puts("");
     for (int which = 0; which < 2; which++) {
-        check(picollo_snapshot_format_sparkline(snapshots[which], 40, PICOLLO_CHARACTERS_UNICODE, text, sizeof text, &length), "line");
-        printf("%16s %s\n", names[which], text);
+        check(picollo_snapshot_format_sparkline(snapshots[which], 60, PICOLLO_CHARACTERS_UNICODE, text, sizeof text, &length), "line");
+        printf("%-6s %s\n", names[which], text);
     }
-    check(picollo_snapshot_format_chart(snapshots[0], PICOLLO_PICTURE_PERCENTILES, names[0], "ps", 60, 5, PICOLLO_CHARACTERS_UNICODE,
-                                        text, sizeof text, &length), "chart");
-    printf("\n%s\n", text);
-    show_counters(benchmark);
+    check(picollo_snapshot_format_chart(snapshots[0], PICOLLO_PICTURE_PERCENTILES, "Random order, by percentile", "ps", 60, 5,
+                                        PICOLLO_CHARACTERS_UNICODE, text, sizeof text, &length), "chart");
+    printf("\n%s", text);
 
     if (argc > 1) {
         const picollo_snapshot *both[] = {snapshots[0], snapshots[1]};
         /* Asks for the length, with nothing to write it to. */
-        (void)picollo_report_format_html(both, names, 2, "A million bytes", "ps", NULL, 0, &length);
+        (void)picollo_report_format_html(both, names, 2, "A hundred thousand bytes", "ps", NULL, 0, &length);
         char *html = malloc(length + 1);
         if (html == NULL) return 1;
-        check(picollo_report_format_html(both, names, 2, "A million bytes", "ps", html, length + 1, &length), "report");
+        check(picollo_report_format_html(both, names, 2, "A hundred thousand bytes", "ps", html, length + 1, &length), "report");
         FILE *file = fopen(argv[1], "w");
         if (file == NULL || fwrite(html, 1, length, file) != length || fclose(file) != 0) {
             perror(argv[1]);
             return 1;
         }
         free(html);
-        printf("\nCurves, densities and all percentiles, to look at in a browser: %s\n", argv[1]);
+        printf("\nCurves, densities, all percentiles, for a browser: %s\n", argv[1]);
     }
     for (int which = 0; which < 2; which++) picollo_snapshot_free(snapshots[which]);
     picollo_benchmark_free(benchmark);

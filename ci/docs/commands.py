@@ -75,6 +75,18 @@ def commands(page):
             yield command
 
 
+def demo_is_short(printed):
+    """What is wrong with what `make demo` printed: a newcomer's terminal has 80 columns, and patience for a screen or two."""
+    lines = [line for line in printed.splitlines() if not line.startswith(("make", "ci/stage.sh"))]
+    if len(lines) > 45:
+        yield f"prints {len(lines)} lines, and 45 at most were to be"
+    yield from (f"prints a line of {len(line)} characters: {line}" for line in lines if len(line) > 80)
+    if not re.search(r"^sorted is [\d.]+ × faster than random ", printed, re.MULTILINE):
+        yield f"does not give its answer:\n{printed}"
+    if not (ROOT / "target/demo/report.html").read_text().startswith("<!"):
+        yield "writes no report"
+
+
 def main():
     found = {command: page for page in PAGES for command in commands(page)}
     wrong = []
@@ -95,6 +107,8 @@ def main():
             wrong.append(f"{page}: {command}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         else:
             print(f"ok: {command}", flush=True)
+        if command == "make demo":
+            wrong += [f"{page}: {command}: {fault}" for fault in demo_is_short(done.stdout)]
     for line in wrong:
         print("FAILED:", line)
     if wrong:

@@ -122,7 +122,7 @@ static void explain_missing(const picollo_benchmark *benchmark)
 int main(int argc, char **argv)
 {
     fill();
-    printf("A hundred thousand bytes: are those of 128 and more added up faster once they are sorted?\n\n");
+    printf("A hundred thousand bytes: are the large ones added up faster when sorted?\n\n");
     fflush(stdout);
     picollo_benchmark *benchmark = measure();
 

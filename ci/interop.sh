@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Do other implementations of HdrHistogram read what we write, and we what they write, with equal counts?
+# Do other implementations of HdrHistogram read what we write, and we what they write, with equal counts? And are figures perf's?
 #
 #   ci/interop.sh              the last line is "interop: N checks passed"
 #   ci/interop.sh --fetch      fetch the peers only
@@ -71,4 +71,7 @@ NODE_PATH=$modules/node_modules node ci/interop/recorded.js "$out" || fail "npm'
 # What its users wrote, and what they write here.
 PYTHONPATH=$(echo "$venv"/lib/python3*/site-packages) python-demo/run-tests.sh -q tests/test_from_hdrhistogram.py \
     || fail "PyPI's hdrhistogram and what is written here instead differ"
+# Figures derived from counts, beside perf's own.
+if ! perf=$(command -v perf); then perf=$(ci/tools/debian.sh linux-perf)/usr/bin/perf || fail "perf could not be fetched"; fi
+PYTHONPATH=python-demo python3 ci/interop/figures.py "$perf" || fail "figures are not perf's"
 python3 ci/interop/interop.py check "$out"

@@ -22,7 +22,13 @@ uint64_t ticks(void)
 /* The kernel takes the time once, and does everything at that time. */
 uint64_t now(void) { return (uint64_t)(((unsigned __int128)world->time_ticks * world->mult) >> 32); }
 
-static uint64_t rate(const struct event *event) { return event->config % 4 + 1; }
+static uint64_t rate(const struct event *event)
+{
+    for (uint32_t i = 0; i < world->planted_length && event->type == PERF_TYPE_RAW; i++) {
+        if (world->planted[i].config == event->config) return world->planted[i].rate;
+    }
+    return event->config % 4 + 1;
+}
 
 /* Times go on while an event is enabled; the second only while it is on the PMU. */
 void note_times(struct event *event)
@@ -31,6 +37,11 @@ void note_times(struct event *event)
     event->stamp = time;
     if (event->state == INACTIVE || event->state == ACTIVE) event->enabled += passed;
     if (event->state == ACTIVE) event->running += passed;
+}
+
+static int is_metric(const struct event *event)
+{
+    return event->type == PERF_TYPE_RAW && event->config >= 0x8000 && event->config <= 0x8700 && (event->config & 0xff) == 0;
 }
 
 /* perf_event_update_userpage. The writer is this thread itself, in a handler: order in the compiler is enough. */
@@ -45,6 +56,8 @@ void publish(struct event *event)
     page->cap_bit0_is_deprecated = 1;
     page->cap_user_rdpmc = !event->software && world->options.user_reads;
     page->index = active && !world->options.hidden ? event->index : 0;
+    /* Intel's metrics of top-down are parts of one register, which rdpmc reads by a number of its own. */
+    if (page->index != 0 && is_metric(event)) page->index = (UINT32_C(1) << 29) + 1;
     page->offset = (int64_t)(page->index != 0 ? event->count - event->prev_count : event->count);
     page->pmc_width = (uint16_t)world->options.width;
     page->time_enabled = event->enabled;

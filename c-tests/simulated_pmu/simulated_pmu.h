@@ -32,6 +32,8 @@ void simulated_pmu_reset(const simulated_pmu_options *options);
 void simulated_pmu_count(uint64_t n);
 /* The same on the thread with this id alone. */
 void simulated_pmu_count_on(int32_t tid, uint64_t n);
+/* From now on a raw event of this config counts n * rate, until all is forgotten. Of at most 32 configs. */
+void simulated_pmu_plant(uint64_t config, uint64_t rate);
 
 /* What the k-th of the open events has counted, since it was opened or last reset. */
 uint64_t simulated_pmu_truth(uint32_t k);

@@ -442,6 +442,20 @@ EXPORT void simulated_pmu_count_on(int32_t tid, uint64_t n)
     unlock_world();
 }
 
+EXPORT void simulated_pmu_plant(uint64_t config, uint64_t rate)
+{
+    lock_world();
+    catch_up();
+    uint32_t i = 0;
+    while (i < world->planted_length && world->planted[i].config != config) i++;
+    if (i < MAX_PLANTED) {
+        world->planted[i].config = config;
+        world->planted[i].rate = rate;
+        if (i == world->planted_length) world->planted_length++;
+    }
+    unlock_world();
+}
+
 EXPORT uint64_t simulated_pmu_truth(uint32_t k)
 {
     const struct event *event = nth(k);

@@ -78,16 +78,17 @@ pub fn write_sentence(
         value.map(|value| unit.integer(value))
     };
     let total = found.total_count;
+    let half = if trim(title).is_empty() { "Half" } else { "half" };
     match (at(5), at(11), at(15)) {
         (Some(median), Some(high), Some(most)) if supports(total, 99.0) => write!(
             out,
-            "half of {} values are at most {median}, 99 of 100 at most {high}, and the largest is {most}",
+            "{half} of {} values are at most {median}, 99 of 100 at most {high}, and the largest is {most}",
             Grouped::from(total)
         )?,
         (Some(median), _, Some(most)) => {
             write!(
                 out,
-                "half of {} values are at most {median}, and the largest is {most}",
+                "{half} of {} values are at most {median}, and the largest is {most}",
                 Grouped::from(total)
             )?;
         }

@@ -40,7 +40,7 @@ static void made_up_times(void)
     benchmark = create_benchmark(&options);
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_result(benchmark, &result));
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_JSON, text, sizeof text, &length));
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_format(benchmark, "", "", "", 4, text, sizeof text, &length));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_format(benchmark, "", "", "", 6, text, sizeof text, &length));
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_done(benchmark, NULL));
     memset(&error, 0, sizeof error);
@@ -80,6 +80,8 @@ static void made_up_times(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_counter(benchmark, 0, &counter));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_histogram_ref(benchmark, 2, &histogram));
     CHECK_OK(picollo_benchmark_histogram_ref(benchmark, PICOLLO_BENCHMARK_B, &histogram));
+    CHECK_OK(picollo_benchmark_format(benchmark, "", "one", NULL, PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
+    CHECK(strstr(text, " one") != NULL && strstr(text, "\nblocks ") != NULL && strstr(text, "P99.999") == NULL && text[length - 1] != '\n');
     CHECK_OK(picollo_benchmark_format(benchmark, "ps", "one", NULL, PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
     CHECK_U64(strlen(text), length);
     CHECK(strstr(text, " one | ") != NULL && strstr(text, " After | ") != NULL && strstr(text, "slower |") != NULL);

@@ -85,10 +85,12 @@ static void documents(void)
     }
     CHECK_OK(picollo_report_format_html(all, titles, 3, "T", "ns", text, sizeof text, &length));
     CHECK(strlen(text) == length && strncmp(text, "<!DOCTYPE html>", 15) == 0);
-    CHECK(strstr(text, "native_base64") != NULL && strstr(text, "&lt;before&gt;</b>: <b>slower</b>") != NULL);
+    CHECK(strstr(text, "native_base64") != NULL && strstr(text, " slower than &lt;before&gt; (95 %: +") != NULL);
     CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_report_format_html(all, titles, 3, "T", "ns", again, length, &length));
     CHECK_OK(picollo_report_format_html(all, titles, 3, "T", "ns", again, length + 1, &length));
-    CHECK_TEXT(text, again);
+    /* But for the date, which has minutes. */
+    CHECK_TEXT(strstr(text, "</dd>"), strstr(again, "</dd>"));
+    CHECK(strstr(text, "<dt>Date</dt>") != NULL);
 
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT,
                  picollo_pictures_format_svg(all, NULL, 3, 3, "", "", NULL, text, sizeof text, &length));

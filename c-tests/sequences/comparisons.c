@@ -184,14 +184,14 @@ static picollo_status spoil(struct world *world, picollo_compare_options *option
 static void check_texts(struct world *world, const struct snapshot *a, const struct snapshot *b, const picollo_comparison *compared)
 {
     picollo_summary of_a, of_b;
-    const uint32_t format = (uint32_t)choose(world, 4);
+    const uint32_t format = (uint32_t)choose(world, 6);
     const char *const title = any_title(world), *const name = any_title(world);
     char *text;
     size_t length;
     EXPECT(PICOLLO_OK, picollo_snapshot_summary(a->handle, 0, &of_a));
     EXPECT(PICOLLO_OK, picollo_snapshot_summary(b->handle, 0, &of_b));
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_comparison_format(compared, &of_a, &of_b, title, NO_TEXT, name, format, NULL, 0, &length));
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_comparison_format(compared, &of_a, &of_b, title, name, name, 4 + format, NULL, 0, &length));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_comparison_format(compared, &of_a, &of_b, title, name, name, 6 + format, NULL, 0, &length));
 #define FORMAT(buffer, capacity, length) picollo_comparison_format(compared, &of_a, &of_b, title, name, title, format, buffer, capacity, length)
     FORMATS_INTO(text, FORMAT);
     check_form(world, format, text);

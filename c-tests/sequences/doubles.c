@@ -61,7 +61,7 @@ static void check_summary(struct world *world, struct double_snapshot *snapshot)
     static const double ranks[] = {0, 1, 5, 10, 25, 50, 75, 90, 92.5, 95, 97.5, 99, 99.9, 99.99, 99.999, 100};
     picollo_double_summary summary;
     const uint64_t count = count_observations(&snapshot->seen);
-    const uint32_t format = (uint32_t)choose(world, 4);
+    const uint32_t format = (uint32_t)choose(world, 6);
     const char *const title = any_title(world);
     char *text;
     size_t length;
@@ -81,7 +81,7 @@ static void check_summary(struct world *world, struct double_snapshot *snapshot)
         }
     }
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_double_summary_format(&summary, NO_TEXT, format, NULL, 0, &length));
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_double_summary_format(&summary, title, 4 + format, NULL, 0, &length));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_double_summary_format(&summary, title, 6 + format, NULL, 0, &length));
 #define FORMAT(buffer, capacity, length) picollo_double_summary_format(&summary, title, format, buffer, capacity, length)
     if (rarely(world, 4)) {
         FORMATS_INTO(text, FORMAT);

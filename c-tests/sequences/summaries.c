@@ -109,11 +109,11 @@ static void op_summary_format(struct world *world)
 {
     picollo_summary a, b;
     const char *const title = any_title(world), *const name = any_title(world);
-    const uint32_t format = (uint32_t)choose(world, 4);
+    const uint32_t format = (uint32_t)choose(world, 6);
     char *text, total[40];
     size_t length;
     if (!any_summary(world, &a) || !any_summary(world, &b)) return;
-    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_summary_format(&a, title, 4 + (uint32_t)choose(world, 99), NULL, 0, &length));
+    REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_summary_format(&a, title, 6 + (uint32_t)choose(world, 99), NULL, 0, &length));
     REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, length, picollo_summary_format(&a, NO_TEXT, format, NULL, 0, &length));
 #define FORMAT(buffer, capacity, length) picollo_summary_format(&a, title, format, buffer, capacity, length)
     FORMATS_INTO(text, FORMAT);

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use picollo_core::log::{Interval, Reader};
-use picollo_core::text::picture::{Picture, Pictures, Series};
+use picollo_core::text::Unit;
+use picollo_core::text::picture::{Picture, Pictures, REPORT_STYLE, Series, write_facts, write_sentence};
 use picollo_core::{Snapshot, ValueSelection};
-use picollo_native::{SegmentKind, Viewer, find_segment};
+use picollo_native::{Place, SegmentKind, Viewer, find_segment};
 
 use crate::failure::{Failure, write_file};
 use crate::follow::{Follower, Recorded, title, told};
 use crate::hlog::source::Source;
 use crate::hlog::sum::ANY_COUNTERS;
-use crate::now_unix_nanos;
 use crate::show::human;
 use crate::signals::Blocked;
 use crate::table::{count, printable};
@@ -146,7 +146,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     }
     let heading = matches.get_one::<String>("title").map_or(target, String::as_str);
     let path = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
-    write_file(&path, &page(heading, &pictured)?)?;
+    write_file(&path, &page(heading, target, &pictured)?)?;
     Ok(0)
 }
 
@@ -259,49 +259,61 @@ fn escaped(text: &str) -> String {
     result
 }
 
-const STYLE: &str = "\
-:root{color-scheme:light dark}\
-body{font:16px/1.5 system-ui,sans-serif;max-width:960px;margin:2em auto;padding:0 1em}\
-h2{margin-top:2em;overflow-wrap:anywhere}\
-table{border-collapse:collapse}\
-th,td{padding:.2em .8em;text-align:right;border-bottom:1px solid #8886}\
-svg{display:block;max-width:100%;height:auto;margin:1em 0}\
-@media print{h2{break-before:page}h2:first-of-type{break-before:auto}}";
+/// What only this page has.
+const STYLE: &str = "@media print{h2{break-before:page}h2:first-of-type{break-before:auto}}";
 
-fn page(heading: &str, pictured: &[Pictured]) -> Result<String, Failure> {
+/// What was read, by what, and where.
+fn facts(place: &Place, target: &str) -> Result<String, Failure> {
+    let [date, host, command, kernel, cpu] = place.facts();
+    let version = concat!("picollo ", env!("CARGO_PKG_VERSION"));
+    let (target, command) = (printable(target), printable(command.1));
+    let mut html = String::new();
+    let all = [date, ("Of", &*target), host, ("Command", &*command), kernel, cpu, ("Written by", version)];
+    write_facts(&mut html, &all).map_err(|_| "the facts cannot be written")?;
+    Ok(html)
+}
+
+fn page(heading: &str, target: &str, pictured: &[Pictured]) -> Result<String, Failure> {
     let heading = escaped(heading);
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>{heading}</title><style>{STYLE}</style></head>\n\
-         <body><h1>{heading}</h1>\n<p>{} on {}, by picollo {}.</p>\n",
-        values::clock(now_unix_nanos()),
-        escaped(host.trim()),
-        env!("CARGO_PKG_VERSION")
+         <meta name=\"viewport\" content=\"width=device-width\"><title>{heading}</title><style>{REPORT_STYLE}{STYLE}</style></head>\n\
+         <body><h1>{heading}</h1>\n",
     );
+    html += &facts(&Place::here(), target)?;
     for one in pictured {
-        html += &format!("<h2>{}</h2>\n<table><tr><th>count</th>", escaped(&one.title));
-        RANKS.iter().for_each(|(_, name)| html += &format!("<th>{name}</th>"));
-        html += &format!("</tr>\n<tr><td>{}</td>", count(one.all.counts().total, true));
+        html += &format!("<h2>{}</h2>\n", escaped(&one.title));
+        let unit = Unit::new(&one.unit);
+        write_sentence(&mut html, "", &one.all, unit).map_err(|_| "a sentence cannot be written")?;
+        html += "<div class=\"wide\"><table><thead><tr><th>Values</th><th>Mean</th><th>Std dev</th>";
+        RANKS.iter().for_each(|(_, name)| html += &format!("<th>{}</th>", name.replace('p', "P")));
+        let moments = one.all.moments();
+        html += &format!(
+            "</tr></thead>\n<tbody><tr><td>{}</td><td>{}</td><td>{}</td>",
+            count(one.all.counts().total, true),
+            unit.number(moments.mean),
+            unit.number(moments.stddev)
+        );
         for (rank, _) in RANKS {
             let found = one.all.percentile(rank, ValueSelection::Midpoint);
-            let value = found.map_or("-".into(), |found| human(found.value, &one.unit));
+            let value = found.map_or("–".into(), |found| human(found.value, &one.unit));
             html += &format!("<td>{}</td>", escaped(&value));
         }
-        html += "</tr></table>\n";
-        let counts = one.all.counts();
-        if counts.underflow + counts.overflow > 0 {
-            html += &format!("<p>Out of range: {} below, {} above.</p>\n", counts.underflow, counts.overflow);
-        }
+        html += "</tr></tbody></table></div>\n";
         let all = Series { title: &one.title, snapshot: &one.all };
         let get = |_: usize| all;
-        let whole = Pictures { unit: &one.unit, width: 920, ..Pictures::new(1, &get) };
+        let whole = Pictures { unit: &one.unit, width: 1200, height: 420, ..Pictures::new(1, &get) };
         for picture in [Picture::Percentiles, Picture::Density] {
             whole.write_svg(&mut html, picture).map_err(|_| "a picture cannot be written")?;
         }
         if one.slices.len() >= 3 {
             let get = |at: usize| Series { title: &one.slices[at].0, snapshot: &one.slices[at].1 };
-            let heat = Pictures { unit: &one.unit, width: 920, ..Pictures::new(one.slices.len(), &get) };
+            let heat = Pictures {
+                unit: &one.unit,
+                width: 1200,
+                height: 420,
+                ..Pictures::new(one.slices.len(), &get)
+            };
             heat.write_svg(&mut html, Picture::HeatMap).map_err(|_| "a picture cannot be written")?;
         }
     }

@@ -45,7 +45,7 @@ namespace Picollo.Tests
             Check.True(table.StartsWith(changes.TrimEnd('\n').Split('\n')[0]), "as a difference, and more");
             Check.True(table.Length > changes.Length && table.Contains("1.1"), table);
             Check.True(comparison.Format(format: TextFormat.Line).IndexOf('\n') < 0, "one line");
-            Check.True(comparison.ToString().Contains(" than Before"), comparison.ToString());
+            Check.True(comparison.ToString().Contains(" between Before and After"), comparison.ToString());
             Check.True(comparison.Format("x", format: TextFormat.Json).StartsWith("{"), "JSON");
             Check.Equal(before.TotalCount, comparison.SummaryBefore.TotalCount);
             Check.Equal(after.TotalCount, comparison.SummaryAfter.TotalCount);

@@ -15,6 +15,7 @@ use core::ffi::c_char;
 
 use picollo_core::text::picture::{ChartOptions, Picture, Pictures, Series, Theme};
 use picollo_core::{Layout, Snapshot};
+use picollo_native::Place;
 
 use crate::argument::{either, slice, text};
 use crate::failure::{Failure, Outcome};
@@ -164,6 +165,7 @@ unsafe fn with_pictures(
     length: usize,
     title: *const c_char,
     unit: *const c_char,
+    facts: &[(&str, &str)],
     then: impl FnOnce(Pictures<'_>) -> Outcome,
 ) -> Outcome {
     // SAFETY: the caller's promises, passed on.
@@ -179,7 +181,7 @@ unsafe fn with_pictures(
     (0..length).try_for_each(|at| series(at).map(|_| ()))?;
     // All of them are good, so that none of them is empty for want of a better one.
     let get = |at: usize| series(at).unwrap_or(Series { title: "", snapshot: &EMPTY });
-    then(Pictures { title, unit, ..Pictures::new(length, &get) })
+    then(Pictures { title, unit, facts, ..Pictures::new(length, &get) })
 }
 
 /// Writes a picture of one or more snapshots as an SVG document, which is also an element of HTML: with a title, axes,
@@ -220,12 +222,13 @@ pub unsafe extern "C" fn picollo_pictures_format_svg(
             unsafe { write_text(buffer, capacity, out_length, &|out| pictures.write_svg(out, picture)) }
         };
         // SAFETY: as above.
-        unsafe { with_pictures(snapshots, titles, length, title, unit, write) }
+        unsafe { with_pictures(snapshots, titles, length, title, unit, &[], write) }
     })
 }
 
-/// Writes a report of one or more snapshots: one HTML document with tables, the pictures, comparisons with the first
-/// snapshot, and the counts as JSON with their native encoding. It refers to nothing outside and runs no script.
+/// Writes a report of one or more snapshots: one HTML document with what was found in sentences, date (to the minute), host,
+/// command, kernel and processor as far as they are known, tables, the pictures, comparisons with the first snapshot, and the
+/// counts as JSON with their native encoding. It refers to nothing outside and runs no script.
 ///
 /// A heat map is drawn of three or more snapshots; there are curves and comparisons of the first eight.
 ///
@@ -246,11 +249,13 @@ pub unsafe extern "C" fn picollo_report_format_html(
     out_length: *mut usize,
 ) -> picollo_status {
     guard(|| {
+        let place = Place::here();
+        let facts = place.facts();
         let write = |pictures: Pictures<'_>| {
             // SAFETY: the caller's promises, passed on.
             unsafe { write_text(buffer, capacity, out_length, &|out| pictures.write_html(out)) }
         };
         // SAFETY: as above.
-        unsafe { with_pictures(snapshots, titles, length, title, unit, write) }
+        unsafe { with_pictures(snapshots, titles, length, title, unit, &facts, write) }
     })
 }

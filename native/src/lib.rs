@@ -85,6 +85,7 @@ pub use event::modifiers::{
 #[cfg(not(picollo_linux))]
 pub use event::parse::probe;
 pub use machine::perf_info::PerfInfo;
+pub use machine::place::Place;
 #[cfg(picollo_linux)]
 pub use opening::probe::probe;
 pub use os::cancel::Uncancelled;

@@ -7,5 +7,6 @@ pub(crate) mod hybrid;
 #[cfg(picollo_linux)]
 pub(crate) mod machine;
 pub(crate) mod perf_info;
+pub(crate) mod place;
 #[cfg(picollo_linux)]
 pub(crate) mod target;

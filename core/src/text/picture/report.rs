@@ -37,11 +37,12 @@ dl.facts{display:flex;flex-wrap:wrap;gap:.3em 2.2em;margin:1em 0;font-size:.92em
 dl.facts div{min-width:0}dl.facts dt{color:var(--label);font-size:.85em}dl.facts dd{margin:0;overflow-wrap:anywhere}
 .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92em;font-variant-numeric:tabular-nums}
 th,td{padding:.28em .7em;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
-th{color:var(--label);font-weight:600}th:first-child,td:first-child{text-align:left;white-space:normal;overflow-wrap:anywhere}
-td.verdict{font-weight:600}
+th{color:var(--label);font-weight:600;white-space:normal}
+th:first-child,td:first-child{text-align:left;white-space:normal;overflow-wrap:break-word;min-width:7em;max-width:30em}
+td.verdict{font-weight:600;white-space:normal}
 svg{display:block;width:100%;height:auto;margin:.8em 0}
 @page{margin:14mm}
-@media print{body{max-width:none;margin:0;padding:0;font-size:10pt}.wide{overflow:visible}.screen{display:none}
+@media print{body{max-width:none;margin:0;padding:0;font-size:10pt}.wide{overflow:visible}table{font-size:.82em}th,td{padding:.2em .45em}.screen{display:none}
 h2{break-after:avoid}svg,tr,dl.facts,p.answer{break-inside:avoid}thead{display:table-header-group}}
 ";
 
@@ -77,16 +78,17 @@ pub fn write_sentence(
         value.map(|value| unit.integer(value))
     };
     let total = found.total_count;
+    let half = if trim(title).is_empty() { "Half" } else { "half" };
     match (at(5), at(11), at(15)) {
         (Some(median), Some(high), Some(most)) if supports(total, 99.0) => write!(
             out,
-            "half of {} values are at most {median}, 99 of 100 at most {high}, and the largest is {most}",
+            "{half} of {} values are at most {median}, 99 of 100 at most {high}, and the largest is {most}",
             Grouped::from(total)
         )?,
         (Some(median), _, Some(most)) => {
             write!(
                 out,
-                "half of {} values are at most {median}, and the largest is {most}",
+                "{half} of {} values are at most {median}, and the largest is {most}",
                 Grouped::from(total)
             )?;
         }
@@ -230,6 +232,15 @@ fn write_percentiles(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_
     out.write_str("</tbody></table></div>\n")
 }
 
+/// A probability, which is never quite nothing.
+struct Probability(f64);
+
+impl Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 <= 0.0 { f.write_str("&lt; 1e-300") } else { Unit::NONE.number(self.0).fmt(f) }
+    }
+}
+
 /// What a snapshot is called in a sentence.
 fn name<'a>(series: Series<'a>, at: usize) -> &'a str {
     let number = NUMBERS.get(at).copied().unwrap_or_default();
@@ -298,7 +309,7 @@ fn write_comparisons(out: &mut dyn Write, pictures: &Pictures<'_>, unit: Unit<'_
             out,
             "<td>{}</td><td>{}</td><td class=\"verdict\">{}</td></tr>",
             Fixed::new(found.common_language, 3),
-            Unit::NONE.number(found.mann_whitney_p),
+            Probability(found.mann_whitney_p),
             crate::statistics::compare::verdict_text(found.verdict, found.flags)
         )?;
     }

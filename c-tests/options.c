@@ -176,6 +176,38 @@ static void relative_errors(void)
     CHECK_U64(16 * 5 + 1000 / 32 + 1, counters_for(0.001, 1));
 }
 
+/* The message names the field. */
+static void explained(void)
+{
+    picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
+    picollo_error error;
+    memset(&error, 0, sizeof error);
+    CHECK_OK(picollo_histogram_explain(NULL, &error));
+    CHECK_OK(picollo_histogram_explain(&options, &error));
+    CHECK(error.message[0] == 0);
+    options.counter_bits = 7;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_explain(&options, NULL));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_explain(&options, &error));
+    CHECK_TEXT("counter_bits is 7, and has to be 0, 32 or 64", error.message);
+    options.counter_bits = 0;
+    options.min_trackable = 10;
+    options.max_trackable = 5;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_explain(&options, &error));
+    CHECK_TEXT("min_trackable is 10, and has to be less than max_trackable", error.message);
+    options.counter_bits = 7;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_explain(&options, &error));
+    CHECK(strncmp(error.message, "several of the options", 22) == 0);
+    options.struct_size = 3;
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_histogram_explain(&options, &error));
+    CHECK(strncmp(error.message, "struct_size: ", 13) == 0);
+    options.struct_size = sizeof options;
+    options.counter_bits = 0;
+    options.min_trackable = options.max_trackable = 0;
+    options.flags = 1u << 31;
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_histogram_explain(&options, &error));
+    CHECK(error.status == PICOLLO_ERR_UNSUPPORTED && strncmp(error.message, "flags is 2147483648", 19) == 0);
+}
+
 int main(void)
 {
     RUN(struct_sizes);
@@ -184,5 +216,6 @@ int main(void)
     RUN(modes_and_storages);
     RUN(ranges);
     RUN(relative_errors);
+    RUN(explained);
     return report();
 }

@@ -431,6 +431,26 @@ picollo_status picollo_histogram_create(const picollo_histogram_options *options
                                         picollo_histogram **out);
 
 /**
+ * Says which of the options picollo_histogram_create and its like refuse, and why, in the error's message: "counter_bits is 7, and
+ * has to be 0, 32 or 64". Makes nothing.
+ *
+ *     if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) {
+ *         picollo_error error = {0};
+ *         picollo_histogram_explain(&options, &error);
+ *         fprintf(stderr, "%s\n", error.message);
+ *     }
+ *
+ * Requires: options as for picollo_histogram_create; error may be NULL.
+ * Returns: PICOLLO_OK where nothing speaks against them; otherwise what picollo_histogram_create returns.
+ * Threads: any thread.
+ * Cost: microseconds; allocates nothing.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_histogram_explain(const picollo_histogram_options *options,
+                                         picollo_error *error);
+
+/**
  * Tells how much memory picollo_histogram_init_in needs for the same options.
  *
  * Requires: options as for picollo_histogram_create.
@@ -2634,8 +2654,9 @@ picollo_status picollo_pictures_format_svg(const picollo_snapshot *const *snapsh
                                            size_t *out_length);
 
 /**
- * Writes a report of one or more snapshots: one HTML document with tables, the pictures, comparisons with the first
- * snapshot, and the counts as JSON with their native encoding. It refers to nothing outside and runs no script.
+ * Writes a report of one or more snapshots: one HTML document with what was found in sentences, date (to the minute), host,
+ * command, kernel and processor as far as they are known, tables, the pictures, comparisons with the first snapshot, and the
+ * counts as JSON with their native encoding. It refers to nothing outside and runs no script.
  *
  * A heat map is drawn of three or more snapshots; there are curves and comparisons of the first eight.
  *

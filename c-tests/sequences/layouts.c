@@ -80,7 +80,11 @@ static void op_options(struct world *world)
     picollo_histogram *histogram = NULL;
     size_t bytes = 0, align = 0;
     const picollo_status status = options == NULL ? PICOLLO_OK : picollo_histogram_create(options, &histogram);
+    picollo_error error;
+    memset(&error, 0, sizeof error);
     if (status == PICOLLO_ERR_INVALID_ARGUMENT || status == PICOLLO_ERR_UNSUPPORTED) {
+        EXPECT(status, picollo_histogram_explain(options, &error));
+        REQUIRE(error.status == status && strlen(error.message) > 20);
         REFUSED(status, layout, picollo_layout_of_options(options, &layout));
         REFUSED(status, estimate, picollo_histogram_estimate(options, &estimate));
         return;
@@ -90,6 +94,8 @@ static void op_options(struct world *world)
     check_layout(world, &rule, &layout);
     check_values(world, &rule, &layout);
     EXPECT(PICOLLO_OK, picollo_histogram_estimate(options, &estimate));
+    EXPECT(PICOLLO_OK, picollo_histogram_explain(options, rarely(world, 2) ? NULL : &error));
+    REQUIRE(error.message[0] == 0);
     SAME(layout.length, estimate.counters);
     REQUIRE(estimate.max_bytes >= estimate.initial_bytes);
     if (histogram == NULL) return;

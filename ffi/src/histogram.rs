@@ -24,10 +24,11 @@ use picollo_core::SharedHistogram;
 
 use crate::argument::{output, slice};
 use crate::counted::{self, Counted, borrow, borrow_unchecked};
+use crate::event::picollo_error;
 use crate::failure::Failure;
-use crate::guard::{guard, guard_value, guard_void};
+use crate::guard::{guard, guard_explained, guard_value, guard_void};
 use crate::handles::picollo_histogram;
-use crate::histogram_options::{picollo_histogram_options, read_options};
+use crate::histogram_options::{explain, picollo_histogram_options, read_options};
 use crate::status::picollo_status;
 
 impl Counted for picollo_histogram {
@@ -68,6 +69,29 @@ pub unsafe extern "C" fn picollo_histogram_create(
         out.set(into_handle(unsafe { SharedHistogram::create_unguarded(&options) }?));
         Ok(())
     })
+}
+
+/// Says which of the options picollo_histogram_create and its like refuse, and why, in the error's message: "counter_bits is 7, and
+/// has to be 0, 32 or 64". Makes nothing.
+///
+///     if (picollo_histogram_create(&options, &histogram) != PICOLLO_OK) {
+///         picollo_error error = {0};
+///         picollo_histogram_explain(&options, &error);
+///         fprintf(stderr, "%s\n", error.message);
+///     }
+///
+/// Requires: options as for picollo_histogram_create; error may be NULL.
+/// Returns: PICOLLO_OK where nothing speaks against them; otherwise what picollo_histogram_create returns.
+/// Threads: any thread.
+/// Cost: microseconds; allocates nothing.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_histogram_explain(
+    options: *const picollo_histogram_options,
+    error: *mut picollo_error,
+) -> picollo_status {
+    // SAFETY: the caller's promises, passed on.
+    guard_explained(error, || unsafe { explain(options) })
 }
 
 /// Tells how much memory picollo_histogram_init_in needs for the same options.

@@ -1,6 +1,7 @@
 //! What a histogram can be asked to be.
 
-use picollo_core::{Mode, Options, Storage};
+use picollo_core::{Mode, Options, SharedHistogram, Storage};
+use picollo_native::{Error, Status};
 
 use crate::failure::{Failure, Outcome};
 use crate::options;
@@ -109,6 +110,10 @@ unsafe impl options::Options for picollo_histogram_options {
 pub unsafe fn read_options(options: *const picollo_histogram_options) -> Outcome<Options> {
     // SAFETY: passed on.
     let Some(asked) = (unsafe { options::read(options) })? else { return Ok(Options::default()) };
+    understood(&asked)
+}
+
+fn understood(asked: &picollo_histogram_options) -> Outcome<Options> {
     if asked.flags & !(PICOLLO_HISTOGRAM_NO_LIVE_RESET | PICOLLO_HISTOGRAM_WHOLE_ARRAY) != 0 {
         return Err(Failure::UNSUPPORTED);
     }
@@ -125,4 +130,69 @@ pub unsafe fn read_options(options: *const picollo_histogram_options) -> Outcome
         max_bytes: asked.max_bytes,
         unit: asked.unit,
     })
+}
+
+/// What a field may be.
+const FIELDS: [(&str, &str); 9] = [
+    ("mode", "one of PICOLLO_MODE_..., offered with this storage and in this build"),
+    ("storage", "PICOLLO_STORAGE_DENSE, or PICOLLO_STORAGE_SPARSE with a mode that offers it"),
+    ("counter_bits", "0, 32 or 64"),
+    ("significant_digits", "0, 1 to 5, or PICOLLO_ZERO_DIGITS"),
+    ("flags", "PICOLLO_HISTOGRAM_NO_LIVE_RESET, PICOLLO_HISTOGRAM_WHOLE_ARRAY, both or 0"),
+    ("min_trackable", "less than max_trackable"),
+    ("max_trackable", "0, or more than min_trackable"),
+    ("max_bytes", "0, or what an empty histogram takes and more; for sparse storage"),
+    ("unit", "at most max_trackable, and less than 2^62 / block size"),
+];
+
+/// The options with one field at its default, and what it was.
+fn without(asked: &picollo_histogram_options, field: usize) -> (picollo_histogram_options, u64) {
+    let mut changed = *asked;
+    let was = match field {
+        0 => u64::from(core::mem::take(&mut changed.mode)),
+        1 => u64::from(core::mem::take(&mut changed.storage)),
+        2 => u64::from(core::mem::take(&mut changed.counter_bits)),
+        3 => u64::from(core::mem::take(&mut changed.significant_digits)),
+        4 => u64::from(core::mem::take(&mut changed.flags)),
+        5 => core::mem::take(&mut changed.min_trackable),
+        6 => core::mem::take(&mut changed.max_trackable),
+        7 => core::mem::take(&mut changed.max_bytes),
+        _ => core::mem::take(&mut changed.unit),
+    };
+    (changed, was)
+}
+
+/// Why a histogram with these options would be refused: the field without which it would not be.
+///
+/// # Safety
+/// As for [`options::read`].
+pub unsafe fn explain(options: *const picollo_histogram_options) -> Result<(), Error> {
+    // SAFETY: passed on.
+    let asked = match unsafe { options::read(options) } {
+        Ok(None) => return Ok(()),
+        Ok(Some(asked)) => asked,
+        Err(failure) => {
+            let why = format_args!(
+                "struct_size: not that of picollo_histogram_options; begin with PICOLLO_HISTOGRAM_OPTIONS_INIT"
+            );
+            return Err(Error::new(status_of(failure), why));
+        }
+    };
+    let estimate = |asked: &picollo_histogram_options| -> Outcome {
+        SharedHistogram::estimate(&understood(asked)?)?;
+        Ok(())
+    };
+    let Err(failure) = estimate(&asked) else { return Ok(()) };
+    let status = status_of(failure);
+    for (field, (name, allowed)) in FIELDS.into_iter().enumerate() {
+        let (changed, was) = without(&asked, field);
+        if was != 0 && estimate(&changed).is_ok() {
+            return Err(Error::new(status, format_args!("{name} is {was}, and has to be {allowed}")));
+        }
+    }
+    Err(Error::new(status, format_args!("several of the options are out of range, or not offered together")))
+}
+
+fn status_of(failure: Failure) -> Status {
+    if failure == Failure::UNSUPPORTED { Status::Unsupported } else { Status::InvalidArgument }
 }

@@ -28,6 +28,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "status_str": (c_char_p, [c_int32]),
     # histogram
     "histogram_create": (c_int32, [c_void_p, c_void_p]),
+    "histogram_explain": (c_int32, [c_void_p, ERROR]),
     "histogram_required_size": (c_int32, [c_void_p, POINTER(c_size_t), POINTER(c_size_t)]),
     "histogram_init_in": (c_int32, [c_void_p, c_size_t, c_void_p, c_void_p]),
     "seed_identities": (None, [HOT_U64]),

@@ -171,6 +171,15 @@ namespace Picollo.Metrics
                 return new HdrFootprint(in footprint);
             }
 
+            /// <summary>Which of the options the library refuses, and why; empty where nothing speaks against them.</summary>
+            public string Explain()
+            {
+                PicolloHistogramOptions options = Native();
+                PicolloError error;
+                int status = NativeMethods.picollo_histogram_explain(&options, &error);
+                return status == 0 ? "" : Utf8.FromField(error.Message, PicolloError.MessageLength);
+            }
+
             internal PicolloHistogramOptions Native()
             {
                 Loader.Ensure();

@@ -25,6 +25,9 @@ namespace Picollo.Native
         internal static extern int picollo_histogram_create(PicolloHistogramOptions* options, out HistogramHandle result);
 
         [DllImport(Library)]
+        internal static extern int picollo_histogram_explain(PicolloHistogramOptions* options, PicolloError* error);
+
+        [DllImport(Library)]
         internal static extern int picollo_histogram_required_size(
             PicolloHistogramOptions* options, UIntPtr* outSize, UIntPtr* outAlign);
 

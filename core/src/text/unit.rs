@@ -79,7 +79,7 @@ impl<'a> Unit<'a> {
 
     /// The unit that a title ends with, in parentheses or behind a comma, and the title without it where values name it: of
     /// `Latency (ns)` and of `Latency, ns` the title is `Latency`. A title that is nothing but a unit stays: `Nanoseconds`. Only a
-    /// known unit is one: `Sorting (fast)` has none.
+    /// known unit is one: `Sorting (fast)` has none. What is titled by an event that is a clock, as `task-clock`, is in nanoseconds.
     pub fn of_title(title: &'a str) -> (&'a str, Unit<'a>) {
         let title = trim(title);
         let ends = [('(', ")"), ('[', "]"), (',', "")];
@@ -94,7 +94,10 @@ impl<'a> Unit<'a> {
                 Kind::Time(_) | Kind::Bytes => return (trim(before), unit),
             }
         }
-        let whole = Unit::new(title);
+        // Events that are clocks, as they are asked for and as they are reported.
+        let is_clock =
+            ["task-clock", "cpu-clock", "Software:TaskClock", "Software:CpuClock"].contains(&title);
+        let whole = if is_clock { Unit::new("ns") } else { Unit::new(title) };
         (title, if whole.kind == Kind::Raw { Unit::NONE } else { whole })
     }
 

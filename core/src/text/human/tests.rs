@@ -139,7 +139,11 @@ fn a_benchmark() {
         calls: [9_750; 2],
         overhead: [20_100.0; 2],
         overhead_error: [13.25; 2],
-        counters: &[("cycles", Some(100.0), Some(10.5)), ("branch-misses", None, Some(1.0))],
+        counters: &[
+            ("cycles", Some(100.0), Some(10.5)),
+            ("branch-misses", None, Some(1.0)),
+            ("Software:TaskClock", Some(335_000.0), Some(57_600.0)),
+        ],
         notes: &["So it is."],
     };
     let mut text = String::new();
@@ -164,9 +168,10 @@ mean             4.49 ns  4.33 ns   −3.5 %
 values           145,798   99,940
 below the range    4,202       60
 
-per call       Before  After   change
-cycles            100   10.5  −89.5 %  9.5 × lower
-branch-misses     n/a   1.00      n/a
+per call            Before    After   change
+cycles                 100     10.5  −89.5 %  9.5 × lower
+branch-misses          n/a     1.00      n/a
+Software:TaskClock  335 µs  57.6 µs  −82.8 %  5.8 × lower
 40 blocks, 9,750 calls a sample, without the 20.1 ns (± 13.3 ps) that calling
 nothing takes
 So it is."

@@ -90,6 +90,8 @@ fn units_of_titles() {
         ("25,600 additions, ns", "25,600 additions", "ns"),
         ("(ms)", "", "ms"),
         ("Nanoseconds", "Nanoseconds", "Nanoseconds"),
+        ("task-clock", "task-clock", "ns"),
+        ("Software:CpuClock", "Software:CpuClock", "ns"),
         ("ns", "ns", "ns"),
         ("Work (cycles)", "Work (cycles)", "cycles"),
         ("Sorting (fast)", "Sorting (fast)", ""),

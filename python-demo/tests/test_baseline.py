@@ -94,8 +94,8 @@ def test_other_machines_are_not_compared_with_and_changes_are_said(tmp_path: Pat
     assert found.comparison is not None and found.comparison.run_count == 5
     assert found.notes == [
         "1 earlier run was left out, of a machine with another processor",
-        "kernel was 6.1 in the last run and is 6.2",
-        "governor was unknown in the last run and is powersave",
+        "kernel was 6.1 in 5 of 5 earlier runs and is 6.2",
+        "governor was unknown in 5 of 5 earlier runs and is powersave",
     ]
     found = Baseline("main").judge("sort", histogram(100_000), earlier=earlier, environment={"cpu": "one", "cpus": "4"})
     assert found == (None, ["6 earlier runs were left out, of a machine with another processor"])

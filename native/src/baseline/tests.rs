@@ -149,8 +149,8 @@ fn other_machines_are_not_compared_with_and_changes_are_said() {
         found.notes,
         [
             "1 earlier run was left out, of a machine with another processor",
-            "kernel was 6.1 in the last run and is 6.2",
-            "governor was unknown in the last run and is powersave",
+            "kernel was 6.1 in 5 of 5 earlier runs and is 6.2",
+            "governor was unknown in 5 of 5 earlier runs and is powersave",
         ]
     );
     let elsewhere = described(&[("cpu", "one"), ("cpus", "4")]);

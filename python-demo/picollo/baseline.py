@@ -96,7 +96,7 @@ class Baseline:
         """
         if not histograms:
             raise ValueError("a run to save has no benchmark in it")
-        noted = {**(_here() if environment is None else environment), **_UNIT}
+        noted = {**_UNIT, **(_here() if environment is None else environment), **_UNIT}
         comment = "\n".join(f"{_KEY}{_clean(key).replace(':', '?')}: {_clean(value)}" for key, value in noted.items())
         fitting = {}
         for name, histogram in histograms.items():
@@ -284,4 +284,7 @@ def _read(path: Path) -> SavedRun:
                 raise LogError(message=str(error), source=str(path), line=interval.line) from None
     if any(noted.get(key) != value for key, value in _UNIT.items()):
         raise LogError(message=f"{path} is no run of a baseline: it does not say `picollo.unit: ps`")
+    if not text.endswith(b"\n"):
+        # Readers of logs that grow wait for the rest of such a line.
+        raise LogError(message=f"{path} is cut off in its last line")
     return SavedRun(path, noted, medians)

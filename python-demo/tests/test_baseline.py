@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -132,6 +134,25 @@ def test_runs_are_compared() -> None:
     for earlier, value in (([float("nan")], 1.0), ([1.0], float("inf"))):
         with pytest.raises(ValueError, match="finite"):
             picollo.compare_runs(earlier, value)
+
+
+def shared_cases() -> Any:
+    """The files that the command's reader is held to as well: ``native/src/baseline/tests.rs``."""
+    path = Path(__file__).parents[2] / "native" / "tests" / "baselines" / "cases.py"
+    spec = importlib.util.spec_from_file_location("picollo_baseline_cases", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_shared_files_are_judged_as_everywhere() -> None:
+    cases = shared_cases()
+    lines = (cases.ROOT / "cases.txt").read_text(encoding="utf-8").splitlines()
+    asked = [line.split("\t") for line in lines if not line.startswith("#")]
+    assert len(asked) > 25
+    for baseline, benchmark, picos, changes, expected in asked:
+        assert cases.answer(baseline, benchmark, picos, changes) == expected
 
 
 def test_this_machine() -> None:

@@ -49,7 +49,7 @@ fn tag_of(name: &str) -> String {
 }
 
 /// The name again; what is no such escape stays as it is.
-fn name_of(tag: &str) -> String {
+pub(super) fn name_of(tag: &str) -> String {
     let bytes = tag.as_bytes();
     let (mut name, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
@@ -173,11 +173,15 @@ fn read(path: &Path) -> Result<SavedRun> {
             Error::new(Status::Corrupt, format_args!("{}, line {line}: {error}", path.display()))
         })?);
     }
-    if super::value_of(&run.environment, UNIT) != "ps" {
-        let why = "is no run of a baseline: it does not say `picollo.unit: ps`";
-        return Err(Error::new(Status::Corrupt, format_args!("{} {why}", path.display())));
-    }
-    Ok(run)
+    let why = if super::value_of(&run.environment, UNIT) != "ps" {
+        "is no run of a baseline: it does not say `picollo.unit: ps`"
+    } else if bytes.last() != Some(&b'\n') {
+        // Readers of logs that grow wait for the rest of such a line.
+        "is cut off in its last line"
+    } else {
+        return Ok(run);
+    };
+    Err(Error::new(Status::Corrupt, format_args!("{} {why}", path.display())))
 }
 
 /// The key and the value of a comment that has them.

@@ -210,3 +210,45 @@ fn the_newest_runs_are_looked_at() {
     assert_eq!(runs.len(), MOST_RUNS);
     assert!(runs[MOST_RUNS - 1].medians[0].value > 76_000.0);
 }
+
+/// Python's reader is held to the same answers: `python-demo/tests/test_baseline.py`.
+#[test]
+fn shared_files_are_judged_as_everywhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/baselines");
+    let here = [
+        ("cpu", "A CPU @ 2.00GHz"),
+        ("cpus", "2"),
+        ("host", "one"),
+        ("kernel", "6.1.0"),
+        ("governor", "performance"),
+        ("compiler", "CPython 3.11.2"),
+    ];
+    let cases = std::fs::read_to_string(root.join("cases.txt")).unwrap();
+    let mut count = 0;
+    for line in cases.lines().filter(|line| !line.starts_with('#')) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [baseline, benchmark, picos, changes, expected] = columns[..] else { panic!("{line}") };
+        let mut now = described(&here);
+        for change in changes.split(';').filter(|change| !change.is_empty()) {
+            let (key, value) = change.split_once('=').unwrap();
+            now.iter_mut().find(|(of, _)| of == key).unwrap().1 = value.to_owned();
+        }
+        let run = histogram(&[picos.parse().unwrap()]);
+        let found = match Baseline::new(&root, baseline).unwrap().runs() {
+            Err(error) => {
+                assert_eq!(error.status(), Status::Corrupt);
+                "refused".to_owned()
+            }
+            Ok(earlier) => {
+                let Against { comparison, notes } =
+                    judge(&earlier, &file::name_of(benchmark), &run, &now, &CompareOptions::default())
+                        .unwrap();
+                let said = comparison.map_or_else(|| "nothing".to_owned(), |found| found.to_string());
+                [vec![said], notes].concat().join(" | ")
+            }
+        };
+        assert_eq!(found, expected, "{line}");
+        count += 1;
+    }
+    assert!(count > 25, "{count}");
+}

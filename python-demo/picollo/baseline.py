@@ -34,6 +34,7 @@ _KEY = "picollo."
 _UNIT = {"unit": "ps"}
 #: Characters of a value; a comment's line has 117.
 _VALUE = 80
+_CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 _NOTED = re.compile(rf"^#\[{re.escape(_KEY)}([^:]*):(.*)\]\s*$", re.MULTILINE)
 
 
@@ -152,7 +153,8 @@ class Baseline:
         now = _here() if environment is None else environment
         value, width = _median(snapshot_of(histogram, "a baseline judges snapshots and histograms"))
         values, others, counted = [], 0, []
-        for run in self.runs() if earlier is None else earlier:
+        runs = self.runs() if earlier is None else earlier
+        for run in runs:
             median = run.medians.get(name)
             if median is None:
                 continue
@@ -162,7 +164,7 @@ class Baseline:
             values.append(median.value)
             width = max(width, median.width)
             counted.append(run.environment)
-        notes = []
+        notes = [] if values or others else [_unknown(runs)]
         if others:
             were = "runs were" if others > 1 else "run was"
             notes.append(f"{others} earlier {were} left out, of a machine with another processor")
@@ -230,6 +232,16 @@ def _cpu(info: str) -> str:
 
     numbers = (value(f"CPU {key}") for key in ("implementer", "variant", "part", "revision"))
     return value("model name") or " ".join(numbers).strip()
+
+
+def _unknown(runs: list[SavedRun]) -> str:
+    """Why no run has a benchmark."""
+    if not runs:
+        return "the baseline has no run yet"
+    names = list(runs[-1].medians)
+    shown = ", ".join(f"'{re.sub(_CONTROL, '?', name)[:80]}'" for name in names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"the baseline has other benchmarks, in {len(runs)} run{'s' * (len(runs) != 1)}: {shown}{more}"
 
 
 def _of(environment: Mapping[str, str], key: str) -> str:

@@ -83,7 +83,7 @@ def test_the_verdict_is_that_of_the_medians(tmp_path: Path) -> None:
     assert str(found.comparison).startswith("faster: -6.") and "against 5 earlier runs, not interleaved with them" in str(found.comparison)
     few = baseline.judge("sort", histogram(1), earlier=baseline.runs()[:4], environment=HERE).comparison
     assert few is not None and few.has_too_few and str(few) == "4 earlier runs of 5: too few for a verdict"
-    assert baseline.judge("another", histogram(1), environment=HERE) == (None, [])
+    assert baseline.judge("another", histogram(1), environment=HERE) == (None, ["the baseline has other benchmarks, in 5 runs: 'sort'"])
     with pytest.raises(picollo.EmptyError):
         baseline.judge("sort", histogram())
 

@@ -72,7 +72,7 @@ impl Memory {
     }
 
     /// What earlier runs say, in sentences.
-    pub(super) fn text(&self, against: &Against) -> String {
+    pub(super) fn text(&self, against: &Against, is_second_look: bool) -> String {
         let name = &self.names[1];
         let mut text = match &against.comparison {
             None => format!("{name}: no earlier run of this machine has it\n"),
@@ -81,6 +81,9 @@ impl Memory {
                 format!("{name}: {} earlier, {} now\n{name}: {found}\n", medians[0], medians[1])
             }
         };
+        if is_second_look {
+            text += &format!("{name}: slower at a first look; these are the times of a second one\n");
+        }
         for note in &against.notes {
             text += &format!("{name}: {note}\n");
         }
@@ -88,7 +91,7 @@ impl Memory {
     }
 
     /// The same for programs: times in seconds.
-    pub(super) fn json(&self, against: &Against) -> Value {
+    pub(super) fn json(&self, against: &Against, is_second_look: bool) -> Value {
         let comparison = against.comparison.as_ref().map(|found| {
             json!({
                 "runs": found.run_count,
@@ -106,7 +109,8 @@ impl Memory {
                 "verdict": Verdict::from_code(found.verdict).as_str(),
             })
         });
-        json!({ "baseline": self.names[1], "comparison": comparison, "notes": against.notes })
+        let looks = 1 + u32::from(is_second_look);
+        json!({ "baseline": self.names[1], "comparison": comparison, "notes": against.notes, "looks": looks })
     }
 }
 

@@ -135,6 +135,23 @@ fn value_of<'a>(environment: &'a Environment, key: &str) -> &'a str {
     environment.iter().find(|(of, _)| of == key).map_or("", |(_, value)| value)
 }
 
+/// Why no run has a benchmark.
+fn unknown(earlier: &[SavedRun]) -> String {
+    let Some(last) = earlier.last() else { return "the baseline has no run yet".to_owned() };
+    let names: Vec<String> = last.medians.iter().take(3).map(|median| quoted(&median.name)).collect();
+    let more = last.medians.len() - names.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let plural = if earlier.len() == 1 { "" } else { "s" };
+    format!("the baseline has other benchmarks, in {} run{plural}: {}{more}", earlier.len(), names.join(", "))
+}
+
+/// As people read it on one line.
+fn quoted(name: &str) -> String {
+    let printed =
+        name.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { '?' } else { c });
+    format!("'{}'", printed.take(80).collect::<String>())
+}
+
 /// Whether a key says the same in both, as files have it.
 fn is_same(a: &Environment, b: &Environment, key: &str) -> bool {
     clean(value_of(a, key)) == clean(value_of(b, key))
@@ -168,6 +185,9 @@ pub fn judge(
         counted.push(&run.environment);
     }
     let mut notes = Vec::new();
+    if values.is_empty() && others == 0 {
+        notes.push(unknown(earlier));
+    }
     if others > 0 {
         let plural = if others == 1 { " was" } else { "s were" };
         notes.push(format!("{others} earlier run{plural} left out, of a machine with another processor"));

@@ -122,7 +122,8 @@ fn the_verdict_is_that_of_the_medians() {
     let found = judge(&earlier[..4], "sort", &histogram(&[1]), &now, &CompareOptions::default()).unwrap();
     assert_ne!(found.comparison.unwrap().flags & COMPARISON_TOO_FEW, 0);
     let none = judge(&earlier, "another", &histogram(&[1]), &now, &CompareOptions::default()).unwrap();
-    assert_eq!(none, Against { comparison: None, notes: Vec::new() });
+    let notes = vec!["the baseline has other benchmarks, in 5 runs: 'sort'".to_owned()];
+    assert_eq!(none, Against { comparison: None, notes });
     let empty = judge(&earlier, "sort", &histogram(&[]), &now, &CompareOptions::default());
     assert_eq!(empty.unwrap_err().status(), Status::Empty);
 }

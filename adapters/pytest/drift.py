@@ -1,4 +1,4 @@
-"""How often unchanged code raises an alarm, and which planted change is found: the long form of the tests. docs/adapters.md has its figures.
+"""How often unchanged code raises an alarm, and which planted change is found: the long form of the tests. docs/baselines.md has its figures.
 
     adapters/pytest/drift.sh [--runs 50] [--budget 0.2] [--planted 5]
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Mapping, NamedTuple, Optional, Union
 
-from .compare import RunComparison, compare_runs
+from .compare import RunComparison, Verdict, compare_runs
 from .errors import EmptyError
 from .histogram import Histogram, snapshot_of
 from .log import LogError, read_log, write_log
@@ -23,6 +23,9 @@ __all__ = ["Against", "Baseline", "Median", "SavedRun", "environment"]
 
 #: Of a baseline, the newest so many runs are looked at.
 MOST_RUNS = 100
+
+#: Where unchanged code may be called slower or faster more often than this, whatever runs are distributed like, that is said.
+_MUCH = 0.1
 
 #: These make another machine: its times are not compared.
 _OF_MACHINE = ("cpu", "cpus")
@@ -184,6 +187,11 @@ class Baseline:
             relative_threshold=relative_threshold,
             resolution=max(resolution * 1e12, width),
         )
+        if compared.verdict is not Verdict.NO_EVIDENCE and compared.alarm_bound > _MUCH:
+            notes.append(
+                f"after {compared.run_count} runs, up to {compared.alarm_bound:.0%} of the runs of unchanged code may be called slower or "
+                "faster: save more of them"
+            )
         return Against(compared, notes)
 
     def __repr__(self) -> str:

@@ -157,6 +157,9 @@ fn is_same(a: &Environment, b: &Environment, key: &str) -> bool {
     clean(value_of(a, key)) == clean(value_of(b, key))
 }
 
+/// Where unchanged code may be called slower or faster more often than this, whatever runs are distributed like, that is said.
+const MUCH: f64 = 0.1;
+
 /// These make another machine: its times are not compared.
 const OF_MACHINE: [&str; 2] = ["cpu", "cpus"];
 /// These may change what things take: that they changed is said.
@@ -211,5 +214,15 @@ pub fn judge(
     }
     let options = CompareOptions { resolution: options.resolution.max(width), ..*options };
     let comparison = if values.is_empty() { None } else { Some(compare_runs(&values, value, &options)?) };
+    if let Some(found) = &comparison
+        && found.verdict != 0
+        && found.alarm_bound > MUCH
+    {
+        let share = found.alarm_bound * 100.0;
+        notes.push(format!(
+            "after {} runs, up to {share:.0}% of the runs of unchanged code may be called slower or faster: save more of them",
+            found.run_count
+        ));
+    }
     Ok(Against { comparison, notes })
 }

@@ -44,7 +44,10 @@ fn runs_are_saved_and_judged() {
     let (status, out, _) = picollo(&place, &["--against", "main", "true"]);
     assert_eq!(
         (status, out.as_str()),
-        (0, "main: no earlier run of this machine has it\nmain: the baseline has no run yet\n")
+        (
+            0,
+            "main: no earlier run of this machine has true (--name calls it otherwise)\nmain: the baseline has no run yet\n"
+        )
     );
     let (status, out, error) = picollo(&place, &["--save", "main", "true"]);
     assert!(
@@ -117,7 +120,7 @@ fn runs_are_saved_and_judged() {
         (status, out.as_str()),
         (
             0,
-            "pytest: no earlier run of this machine has it\n\
+            "pytest: no earlier run of this machine has test_it.py::test_sort (--name calls it otherwise)\n\
              pytest: 7 earlier runs were left out, of a machine with another processor\n"
         )
     );

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::metric::{Kind, Metric};
 use super::{Arguments, Block};
 use crate::failure::Failure;
+use crate::table::printable;
 
 /// What the command line says of saved runs.
 pub(super) struct Memory {
@@ -75,7 +76,10 @@ impl Memory {
     pub(super) fn text(&self, against: &Against, is_second_look: bool) -> String {
         let name = &self.names[1];
         let mut text = match &against.comparison {
-            None => format!("{name}: no earlier run of this machine has it\n"),
+            None => format!(
+                "{name}: no earlier run of this machine has {} (--name calls it otherwise)\n",
+                printable(&self.benchmark)
+            ),
             Some(found) => {
                 let medians = [found.mean, found.value].map(|picos| Kind::Seconds.write(picos / 1e12));
                 format!("{name}: {} earlier, {} now\n{name}: {found}\n", medians[0], medians[1])

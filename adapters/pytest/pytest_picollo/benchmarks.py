@@ -11,6 +11,10 @@ from picollo import Against, Baseline, BenchmarkResult, SavedRun, Snapshot, Verd
 from picollo.baseline import environment
 
 
+#: Of fewer samples than these, a median of nothing is the machine's doing: it was away for longer than all calls took.
+_FEW = 20
+
+
 class Measured(NamedTuple):
     """A benchmark of this run."""
 
@@ -50,7 +54,7 @@ class Benchmarks:
 
     def judge(self, name: str, snapshot: Snapshot) -> Optional[Against]:
         """What earlier runs say of it; ``None`` where nobody asks."""
-        if self.judges is None:
+        if self.judges is None or _is_lost(snapshot):
             return None
         if self._earlier is None:
             self._earlier = self.judges.runs()
@@ -68,7 +72,7 @@ class Benchmarks:
     def save(self) -> None:
         """Adds the run to its baseline, but for what is slower: it would only be the first of a slower history, which nobody would be
         told of any more."""
-        histograms = {name: one.snapshot for name, one in self.measured.items() if not one.is_slower}
+        histograms = {name: one.snapshot for name, one in self.measured.items() if not one.is_slower and not _is_lost(one.snapshot)}
         if self.saves is not None and histograms:
             path = self.saves.save(histograms, self._environment)
             count = len(self.saves.runs())
@@ -85,7 +89,9 @@ class Benchmarks:
         notes: dict[str, None] = {}
         for name, one in self.measured.items():
             text = f"{name:{width}}  {_time(one.snapshot.percentile(50).value):>10}"
-            if one.against is not None:
+            if _is_lost(one.snapshot):
+                text += "  not measured, as the machine is too busy: neither judged nor saved"
+            elif one.against is not None:
                 found = one.against.comparison
                 said = "no earlier run of this machine has it" if found is None else f"{_time(found.mean):>10} before  {found}"
                 text += f"  {said}"
@@ -163,12 +169,20 @@ class Picollo:
 def _measure(
     function: Callable[[], object], reference: Optional[Callable[[], object]], settings: dict[str, Any]
 ) -> tuple[BenchmarkResult, Snapshot]:
-    """Without a reference the function is both sides, and all samples are of it."""
-    result = benchmark(function if reference is None else reference, function, **settings)
-    snapshot = result.b.snapshot()
-    if reference is None:
-        snapshot.merge(result.a.snapshot())
+    """Without a reference the function is both sides, and all samples are of it. What is lost is tried three times."""
+    for _ in range(3):
+        result = benchmark(function if reference is None else reference, function, **settings)
+        snapshot = result.b.snapshot()
+        if reference is None:
+            snapshot.merge(result.a.snapshot())
+        if not _is_lost(snapshot):
+            break
     return result, snapshot
+
+
+def _is_lost(snapshot: Snapshot) -> bool:
+    """Whether nothing can be said of it: too few samples, and what an empty call takes, on a machine that is away, is more than they took."""
+    return not snapshot.total_count or (snapshot.total_count < _FEW and not snapshot.percentile(50).value)
 
 
 def _is_slower(against: Optional[Against]) -> bool:

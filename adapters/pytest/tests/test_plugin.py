@@ -206,6 +206,43 @@ def test_a_reference_decides_by_a_second_look(project: pytest.Pytester) -> None:
             result.stdout.fnmatch_lines([f"{NAME} *(slower at a first look, not at a second one)"])
 
 
+def test_what_is_lost_is_neither_judged_nor_saved(project: pytest.Pytester) -> None:
+    project.makeconftest(
+        """
+        from types import SimpleNamespace
+        import picollo
+        import pytest_picollo.benchmarks as ours
+
+        samples = [[], [0, 0], [0] * 19, [0, 1, 1], [0] * 20]
+
+        def planted(a, b, **options):
+            b = picollo.Histogram()
+            for value in samples.pop(0):
+                b.record(value)
+            return SimpleNamespace(a=picollo.Histogram(), b=b, verdict=picollo.Verdict.NO_EVIDENCE)
+
+        ours.benchmark = planted
+        """
+    )
+    project.makepyfile(
+        test_it="""
+        def test_lost(picollo):
+            picollo(lambda: 1)
+
+        def test_few(picollo):
+            picollo(lambda: 1)
+
+        def test_nothing(picollo):
+            picollo(lambda: 1)
+        """
+    )
+    result = run(project, "--picollo-save", "main", "--picollo-against", "main")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["test_it.py::test_lost * not measured, as the machine is too busy: neither judged nor saved"])
+    (saved,) = Baseline("main", project.path / ".picollo").runs()
+    assert list(saved.medians) == ["test_it.py::test_few", "test_it.py::test_nothing"]
+
+
 def test_other_machines(project: pytest.Pytester) -> None:
     project.makepyfile(test_it=TESTS)
     histogram = Histogram()

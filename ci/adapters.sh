@@ -10,8 +10,15 @@ PICOLLO_LIBRARY=${PICOLLO_LIBRARY:-$PWD/target/stage/lib/libpicollo.so} python-d
 stage=$PWD/target/stage root=$(ci/tools/debian.sh libbenchmark-dev)
 libraries=$root/usr/lib/$(gcc -print-multiarch)
 mkdir -p target/adapters
-g++ -std=c++17 -O1 -Wall -Wextra -Werror adapters/google-benchmark/example.cpp -o target/adapters/google-benchmark -isystem "$root/usr/include" \
-    -I"$stage/include" -L"$stage/lib" -L"$libraries" -Wl,-rpath,"$stage/lib:$libraries" -lpicollo -lbenchmark -lpthread
+build() {
+    g++ -std=c++17 -O1 -Wall -Wextra -Werror "$1" -o "$2" -isystem "$root/usr/include" \
+        -I"$stage/include" -L"$stage/lib" -L"$libraries" -Wl,-rpath,"$stage/lib:$libraries" -lpicollo -lbenchmark -lpthread
+}
+sed -n '/^```c++$/,/^```$/{//!p}' adapters/google-benchmark/README.md >target/adapters/readme.cpp
+build target/adapters/readme.cpp target/adapters/readme
+target/adapters/readme --benchmark_min_time=0.05 --benchmark_format=json 2>/dev/null |
+    python3 -c 'import json, sys; (run,) = json.load(sys.stdin)["benchmarks"]; assert run["p99"] > 0, run; print("Google Benchmark: the README works")'
+build adapters/google-benchmark/example.cpp target/adapters/google-benchmark
 target/adapters/google-benchmark --benchmark_min_time=0.05 --benchmark_format=json 2>/dev/null | python3 -c '
 import json, sys
 runs = json.load(sys.stdin)["benchmarks"]

@@ -2,7 +2,7 @@
 # The C# binding, its tests and its samples, on CoreCLR 8 and on Mono, compiled by Roslyn as C# 12; and its adapter (adapters/dotnet).
 #
 #   ci/dotnet.sh              compile, test, run the samples; the last line is "N passed, N failed"
-#   ci/dotnet.sh --bench      compile, and print what a record costs
+#   ci/dotnet.sh --bench      compile, and print what a record costs; --bench meters: of the adapter only
 #   ci/dotnet.sh --fetch      fetch the tools only
 #
 # The library is that of target/stage, or of the directory in STAGE. The tools are kept under ~/.cache/picollo/dotnet: a
@@ -155,6 +155,10 @@ export LD_LIBRARY_PATH=$stage/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 LC_ALL=C.UTF-8
 export PICOLLO_LAYOUT=$PWD/$out/layout.txt
 
+if [ "$*" = "--bench meters" ]; then
+    core MeterBench
+    exit 0
+fi
 if [ "${1:-}" = --bench ]; then
     g++ -std=c++17 -O2 -shared -fPIC -I "$stage/include" dotnet/bench/inline.cpp -o "$out/libpicollo_bench.so" \
         -L "$stage/lib" -lpicollo

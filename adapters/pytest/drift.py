@@ -1,23 +1,27 @@
-"""How often unchanged code raises an alarm, and which planted change is found: the long form of the tests. docs/adapters.md has its figures.
+"""How often unchanged code raises an alarm, and which planted change is found: the long form of the tests. docs/baselines.md has its figures.
 
     adapters/pytest/drift.sh [--runs 50] [--budget 0.2] [--planted 5]
 
-Runs the ten benchmarks of the example so many times, each time in a process of its own, and saves every run. Then each run from the
-sixth on is judged by those before it, as ``--picollo-against`` does it at the first look, and by exactly the five before it. An alarm is
-what fails a test: slower, and slower again at a second look, for which the run after it stands in. After that the first benchmark is made
-slower, by several shares, and these runs are judged by all the others; and both are run in turns, for comparison.
+Runs the ten benchmarks of the example so many times, each time in a process of its own, with ``--picollo-save`` and, where five runs are
+there, ``--picollo-against``, as in somebody's CI: a test that fails is an alarm, after a second look at once. Then what was saved is judged
+once more, by exactly the five runs before it, with the run after it for a second look. After that the first benchmark is made slower, by
+several shares, and these runs are judged by all the others; and both are run in turns, for comparison.
+
+With ``--directory`` runs stay, and those of another day are judged by those of the days before: run it again tomorrow.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
-from typing import Callable
+from typing import Callable, NamedTuple
 
 from picollo import Baseline, SavedRun, Verdict, benchmark, compare_runs
 
@@ -27,24 +31,57 @@ SHARES = (1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5)
 RESOLUTION = 500.0
 
 
-def run(directory: str, name: str, budget: float, slower: float, only: str = "") -> None:
+class Live(NamedTuple):
+    """What a run of pytest said."""
+
+    judged: int
+    #: Slower at a first look, and at a second one: the test failed.
+    alarms: list[str]
+    #: Slower at a first look only.
+    first: int
+
+
+def run(directory: str, name: str, budget: float, slower: float = 1, only: str = "", against: str = "") -> Live:
     """One run of pytest that is saved."""
     program = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_picollo.plugin", str(HERE / "examples")]
     options = ["--picollo-save", name, "--picollo-baselines", directory, "--picollo-budget", str(budget)]
     select = ["-k", only] if only else []
     environment = {**os.environ, "SLOWER": str(slower)}
-    subprocess.run([*program, *options, *select], env=environment, check=True, stdout=subprocess.DEVNULL)
+    judges = ["--picollo-against", against] if against else []
+    done = subprocess.run([*program, *options, *select, *judges], env=environment, stdout=subprocess.PIPE, encoding="utf-8")
+    lines = done.stdout.splitlines()
+    alarms = [line for line in lines if line.startswith("FAILED ")]
+    if done.returncode != bool(alarms):
+        raise SystemExit(done.stdout)
+    first = sum("(slower at a first look" in line for line in lines)
+    return Live(sum(" before  " in line for line in lines), alarms, first)
 
 
 def judged(earlier: list[SavedRun], now: SavedRun, name: str) -> Verdict:
-    """The verdict on a benchmark."""
-    medians = [one.medians[name] for one in (*earlier, now)]
+    """The verdict on a benchmark. What was an alarm is not saved, and missing in its run."""
+    medians = [one.medians[name] for one in (*earlier, now) if name in one.medians]
+    if name not in now.medians or len(medians) < 2:
+        return Verdict.NO_EVIDENCE
     resolution = max(RESOLUTION, *(one.width for one in medians))
     return compare_runs([one.value for one in medians[:-1]], medians[-1].value, resolution=resolution).verdict
 
 
+def say_live(path: Path) -> None:
+    """What the runs said themselves."""
+    said = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    total, first = sum(one["judged"] for one in said), sum(one["first"] for one in said)
+    alarms = [name for one in said for name in one["alarms"]]
+    if total:
+        print(
+            f"in {len(said)} runs by pytest itself, {total} verdicts: {first + len(alarms)} slower at a first look "
+            f"({(first + len(alarms)) / total:.2%}), alarms {len(alarms)} ({len(alarms) / total:.2%})"
+        )
+    for name in alarms:
+        print(f"  {name}")
+
+
 def drift(runs: list[SavedRun]) -> None:
-    """Alarms on unchanged code."""
+    """First looks at unchanged code, and alarms with the run after for a second one."""
     names = list(runs[0].medians)
     for title, shortest in (("all before it", 0), ("the five before it", 5)):
         seen = {verdict: 0 for verdict in Verdict}
@@ -61,7 +98,7 @@ def drift(runs: list[SavedRun]) -> None:
             f"({1 - seen[Verdict.NO_EVIDENCE] / total:.2%}); alarms {alarms} ({alarms / total:.2%})"
         )
     for name in names:
-        values = [one.medians[name].value for one in runs]
+        values = [one.medians[name].value for one in runs if name in one.medians]
         found = compare_runs(values, median(values), resolution=RESOLUTION)
         low, high = found.spread
         alarms = sum(judged(runs[:at], runs[at], name) is not Verdict.NO_EVIDENCE for at in range(5, len(runs)))
@@ -70,6 +107,23 @@ def drift(runs: list[SavedRun]) -> None:
             f"{found.deviation / found.mean:5.2%}, detectable {found.smallest_detectable / found.mean:6.1%}, lag 1 {found._raw.lag1:+.2f}, "
             f"first looks {alarms}"
         )
+
+
+def day(run: SavedRun) -> str:
+    """When a run was saved: its file's name begins with the time."""
+    return time.strftime("%Y-%m-%d", time.gmtime(int(run.path.name.split("-")[0]) / 1e9))
+
+
+def other_days(runs: list[SavedRun]) -> None:
+    """The runs of each day by those of the days before."""
+    days = sorted({day(run) for run in runs})
+    if len(days) == 1:
+        print(f"all runs are of {days[0]}: for other days run this again with the same --directory")
+    for today in days[1:]:
+        earlier = [run for run in runs if day(run) < today]
+        verdicts = [judged(earlier, run, name) for run in runs if day(run) == today for name in run.medians]
+        slower, faster = (verdicts.count(verdict) for verdict in (Verdict.SLOWER, Verdict.FASTER))
+        print(f"{today}, by {len(earlier)} runs of days before: {slower} slower and {faster} faster of {len(verdicts)} at a first look")
 
 
 def interleaved(budget: float, count: int) -> None:
@@ -96,15 +150,21 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=50)
     parser.add_argument("--budget", type=float, default=0.2)
     parser.add_argument("--planted", type=int, default=5)
-    parser.add_argument("--directory", help="where runs are kept; those that are there are not run again")
+    parser.add_argument("--directory", help="where runs are kept; those that are there count among --runs")
     parsed = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         directory = parsed.directory or scratch
         main_runs = Baseline("main", directory)
-        for _ in range(len(main_runs.runs()), parsed.runs):
-            run(directory, "main", parsed.budget, 1)
+        log = Path(directory, "live.jsonl")
+        for at in range(len(main_runs.runs()), parsed.runs):
+            live = run(directory, "main", parsed.budget, against="main" if at >= 5 else "")
+            if at >= 5:
+                with open(log, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(live._asdict()) + "\n")
         runs = main_runs.runs()
+        say_live(log)
         drift(runs)
+        other_days(runs)
         interleaved(parsed.budget, parsed.planted)
         name = next(iter(runs[0].medians))
         for share in SHARES if parsed.planted else ():

@@ -1,4 +1,8 @@
-"""Saved runs of benchmarks, and new ones against them. See ``docs/comparing.md``."""
+"""Saved runs of benchmarks, and new ones against them. See ``docs/baselines.md``, which has the format of the files.
+
+Logs are read, and runs are judged, by the library (:func:`picollo.read_log`, :func:`picollo.compare_runs`); what is here is which runs count.
+The command has the same in Rust, and ``native/tests/baselines`` the files that both must judge alike.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,10 @@ import time
 from pathlib import Path
 from typing import Mapping, NamedTuple, Optional, Union
 
-from .compare import RunComparison, compare_runs
+from .compare import RunComparison, Verdict, compare_runs
 from .errors import EmptyError
 from .histogram import Histogram, snapshot_of
-from .log import read_log, write_log
+from .log import LogError, read_log, write_log
 from .snapshot import Snapshot
 
 __all__ = ["Against", "Baseline", "Median", "SavedRun", "environment"]
@@ -20,14 +24,20 @@ __all__ = ["Against", "Baseline", "Median", "SavedRun", "environment"]
 #: Of a baseline, the newest so many runs are looked at.
 MOST_RUNS = 100
 
+#: Where unchanged code may be called slower or faster more often than this, whatever runs are distributed like, that is said.
+_MUCH = 0.1
+
 #: These make another machine: its times are not compared.
 _OF_MACHINE = ("cpu", "cpus")
 #: These may change what things take: that they changed is said.
 _OF_SYSTEM = ("host", "kernel", "governor", "compiler")
 
 _KEY = "picollo."
+#: What says that a log holds picoseconds, and so is a run.
+_UNIT = {"unit": "ps"}
 #: Characters of a value; a comment's line has 117.
 _VALUE = 80
+_CONTROL = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 _NOTED = re.compile(rf"^#\[{re.escape(_KEY)}([^:]*):(.*)\]\s*$", re.MULTILINE)
 
 
@@ -90,7 +100,7 @@ class Baseline:
         """
         if not histograms:
             raise ValueError("a run to save has no benchmark in it")
-        noted = {"unit": "ps", **(_here() if environment is None else environment)}
+        noted = {**_UNIT, **(_here() if environment is None else environment), **_UNIT}
         comment = "\n".join(f"{_KEY}{_clean(key).replace(':', '?')}: {_clean(value)}" for key, value in noted.items())
         fitting = {}
         for name, histogram in histograms.items():
@@ -117,7 +127,7 @@ class Baseline:
     def runs(self) -> list[SavedRun]:
         """Its runs, the oldest first: the newest 100. None where there is no such baseline.
 
-        :raises LogError: for a file that is no such log.
+        :raises LogError: for a file that is no such log, or one of another unit.
         :raises OSError: for what cannot be read.
         """
         if not self.directory.exists():
@@ -145,26 +155,29 @@ class Baseline:
         """
         now = _here() if environment is None else environment
         value, width = _median(snapshot_of(histogram, "a baseline judges snapshots and histograms"))
-        values, others, last = [], 0, None
-        for run in self.runs() if earlier is None else earlier:
+        values, others, counted = [], 0, []
+        runs = self.runs() if earlier is None else earlier
+        for run in runs:
             median = run.medians.get(name)
             if median is None:
                 continue
-            if any(run.environment.get(key, "") != now.get(key, "") for key in _OF_MACHINE):
+            if any(_of(run.environment, key) != _of(now, key) for key in _OF_MACHINE):
                 others += 1
                 continue
             values.append(median.value)
             width = max(width, median.width)
-            last = run.environment
-        notes = []
+            counted.append(run.environment)
+        notes = [] if values or others else [_unknown(runs)]
         if others:
             were = "runs were" if others > 1 else "run was"
             notes.append(f"{others} earlier {were} left out, of a machine with another processor")
-        for key in _OF_SYSTEM if last is not None else ():
-            assert last is not None
-            before, after = last.get(key, ""), now.get(key, "")
-            if before != after:
-                notes.append(f"{key} was {before or 'unknown'} in the last run and is {after or 'unknown'}")
+        for key in _OF_SYSTEM:
+            # Of all of them, and not of the last alone: each is one of those that judge.
+            after = _of(now, key)
+            unlike = [before for before in (_of(environment, key) for environment in counted) if before != after]
+            if unlike:
+                before = unlike[-1] or "unknown" if len(set(unlike)) == 1 else "another"
+                notes.append(f"{key} was {before} in {len(unlike)} of {len(counted)} earlier runs and is {after or 'unknown'}")
         if not values:
             return Against(None, notes)
         compared = compare_runs(
@@ -174,6 +187,11 @@ class Baseline:
             relative_threshold=relative_threshold,
             resolution=max(resolution * 1e12, width),
         )
+        if compared.verdict is not Verdict.NO_EVIDENCE and compared.alarm_bound > _MUCH:
+            notes.append(
+                f"after {compared.run_count} runs, up to {compared.alarm_bound:.0%} of the runs of unchanged code may be called slower or "
+                "faster: save more of them"
+            )
         return Against(compared, notes)
 
     def __repr__(self) -> str:
@@ -224,6 +242,21 @@ def _cpu(info: str) -> str:
     return value("model name") or " ".join(numbers).strip()
 
 
+def _unknown(runs: list[SavedRun]) -> str:
+    """Why no run has a benchmark."""
+    if not runs:
+        return "the baseline has no run yet"
+    names = list(runs[-1].medians)
+    shown = ", ".join(f"'{re.sub(_CONTROL, '?', name)[:80]}'" for name in names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"the baseline has other benchmarks, in {len(runs)} run{'s' * (len(runs) != 1)}: {shown}{more}"
+
+
+def _of(environment: Mapping[str, str], key: str) -> str:
+    """As files have it."""
+    return _clean(environment.get(key, ""))
+
+
 def _clean(text: str) -> str:
     """As a comment holds it."""
     return re.sub(r"[^ -~]", "?", text)[:_VALUE].strip()
@@ -241,8 +274,11 @@ def _tag(name: str) -> str:
 
 def _name(tag: str) -> str:
     """The name again; what is no such escape stays as it is."""
-    encoded = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes([int(found[1], 16)]), tag.encode("utf-8"))
-    return encoded.decode("utf-8", "surrogatepass")
+    encoded = re.sub(rb"%([0-9A-Fa-f]{2})", lambda found: bytes([int(found[1], 16)]), tag.encode("utf-8", "surrogatepass"))
+    try:
+        return encoded.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return encoded.decode("utf-8", "replace")
 
 
 def _median(snapshot: Snapshot) -> Median:
@@ -256,6 +292,19 @@ def _read(path: Path) -> SavedRun:
     text = path.read_bytes()
     # Comments come first.
     noted = {key.strip(): value.strip() for key, value in _NOTED.findall(text.decode("utf-8", "replace"))}
+    medians: dict[str, Median] = {}
     with read_log(path) as log:
-        medians = {_name(interval.tag): _median(interval.snapshot) for interval in log}
+        for interval in log:
+            name = _name(interval.tag)
+            if name in medians:
+                raise LogError(message=f"{name!r} is in this run already", source=str(path), line=interval.line)
+            try:
+                medians[name] = _median(interval.snapshot)
+            except EmptyError as error:
+                raise LogError(message=str(error), source=str(path), line=interval.line) from None
+    if any(noted.get(key) != value for key, value in _UNIT.items()):
+        raise LogError(message=f"{path} is no run of a baseline: it does not say `picollo.unit: ps`")
+    if not text.endswith(b"\n"):
+        # Readers of logs that grow wait for the rest of such a line.
+        raise LogError(message=f"{path} is cut off in its last line")
     return SavedRun(path, noted, medians)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -74,14 +76,15 @@ def test_the_verdict_is_that_of_the_medians(tmp_path: Path) -> None:
         baseline.save({"sort": histogram(value - 1, value, value + 10_000)}, HERE)
     for value, verdict in ((104_000, Verdict.NO_EVIDENCE), (106_000, Verdict.SLOWER), (94_000, Verdict.FASTER)):
         found = baseline.judge("sort", histogram(value), environment=HERE)
-        assert found.comparison is not None and found.notes == []
-        assert found.comparison.verdict is verdict and found.comparison.run_count == 5
+        assert found.comparison is not None and found.comparison.verdict is verdict and found.comparison.run_count == 5
+        said = "after 5 runs, up to 33% of the runs of unchanged code may be called slower or faster: save more of them"
+        assert found.notes == ([] if verdict is Verdict.NO_EVIDENCE else [said])
     assert found.comparison is not None
     assert found.comparison.alarm_bound == pytest.approx(1 / 3) and found.comparison.confidence == 0.99
     assert str(found.comparison).startswith("faster: -6.") and "against 5 earlier runs, not interleaved with them" in str(found.comparison)
     few = baseline.judge("sort", histogram(1), earlier=baseline.runs()[:4], environment=HERE).comparison
     assert few is not None and few.has_too_few and str(few) == "4 earlier runs of 5: too few for a verdict"
-    assert baseline.judge("another", histogram(1), environment=HERE) == (None, [])
+    assert baseline.judge("another", histogram(1), environment=HERE) == (None, ["the baseline has other benchmarks, in 5 runs: 'sort'"])
     with pytest.raises(picollo.EmptyError):
         baseline.judge("sort", histogram())
 
@@ -94,8 +97,8 @@ def test_other_machines_are_not_compared_with_and_changes_are_said(tmp_path: Pat
     assert found.comparison is not None and found.comparison.run_count == 5
     assert found.notes == [
         "1 earlier run was left out, of a machine with another processor",
-        "kernel was 6.1 in the last run and is 6.2",
-        "governor was unknown in the last run and is powersave",
+        "kernel was 6.1 in 5 of 5 earlier runs and is 6.2",
+        "governor was unknown in 5 of 5 earlier runs and is powersave",
     ]
     found = Baseline("main").judge("sort", histogram(100_000), earlier=earlier, environment={"cpu": "one", "cpus": "4"})
     assert found == (None, ["6 earlier runs were left out, of a machine with another processor"])
@@ -132,6 +135,25 @@ def test_runs_are_compared() -> None:
     for earlier, value in (([float("nan")], 1.0), ([1.0], float("inf"))):
         with pytest.raises(ValueError, match="finite"):
             picollo.compare_runs(earlier, value)
+
+
+def shared_cases() -> Any:
+    """The files that the command's reader is held to as well: ``native/src/baseline/tests.rs``."""
+    path = Path(__file__).parents[2] / "native" / "tests" / "baselines" / "cases.py"
+    spec = importlib.util.spec_from_file_location("picollo_baseline_cases", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_shared_files_are_judged_as_everywhere() -> None:
+    cases = shared_cases()
+    lines = (cases.ROOT / "cases.txt").read_text(encoding="utf-8").splitlines()
+    asked = [line.split("\t") for line in lines if not line.startswith("#")]
+    assert len(asked) > 25
+    for baseline, benchmark, picos, changes, expected in asked:
+        assert cases.answer(baseline, benchmark, picos, changes) == expected
 
 
 def test_this_machine() -> None:

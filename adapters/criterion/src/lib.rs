@@ -26,3 +26,8 @@ mod memory;
 
 pub use measured::Per;
 pub use measurement::{Picollo, Started, Taken};
+
+// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

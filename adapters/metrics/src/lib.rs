@@ -30,3 +30,8 @@ mod units;
 pub use builder::Builder;
 pub use recorder::{Metrics, Recorded};
 pub use units::scale_of;
+
+// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -11,6 +11,10 @@ from picollo import Against, Baseline, BenchmarkResult, SavedRun, Snapshot, Verd
 from picollo.baseline import environment
 
 
+#: Of fewer samples than these, a median of nothing is the machine's doing: it was away for longer than all calls took.
+_FEW = 20
+
+
 class Measured(NamedTuple):
     """A benchmark of this run."""
 
@@ -19,6 +23,8 @@ class Measured(NamedTuple):
     against: Optional[Against]
     #: Too slow for this baseline: it failed, and is not saved.
     is_slower: bool
+    #: Slower at a first look, so that there was a second one.
+    is_second_look: bool
 
 
 class Benchmarks:
@@ -48,7 +54,7 @@ class Benchmarks:
 
     def judge(self, name: str, snapshot: Snapshot) -> Optional[Against]:
         """What earlier runs say of it; ``None`` where nobody asks."""
-        if self.judges is None:
+        if self.judges is None or _is_lost(snapshot):
             return None
         if self._earlier is None:
             self._earlier = self.judges.runs()
@@ -66,7 +72,7 @@ class Benchmarks:
     def save(self) -> None:
         """Adds the run to its baseline, but for what is slower: it would only be the first of a slower history, which nobody would be
         told of any more."""
-        histograms = {name: one.snapshot for name, one in self.measured.items() if not one.is_slower}
+        histograms = {name: one.snapshot for name, one in self.measured.items() if not one.is_slower and not _is_lost(one.snapshot)}
         if self.saves is not None and histograms:
             path = self.saves.save(histograms, self._environment)
             count = len(self.saves.runs())
@@ -83,11 +89,15 @@ class Benchmarks:
         notes: dict[str, None] = {}
         for name, one in self.measured.items():
             text = f"{name:{width}}  {_time(one.snapshot.percentile(50).value):>10}"
-            if one.against is not None:
+            if _is_lost(one.snapshot):
+                text += "  not measured, as the machine is too busy: neither judged nor saved"
+            elif one.against is not None:
                 found = one.against.comparison
                 said = "no earlier run of this machine has it" if found is None else f"{_time(found.mean):>10} before  {found}"
                 text += f"  {said}"
                 notes.update(dict.fromkeys(one.against.notes))
+            if one.is_second_look and not one.is_slower:
+                text += " (slower at a first look, not at a second one)"
             reporter.write_line(text, red=one.is_slower)
         for line in filter(None, (*notes, self._saved)):
             reporter.write_line(line)
@@ -116,8 +126,9 @@ class Picollo:
             def test_sort(picollo):
                 picollo(lambda: sorted(values))
 
-        A benchmark that is slower is measured again, and fails if it is slower again. With a reference, such as the version before, the two
-        are measured in turns; ``--picollo-against`` then fails by these, whatever the earlier runs say, and the test may look at the result::
+        A benchmark that is slower is measured again, and fails if it is slower again. That second look is by the same earlier runs: the
+        version that they measured is not here to be run. With a reference, such as the version before, the two are measured in turns, and
+        where either that or the earlier runs call it slower, again in turns, which decides; the test may look at the result::
 
             def test_sort(picollo):
                 result = picollo(new, old)
@@ -139,33 +150,39 @@ class Picollo:
         settings = {"budget": benchmarks.budget if budget is None else budget, "clone": clone, **options}
         result, snapshot = _measure(function, reference, settings)
         against = benchmarks.judge(full, snapshot)
-        if reference is not None:
-            is_slower, why = result.verdict is Verdict.SLOWER, str(result.blocks)
-        else:
-            is_slower = _is_slower(against)
-            if is_slower:
-                # Once more, before anything fails: a disturbance does not last.
-                result, snapshot = _measure(function, None, settings)
-                against = benchmarks.judge(full, snapshot)
-                is_slower = _is_slower(against)
-            why = "" if against is None else str(against.comparison)
-        is_slower = is_slower and against is not None
-        benchmarks.measured[full] = Measured(full, snapshot, against, is_slower)
+        in_turns = result.verdict is Verdict.SLOWER if reference is not None else False
+        is_second_look = against is not None and (in_turns or _is_slower(against))
+        if is_second_look:
+            # Once more, before anything fails: a disturbance does not last. Only with a reference is that a look at both versions.
+            result, snapshot = _measure(function, reference, settings)
+            against = benchmarks.judge(full, snapshot)
+        decides = _is_slower(against) if reference is None else result.verdict is Verdict.SLOWER
+        is_slower = is_second_look and decides
+        benchmarks.measured[full] = Measured(full, snapshot, against, is_slower, is_second_look)
         if is_slower:
             assert against is not None
-            pytest.fail("\n".join([why, *against.notes]), pytrace=False)
+            why = str(against.comparison if reference is None else result.blocks)
+            pytest.fail("\n".join([f"twice {why}", *against.notes]), pytrace=False)
         return result
 
 
 def _measure(
     function: Callable[[], object], reference: Optional[Callable[[], object]], settings: dict[str, Any]
 ) -> tuple[BenchmarkResult, Snapshot]:
-    """Without a reference the function is both sides, and all samples are of it."""
-    result = benchmark(function if reference is None else reference, function, **settings)
-    snapshot = result.b.snapshot()
-    if reference is None:
-        snapshot.merge(result.a.snapshot())
+    """Without a reference the function is both sides, and all samples are of it. What is lost is tried three times."""
+    for _ in range(3):
+        result = benchmark(function if reference is None else reference, function, **settings)
+        snapshot = result.b.snapshot()
+        if reference is None:
+            snapshot.merge(result.a.snapshot())
+        if not _is_lost(snapshot):
+            break
     return result, snapshot
+
+
+def _is_lost(snapshot: Snapshot) -> bool:
+    """Whether nothing can be said of it: too few samples, and what an empty call takes, on a machine that is away, is more than they took."""
+    return not snapshot.total_count or (snapshot.total_count < _FEW and not snapshot.percentile(50).value)
 
 
 def _is_slower(against: Optional[Against]) -> bool:

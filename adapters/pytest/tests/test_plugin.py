@@ -143,7 +143,7 @@ def test_a_reference_decides(project: pytest.Pytester) -> None:
     project.makepyfile(
         test_it="""
         def short():
-            return sum(range(10))
+            return sum(range(200))
 
         def long():
             return sum(range(5000))
@@ -163,6 +163,108 @@ def test_a_reference_decides(project: pytest.Pytester) -> None:
     run(project, *long).assert_outcomes(passed=2)
     run(project, *long, "--picollo-against", "short").assert_outcomes(passed=1, failed=1)
     run(project, *long, "--picollo-against", "long").assert_outcomes(passed=1, failed=1)
+
+
+def test_a_reference_decides_by_a_second_look(project: pytest.Pytester) -> None:
+    project.makeconftest(
+        """
+        import os
+        from types import SimpleNamespace
+        import picollo
+        import pytest_picollo.benchmarks as ours
+
+        verdicts = [getattr(picollo.Verdict, name) for name in os.environ["VERDICTS"].split()]
+
+        def said(function, reference, settings):
+            histogram = picollo.Histogram()
+            histogram.record(1_000_000)
+            return SimpleNamespace(verdict=verdicts.pop(0), blocks="as planted"), histogram.snapshot()
+
+        ours._measure = said
+
+        def pytest_unconfigure():
+            assert verdicts == [], "one look only"
+        """
+    )
+    project.makepyfile(test_it="def test_work(picollo):\n    picollo(lambda: 1, lambda: 2)\n")
+    remember(project.path, "long", 3_600_000_000_000_000)
+    remember(project.path, "short", 10)
+    for baseline, verdicts, fails in (
+        ("long", "NO_EVIDENCE", False),
+        ("long", "SLOWER NO_EVIDENCE", False),
+        ("long", "SLOWER SLOWER", True),
+        # What earlier runs call slower is looked at again, and it is the version beside it that decides.
+        ("short", "NO_EVIDENCE NO_EVIDENCE", False),
+        ("short", "NO_EVIDENCE SLOWER", True),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("VERDICTS", verdicts)
+            result = run(project, "--picollo-against", baseline)
+        result.assert_outcomes(passed=not fails, failed=fails)
+        result.stdout.no_fnmatch_line("*one look only*")
+        if " " in verdicts and not fails:
+            result.stdout.fnmatch_lines([f"{NAME} *(slower at a first look, not at a second one)"])
+
+
+def test_what_is_lost_is_neither_judged_nor_saved(project: pytest.Pytester) -> None:
+    project.makeconftest(
+        """
+        from types import SimpleNamespace
+        import picollo
+        import pytest_picollo.benchmarks as ours
+
+        samples = [[], [0, 0], [0] * 19, [0, 1, 1], [0] * 20]
+
+        def planted(a, b, **options):
+            b = picollo.Histogram()
+            for value in samples.pop(0):
+                b.record(value)
+            return SimpleNamespace(a=picollo.Histogram(), b=b, verdict=picollo.Verdict.NO_EVIDENCE)
+
+        ours.benchmark = planted
+        """
+    )
+    project.makepyfile(
+        test_it="""
+        def test_lost(picollo):
+            picollo(lambda: 1)
+
+        def test_few(picollo):
+            picollo(lambda: 1)
+
+        def test_nothing(picollo):
+            picollo(lambda: 1)
+        """
+    )
+    result = run(project, "--picollo-save", "main", "--picollo-against", "main")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["test_it.py::test_lost * not measured, as the machine is too busy: neither judged nor saved"])
+    (saved,) = Baseline("main", project.path / ".picollo").runs()
+    assert list(saved.medians) == ["test_it.py::test_few", "test_it.py::test_nothing"]
+
+
+def test_other_machines(project: pytest.Pytester) -> None:
+    project.makepyfile(test_it=TESTS)
+    histogram = Histogram()
+    histogram.record(1000)
+    for change in (*({"cpu": "Another CPU"},) * 5, *({"host": "elsewhere"},) * 5):
+        Baseline("main", project.path / ".picollo").save({NAME: histogram}, {**environment(), **change})
+    result = run(project, "--picollo-against", "main")
+    result.assert_outcomes(failed=1)
+    here = environment()["host"]
+    notes = [
+        "5 earlier runs were left out, of a machine with another processor",
+        f"host was elsewhere in 5 of 5 earlier runs and is {here}",
+    ]
+    # With the failure, and again at the end.
+    result.stdout.fnmatch_lines(["twice slower: *", *notes, *notes])
+
+
+def test_the_readme(project: pytest.Pytester) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (PACKAGE / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    project.makepyfile(test_it=code)
+    run(project, "--picollo-save", "main").assert_outcomes(passed=2)
 
 
 def test_names(project: pytest.Pytester) -> None:

@@ -22,3 +22,8 @@ mod times;
 
 pub use layer::SpanTimes;
 pub use times::Time;
+
+// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

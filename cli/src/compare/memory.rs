@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::metric::{Kind, Metric};
 use super::{Arguments, Block};
 use crate::failure::Failure;
+use crate::table::printable;
 
 /// What the command line says of saved runs.
 pub(super) struct Memory {
@@ -72,15 +73,21 @@ impl Memory {
     }
 
     /// What earlier runs say, in sentences.
-    pub(super) fn text(&self, against: &Against) -> String {
+    pub(super) fn text(&self, against: &Against, is_second_look: bool) -> String {
         let name = &self.names[1];
         let mut text = match &against.comparison {
-            None => format!("{name}: no earlier run of this machine has it\n"),
+            None => format!(
+                "{name}: no earlier run of this machine has {} (--name calls it otherwise)\n",
+                printable(&self.benchmark)
+            ),
             Some(found) => {
                 let medians = [found.mean, found.value].map(|picos| Kind::Seconds.write(picos / 1e12));
                 format!("{name}: {} earlier, {} now\n{name}: {found}\n", medians[0], medians[1])
             }
         };
+        if is_second_look {
+            text += &format!("{name}: slower at a first look; these are the times of a second one\n");
+        }
         for note in &against.notes {
             text += &format!("{name}: {note}\n");
         }
@@ -88,7 +95,7 @@ impl Memory {
     }
 
     /// The same for programs: times in seconds.
-    pub(super) fn json(&self, against: &Against) -> Value {
+    pub(super) fn json(&self, against: &Against, is_second_look: bool) -> Value {
         let comparison = against.comparison.as_ref().map(|found| {
             json!({
                 "runs": found.run_count,
@@ -106,7 +113,8 @@ impl Memory {
                 "verdict": Verdict::from_code(found.verdict).as_str(),
             })
         });
-        json!({ "baseline": self.names[1], "comparison": comparison, "notes": against.notes })
+        let looks = 1 + u32::from(is_second_look);
+        json!({ "baseline": self.names[1], "comparison": comparison, "notes": against.notes, "looks": looks })
     }
 }
 

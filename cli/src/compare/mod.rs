@@ -38,8 +38,8 @@ Peak memory is at least that of this program itself, some 5 MiB, which a new pro
   picollo compare --against main --fail-if-slower './prog'      and judge another one by five or more of them
 
 With --save or --against one command is enough. Runs on different days differ though the program does not: a verdict against saved ones is \
-never finer than the spread between them, and a slower run is measured a second time. Of two commands the new one, B, is saved and judged, \
-and --fail-if-slower goes by A and B, which are run in turns.
+never finer than the spread between them, and a slower run is measured a second time. Of two commands the new one, B, is saved and judged; where it \
+is slower than A or than it was, both are run in turns a second time, and --fail-if-slower goes by that.
 
 Where there is no PMU, as on most clouds, --counts=valgrind counts instructions all the same: exactly, in three runs of each, in a world that is \
 the same each time (few variables, fixed addresses, one name for both programs).
@@ -170,24 +170,31 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         &arguments.events,
     )?;
     let began = Instant::now();
-    let blocks = measure(&mut runner, &arguments)?;
-    let took = began.elapsed();
-    let compared = metric::all(&arguments.events)
-        .into_iter()
-        .enumerate()
-        .map(|(at, metric)| Ok(Compared { found: judge(&blocks, at, &metric, &arguments)?, metric }))
-        .collect::<Result<Vec<_>, Failure>>()?;
-    let Some(wall) = compared[WALL].found else { return Err("nothing was measured".into()) };
+    let mut blocks = measure(&mut runner, &arguments)?;
+    let mut compared = compare(&blocks, &arguments)?;
     let mut against = memory.judge(&blocks, &compared[WALL].metric, &arguments)?;
-    if is_alone && against.as_ref().is_some_and(memory::is_slower) {
-        // Once more, before anything fails: a disturbance does not last.
-        let again = measure(&mut runner, &arguments)?;
-        against = memory.judge(&again, &compared[WALL].metric, &arguments)?;
+    let in_turns = |compared: &[Compared]| {
+        !is_alone
+            && compared[WALL].found.is_some_and(|found| Verdict::from_code(found.verdict) == Verdict::Slower)
+    };
+    let first_look = against.as_ref().map(|against| memory::is_slower(against) || in_turns(&compared));
+    if first_look == Some(true) {
+        // Once more, before anything fails: a disturbance does not last. With both commands that is a look at both, in turns, and it decides.
+        blocks = measure(&mut runner, &arguments)?;
+        compared = compare(&blocks, &arguments)?;
+        against = memory.judge(&blocks, &compared[WALL].metric, &arguments)?;
     }
-    let is_out = against.as_ref().is_some_and(memory::is_slower);
-    let saved = memory.save(&blocks, is_out)?;
+    let took = began.elapsed();
+    let Some(wall) = compared[WALL].found else { return Err("nothing was measured".into()) };
+    let is_slower = match &against {
+        Some(against) if is_alone => memory::is_slower(against),
+        Some(_) => first_look == Some(true) && in_turns(&compared),
+        None => in_turns(&compared),
+    };
+    let saved = memory.save(&blocks, is_slower && against.is_some())?;
+    let is_second_look = first_look == Some(true);
     if matches.get_flag("json") {
-        let remembered = against.as_ref().map(|against| memory.json(against));
+        let remembered = against.as_ref().map(|against| memory.json(against, is_second_look));
         print(&report::json(&arguments, &runner, &blocks, &compared, remembered))?;
     } else {
         let mut text = String::new();
@@ -195,18 +202,22 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             text += &report::text(&arguments, &runner, blocks.len(), &compared, took);
             text += &report::sentence(&arguments, &compared[WALL].metric, &wall);
         }
-        text += &against.as_ref().map(|against| memory.text(against)).unwrap_or_default();
+        text += &against.as_ref().map(|against| memory.text(against, is_second_look)).unwrap_or_default();
         text += &saved;
         if wall.flags & COMPARISON_AUTOCORRELATED != 0 {
             text += "Runs depend on those before them: the interval is wider for it. Is the machine busy with something else?\n";
         }
         print(&text)?;
     }
-    let is_slower = match &against {
-        Some(against) if is_alone => memory::is_slower(against),
-        _ => Verdict::from_code(wall.verdict) == Verdict::Slower && !is_alone,
-    };
     Ok(if is_slower && matches.get_flag("fail-if-slower") { SLOWER } else { 0 })
+}
+
+/// What the blocks say, metric by metric.
+fn compare(blocks: &[Block], arguments: &Arguments) -> Result<Vec<Compared>, Failure> {
+    let metrics = metric::all(&arguments.events).into_iter().enumerate();
+    metrics
+        .map(|(at, metric)| Ok(Compared { found: judge(blocks, at, &metric, arguments)?, metric }))
+        .collect()
 }
 
 /// Runs both, until enough is known.

@@ -18,7 +18,10 @@ use crate::base::error::{Error, Result, Status};
 /// Before the keys in comments.
 const KEY: &str = "picollo.";
 
-/// Bytes of a value; a comment's line has 117.
+/// What says that a log holds picoseconds, and so is a run.
+const UNIT: &str = "unit";
+
+/// Characters of a value; a comment's line has 117.
 const VALUE: usize = 80;
 
 fn failed(path: &Path, what: &str, error: &io::Error) -> Error {
@@ -46,7 +49,7 @@ fn tag_of(name: &str) -> String {
 }
 
 /// The name again; what is no such escape stays as it is.
-fn name_of(tag: &str) -> String {
+pub(super) fn name_of(tag: &str) -> String {
     let bytes = tag.as_bytes();
     let (mut name, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
@@ -80,13 +83,15 @@ fn fitting(snapshot: &Snapshot) -> Result<Box<Snapshot>> {
     Ok(fitting)
 }
 
+/// A value or a key as a comment holds it.
+pub(super) fn clean(text: &str) -> String {
+    let printed = text.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' });
+    printed.take(VALUE).collect::<String>().trim().to_owned()
+}
+
 fn text_of(run: &Run, path: &Path, seconds: f64) -> Result<String> {
-    let clean = |text: &str| -> String {
-        let printed = text.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' });
-        printed.take(VALUE).collect::<String>().trim().to_owned()
-    };
-    let mut comment = String::from("picollo.unit: ps\n");
-    for (key, value) in &run.environment {
+    let mut comment = format!("{KEY}{UNIT}: ps\n");
+    for (key, value) in run.environment.iter().filter(|(key, _)| key != UNIT) {
         comment += &format!("{KEY}{}: {}\n", clean(key).replace(':', "?"), clean(value));
     }
     let mut text = String::new();
@@ -156,15 +161,27 @@ fn read(path: &Path) -> Result<SavedRun> {
     let mut run = SavedRun { path: path.into(), environment, medians: Vec::new() };
     let mut reader = Reader::new(&bytes);
     while let Some(interval) = reader.next() {
-        let median = interval
-            .map_err(Error::from)
-            .and_then(|interval| Median::of(name_of(interval.tag.unwrap_or_default()), &interval.decode(0)?));
+        let median = interval.map_err(Error::from).and_then(|interval| {
+            let name = name_of(interval.tag.unwrap_or_default());
+            if run.medians.iter().any(|median| median.name == name) {
+                return Err(Error::new(Status::Corrupt, format_args!("{name:?} is in this run already")));
+            }
+            Median::of(name, &interval.decode(0)?)
+        });
         run.medians.push(median.map_err(|error| {
             let line = reader.line();
             Error::new(Status::Corrupt, format_args!("{}, line {line}: {error}", path.display()))
         })?);
     }
-    Ok(run)
+    let why = if super::value_of(&run.environment, UNIT) != "ps" {
+        "is no run of a baseline: it does not say `picollo.unit: ps`"
+    } else if bytes.last() != Some(&b'\n') {
+        // Readers of logs that grow wait for the rest of such a line.
+        "is cut off in its last line"
+    } else {
+        return Ok(run);
+    };
+    Err(Error::new(Status::Corrupt, format_args!("{} {why}", path.display())))
 }
 
 /// The key and the value of a comment that has them.

@@ -2,7 +2,9 @@
 //!
 //! A baseline is a directory with a file for each run: a log of histograms (`.hlog`) with one line for each benchmark, tagged
 //! with its name,
-//! of picoseconds, and in comments what it was measured on. Any reader of such logs shows them. Each run is one more witness
+//! of picoseconds, and in comments what it was measured on (the format is in `docs/baselines.md`; `native/tests/baselines` has
+//! files that every
+//! reader of it must judge alike). Any reader of such logs shows them. Each run is one more witness
 //! of what
 //! unchanged code takes on other days, so runs are added, and never replaced; who wants to forget one removes its file.
 //!
@@ -19,12 +21,13 @@ use std::borrow::ToOwned;
 use std::boxed::Box;
 use std::format;
 use std::path::{Path, PathBuf};
-use std::string::{String, ToString};
+use std::string::String;
 use std::vec::Vec;
 
 use picollo_core::{CompareOptions, RunComparison, Snapshot, ValueSelection, compare_runs};
 
 use crate::base::error::{Error, Result, Status};
+use file::clean;
 
 pub use environment::environment;
 
@@ -115,7 +118,7 @@ impl Baseline {
 
     /// Its runs, the oldest first: the newest [`MOST_RUNS`]. None where there is no such baseline.
     ///
-    /// `Os` for what cannot be read, `Corrupt` for a file that is no such log: nothing is passed over.
+    /// `Os` for what cannot be read, `Corrupt` for a file that is no such log, or one of another unit: nothing is passed over.
     pub fn runs(&self) -> Result<Vec<SavedRun>> {
         file::runs(&self.directory)
     }
@@ -131,6 +134,31 @@ impl Median {
 fn value_of<'a>(environment: &'a Environment, key: &str) -> &'a str {
     environment.iter().find(|(of, _)| of == key).map_or("", |(_, value)| value)
 }
+
+/// Why no run has a benchmark.
+fn unknown(earlier: &[SavedRun]) -> String {
+    let Some(last) = earlier.last() else { return "the baseline has no run yet".to_owned() };
+    let names: Vec<String> = last.medians.iter().take(3).map(|median| quoted(&median.name)).collect();
+    let more = last.medians.len() - names.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let plural = if earlier.len() == 1 { "" } else { "s" };
+    format!("the baseline has other benchmarks, in {} run{plural}: {}{more}", earlier.len(), names.join(", "))
+}
+
+/// As people read it on one line.
+fn quoted(name: &str) -> String {
+    let printed =
+        name.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { '?' } else { c });
+    format!("'{}'", printed.take(80).collect::<String>())
+}
+
+/// Whether a key says the same in both, as files have it.
+fn is_same(a: &Environment, b: &Environment, key: &str) -> bool {
+    clean(value_of(a, key)) == clean(value_of(b, key))
+}
+
+/// Where unchanged code may be called slower or faster more often than this, whatever runs are distributed like, that is said.
+const MUCH: f64 = 0.1;
 
 /// These make another machine: its times are not compared.
 const OF_MACHINE: [&str; 2] = ["cpu", "cpus"];
@@ -148,31 +176,53 @@ pub fn judge(
     options: &CompareOptions,
 ) -> Result<Against> {
     let Median { value, mut width, .. } = Median::of(String::new(), snapshot)?;
-    let (mut values, mut others, mut last) = (Vec::new(), 0, None);
+    let (mut values, mut others, mut counted) = (Vec::new(), 0, Vec::new());
     for run in earlier {
         let Some(median) = run.medians.iter().find(|median| median.name == name) else { continue };
-        let is_other = |key: &&str| value_of(&run.environment, key) != value_of(environment, key);
-        if OF_MACHINE.iter().any(is_other) {
+        if OF_MACHINE.iter().any(|key| !is_same(&run.environment, environment, key)) {
             others += 1;
             continue;
         }
         width = width.max(median.width);
         values.push(median.value);
-        last = Some(&run.environment);
+        counted.push(&run.environment);
     }
     let mut notes = Vec::new();
+    if values.is_empty() && others == 0 {
+        notes.push(unknown(earlier));
+    }
     if others > 0 {
         let plural = if others == 1 { " was" } else { "s were" };
         notes.push(format!("{others} earlier run{plural} left out, of a machine with another processor"));
     }
     for key in OF_SYSTEM {
-        let (before, now) = (last.map_or("", |last| value_of(last, key)), value_of(environment, key));
-        if before != now && last.is_some() {
-            let shown = |value: &str| if value.is_empty() { "unknown".to_owned() } else { value.to_string() };
-            notes.push(format!("{key} was {} in the last run and is {}", shown(before), shown(now)));
-        }
+        // Of all of them, and not of the last alone: each is one of those that judge.
+        let unlike = counted.iter().filter(|before| !is_same(before, environment, key));
+        let Some(newest) = unlike.clone().next_back() else { continue };
+        let shown = |value: &str| if value.is_empty() { "unknown".to_owned() } else { clean(value) };
+        notes.push(format!(
+            "{key} was {} in {} of {} earlier runs and is {}",
+            if unlike.clone().all(|other| is_same(other, newest, key)) {
+                shown(value_of(newest, key))
+            } else {
+                "another".to_owned()
+            },
+            unlike.count(),
+            counted.len(),
+            shown(value_of(environment, key))
+        ));
     }
     let options = CompareOptions { resolution: options.resolution.max(width), ..*options };
     let comparison = if values.is_empty() { None } else { Some(compare_runs(&values, value, &options)?) };
+    if let Some(found) = &comparison
+        && found.verdict != 0
+        && found.alarm_bound > MUCH
+    {
+        let share = found.alarm_bound * 100.0;
+        notes.push(format!(
+            "after {} runs, up to {share:.0}% of the runs of unchanged code may be called slower or faster: save more of them",
+            found.run_count
+        ));
+    }
     Ok(Against { comparison, notes })
 }

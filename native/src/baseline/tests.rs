@@ -113,8 +113,11 @@ fn the_verdict_is_that_of_the_medians() {
     let earlier: Vec<SavedRun> = [99_000, 99_500, 100_000, 100_500, 101_000].map(saved).into();
     let verdict = |median: u64| {
         let found = judge(&earlier, "sort", &histogram(&[median]), &now, &CompareOptions::default()).unwrap();
-        assert!(found.notes.is_empty(), "{found:?}");
-        Verdict::from_code(found.comparison.unwrap().verdict)
+        let verdict = Verdict::from_code(found.comparison.unwrap().verdict);
+        let said = "after 5 runs, up to 33% of the runs of unchanged code may be called slower or faster: save more of them";
+        let notes = if verdict == Verdict::NoEvidence { vec![] } else { vec![said] };
+        assert_eq!(found.notes, notes);
+        verdict
     };
     assert_eq!(verdict(104_000), Verdict::NoEvidence);
     assert_eq!(verdict(106_000), Verdict::Slower);
@@ -122,7 +125,8 @@ fn the_verdict_is_that_of_the_medians() {
     let found = judge(&earlier[..4], "sort", &histogram(&[1]), &now, &CompareOptions::default()).unwrap();
     assert_ne!(found.comparison.unwrap().flags & COMPARISON_TOO_FEW, 0);
     let none = judge(&earlier, "another", &histogram(&[1]), &now, &CompareOptions::default()).unwrap();
-    assert_eq!(none, Against { comparison: None, notes: Vec::new() });
+    let notes = vec!["the baseline has other benchmarks, in 5 runs: 'sort'".to_owned()];
+    assert_eq!(none, Against { comparison: None, notes });
     let empty = judge(&earlier, "sort", &histogram(&[]), &now, &CompareOptions::default());
     assert_eq!(empty.unwrap_err().status(), Status::Empty);
 }
@@ -149,8 +153,8 @@ fn other_machines_are_not_compared_with_and_changes_are_said() {
         found.notes,
         [
             "1 earlier run was left out, of a machine with another processor",
-            "kernel was 6.1 in the last run and is 6.2",
-            "governor was unknown in the last run and is powersave",
+            "kernel was 6.1 in 5 of 5 earlier runs and is 6.2",
+            "governor was unknown in 5 of 5 earlier runs and is powersave",
         ]
     );
     let elsewhere = described(&[("cpu", "one"), ("cpus", "4")]);
@@ -209,4 +213,46 @@ fn the_newest_runs_are_looked_at() {
     let runs = baseline.runs().unwrap();
     assert_eq!(runs.len(), MOST_RUNS);
     assert!(runs[MOST_RUNS - 1].medians[0].value > 76_000.0);
+}
+
+/// Python's reader is held to the same answers: `python-demo/tests/test_baseline.py`.
+#[test]
+fn shared_files_are_judged_as_everywhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/baselines");
+    let here = [
+        ("cpu", "A CPU @ 2.00GHz"),
+        ("cpus", "2"),
+        ("host", "one"),
+        ("kernel", "6.1.0"),
+        ("governor", "performance"),
+        ("compiler", "CPython 3.11.2"),
+    ];
+    let cases = std::fs::read_to_string(root.join("cases.txt")).unwrap();
+    let mut count = 0;
+    for line in cases.lines().filter(|line| !line.starts_with('#')) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [baseline, benchmark, picos, changes, expected] = columns[..] else { panic!("{line}") };
+        let mut now = described(&here);
+        for change in changes.split(';').filter(|change| !change.is_empty()) {
+            let (key, value) = change.split_once('=').unwrap();
+            now.iter_mut().find(|(of, _)| of == key).unwrap().1 = value.to_owned();
+        }
+        let run = histogram(&[picos.parse().unwrap()]);
+        let found = match Baseline::new(&root, baseline).unwrap().runs() {
+            Err(error) => {
+                assert_eq!(error.status(), Status::Corrupt);
+                "refused".to_owned()
+            }
+            Ok(earlier) => {
+                let Against { comparison, notes } =
+                    judge(&earlier, &file::name_of(benchmark), &run, &now, &CompareOptions::default())
+                        .unwrap();
+                let said = comparison.map_or_else(|| "nothing".to_owned(), |found| found.to_string());
+                [vec![said], notes].concat().join(" | ")
+            }
+        };
+        assert_eq!(found, expected, "{line}");
+        count += 1;
+    }
+    assert!(count > 25, "{count}");
 }

@@ -211,6 +211,12 @@ impl Viewer {
         if entry.kind != SegmentKind::Counter {
             return Err(Error::new(Status::InvalidArgument, format_args!("{}: is no counter", entry.name)));
         }
+        if place.mode == mode::STRIPED {
+            const STRIDE: usize = format::STRIPES.1 / 8;
+            let mut words = [0; format::STRIPES.0 * STRIDE];
+            self.read_words(place.offset, &mut words)?;
+            return Ok(words.iter().step_by(STRIDE).fold(0, |sum, word| sum.wrapping_add(*word)));
+        }
         let mut word = [0];
         self.read_words(place.offset, &mut word)?;
         Ok(word[0])

@@ -36,7 +36,21 @@ impl StripedCounter {
     /// Adds to the stripe of the CPU or of the calling thread: one relaxed atomic addition, modulo 2^64.
     #[inline]
     pub fn add(&self, count: u64) {
-        self.stripes[stripe::of_here(STRIPES)].0.fetch_add(count, Relaxed);
+        match stripe::of_cpu(STRIPES) {
+            Some(stripe) => self.add_to(stripe, count),
+            None => self.add_elsewhere(count),
+        }
+    }
+
+    /// Out of line, so that it costs the others nothing.
+    #[inline(never)]
+    fn add_elsewhere(&self, count: u64) {
+        self.add_to(stripe::of_others(STRIPES), count);
+    }
+
+    #[inline(always)]
+    fn add_to(&self, stripe: usize, count: u64) {
+        self.stripes[stripe].0.fetch_add(count, Relaxed);
     }
 
     /// The sum of all stripes, modulo 2^64. What is added meanwhile may be in it or not.

@@ -25,27 +25,28 @@ pub(crate) fn look() {
     rseq::cpus();
 }
 
-/// A stripe below `stripes`, a power of two: that of the CPU, where it is known, and otherwise one of the thread.
+/// The stripe of the CPU below `stripes`, a power of two, where that is at hand.
+#[cfg(feature = "alloc")]
 #[inline(always)]
-pub(crate) fn of_here(stripes: usize) -> usize {
-    match cpu() {
-        Some(cpu) => cpu & (stripes - 1),
-        None => stack_hash::of_this_thread(stripes),
-    }
+pub(crate) fn of_cpu(stripes: usize) -> Option<usize> {
+    rseq::cpu().map(|cpu| cpu & (stripes - 1))
 }
 
-#[inline(always)]
-fn cpu() -> Option<usize> {
-    #[cfg(feature = "alloc")]
-    if let Some(cpu) = rseq::cpu() {
-        return Some(cpu);
-    }
-    if BETWEEN_PROCESSES.load(Relaxed) { asked_for() } else { None }
+/// Without an allocator nobody looks for it.
+#[cfg(not(feature = "alloc"))]
+pub(crate) fn of_cpu(_: usize) -> Option<usize> {
+    None
+}
+
+/// A stripe where [`of_cpu`] has none: of the CPU that the system names, or of the thread.
+#[inline]
+pub(crate) fn of_others(stripes: usize) -> usize {
+    let cpu = if BETWEEN_PROCESSES.load(Relaxed) { asked_for() } else { None };
+    cpu.map_or_else(|| stack_hash::of_this_thread(stripes), |cpu| cpu & (stripes - 1))
 }
 
 /// The CPU as the C library knows it: without a system call, mostly.
 #[cfg(all(feature = "std", target_os = "linux", not(any(loom, miri))))]
-#[cold]
 fn asked_for() -> Option<usize> {
     unsafe extern "C" {
         safe fn sched_getcpu() -> core::ffi::c_int;
@@ -75,7 +76,10 @@ mod tests {
                     let mut one: libc::cpu_set_t = core::mem::zeroed();
                     libc::CPU_SET(cpu, &mut one);
                     assert_eq!(libc::sched_setaffinity(0, size_of_val(&one), &raw const one), 0);
-                    assert_eq!((of_here(16), of_here(1), asked_for()), (cpu % 16, 0, Some(cpu)));
+                    assert_eq!((of_others(16), of_others(1), asked_for()), (cpu % 16, 0, Some(cpu)));
+                    if let Some(stripe) = of_cpu(16) {
+                        assert_eq!((stripe, of_cpu(1)), (cpu % 16, Some(0)));
+                    }
                 }
             }
         })

@@ -166,6 +166,11 @@ pub fn list_segments_in(_: &Path) -> Result<Vec<Listed>> {
 }
 
 /// `Unsupported`.
+pub fn find_segment_among(_: &str, _: Vec<Listed>) -> Result<PathBuf> {
+    Err(refusal())
+}
+
+/// `Unsupported`.
 pub fn find_segment(_: &str) -> Result<PathBuf> {
     Err(refusal())
 }

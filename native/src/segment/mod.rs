@@ -16,6 +16,8 @@ mod viewer;
 mod writer;
 
 pub use description::{SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions};
-pub use housekeeping::{Listed, find_segment, list_segments, list_segments_in, prune_segments};
+pub use housekeeping::{
+    Listed, find_segment, find_segment_among, list_segments, list_segments_in, prune_segments,
+};
 pub use viewer::Viewer;
 pub use writer::Segment;

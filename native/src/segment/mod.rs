@@ -3,6 +3,8 @@
 //! docs/segments.md has the format.
 
 mod check;
+mod counters;
+mod counts;
 mod description;
 mod directory;
 mod entries;

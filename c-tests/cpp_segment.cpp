@@ -47,6 +47,18 @@ static void published_is_viewed()
         thread.join();
         requests.add(2000);
     }
+    {
+        picollo::metric striped_as;
+        striped_as.name = "striped";
+        picollo::striped_counter striped = must(segment.striped_counter(striped_as));
+        striped.add(3);
+        must(segment.striped_counter(striped_as)).add(4);
+        CHECK_U64(7, striped.value());
+        CHECK_U64(7, must(must(picollo::viewer::open(path)).count(2)));
+        FAILS(incompatible, segment.counter(striped_as));
+        FAILS(incompatible, segment.striped_counter(known_as));
+        must(segment.retire(striped_as));
+    }
     picollo::viewer viewer = must(picollo::viewer::open(path));
     CHECK_STRING(path, must(viewer.path()));
     const std::vector<picollo::segment_entry> entries = must(viewer.entries());

@@ -42,6 +42,7 @@ static void what_is_published_is_viewed(void)
     static picollo_segment *segment;
     picollo_histogram *latency = NULL;
     picollo_metric_counter *requests = NULL;
+    picollo_striped_counter *striped = NULL;
     picollo_viewer *viewer = NULL;
     picollo_snapshot *snapshot = NULL;
     picollo_segment_entry entry;
@@ -60,10 +61,15 @@ static void what_is_published_is_viewed(void)
     CHECK_OK(picollo_segment_counter(segment, &metric, &requests, &error));
     picollo_histogram_record_n(latency, 1000000, 5);
     picollo_metric_counter_add(requests, 5);
+    CHECK_STATUS(PICOLLO_ERR_INCOMPATIBLE, picollo_segment_striped_counter(segment, &metric, &striped, &error));
+    CHECK(strstr(error.message, "another name or label") != NULL);
+    metric.name = "striped";
+    CHECK_OK(picollo_segment_striped_counter(segment, &metric, &striped, &error));
+    picollo_striped_counter_add(striped, 4);
 
     CHECK_OK(picollo_viewer_find("checkout", &viewer, &error));
     CHECK_OK(picollo_viewer_length(viewer, &length));
-    CHECK_U64(2, length);
+    CHECK_U64(3, length);
     CHECK_OK(picollo_viewer_entry(viewer, 0, &entry));
     CHECK_TEXT("request", entry.name);
     CHECK_TEXT("ns", entry.unit);
@@ -73,12 +79,15 @@ static void what_is_published_is_viewed(void)
     CHECK_TEXT("/pay", entry.labels[1].value);
     CHECK_OK(picollo_viewer_info(viewer, &info, &error));
     CHECK_TEXT("checkout", info.name);
-    CHECK(info.pid == (uint32_t)getpid() && info.is_live == 1 && info.entries == 2 && info.refused == 0 && info.memory < info.capacity);
+    CHECK(info.pid == (uint32_t)getpid() && info.is_live == 1 && info.entries == 3 && info.refused == 0 && info.memory < info.capacity);
     CHECK_OK(picollo_viewer_snapshot(viewer, 0, PICOLLO_SINCE_RESET, &snapshot, &error));
     CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
     CHECK_U64(5, counts.total);
     CHECK_OK(picollo_viewer_counter(viewer, 1, &count, &error));
     CHECK_U64(5, count);
+
+    CHECK_OK(picollo_viewer_counter(viewer, 2, &count, &error));
+    CHECK_U64(4, count);
 
     /* Forked workers, which inherit it or ask for it. */
     for (int worker = 0; worker < 4; worker++) {
@@ -88,6 +97,7 @@ static void what_is_published_is_viewed(void)
             metric.name = "request";
             const int found = picollo_segment_histogram(segment, &metric, NULL, &same, NULL) == PICOLLO_OK && same == latency;
             for (int i = 0; i < 1000; i++) picollo_histogram_record(worker % 2 ? latency : same, 2000000);
+            for (int i = 0; i < 1000; i++) picollo_striped_counter_add(striped, 1);
             _exit(found ? 0 : 1);
         }
         int status = -1;
@@ -96,6 +106,8 @@ static void what_is_published_is_viewed(void)
     CHECK_OK(picollo_viewer_snapshot(viewer, 0, PICOLLO_SINCE_PREVIOUS, &snapshot, &error));
     CHECK_OK(picollo_snapshot_counts(snapshot, &counts));
     CHECK_U64(4000, counts.total);
+    CHECK_OK(picollo_viewer_counter(viewer, 2, &count, &error));
+    CHECK_U64(4004, count);
     /* In any order. */
     picollo_viewer_free(viewer);
     picollo_segment_free(segment);
@@ -103,6 +115,10 @@ static void what_is_published_is_viewed(void)
     picollo_snapshot_free(snapshot);
     picollo_histogram_free(latency);
     picollo_metric_counter_free(requests);
+    picollo_striped_counter_add(striped, 1);
+    CHECK_OK(picollo_striped_counter_read(striped, &count));
+    CHECK_U64(4005, count);
+    picollo_striped_counter_free(striped);
 }
 
 static void refusals_say_why(void)

@@ -5,6 +5,7 @@
 #   ci/observe.sh              the checks
 #   ci/observe.sh --picture    also takes the picture of it: docs/images/picollo-top.txt and .svg
 #   ci/observe.sh --cost       what `picollo top` costs to watch 100 histograms: time, memory, the first picture
+#   ci/observe.sh --cost 8 16 32    the same of histograms as on machines with so many CPUs: time for each megabyte that is read
 #
 # The library is that of target/stage, or of the directory in STAGE. The service in C# is that of ci/dotnet.sh, where that ran before.
 set -euo pipefail
@@ -24,7 +25,7 @@ PICOLLO_DIR=$(mktemp -d /dev/shm/picollo-observe-XXXXXX)
 export PICOLLO_DIR
 trap 'rm -rf "$PICOLLO_DIR"' EXIT
 if [ "${1:-}" = --cost ]; then
-    python3 ci/observe/cost.py "$command"
+    python3 ci/observe/cost.py "$command" "${@:2}"
     exit
 fi
 gcc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -O2 c-tests/demos/published.c -o "$work/shop" -I"$stage/include" -L"$stage/lib" \

@@ -294,7 +294,7 @@ typedef struct picollo_session picollo_session;
  */
 typedef struct picollo_snapshot picollo_snapshot;
 
-/** An exact counter of many words. Not counted: it is freed once. */
+/** An exact counter of many words, on the heap or in a segment. It is freed once. */
 typedef struct picollo_striped_counter picollo_striped_counter;
 
 /** Reads a segment. Not counted: it is freed once. */
@@ -3618,9 +3618,8 @@ picollo_status picollo_otlp_export_accept(picollo_otlp_export *otlp);
  * - picollo_capped_counter_...: the same with steps of at most 2^cap_bits, so that the relative error falls again at high
  *   counts.
  * - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
- * - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
  *
- * An exact counter of one word is what the language has anyway: atomic_fetch_add.
+ * An exact counter of one word is what the language has anyway: atomic_fetch_add. One of many words is picollo_striped_counter, below.
  *
  * Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in each
  * process anew. (The child of a fork goes on with the numbers of its parent.)
@@ -3721,6 +3720,13 @@ uint32_t picollo_counter_read32(const uint32_t *counter);
  */
 uint64_t picollo_counter_read64(const uint64_t *counter);
 
+/* ----------------------------------------------------------------------------------------------------------
+ * An exact counter of many words: an atomic addition to one of sixteen, which the CPU chooses where threads are registered for
+ * restartable sequences, and otherwise the thread's stack. 1 KB.
+ *
+ * In a segment (picollo_segment_striped_counter) the CPU chooses it in any case, since forked workers have the same stacks.
+ */
+
 /**
  * Makes an exact counter of many words, at zero.
  *
@@ -3734,7 +3740,7 @@ PICOLLO_NODISCARD
 picollo_status picollo_striped_counter_create(picollo_striped_counter **out);
 
 /**
- * Frees a counter. NULL is allowed and does nothing.
+ * Frees a counter; one of a segment stays there. NULL is allowed and does nothing.
  *
  * Threads: any thread, once.
  * Cost: frees its memory.
@@ -3929,6 +3935,24 @@ picollo_status picollo_segment_counter(const picollo_segment *segment,
                                        const picollo_metric_options *metric,
                                        picollo_metric_counter **out,
                                        picollo_error *error);
+
+/**
+ * The striped counter of this name and these labels in a segment: the one that there is, or a new one at zero. It has sixteen words, of
+ * which the CPU chooses one, so that neither threads nor forked workers wait for each other. 1 KB.
+ *
+ * Requires: as picollo_segment_histogram.
+ * Returns: as picollo_segment_histogram; PICOLLO_ERR_INCOMPATIBLE also where there is a counter of one word of that name, as
+ *   picollo_segment_counter does where there is a striped one.
+ * Ownership: *out is the caller's, for picollo_striped_counter_free.
+ * Threads: any thread, also in forked children.
+ * Cost: as picollo_segment_histogram.
+ * Since: 0.2
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_segment_striped_counter(const picollo_segment *segment,
+                                               const picollo_metric_options *metric,
+                                               picollo_striped_counter **out,
+                                               picollo_error *error);
 
 /**
  * Takes the histogram or counter of this name and these labels out of a segment: viewers do not see it any more, unless they did before,

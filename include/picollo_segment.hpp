@@ -104,6 +104,19 @@ public:
         return metric_counter(made);
     }
 
+    /** The striped counter of this name and these labels: the one that there is, or a new one at zero. The CPU chooses one of its sixteen
+     * words, so that neither threads nor forked workers wait for each other. 1 KB. */
+    outcome<picollo::striped_counter> striped_counter(const metric &known_as)
+    {
+        picollo_striped_counter *made = nullptr;
+        picollo_error why = {};
+        const picollo_status code = registry::status_of(known_as, [&](const picollo_metric_options *native_metric) {
+            return picollo_segment_striped_counter(native(), native_metric, &made, &why);
+        });
+        if (code != PICOLLO_OK) return detail::fail<picollo::striped_counter>(code, &why);
+        return picollo::striped_counter(made);
+    }
+
     /** Takes what has this name and these labels out: viewers do not see it any more, unless they did before, and who asks for it gets a
      * new one. Objects of it stay what they are; its memory stays taken. */
     outcome<void> retire(const metric &known_as)

@@ -19,6 +19,7 @@ struct segments {
     struct published {
         picollo_histogram *histogram;
         picollo_metric_counter *counter;
+        picollo_striped_counter *striped;
         uint64_t counts[VALUES], count;
         /* How often it was taken out; each time another begins. */
         unsigned generation;
@@ -72,6 +73,7 @@ static void publish(struct world *world)
     picollo_histogram_options options = PICOLLO_HISTOGRAM_OPTIONS_INIT;
     picollo_histogram *histogram = NULL;
     picollo_metric_counter *counter = NULL;
+    picollo_striped_counter *striped = NULL;
     picollo_segment *again = NULL;
     picollo_status status;
     uint64_t bytes = 0;
@@ -84,6 +86,15 @@ static void publish(struct world *world)
         picollo_metric_counter_free(published->counter);
         published->counter = counter;
         EXPECT(PICOLLO_ERR_INCOMPATIBLE, picollo_segment_histogram(segment, &metric, NULL, &histogram, NULL));
+        EXPECT(PICOLLO_ERR_INCOMPATIBLE, picollo_segment_striped_counter(segment, &metric, &striped, NULL));
+        return;
+    }
+    if (published == &segments->all[1]) {
+        EXPECT(PICOLLO_OK, picollo_segment_striped_counter(segment, &metric, &striped, NULL));
+        picollo_striped_counter_free(published->striped);
+        REQUIRE(published->striped == NULL || published->striped == striped);
+        published->striped = striped;
+        EXPECT(PICOLLO_ERR_INCOMPATIBLE, picollo_segment_counter(segment, &metric, &counter, NULL));
         return;
     }
     EXPECT(PICOLLO_OK, picollo_segment_attach(path, &again, NULL));
@@ -117,6 +128,13 @@ static void op_write(struct world *world)
         picollo_metric_counter_add(published->counter, count);
         published->count += count;
     }
+    if (published->striped != NULL) {
+        uint64_t now = 0;
+        picollo_striped_counter_add(published->striped, count);
+        published->count += count;
+        EXPECT(PICOLLO_OK, picollo_striped_counter_read(published->striped, &now));
+        SAME(published->count, now);
+    }
 }
 
 static void op_retire(struct world *world)
@@ -127,7 +145,7 @@ static void op_retire(struct world *world)
     if (segments == NULL) return;
     published = &segments->all[choose(world, ENTRIES)];
     metric.name = published->name;
-    if (published->histogram == NULL && published->counter == NULL) {
+    if (published->histogram == NULL && published->counter == NULL && published->striped == NULL) {
         EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_segment_retire(segment, &metric, NULL));
         return;
     }
@@ -137,8 +155,10 @@ static void op_retire(struct world *world)
     if (published->histogram != NULL) picollo_histogram_record(published->histogram, values[0]);
     picollo_histogram_free(published->histogram);
     picollo_metric_counter_free(published->counter);
+    picollo_striped_counter_free(published->striped);
     published->histogram = NULL;
     published->counter = NULL;
+    published->striped = NULL;
     published->count = 0;
     memset(published->counts, 0, sizeof published->counts);
     snprintf(published->name, sizeof published->name, "s%" PRIu64 "_%zu_%u", segments->sequence, (size_t)(published - segments->all),
@@ -150,7 +170,7 @@ static void check_entry(struct world *world, picollo_viewer *viewer, size_t inde
     picollo_snapshot *snapshot = NULL;
     picollo_counts counts;
     uint64_t count = 0, total = PLANTED(13) ? 1 : 0;
-    if (published->counter != NULL) {
+    if (published->counter != NULL || published->striped != NULL) {
         EXPECT(PICOLLO_OK, picollo_viewer_counter(viewer, index, &count, NULL));
         SAME(published->count, count);
         EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_viewer_snapshot(viewer, index, PICOLLO_SINCE_RESET, &snapshot, NULL));
@@ -206,7 +226,10 @@ static void view(struct world *world)
             check_entry(world, segments->viewer, i, &segments->all[j]);
         }
     }
-    for (size_t i = 0; i < ENTRIES; i++) expected += segments->all[i].histogram != NULL || segments->all[i].counter != NULL;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        const struct published *const one = &segments->all[i];
+        expected += one->histogram != NULL || one->counter != NULL || one->striped != NULL;
+    }
     SAME(expected, found);
     if (rarely(world, 3)) {
         picollo_viewer_free(segments->viewer);
@@ -228,6 +251,7 @@ void end_segments(struct world *world)
     for (size_t i = 0; i < ENTRIES; i++) {
         picollo_histogram_free(world->segments->all[i].histogram);
         picollo_metric_counter_free(world->segments->all[i].counter);
+        picollo_striped_counter_free(world->segments->all[i].striped);
     }
     picollo_viewer_free(world->segments->viewer);
     free(world->segments);

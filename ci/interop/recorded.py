@@ -1,7 +1,8 @@
-"""A log that `picollo record` wrote of a running program, as PyPI's hdrhistogram reads it.
+"""Logs that `picollo record` wrote of a running program, as PyPI's hdrhistogram reads them.
 
-recorded.py make COMMAND DIRECTORY publishes, has the command record, and writes what is in the log by tag, as it should be;
-recorded.py read DIRECTORY, by the interpreter that has the peer, compares. (recorded.js does the same by npm's.)
+recorded.py make COMMAND DIRECTORY publishes histograms of a layout that HdrHistogram has and of the one that segments have unless they are
+asked for another, which the command coarsens; has it record each kind into a log of its own, and writes what is in them by tag and bucket, as
+it should be. recorded.py read DIRECTORY, by the interpreter that has the peer, compares. (recorded.js does the same by npm's.)
 """
 
 from __future__ import annotations
@@ -14,42 +15,66 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-DIGITS = 3
+#: Logs: significant digits as written, how many bits of a value they keep, and what the histograms are made with.
+LOGS: "dict[str, tuple[int, int, dict[str, Any]]]" = {
+    "recorded-3": (3, 11, {"relative_error": 0.0005}),
+    # 1 % is between HdrHistogram's one and two digits.
+    "recorded-default": (1, 5, {}),
+    "recorded-default-one-set": (1, 5, {"mode": "single_writer"}),
+}
 
 
-def make(command: str, directory: Path) -> None:
+def lowest(value: int, bits: int) -> int:
+    """The lowest value of the bucket: its first bits, as anybody would say it who knows HdrHistogram's layout."""
+    rest = max(value.bit_length() - bits, 0)
+    return value >> rest << rest
+
+
+def record(command: str, directory: Path, name: str) -> "dict[str, Any]":
     import picollo
 
-    log = directory / "recorded.hlog"
-    # In memory, as segments are.
-    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="picollo-interop-") as place:
-        os.environ["PICOLLO_DIR"] = place
-        with picollo.Segment("recorded") as segment:
-            tags = {
-                "request": segment.histogram("request", unit="ns", relative_error=0.0005),
-                "request_route=_json": segment.histogram("request", unit="ns", labels={"route": "/json"}, relative_error=0.0005),
-            }
-            recorder = subprocess.Popen([command, "record", "recorded", "--interval", "0.2", "--output", str(log)])
-            # Until it has begun, so that there are several intervals.
-            deadline = time.monotonic() + 30
-            while not log.exists() and time.monotonic() < deadline:
-                time.sleep(0.02)
-            truth = {}
-            for place_of, histogram in enumerate(tags.values()):
-                values = [10 + (place_of + 1) * 7919 * value * value for value in range(1000)]
-                for at, value in enumerate(values):
-                    histogram.record(value)
-                    if at % 100 == 0:
-                        time.sleep(0.03)
-                truth[place_of] = {"count": len(values), "max": max(values), "sum": sum(values)}
-            time.sleep(0.3)
-            recorder.send_signal(signal.SIGINT)
-            assert recorder.wait(30) == 0
+    digits, bits, options = LOGS[name]
+    log = directory / f"{name}.hlog"
+    with picollo.Segment(name) as segment:
+        histograms = [segment.histogram("request", unit="ns", **options)]
+        histograms.append(segment.histogram("request", unit="ns", labels={"route": "/json"}, **options))
+    arguments = [command, "record", name, "--interval", "0.2", "--output", str(log)]
+    recorder = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)
+    # Until it has begun, so that there are several intervals.
+    deadline = time.monotonic() + 30
+    while not log.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    truth = []
+    for number, histogram in enumerate(histograms):
+        values = [10 + (number + 1) * 7919 * value * value for value in range(1000)]
+        counts: "dict[int, int]" = {}
+        for at, value in enumerate(values):
+            histogram.record(value)
+            counts[lowest(value, bits)] = counts.get(lowest(value, bits), 0) + 1
+            if at % 100 == 0:
+                time.sleep(0.03)
+        truth.append({"count": len(values), "counts": {str(value): counts[value] for value in sorted(counts)}})
+    time.sleep(0.3)
+    recorder.send_signal(signal.SIGINT)
+    _, errors = recorder.communicate(timeout=30)
+    assert recorder.returncode == 0, errors
+    # It says where it is coarser, and nothing else.
+    told = errors.splitlines()
+    assert len(told) == (0 if name == "recorded-3" else 2), errors
+    assert all(f"written with {digits} significant digit" in line for line in told), errors
     written = sorted({line.split(",")[0].removeprefix("Tag=") for line in log.read_text().splitlines() if line.startswith("Tag=")})
     assert len(written) == 2, written
     # The one without a label has the shorter tag.
-    expected = dict(zip(sorted(written, key=len), truth.values()))
+    return {"digits": digits, "tags": dict(zip(sorted(written, key=len), truth))}
+
+
+def make(command: str, directory: Path) -> None:
+    # In memory, as segments are.
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="picollo-interop-") as place:
+        os.environ["PICOLLO_DIR"] = place
+        expected = {name: record(command, directory, name) for name in LOGS}
     (directory / "recorded.json").write_text(json.dumps(expected))
 
 
@@ -58,20 +83,21 @@ def read(directory: Path) -> None:
     from hdrh.log import HistogramLogReader
 
     expected = json.loads((directory / "recorded.json").read_text())
-    found = {tag: {"count": 0, "max": 0, "sum": 0} for tag in expected}
     intervals = 0
-    reader = HistogramLogReader(str(directory / "recorded.hlog"), HdrHistogram(1, 1 << 40, DIGITS))
-    while (interval := reader.get_next_interval_histogram()) is not None:
-        intervals += 1
-        told = found[interval.get_tag()]
-        told["count"] += interval.get_total_count()
-        told["max"] = max(told["max"], interval.get_max_value())
-        told["sum"] += interval.get_mean_value() * interval.get_total_count()
-    assert intervals > 2, intervals
-    for tag, truth in expected.items():
-        assert found[tag]["count"] == truth["count"], (tag, found, truth)
-        assert all(abs(found[tag][figure] / truth[figure] - 1) < 0.001 for figure in ("max", "sum")), (tag, found, truth)
-    print(f"recorded: PyPI's hdrhistogram reads {intervals} intervals of {len(found)} tags")
+    for name, log in expected.items():
+        before = intervals
+        found: "dict[str, dict[str, Any]]" = {tag: {"count": 0, "counts": {}} for tag in log["tags"]}
+        reader = HistogramLogReader(str(directory / f"{name}.hlog"), HdrHistogram(1, 1 << 40, log["digits"]))
+        while (interval := reader.get_next_interval_histogram()) is not None:
+            intervals += 1
+            told = found[interval.get_tag()]
+            told["count"] += interval.get_total_count()
+            for item in interval.get_recorded_iterator():
+                value = str(interval.get_lowest_equivalent_value(item.value_iterated_to))
+                told["counts"][value] = told["counts"].get(value, 0) + item.count_at_value_iterated_to
+        assert intervals > before + 2, (name, intervals)
+        assert found == log["tags"], (name, found, log["tags"])
+    print(f"recorded: PyPI's hdrhistogram reads {intervals} intervals of {len(expected)} logs, with the counts of each bucket")
 
 
 if __name__ == "__main__":

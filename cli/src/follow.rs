@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use picollo_core::{Since, Snapshot};
-use picollo_native::{Error, SegmentEntry, SegmentKind, Viewer, find_segment};
+use picollo_native::{Error, SegmentEntry, SegmentKind, Viewer};
 
 use crate::failure::Failure;
 use crate::now_unix_nanos;
+use crate::places::Places;
 
 pub(crate) fn told(error: Error) -> Failure {
     Failure::Told(error.message().to_owned())
@@ -48,6 +49,7 @@ pub(crate) struct Interval {
 /// A segment that is read again and again. The first interval begins when this was made; what is published later is new from its
 /// beginning.
 pub(crate) struct Follower {
+    places: Places,
     target: String,
     wanted: String,
     viewer: Viewer,
@@ -60,12 +62,12 @@ pub(crate) struct Follower {
 
 impl Follower {
     /// Finds what somebody means by `target`; of its entries those with `wanted` in name or labels.
-    pub(crate) fn new(target: &str, wanted: &str) -> Result<Follower, Failure> {
-        let viewer = Viewer::open(&find_segment(target).map_err(told)?).map_err(told)?;
+    pub(crate) fn new(places: Places, target: &str, wanted: &str) -> Result<Follower, Failure> {
+        let viewer = Viewer::open(&places.find(target)?).map_err(told)?;
         let (target, wanted) = (target.to_owned(), wanted.to_owned());
         let (at, at_unix_nanos) = (Instant::now(), now_unix_nanos());
         let mut follower =
-            Follower { target, wanted, viewer, entries: Vec::new(), seen: 0, at, at_unix_nanos };
+            Follower { places, target, wanted, viewer, entries: Vec::new(), seen: 0, at, at_unix_nanos };
         follower.advance()?;
         Ok(follower)
     }
@@ -117,7 +119,7 @@ impl Follower {
     /// Goes over to a segment that was made later, if there is one that lives: whether there is. All that it has belongs to the interval that
     /// has begun.
     pub(crate) fn follow_on(&mut self) -> Result<bool, Failure> {
-        let Ok(path) = find_segment(&self.target) else { return Ok(false) };
+        let Ok(path) = self.places.find(&self.target) else { return Ok(false) };
         if path == self.viewer.path() {
             return Ok(false);
         }

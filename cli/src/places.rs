@@ -8,9 +8,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
-use picollo_native::{Listed, Status, Viewer, list_segments};
+use picollo_native::{Listed, Status, Viewer, find_segment_among, list_segments};
 
 use crate::failure::Failure;
+use crate::follow::told;
 
 /// Which of them.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +49,14 @@ impl Places {
     /// Whether others' are asked for as well.
     pub(crate) fn are_others(&self) -> bool {
         self.user.is_some() || self.all
+    }
+
+    /// The one segment there that somebody means by a path, a process, a segment's name or a program's: of several the one that lives.
+    pub(crate) fn find(&self, target: &str) -> Result<PathBuf, Failure> {
+        if target.contains('/') {
+            return Ok(target.into());
+        }
+        find_segment_among(target, self.list()?).map_err(told)
     }
 
     /// The segments that there are now, each once. What this user may not read is left out where all are asked for.

@@ -9,12 +9,13 @@ use picollo_core::log::{Interval, Reader};
 use picollo_core::text::Unit;
 use picollo_core::text::picture::{Picture, Pictures, REPORT_STYLE, Series, write_facts, write_sentence};
 use picollo_core::{Snapshot, ValueSelection};
-use picollo_native::{Place, SegmentKind, Viewer, find_segment};
+use picollo_native::{Place, SegmentKind, Viewer};
 
 use crate::failure::{Failure, write_file};
 use crate::follow::{Follower, Recorded, title, told};
 use crate::hlog::source::Source;
 use crate::hlog::sum::ANY_COUNTERS;
+use crate::places::{self, Places};
 use crate::show::human;
 use crate::signals::Blocked;
 use crate::table::{count, printable};
@@ -38,7 +39,7 @@ const MOST_SLICES: usize = 240;
 const MOST_HISTOGRAMS: usize = 100;
 
 pub(crate) fn command() -> Command {
-    Command::new("report").about(ABOUT).long_about(LONG_ABOUT).args([
+    Command::new("report").about(ABOUT).long_about(LONG_ABOUT).args(places::arguments()).args([
         Arg::new("target").value_name("TARGET").required(true).help("log, path, process, segment or program"),
         Arg::new("output")
             .short('o')
@@ -136,9 +137,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         of_log(target, wanted, text("unit"))?
     } else if let Some(&time) = matches.get_one::<Duration>("for") {
         let interval = matches.get_one::<Duration>("interval").copied().unwrap_or(Duration::from_secs(1));
-        of_next(target, wanted, time, interval)?
+        of_next(Places::of(matches)?, target, wanted, time, interval)?
     } else {
-        of_all(target, wanted)?
+        of_all(&Places::of(matches)?, target, wanted)?
     };
     if pictured.is_empty() {
         let what = if wanted.is_empty() { String::new() } else { format!(" with {wanted} in its name") };
@@ -150,8 +151,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn of_all(target: &str, wanted: &str) -> Result<Vec<Pictured>, Failure> {
-    let mut viewer = Viewer::open(&find_segment(target).map_err(told)?).map_err(told)?;
+fn of_all(places: &Places, target: &str, wanted: &str) -> Result<Vec<Pictured>, Failure> {
+    let mut viewer = Viewer::open(&places.find(target)?).map_err(told)?;
     let mut found = Vec::new();
     for index in 0..viewer.length() {
         let entry = viewer.entry(index).map_err(told)?.clone();
@@ -168,9 +169,15 @@ fn of_all(target: &str, wanted: &str) -> Result<Vec<Pictured>, Failure> {
     Ok(found)
 }
 
-fn of_next(target: &str, wanted: &str, time: Duration, interval: Duration) -> Result<Vec<Pictured>, Failure> {
+fn of_next(
+    places: Places,
+    target: &str,
+    wanted: &str,
+    time: Duration,
+    interval: Duration,
+) -> Result<Vec<Pictured>, Failure> {
     let blocked = Blocked::new();
-    let mut follower = Follower::new(target, wanted)?;
+    let mut follower = Follower::new(places, target, wanted)?;
     let end = Instant::now() + time;
     let mut pace = Pace::new(blocked, interval);
     let mut found: Vec<(usize, Pictured)> = Vec::new();

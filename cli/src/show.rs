@@ -5,12 +5,13 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use picollo_core::text::{Format, Unit};
 use picollo_core::{Snapshot, ValueSelection};
-use picollo_native::{SegmentEntry, SegmentKind, Viewer, find_segment};
+use picollo_native::{SegmentEntry, SegmentKind, Viewer};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, print};
 use crate::follow::{Follower, Recorded, title, told};
 use crate::list;
+use crate::places::{self, Places};
 use crate::signals::Blocked;
 use crate::table::{Form, count, table};
 use crate::values;
@@ -28,7 +29,7 @@ shown in a unit that fits; with --raw and --json all are as recorded. What is as
   picollo show checkout --match request --json | jq '.entries[].p99'";
 
 pub(crate) fn command() -> Command {
-    Command::new("show").about(ABOUT).long_about(LONG_ABOUT).args([
+    Command::new("show").about(ABOUT).long_about(LONG_ABOUT).args(places::arguments()).args([
         Arg::new("target").value_name("TARGET").required(true).help("path, process, segment or program"),
         Arg::new("match")
             .long("match")
@@ -51,11 +52,12 @@ enum Reading {
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let target = matches.get_one::<String>("target").map_or("", String::as_str);
     let wanted = matches.get_one::<String>("match").map_or("", String::as_str);
+    let places = Places::of(matches)?;
     let mut viewer;
     let mut readings = Vec::new();
     if let Some(&time) = matches.get_one::<Duration>("for") {
         let blocked = Blocked::new();
-        let mut follower = Follower::new(target, wanted)?;
+        let mut follower = Follower::new(places, target, wanted)?;
         blocked.wait(Some(time));
         follower.advance()?;
         for followed in follower.entries.drain(..) {
@@ -67,7 +69,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         }
         viewer = follower.into_viewer();
     } else {
-        viewer = Viewer::open(&find_segment(target).map_err(told)?).map_err(told)?;
+        viewer = Viewer::open(&places.find(target)?).map_err(told)?;
         read_all(&mut viewer, wanted, &mut readings)?;
     }
     if readings.is_empty() && !wanted.is_empty() {

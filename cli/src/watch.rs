@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, print};
 use crate::follow::{Followed, Follower, Interval, Recorded, title};
+use crate::places::{self, Places};
 use crate::show::human;
 use crate::signals::Blocked;
 use crate::table::{number, printable};
@@ -40,8 +41,9 @@ pub(crate) fn command() -> Command {
 }
 
 /// The arguments of commands that follow a program.
-pub(crate) fn following() -> [Arg; 3] {
-    [
+pub(crate) fn following() -> Vec<Arg> {
+    let mut arguments = places::arguments().to_vec();
+    arguments.extend([
         Arg::new("target").value_name("TARGET").required(true).help("path, process, segment or program"),
         Arg::new("match")
             .long("match")
@@ -53,7 +55,8 @@ pub(crate) fn following() -> [Arg; 3] {
             .value_parser(values::duration)
             .default_value("1")
             .help("how long an interval is: seconds, or a number with ms, s, min or h"),
-    ]
+    ]);
+    arguments
 }
 
 /// What these were.
@@ -62,7 +65,7 @@ pub(crate) fn follower(matches: &ArgMatches) -> Result<(Follower, Duration), Fai
     let interval = matches.get_one::<Duration>("interval").copied().unwrap_or(Duration::from_secs(1));
     let target = text("target");
     let wanted = text("match");
-    let follower = Follower::new(target, wanted)?;
+    let follower = Follower::new(Places::of(matches)?, target, wanted)?;
     if follower.entries.is_empty() && !wanted.is_empty() {
         return Err(format!("nothing that {target} publishes has {wanted} in its name or labels").into());
     }

@@ -104,6 +104,29 @@ fn what_others_publish() {
     let (listed, _) = text(&picollo(nowhere, &["list", "--all"]));
     let line = listed.lines().find(|line| line.starts_with("elsewhere")).unwrap();
     assert!(line.contains(place.0.to_str().unwrap()) && listed.starts_with("NAME"), "{listed}");
+    // Whatever looks at one of them finds it there, and nowhere else.
+    let page = place.0.join("page.html");
+    let log = place.0.join("log.hlog");
+    let (page, log) = (page.to_str().unwrap(), log.to_str().unwrap());
+    segment
+        .histogram(&Metric { name: "a", ..Metric::default() }, &Options::default())
+        .unwrap()
+        .record_n(5, 33);
+    for arguments in [
+        &["show", "elsewhere", "--json"][..],
+        &["show", "elsewhere", "--for", "10ms"],
+        &["watch", "elsewhere", "--count", "1", "--interval", "10ms"],
+        &["record", "elsewhere", "--for", "10ms", "--force", "-o", log],
+        &["report", "elsewhere", "-o", page],
+    ] {
+        for of in [&["--all"][..], &["--user", &user], &["--directory", place.0.to_str().unwrap()]] {
+            let output = picollo(nowhere, &[arguments, of].concat());
+            let (shown, errors) = text(&output);
+            assert!(output.status.success() && errors.is_empty(), "{arguments:?} {of:?}: {shown} {errors}");
+        }
+        let output = picollo(nowhere, arguments);
+        assert!(text(&output).1.contains("no segment of elsewhere"), "{arguments:?}");
+    }
     let (_, errors) = text(&picollo(nowhere, &["list", "--user", "no-such-user"]));
     assert_eq!(errors, "picollo list: there is no user \"no-such-user\"; a number will do as well\n");
     drop((segment, service));
@@ -142,6 +165,9 @@ fn what_a_container_publishes() {
         (&json["entries"][0]["name"], &json["entries"][0]["total_count"]),
         (&"request".into(), &77.into())
     );
+    let (shown, errors) = text(&picollo(&place.0, &["show", "contained", "--all", "--json"]));
+    let json: serde_json::Value = serde_json::from_str(&shown).unwrap_or_else(|_| panic!("{shown} {errors}"));
+    assert_eq!(json["entries"][0]["summary"]["total_count"], 77);
     // This user's own, without --all, are those here.
     let (listed, _) = text(&picollo(&place.0, &["list"]));
     assert!(!listed.contains("contained"), "{listed}");

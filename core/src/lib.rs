@@ -81,8 +81,7 @@ pub use handle::recorder::Recorder;
 pub use handle::shared::{Footprint, SharedHistogram};
 pub use handle::single_writer::{Handle, SharedWriter, SingleWriterHistogram};
 pub use histograms::approximate::{
-    SCALABLE_THRESHOLD_BITS, StripedCounter, add_approximately, add_capped, add_interlocked, add_racing,
-    add_sensing,
+    SCALABLE_THRESHOLD_BITS, add_approximately, add_capped, add_interlocked, add_racing, add_sensing,
 };
 pub use histograms::dense::Histogram;
 pub use histograms::dense::single_writer::Writer;
@@ -90,6 +89,9 @@ pub use histograms::dense::single_writer::Writer;
 #[doc(hidden)]
 pub use histograms::per_cpu_image::{PerCpuImage, has_restartable_sequences};
 pub use histograms::record::Record;
+#[cfg(feature = "alloc")]
+pub use histograms::striped::SharedStripedCounter;
+pub use histograms::striped::StripedCounter;
 pub use interchange::{DEFAULT_MAX_COUNTERS, Decoder, Encoding, Scratch, log};
 pub use layout::bucket::{Bucket, ValueSelection};
 #[doc(hidden)]

@@ -113,20 +113,28 @@ namespace Picollo.Tests
                 Check.Fails(PicolloStatus.Incompatible,
                     () => segment.GetHistogram(Request("/pay"), HdrHistogram.Factory.WithRelativeError(0.1)));
                 Check.Fails(PicolloStatus.Incompatible, () => segment.GetCounter(Request("/pay")));
+                StripedCounter striped = segment.GetStripedCounter(new MetricOptions { Name = "striped" });
+                striped.Add(7);
+                segment.GetStripedCounter(new MetricOptions { Name = "striped" }).Add();
+                Check.Equal(8ul, striped.Value);
+                viewer.Refresh();
+                Check.Equal(8ul, viewer.GetCounter(2));
+                Check.Fails(PicolloStatus.Incompatible, () => segment.GetCounter(new MetricOptions { Name = "striped" }));
+                segment.Retire(new MetricOptions { Name = "striped" });
                 Check.Fails(PicolloStatus.Unsupported,
                     () => segment.GetHistogram(Request("/x"), HdrHistogram.Factory.WithThreadLocal()));
                 segment.Retire(Request("/buy"));
                 Check.Fails(PicolloStatus.InvalidArgument, () => segment.Retire(Request("/buy")));
                 viewer.Refresh();
-                Check.Equal("False True", string.Join(" ", viewer.Entries.Select(entry => entry.IsRetired)));
+                Check.Equal("False True True", string.Join(" ", viewer.Entries.Select(entry => entry.IsRetired)));
                 Check.Equal("", viewer.Faults);
                 ulong bytes = Segment.Estimate(HdrHistogram.Factory.WithPerCpu());
                 HdrHistogram shards = segment.GetHistogram(Request("/shards"), HdrHistogram.Factory.WithPerCpu());
                 shards.Record(9);
                 viewer.Refresh();
-                Check.Equal(bytes, viewer.Entries[2].Bytes);
+                Check.Equal(bytes, viewer.Entries[3].Bytes);
                 Check.True(Segment.Estimate(interlocked: true) < bytes, "fewer sets of counters");
-                Check.Equal(1ul, viewer.GetSnapshot(2).TotalCount);
+                Check.Equal(1ul, viewer.GetSnapshot(3).TotalCount);
             }
         });
 

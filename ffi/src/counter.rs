@@ -9,9 +9,8 @@
 //! - picollo_capped_counter_...: the same with steps of at most 2^cap_bits, so that the relative error falls again at high
 //!   counts.
 //! - picollo_sensing_counter_...: exact as long as threads do not meet; where they do, as the scalable one.
-//! - picollo_striped_counter: exact; an atomic addition to one of sixteen words, 1 KB in all.
 //!
-//! An exact counter of one word is what the language has anyway: atomic_fetch_add.
+//! An exact counter of one word is what the language has anyway: atomic_fetch_add. One of many words is picollo_striped_counter, below.
 //!
 //! Words of 32 bits count modulo 2^32. Threads have random generators of their own, each seeded differently, in each
 //! process anew. (The child of a fork goes on with the numbers of its parent.)
@@ -19,15 +18,8 @@
 use core::mem::{align_of, size_of};
 
 use picollo_core::{
-    AtomicU32, AtomicU64, Counter, SCALABLE_THRESHOLD_BITS, StripedCounter, add_approximately, add_capped,
-    add_sensing,
+    AtomicU32, AtomicU64, Counter, SCALABLE_THRESHOLD_BITS, add_approximately, add_capped, add_sensing,
 };
-
-use crate::argument::{input, output};
-use crate::guard::{guard, guard_void};
-use crate::handles::picollo_striped_counter;
-use crate::memory;
-use crate::status::picollo_status;
 
 /// Where scalable counters stop being exact, unless asked otherwise: 2^13 = 8192.
 pub const PICOLLO_SCALABLE_THRESHOLD_BITS: u32 = 13;
@@ -178,66 +170,4 @@ pub unsafe extern "C" fn picollo_counter_read32(counter: *const u32) -> u32 {
 pub unsafe extern "C" fn picollo_counter_read64(counter: *const u64) -> u64 {
     // SAFETY: the caller's promise, NULL but checked.
     if counter.is_null() { 0 } else { Counter::load(unsafe { shared::<AtomicU64, _>(counter) }) }
-}
-
-/// Makes an exact counter of many words, at zero.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (out); PICOLLO_ERR_OUT_OF_MEMORY.
-/// Ownership: *out is the caller's, for picollo_striped_counter_free.
-/// Threads: any thread.
-/// Cost: allocates 1 KB.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_striped_counter_create(
-    out: *mut *mut picollo_striped_counter,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promise, passed on.
-        let out = unsafe { output(out)? };
-        out.set(memory::create(StripedCounter::new())?.as_ptr().cast());
-        Ok(())
-    })
-}
-
-/// Frees a counter. NULL is allowed and does nothing.
-///
-/// Threads: any thread, once.
-/// Cost: frees its memory.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_striped_counter_free(counter: *mut picollo_striped_counter) {
-    // SAFETY: a handle leads to such a block, which the caller gives up.
-    guard_void(|| unsafe { memory::destroy(counter.cast::<StripedCounter>()) });
-}
-
-/// Counts events exactly, on one of the words.
-///
-/// Requires: counter is not NULL; this is not checked.
-/// Threads: any thread, signal handlers.
-/// Cost: an atomic addition, to a word that threads mostly do not share.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_striped_counter_add(counter: *mut picollo_striped_counter, count: u64) {
-    // SAFETY: not NULL and not freed, as the caller promises.
-    unsafe { &*counter.cast::<StripedCounter>() }.add(count);
-}
-
-/// Reads the counter while others count: the sum of its words, modulo 2^64. What is counted meanwhile may be in it or
-/// not.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (counter, out).
-/// Threads: any thread.
-/// Cost: sixteen loads.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_striped_counter_read(
-    counter: *const picollo_striped_counter,
-    out: *mut u64,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (counter, out) = unsafe { (input(counter.cast::<StripedCounter>())?, output(out)?) };
-        out.set(counter.load());
-        Ok(())
-    })
 }

@@ -45,7 +45,7 @@ pub struct picollo_double_snapshot {
     _opaque: [u8; 0],
 }
 
-/// An exact counter of many words. Not counted: it is freed once.
+/// An exact counter of many words, on the heap or in a segment. It is freed once.
 pub struct picollo_striped_counter {
     _opaque: [u8; 0],
 }

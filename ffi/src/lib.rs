@@ -141,6 +141,8 @@ mod snapshot;
 mod snapshot_block;
 mod status;
 mod steps;
+#[cfg(feature = "std")]
+mod striped_counter;
 mod summary;
 mod text;
 mod version;

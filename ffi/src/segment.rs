@@ -29,7 +29,7 @@ use crate::argument::{input, output, text};
 use crate::event::picollo_error;
 use crate::failure::{Failure, Outcome};
 use crate::guard::{guard, guard_uncancelled, guard_void};
-use crate::handles::{picollo_histogram, picollo_metric_counter, picollo_segment};
+use crate::handles::{picollo_histogram, picollo_metric_counter, picollo_segment, picollo_striped_counter};
 use crate::histogram::into_handle;
 use crate::histogram_options::{picollo_histogram_options, read_options};
 use crate::memory;
@@ -256,6 +256,34 @@ pub unsafe extern "C" fn picollo_segment_counter(
         unsafe {
             let (segment, out) = (read(segment)?, output(out)?);
             let counter = explained(metric, |metric| segment.counter(metric))?;
+            out.set(counter.into_raw().as_ptr().cast());
+        }
+        Ok(())
+    })
+}
+
+/// The striped counter of this name and these labels in a segment: the one that there is, or a new one at zero. It has sixteen words, of
+/// which the CPU chooses one, so that neither threads nor forked workers wait for each other. 1 KB.
+///
+/// Requires: as picollo_segment_histogram.
+/// Returns: as picollo_segment_histogram; PICOLLO_ERR_INCOMPATIBLE also where there is a counter of one word of that name, as
+///   picollo_segment_counter does where there is a striped one.
+/// Ownership: *out is the caller's, for picollo_striped_counter_free.
+/// Threads: any thread, also in forked children.
+/// Cost: as picollo_segment_histogram.
+/// Since: 0.2
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_segment_striped_counter(
+    segment: *const picollo_segment,
+    metric: *const picollo_metric_options,
+    out: *mut *mut picollo_striped_counter,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let (segment, out) = (read(segment)?, output(out)?);
+            let counter = explained(metric, |metric| segment.striped_counter(metric))?;
             out.set(counter.into_raw().as_ptr().cast());
         }
         Ok(())

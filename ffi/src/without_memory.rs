@@ -1,5 +1,5 @@
 //! The calls on things that live on the heap alone, where there is none: arrays of histograms, histograms of doubles,
-//! registries with their counters and gauges, segments and their viewers.
+//! striped counters, registries with their counters and gauges, segments and their viewers.
 //!
 //! None of these things can be made, so that nothing can be done with one, whatever is passed: the calls answer
 //! PICOLLO_ERR_UNSUPPORTED, or do nothing. They do not look at their parameters and declare none, which in the calling
@@ -65,11 +65,14 @@ unsupported! {
     picollo_otlp_export_accept
     picollo_metric_counter_read
     picollo_metric_gauge_read
+    picollo_striped_counter_create
+    picollo_striped_counter_read
     picollo_segment_create
     picollo_segment_attach
     picollo_segment_path
     picollo_segment_histogram
     picollo_segment_counter
+    picollo_segment_striped_counter
     picollo_segment_retire
     picollo_segment_estimate
     picollo_viewer_open
@@ -102,6 +105,8 @@ nothing! {
     picollo_metric_gauge_set
     picollo_metric_gauge_add
     picollo_metric_gauge_free
+    picollo_striped_counter_add
+    picollo_striped_counter_free
     picollo_segment_free
     picollo_viewer_free
 }

@@ -78,6 +78,7 @@ const SECTIONS: &[Section] = &[
     Section { module: "metric_exemplar", structs: &[] },
     Section { module: "otlp_export", structs: &[] },
     Section { module: "counter", structs: &[] },
+    Section { module: "striped_counter", structs: &[] },
     Section { module: "segment", structs: &[] },
     Section { module: "viewer", structs: &[] },
     Section { module: "clock", structs: &[] },

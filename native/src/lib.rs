@@ -92,7 +92,7 @@ pub use os::cancel::Uncancelled;
 #[cfg(feature = "std")]
 pub use segment::{
     Listed, Segment, SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions, Viewer, find_segment,
-    list_segments, list_segments_in, prune_segments,
+    find_segment_among, list_segments, list_segments_in, prune_segments,
 };
 pub use session::options::{
     ReadMode, SESSION_DISABLED, SESSION_INHERIT, SESSION_KERNEL, SESSION_ON_CPU, SESSION_ORDERED,

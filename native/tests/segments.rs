@@ -33,8 +33,10 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 fn main() {
-    if std::env::args().nth(1).is_some_and(|argument| argument == shards::WORKER) {
-        shards::be_a_worker();
+    match std::env::args().nth(1).as_deref() {
+        Some(shards::WORKER) => shards::be_a_worker(),
+        Some(shards::COUNTER) => shards::be_a_counter(),
+        _ => {}
     }
     let tests: Vec<(&str, fn())> =
         [told::TESTS, shards::TESTS, life::TESTS, killed::TESTS, stepped::TESTS, hostile::TESTS].concat();

@@ -204,6 +204,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sensing_counter_add64": (None, [c_void_p, HOT_U64, c_uint32]),
     "counter_read32": (c_uint32, [c_void_p]),
     "counter_read64": (c_uint64, [c_void_p]),
+    # striped counter
     "striped_counter_create": (c_int32, [c_void_p]),
     "striped_counter_free": (None, [HANDLE]),
     "striped_counter_add": (None, [HANDLE, HOT_U64]),
@@ -215,6 +216,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "segment_path": (c_int32, [HANDLE, c_void_p, c_size_t, POINTER(c_size_t)]),
     "segment_histogram": (c_int32, [HANDLE, c_void_p, c_void_p, c_void_p, ERROR]),
     "segment_counter": (c_int32, [HANDLE, c_void_p, c_void_p, ERROR]),
+    "segment_striped_counter": (c_int32, [HANDLE, c_void_p, c_void_p, ERROR]),
     "segment_retire": (c_int32, [HANDLE, c_void_p, ERROR]),
     "segment_estimate": (c_int32, [c_void_p, c_uint32, POINTER(c_uint64)]),
     # viewer

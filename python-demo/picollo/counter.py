@@ -101,7 +101,9 @@ class Counter:
 
 
 class StripedCounter:
-    """An exact counter of sixteen words, one for each thread, mostly, so that threads seldom meet: 1 KB."""
+    """An exact counter of sixteen words, of which the CPU or the thread chooses one, so that threads seldom meet: 1 KB.
+    :meth:`Segment.striped_counter` makes one that others can watch.
+    """
 
     __slots__ = ("_pointer",)
 
@@ -109,6 +111,12 @@ class StripedCounter:
         pointer = c_void_p()
         check(held.striped_counter_create(byref(pointer)), "counter")
         self._pointer = own(pointer, held.striped_counter_free)
+
+    @classmethod
+    def _of(cls, pointer: c_void_p) -> "StripedCounter":
+        counter = cls.__new__(cls)
+        counter._pointer = own(pointer, held.striped_counter_free)
+        return counter
 
     def add(self, count: int = 1) -> None:
         """Counts so many events."""

@@ -76,6 +76,28 @@ def test_what_is_refused(place: str) -> None:
         segment.histogram("y")
 
 
+def test_workers_count_in_words_of_their_own(place: str) -> None:
+    segment = picollo.Segment("striped", directory=place, max_bytes=8 << 20)
+    counted = segment.striped_counter("counted", labels={"of": "workers"})
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            for _ in range(1000):
+                counted.add()
+            segment.striped_counter("counted", labels={"of": "workers"}).add(10)
+            os._exit(0)
+        assert wait(child) == 0
+    assert counted.value == 2020
+    with picollo.Viewer(segment.path) as viewer:
+        assert [(entry.kind, entry.labels) for entry in viewer.entries] == [("counter", {"of": "workers"})]
+        assert viewer.counter(0) == 2020
+    with pytest.raises(picollo.IncompatibleError, match="another name or label"):
+        segment.counter("counted", labels={"of": "workers"})
+    del segment
+    counted.add()
+    assert int(counted) == 2021
+
+
 def test_what_is_published_is_viewed(place: str) -> None:
     segment = picollo.Segment("checkout", directory=place, max_bytes=8 << 20)
     latency = segment.histogram("request", unit="ns", help="How long", labels={"route": "/pay"}, divisor=1e9)

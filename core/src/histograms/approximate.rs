@@ -7,7 +7,7 @@
 //! | [`add_approximately`] | atomic add of `2^k` with probability `2^-k` | all, give or take; σ is about 1 % |
 //! | [`add_capped`] | the same with a largest step | ever more exactly once the cap is reached |
 //! | [`add_sensing`] | compare-and-swap; only when that fails, the above | all, if writers seldom meet |
-//! | [`StripedCounter`] | atomic add to one of sixteen words | all; reading adds sixteen words |
+//! | [`StripedCounter`](crate::StripedCounter) | atomic add to one of sixteen words | all; reading adds sixteen words |
 //!
 //! The approximate ones are the scalable statistics counters of Dice, Lev and Moir (2013). A cell counts exactly to a
 //! threshold of `2^t`. From there on it counts in steps: with `k = floor(log2 count) - (t - 1)`, an event adds `2^k` with
@@ -20,8 +20,6 @@
 //! `2^64`: each call tells how often they wrapped.
 
 use crate::cells::cell::Counter;
-use crate::platform::atomics::AtomicU64;
-use crate::platform::atomics::Ordering::Relaxed;
 use crate::threads::random;
 
 /// Cells count exactly below two to this power.
@@ -100,56 +98,12 @@ pub(crate) fn add_in_steps<C: Counter>(cell: &C, count: u64, level: u32, random:
     if sum == 0 { 0 } else { cell.add_shared(sum) }
 }
 
-/// Stripes of a [`StripedCounter`].
-const STRIPES: usize = 16;
-
-/// An exact counter of many words, so that threads seldom meet: what scalable counters are to be compared with. It takes
-/// 1 KB, and reading it is a sum over all of them, which is not of one moment.
-///
-/// All zeros are an empty counter.
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub struct StripedCounter {
-    stripes: [Stripe; STRIPES],
-}
-
-#[derive(Debug)]
-#[repr(C, align(64))]
-struct Stripe(AtomicU64);
-
-impl StripedCounter {
-    crate::platform::atomics::const_unless_loom! {
-        /// An empty counter.
-        pub const fn new() -> StripedCounter {
-            #[cfg(not(loom))]
-            return StripedCounter { stripes: [const { Stripe(AtomicU64::new(0)) }; STRIPES] };
-            #[cfg(loom)]
-            StripedCounter { stripes: core::array::from_fn(|_| Stripe(AtomicU64::new(0))) }
-        }
-    }
-
-    /// Adds to the stripe of the calling thread.
-    #[inline]
-    pub fn add(&self, count: u64) {
-        self.stripes[crate::platform::stack_hash::of_this_thread(STRIPES)].0.fetch_add(count, Relaxed);
-    }
-
-    /// The sum of all stripes, modulo 2^64. What is added meanwhile may be in it or not.
-    pub fn load(&self) -> u64 {
-        self.stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(stripe.0.load(Relaxed)))
-    }
-}
-
-impl Default for StripedCounter {
-    fn default() -> Self {
-        StripedCounter::new()
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::platform::atomics::AtomicU32;
+    use crate::histograms::striped::StripedCounter;
+    use crate::platform::atomics::Ordering::Relaxed;
+    use crate::platform::atomics::{AtomicU32, AtomicU64};
     use std::vec::Vec;
 
     /// The relative errors of many counters of so many events.

@@ -14,3 +14,4 @@ pub(crate) mod scalable;
 pub(crate) mod sharded;
 #[cfg(feature = "alloc")]
 pub(crate) mod sparse;
+pub(crate) mod striped;

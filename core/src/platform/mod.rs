@@ -19,3 +19,4 @@ pub(crate) mod references;
 pub(crate) mod rseq;
 pub(crate) mod seqlock;
 pub(crate) mod stack_hash;
+pub(crate) mod stripe;

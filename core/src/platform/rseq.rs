@@ -141,6 +141,7 @@ mod chosen {
     }
 
     /// The CPU that the thread runs on, if it has an area. By now it may be on another.
+    #[inline]
     pub(crate) fn cpu() -> Option<usize> {
         let area = AREA.load(Relaxed);
         if area == 0 {

@@ -155,6 +155,27 @@ namespace Picollo.Metrics
         }
 
         /// <summary>
+        /// The striped counter of this name and these labels: the one that there is, or a new one at zero. The CPU chooses one of its sixteen
+        /// words, so that neither threads nor forked workers wait for each other. 1 KB.
+        /// </summary>
+        /// <remarks>Otherwise as <see cref="GetHistogram(MetricOptions, HdrHistogram.HdrHistogramFactory)"/>.</remarks>
+        /// <exception cref="PicolloException">
+        /// <see cref="PicolloStatus.Incompatible"/>: also where there is a counter of one word of that name.
+        /// </exception>
+        public StripedCounter GetStripedCounter(MetricOptions metric)
+        {
+            PicolloError error;
+            StripedCounterHandle counter;
+            using (var native = new NativeMetric(metric))
+            {
+                PicolloMetricOptions known = native.Options;
+                Outcome.Check(
+                    NativeMethods.picollo_segment_striped_counter(Live(), &known, out counter, &error), &error);
+            }
+            return new StripedCounter(counter);
+        }
+
+        /// <summary>
         /// Takes the histogram or counter of this name and these labels out: viewers do not see it any more, unless they did before, and who
         /// asks for it gets a new one. Objects of it stay what they are; its memory stays taken.
         /// </summary>

@@ -97,7 +97,8 @@ namespace Picollo.Metrics
         }
     }
 
-    /// <summary>An exact counter that many threads share: an atomic addition to one of sixteen words, 1 KB in all.</summary>
+    /// <summary>An exact counter that many threads share: an atomic addition to one of sixteen words, 1 KB in all.
+    /// <see cref="Segment.GetStripedCounter"/> makes one that others can watch.</summary>
     public sealed unsafe class StripedCounter : IDisposable
     {
         private readonly StripedCounterHandle _handle;
@@ -105,11 +106,22 @@ namespace Picollo.Metrics
         private volatile bool _disposed;
 
         /// <summary>A counter at zero.</summary>
-        public StripedCounter()
+        public StripedCounter() : this(Create())
+        {
+        }
+
+        internal StripedCounter(StripedCounterHandle handle)
+        {
+            _handle = handle;
+            _pointer = handle.Pointer;
+        }
+
+        private static StripedCounterHandle Create()
         {
             Loader.Ensure();
-            Outcome.Check(NativeMethods.picollo_striped_counter_create(out _handle));
-            _pointer = _handle.Pointer;
+            StripedCounterHandle handle;
+            Outcome.Check(NativeMethods.picollo_striped_counter_create(out handle));
+            return handle;
         }
 
         /// <summary>Ends the use of a counter that was not disposed, and that another finaliser may have brought back.</summary>

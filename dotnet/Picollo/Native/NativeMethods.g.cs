@@ -575,6 +575,8 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern ulong picollo_counter_read64(ulong* counter);
 
+        // Striped counter.
+
         [DllImport(Library)]
         internal static extern int picollo_striped_counter_create(out StripedCounterHandle result);
 
@@ -611,6 +613,10 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern int picollo_segment_counter(
             SegmentHandle segment, PicolloMetricOptions* metric, out MetricCounterHandle result, PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern int picollo_segment_striped_counter(
+            SegmentHandle segment, PicolloMetricOptions* metric, out StripedCounterHandle result, PicolloError* error);
 
         [DllImport(Library)]
         internal static extern int picollo_segment_retire(

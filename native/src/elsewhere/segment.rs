@@ -4,7 +4,9 @@ use std::boxed::Box;
 use std::path::{Path, PathBuf};
 use std::vec::Vec;
 
-use picollo_core::{Metric, MetricCounter, Options, SharedHistogram, SharedWriter, Since, Snapshot};
+use picollo_core::{
+    Metric, MetricCounter, Options, SharedHistogram, SharedStripedCounter, SharedWriter, Since, Snapshot,
+};
 
 use crate::base::error::{Error, Result, Status};
 
@@ -65,6 +67,11 @@ impl Segment {
 
     /// None.
     pub fn counter(&self, _: &Metric<'_>) -> Result<MetricCounter> {
+        match self.0 {}
+    }
+
+    /// None.
+    pub fn striped_counter(&self, _: &Metric<'_>) -> Result<SharedStripedCounter> {
         match self.0 {}
     }
 
@@ -155,6 +162,11 @@ pub fn list_segments() -> Vec<Listed> {
 
 /// `Unsupported`.
 pub fn list_segments_in(_: &Path) -> Result<Vec<Listed>> {
+    Err(refusal())
+}
+
+/// `Unsupported`.
+pub fn find_segment_among(_: &str, _: Vec<Listed>) -> Result<PathBuf> {
     Err(refusal())
 }
 

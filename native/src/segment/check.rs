@@ -101,11 +101,15 @@ pub(crate) fn place(body: &Body, shape: &Shape) -> Result<SegmentKind, &'static 
     if !is_inside {
         return Err("lies outside of the segment");
     }
-    if kind == SegmentKind::Counter && body.size != format::COUNTER_SIZE {
-        return Err("has the size of no counter");
-    }
-    if kind == SegmentKind::Histogram && body.mode > format::mode::PER_CPU {
+    let is_known = match kind {
+        SegmentKind::Counter => body.mode <= format::mode::STRIPED,
+        SegmentKind::Histogram => body.mode <= format::mode::PER_CPU,
+    };
+    if !is_known {
         return Err("is of a mode that this version does not know");
+    }
+    if kind == SegmentKind::Counter && body.size != format::COUNTER_SIZES[body.mode as usize] {
+        return Err("has the size of no counter");
     }
     if !(body.divisor.is_finite() && body.divisor > 0.0) {
         return Err("has a divisor that nothing can be divided by");

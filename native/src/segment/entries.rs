@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use picollo_core::{
-    Metric, MetricCounter, Mode, Options, PerCpuImage, SharedHistogram, SharedWriter, SingleWriterHistogram,
+    Metric, Mode, Options, PerCpuImage, SharedHistogram, SharedWriter, SingleWriterHistogram,
 };
 
 use super::check::{self, Shape};
@@ -22,7 +22,7 @@ use crate::os::wall::unix_nanos;
 /// What all histograms are together for which the directory has no entry left.
 const OVERFLOW: &str = "picollo_overflow";
 const OVERFLOW_HELP: &str = "All that is recorded into histograms beyond the last entry of the directory";
-const REMEDY: &str = "publish fewer histograms, with fewer values of labels";
+pub(super) const REMEDY: &str = "publish fewer histograms, with fewer values of labels";
 
 impl Segment {
     /// The histogram of this name and these labels: the one that there is, or a new one, into which any process records by atomic
@@ -71,22 +71,6 @@ impl Segment {
         options: &Options,
     ) -> Result<SharedHistogram> {
         self.find_or_make(metric, options).map(|(histogram, ..)| histogram)
-    }
-
-    /// The counter of this name and these labels: the one that there is, or a new one at zero. Errors as for
-    /// [`Segment::histogram`].
-    pub fn counter(&self, metric: &Metric<'_>) -> Result<MetricCounter> {
-        let names = names(metric)?;
-        let make = &|memory: NonNull<u8>| {
-            // SAFETY: reserved for this, of this size, and aligned to a page.
-            unsafe { MetricCounter::init_at(memory) };
-            Ok(())
-        };
-        let new = New { kind: SegmentKind::Counter, mode: 0, size: format::COUNTER_SIZE, make };
-        let found = self.entry(&names, metric, &new)?;
-        let (found, _) = found.ok_or_else(|| self.full("directory", REMEDY))?;
-        // SAFETY: made so, by this or another process, in a mapping that stays.
-        Ok(unsafe { MetricCounter::attach(self.0.object(found.offset)) })
     }
 
     /// Takes the entry of this name and these labels out: viewers do not see it any more, unless they had before, and who asks for it gets a
@@ -222,7 +206,12 @@ impl Segment {
 
     /// The entry of these names, or a new one, and whether it is new. `None` where the directory is full: its last entry is for what
     /// [`OVERFLOW`] says.
-    fn entry(&self, names: &Names, metric: &Metric<'_>, new: &New<'_>) -> Result<Option<(Body, bool)>> {
+    pub(super) fn entry(
+        &self,
+        names: &Names,
+        metric: &Metric<'_>,
+        new: &New<'_>,
+    ) -> Result<Option<(Body, bool)>> {
         let lock = self.0.lock_directory()?;
         if let Some((_, body)) = self.find(names)? {
             if body.kind != new.kind as u32 {
@@ -342,7 +331,7 @@ impl Segment {
         Ok(offset)
     }
 
-    fn full(&self, what: &str, remedy: &str) -> Error {
+    pub(super) fn full(&self, what: &str, remedy: &str) -> Error {
         Error::new(Status::OutOfMemory, format_args!("{}: the {what} is full; {remedy}", shown(&self.0.path)))
     }
 }
@@ -357,11 +346,11 @@ fn is_owner(body: &Body) -> bool {
 }
 
 /// What is to become of an entry that is not there yet.
-struct New<'a> {
-    kind: SegmentKind,
-    mode: u32,
-    size: u64,
-    make: &'a dyn Fn(NonNull<u8>) -> Result<()>,
+pub(super) struct New<'a> {
+    pub(super) kind: SegmentKind,
+    pub(super) mode: u32,
+    pub(super) size: u64,
+    pub(super) make: &'a dyn Fn(NonNull<u8>) -> Result<()>,
 }
 
 /// A new histogram: how it lies in the segment.

@@ -4,6 +4,7 @@
 //! from the beginning of the file, all numbers are in the order of the machine that made it.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
+use picollo_core::{MetricCounter, SharedStripedCounter};
 use std::borrow::ToOwned;
 use std::string::String;
 use std::vec::Vec;
@@ -24,8 +25,10 @@ pub(crate) const MOST_ENTRIES: u32 = 16_384;
 pub(crate) const MOST_OBJECT: u64 = 64 << 20;
 /// The largest segment.
 pub(crate) const MOST_CAPACITY: u64 = if size_of::<usize>() < 8 { 1 << 30 } else { 1 << 40 };
-/// Room for a counter: the word, on a line of its own, and what writers keep beside it.
-pub(crate) const COUNTER_SIZE: u64 = 128;
+/// Bytes of counters by their mode: the words, each on a line of its own, and what writers keep behind them.
+pub(crate) const COUNTER_SIZES: [u64; 2] = [128, 1088];
+/// Words of a striped counter, and bytes from one to the next.
+pub(crate) const STRIPES: (usize, usize) = SharedStripedCounter::STRIPES;
 /// Bytes of text in an entry.
 pub(crate) const TEXT: usize = 948;
 /// How many labels there may be.
@@ -89,11 +92,21 @@ pub(crate) mod state {
     pub(crate) const FREED: u32 = 3;
 }
 
-/// Modes as images have them, of histograms.
+const _: () = assert!(
+    COUNTER_SIZES[mode::ONE_WORD as usize] == MetricCounter::SIZE as u64
+        && COUNTER_SIZES[mode::STRIPED as usize] == SharedStripedCounter::SIZE as u64
+        && STRIPES.0 == 16
+        && STRIPES.1 == 64
+);
+
+/// Modes as images have them, of histograms, and of counters.
 pub(crate) mod mode {
     pub(crate) const INTERLOCKED: u32 = 0;
     pub(crate) const SINGLE_WRITER: u32 = 1;
     pub(crate) const PER_CPU: u32 = 2;
+
+    pub(crate) const ONE_WORD: u32 = 0;
+    pub(crate) const STRIPED: u32 = 1;
 }
 
 /// An entry of the directory.
@@ -113,7 +126,7 @@ pub(crate) struct Body {
     pub(crate) size: u64,
     pub(crate) divisor: f64,
     pub(crate) created_unix_nanos: u64,
-    /// Of a histogram: [`mode`].
+    /// See [`mode`].
     pub(crate) mode: u32,
     /// Whose histogram of one writer it is: process, its start, thread.
     pub(crate) owner_pid: u32,

@@ -46,14 +46,22 @@ fn list_in(directory: &Directory) -> Vec<Listed> {
         .collect()
 }
 
-/// The one segment that somebody means by a process, a name, a program, or a path: of several the one that lives.
+/// The one segment of this user that somebody means by a process, a name, a program, or a path: of several the one that lives.
 pub fn find_segment(target: &str) -> Result<PathBuf> {
+    if target.contains('/') {
+        return Ok(target.into());
+    }
+    find_segment_among(target, list_segments())
+}
+
+/// As [`find_segment`], of these segments.
+pub fn find_segment_among(target: &str, listed: Vec<Listed>) -> Result<PathBuf> {
     if target.contains('/') {
         return Ok(target.into());
     }
     let pid = target.parse::<u32>().ok();
     let mut found: Vec<(PathBuf, SegmentInfo)> = Vec::new();
-    for listed in list_segments() {
+    for listed in listed {
         let Ok(info) = listed.info else { continue };
         if pid == Some(info.pid) || info.name == target || info.program == target {
             found.push((listed.path, info));

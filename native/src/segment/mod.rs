@@ -3,6 +3,8 @@
 //! docs/segments.md has the format.
 
 mod check;
+mod counters;
+mod counts;
 mod description;
 mod directory;
 mod entries;
@@ -16,6 +18,8 @@ mod viewer;
 mod writer;
 
 pub use description::{SegmentEntry, SegmentInfo, SegmentKind, SegmentOptions};
-pub use housekeeping::{Listed, find_segment, list_segments, list_segments_in, prune_segments};
+pub use housekeeping::{
+    Listed, find_segment, find_segment_among, list_segments, list_segments_in, prune_segments,
+};
 pub use viewer::Viewer;
 pub use writer::Segment;

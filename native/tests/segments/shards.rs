@@ -1,4 +1,4 @@
-//! Per-CPU histograms in segments: workers that stay on a CPU, that move about, that have no restartable sequences, and that are somewhere
+//! Per-CPU histograms and striped counters in segments: workers that stay on a CPU, that move about, that have no restartable sequences, and that are somewhere
 //! else in their address space.
 
 use std::path::Path;
@@ -14,6 +14,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("programs_with_and_without_sequences", programs_with_and_without_sequences),
     ("what_is_asked_for_is_what_there_is", what_is_asked_for_is_what_there_is),
     ("who_has_it_at_another_place_reads_it_too", who_has_it_at_another_place_reads_it_too),
+    ("the_cpu_chooses_the_stripe_of_a_counter", the_cpu_chooses_the_stripe_of_a_counter),
+    ("counters_of_one_word_and_of_many_are_not_mixed_up", counters_of_one_word_and_of_many_are_not_mixed_up),
 ];
 
 /// The argument of this program that makes it a worker of the segment that the environment names.
@@ -47,8 +49,8 @@ fn shared_by_all(path: &Path) -> u64 {
 #[repr(align(64))]
 struct Aligned([u64; PerCpuImage::HEADER_SIZE / 8]);
 
-/// Lets the thread run on one CPU of those that it may run on.
-fn run_on(which: usize) {
+/// Lets the thread run on one CPU of those that it may run on; says which.
+fn run_on(which: usize) -> usize {
     // SAFETY: sets of CPUs are numbers, and live here.
     unsafe {
         let mut allowed: libc::cpu_set_t = core::mem::zeroed();
@@ -58,6 +60,7 @@ fn run_on(which: usize) {
         let mut one: libc::cpu_set_t = core::mem::zeroed();
         libc::CPU_SET(all[which % all.len()], &mut one);
         assert_eq!(libc::sched_setaffinity(0, size_of_val(&one), &raw const one), 0);
+        all[which % all.len()]
     }
 }
 
@@ -187,4 +190,81 @@ fn who_has_it_at_another_place_reads_it_too() {
     });
     assert_eq!(total(&histogram), 30);
     assert_eq!(Viewer::open(segment.path()).unwrap().snapshot(0).unwrap().counts().total, 30);
+}
+
+/// The words of a striped counter that is the first entry, as docs/segments.md says where they are.
+fn stripes(path: &Path) -> Vec<u64> {
+    let file = std::fs::read(path).unwrap();
+    let object = &file[4096 + 4096 * 1024..];
+    (0..16).map(|at| u64::from_ne_bytes(object[at * 64..at * 64 + 8].try_into().unwrap())).collect()
+}
+
+/// Forked workers have the same stacks, so that these tell nothing.
+fn the_cpu_chooses_the_stripe_of_a_counter() {
+    let segment = small("striped");
+    let inherited = segment.striped_counter(&metric("x")).unwrap();
+    let mut expected = vec![0; 16];
+    for worker in 0..4 {
+        let cpu = std::thread::spawn(move || run_on(worker)).join().unwrap();
+        let inherited = &inherited;
+        in_child(move || {
+            assert_eq!(run_on(worker), cpu);
+            let own = segment.striped_counter(&metric("x")).unwrap();
+            (0..EACH).for_each(|_| inherited.add(1));
+            own.add(EACH << 32);
+        });
+        expected[cpu % 16] += EACH + (EACH << 32);
+        assert_eq!(stripes(segment.path()), expected);
+    }
+    let total = 4 * (EACH + (EACH << 32));
+    assert_eq!((inherited.load(), Viewer::open(segment.path()).unwrap().counter(0).unwrap()), (total, total));
+    // Programs whose threads have no area ask the system.
+    for tunable in ["1", "0"] {
+        let cpu = std::thread::spawn(|| run_on(1)).join().unwrap();
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .arg(COUNTER)
+            .env("PICOLLO_SEGMENT", segment.path())
+            .env("GLIBC_TUNABLES", format!("glibc.pthread.rseq={tunable}"))
+            .status()
+            .unwrap();
+        assert!(status.success(), "{tunable}");
+        expected[cpu % 16] += EACH;
+        assert_eq!(stripes(segment.path()), expected, "rseq={tunable}");
+    }
+}
+
+/// The argument of this program that makes it count on the second CPU that it may run on.
+pub const COUNTER: &str = "--count-and-end";
+
+pub fn be_a_counter() -> ! {
+    run_on(1);
+    let counter = Segment::attach(Path::new("")).unwrap().striped_counter(&metric("x")).unwrap();
+    (0..EACH).for_each(|_| counter.add(1));
+    // SAFETY: ends at once.
+    unsafe { libc::_exit(0) };
+}
+
+fn counters_of_one_word_and_of_many_are_not_mixed_up() {
+    let segment = small("words");
+    let before = segment.counter(&metric("plain")).unwrap();
+    before.add(7);
+    segment.striped_counter(&metric("striped")).unwrap().add(9);
+    for error in [
+        segment.striped_counter(&metric("plain")).map(drop).unwrap_err(),
+        segment.counter(&metric("striped")).map(drop).unwrap_err(),
+        segment.histogram(&metric("striped"), &Options::default()).map(drop).unwrap_err(),
+    ] {
+        assert_eq!(error.status(), Status::Incompatible, "{error}");
+    }
+    // Modulo 2^64, as all counters.
+    segment.striped_counter(&metric("striped")).unwrap().add(u64::MAX);
+    let mut viewer = Viewer::open(segment.path()).unwrap();
+    assert_eq!([0, 1].map(|at| viewer.counter(at).unwrap()), [7, 8]);
+    let entry = |viewer: &Viewer, at: usize| viewer.entry(at).map(|entry| (entry.kind, entry.bytes)).unwrap();
+    assert_eq!(entry(&viewer, 0), (SegmentKind::Counter, 128));
+    assert_eq!(entry(&viewer, 1), (SegmentKind::Counter, 1088));
+    segment.retire(&metric("striped")).unwrap();
+    segment.counter(&metric("striped")).unwrap().add(1);
+    viewer.refresh().unwrap();
+    assert_eq!((viewer.length(), viewer.counter(1).unwrap(), viewer.counter(2).unwrap()), (3, 8, 1));
 }

@@ -1,0 +1,186 @@
+//! An exact counter of many words.
+
+use crate::platform::atomics::AtomicU64;
+use crate::platform::atomics::Ordering::Relaxed;
+use crate::platform::stripe;
+
+/// Stripes of a [`StripedCounter`].
+const STRIPES: usize = 16;
+
+/// An exact counter of sixteen words, so that threads seldom meet. It takes 1 KB, and reading it is a sum over all of them, which is
+/// not of one moment.
+///
+/// Where threads are registered for restartable sequences and something has asked for that, the CPU chooses the word, otherwise the thread's
+/// stack. All zeros are an empty counter.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct StripedCounter {
+    stripes: [Stripe; STRIPES],
+}
+
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Stripe(AtomicU64);
+
+impl StripedCounter {
+    crate::platform::atomics::const_unless_loom! {
+        /// An empty counter.
+        pub const fn new() -> StripedCounter {
+            #[cfg(not(loom))]
+            return StripedCounter { stripes: [const { Stripe(AtomicU64::new(0)) }; STRIPES] };
+            #[cfg(loom)]
+            StripedCounter { stripes: core::array::from_fn(|_| Stripe(AtomicU64::new(0))) }
+        }
+    }
+
+    /// Adds to the stripe of the CPU or of the calling thread: one relaxed atomic addition, modulo 2^64.
+    #[inline]
+    pub fn add(&self, count: u64) {
+        match stripe::of_cpu(STRIPES) {
+            Some(stripe) => self.add_to(stripe, count),
+            None => self.add_elsewhere(count),
+        }
+    }
+
+    /// Out of line, so that it costs the others nothing.
+    #[inline(never)]
+    fn add_elsewhere(&self, count: u64) {
+        self.add_to(stripe::of_others(STRIPES), count);
+    }
+
+    #[inline(always)]
+    fn add_to(&self, stripe: usize, count: u64) {
+        self.stripes[stripe].0.fetch_add(count, Relaxed);
+    }
+
+    /// The sum of all stripes, modulo 2^64. What is added meanwhile may be in it or not.
+    pub fn load(&self) -> u64 {
+        self.stripes.iter().fold(0, |sum, stripe| sum.wrapping_add(stripe.0.load(Relaxed)))
+    }
+}
+
+impl Default for StripedCounter {
+    fn default() -> Self {
+        StripedCounter::new()
+    }
+}
+
+#[cfg(feature = "alloc")]
+pub use counted::SharedStripedCounter;
+
+#[cfg(feature = "alloc")]
+mod counted {
+    use core::ops::Deref;
+    use core::ptr::NonNull;
+
+    use super::{STRIPES, StripedCounter};
+    use crate::error::Result;
+    use crate::platform::counted::Counted;
+    use crate::platform::stripe;
+
+    /// A counted reference to a [`StripedCounter`] on the heap, or in memory that processes share. Any thread may hold, clone and drop one.
+    #[derive(Clone, Debug)]
+    #[repr(transparent)]
+    pub struct SharedStripedCounter(Counted<StripedCounter>);
+
+    impl SharedStripedCounter {
+        /// A new one at zero. [`crate::Error::OutOfMemory`].
+        pub fn create() -> Result<SharedStripedCounter> {
+            stripe::look();
+            Counted::create(StripedCounter::new()).map(SharedStripedCounter)
+        }
+
+        /// Bytes of [`SharedStripedCounter::init_at`], aligned to 64.
+        #[doc(hidden)]
+        pub const SIZE: usize = Counted::<StripedCounter>::SIZE;
+
+        /// How many words there are, and from one to the next how many bytes: the first is at the beginning.
+        #[doc(hidden)]
+        pub const STRIPES: (usize, usize) = (STRIPES, size_of::<super::Stripe>());
+
+        /// Makes a counter at zero in memory that processes share: see [`SharedStripedCounter::attach`].
+        ///
+        /// # Safety
+        /// `memory` must be valid for writes of [`SharedStripedCounter::SIZE`] bytes, aligned to 64, and used for nothing else.
+        #[doc(hidden)]
+        pub unsafe fn init_at(memory: NonNull<u8>) {
+            // SAFETY: the caller's promise.
+            unsafe { Counted::init_at(memory, StripedCounter::new()) };
+        }
+
+        /// One more reference to a counter that [`SharedStripedCounter::init_at`] made. From then on the CPU chooses the word.
+        ///
+        /// # Safety
+        /// So it must be, and the memory must be there as long as there is any reference.
+        #[doc(hidden)]
+        pub unsafe fn attach(memory: NonNull<u8>) -> SharedStripedCounter {
+            stripe::between_processes();
+            // SAFETY: the references that it began with are never given back.
+            let first = core::mem::ManuallyDrop::new(unsafe { SharedStripedCounter::from_raw(memory) });
+            SharedStripedCounter::clone(&first)
+        }
+
+        /// The pointer that stands for this reference, which is given up to it. See [`SharedStripedCounter::from_raw`].
+        pub fn into_raw(self) -> NonNull<u8> {
+            self.0.into_raw()
+        }
+
+        /// The reference that a pointer stands for.
+        ///
+        /// # Safety
+        /// `raw` must come from [`SharedStripedCounter::into_raw`], once for each call, unless the result is kept from being dropped.
+        #[inline(always)]
+        pub unsafe fn from_raw(raw: NonNull<u8>) -> SharedStripedCounter {
+            // SAFETY: the caller's promise.
+            SharedStripedCounter(unsafe { Counted::from_raw(raw) })
+        }
+    }
+
+    impl Deref for SharedStripedCounter {
+        type Target = StripedCounter;
+
+        #[inline(always)]
+        fn deref(&self) -> &StripedCounter {
+            &self.0
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_lose_nothing() {
+        let counter = SharedStripedCounter::create().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..100_000).for_each(|at| counter.add(at % 3)));
+            }
+        });
+        assert_eq!((counter.load(), counter.clone().load()), (399_996, 399_996));
+        // SAFETY: the pointer stands for the reference that was given up to it.
+        assert_eq!(unsafe { SharedStripedCounter::from_raw(counter.into_raw()) }.load(), 399_996);
+    }
+
+    #[test]
+    fn memory_of_the_callers() {
+        #[repr(align(64))]
+        struct Room([u8; SharedStripedCounter::SIZE]);
+        let mut room = std::boxed::Box::new(Room([0; SharedStripedCounter::SIZE]));
+        let memory = core::ptr::NonNull::from(&mut room.0).cast();
+        // SAFETY: of this size and alignment, and there longer than both references.
+        let (first, second) = unsafe {
+            SharedStripedCounter::init_at(memory);
+            (SharedStripedCounter::attach(memory), SharedStripedCounter::attach(memory))
+        };
+        first.add(3);
+        second.add(u64::MAX);
+        drop(first);
+        assert_eq!(second.load(), 2);
+        drop(second);
+        let (number, stride) = SharedStripedCounter::STRIPES;
+        let word = |at: usize| u64::from_ne_bytes(room.0[at..at + 8].try_into().unwrap());
+        assert_eq!((0..number).fold(0, |sum: u64, at| sum.wrapping_add(word(at * stride))), 2);
+    }
+}

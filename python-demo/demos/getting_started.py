@@ -29,10 +29,10 @@ def main() -> None:
             with scope:
                 needle in haystack
 
-    # Summaries print as Markdown tables; so does the difference of two.
+    # Summaries print short, in the unit that their name ends with; so does the difference of two, the answer first.
     print(in_list.summary())
     print(in_set.summary())
-    print(in_list.diff(in_set, "A set instead of a list", name="List", other_name="Set"))
+    print(in_list.diff(in_set, "A set instead of a list (ns)", name="List", other_name="Set"))
 
     # Single numbers, for programs.
     p99 = in_list.percentile(99)

@@ -53,7 +53,7 @@ impl Place {
             cpu: Text::EMPTY,
         };
         // What does not fit ends there.
-        let _ = write_date(&mut place.date, crate::unix_nanos());
+        let _ = write_date(&mut place.date, crate::os::wall::unix_nanos());
         #[cfg(picollo_linux)]
         place.read(&crate::os::sys::Kernel);
         place

@@ -118,7 +118,7 @@ namespace Picollo.Tests
                 segment.GetStripedCounter(new MetricOptions { Name = "striped" }).Add();
                 Check.Equal(8ul, striped.Value);
                 viewer.Refresh();
-                Check.Equal(8ul, viewer.GetCounter(2));
+                Check.Equal(8ul, viewer.GetCount(2));
                 Check.Fails(PicolloStatus.Incompatible, () => segment.GetCounter(new MetricOptions { Name = "striped" }));
                 segment.Retire(new MetricOptions { Name = "striped" });
                 Check.Fails(PicolloStatus.Unsupported,

@@ -72,7 +72,8 @@ def test_out_of_range_is_counted_apart() -> None:
     summary = histogram.summary()
     assert (summary.min_trackable, summary.max_trackable) == (100, 200)
     assert (summary.underflow_count, summary.overflow_count, summary.lost_count) == (2, 2, 0)
-    text = str(summary)
+    assert str(summary).startswith("2 values, 2 below the range, 2 above the range\n")
+    text = summary.markdown()
     assert "| Underflow" in text
     assert "| Overflow" in text
     assert "| Range Min:" in text

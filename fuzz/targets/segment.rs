@@ -15,11 +15,14 @@ use picollo_native::{Segment, SegmentKind, SegmentOptions, Viewer};
 /// Where parts begin that are worth a change: header, directory, and, on pages of their own, counter and histograms.
 const DIRECTORY: u64 = 4096;
 const OBJECTS: u64 = DIRECTORY + 4096 * 1024;
+const PAGE: usize = 4096;
 
 struct Setting {
     path: PathBuf,
     file: std::fs::File,
     original: Vec<u8>,
+    /// The pages of it that are not all zeros.
+    pages: Vec<usize>,
 }
 
 fn setting() -> &'static Setting {
@@ -47,11 +50,14 @@ fn setting() -> &'static Setting {
         let file = std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
         // Of holes where the original has some: what is there has to be freed when the file becomes shorter.
         file.set_len(original.len() as u64).unwrap();
-        write_parts(&file, &original);
+        let is_something = |&at: &usize| original[at * PAGE..(at + 1) * PAGE].iter().any(|&byte| byte != 0);
+        let pages: Vec<usize> = (0..original.len() / PAGE).filter(is_something).collect();
+        assert_eq!(original.len() % PAGE, 0);
+        write_parts(&file, &original, &pages);
         std::fs::remove_dir_all(&directory).unwrap();
         // SAFETY: a function that stays, for an orderly end.
         unsafe { atexit(remove_copy) };
-        Setting { path, file, original }
+        Setting { path, file, original, pages }
     })
 }
 
@@ -64,11 +70,9 @@ extern "C" fn remove_copy() {
 }
 
 /// All that is not zero.
-fn write_parts(file: &std::fs::File, original: &[u8]) {
-    for (at, page) in original.chunks(4096).enumerate() {
-        if page.iter().any(|&byte| byte != 0) {
-            file.write_all_at(page, at as u64 * 4096).unwrap();
-        }
+fn write_parts(file: &std::fs::File, original: &[u8], pages: &[usize]) {
+    for at in pages.iter().map(|page| page * PAGE) {
+        file.write_all_at(&original[at..at + PAGE], at as u64).unwrap();
     }
 }
 
@@ -128,7 +132,7 @@ fuzz_target!(|patches: &[u8]| {
     // What was cut off is a hole now.
     let is_cut = patches.iter().any(|patch| patch[0] % 6 == 5);
     if is_cut {
-        write_parts(&setting.file, &setting.original);
+        write_parts(&setting.file, &setting.original, &setting.pages);
     }
     for place in undo.into_iter().chain(undo_later) {
         let place = place as usize;

@@ -67,7 +67,7 @@ static void the_examples(void)
         CHECK_TEXT(text, again);
     }
     length = 5;
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_comparison_format(&compared, &summary_a, &summary_b, "", "", "", 4, text,
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_comparison_format(&compared, &summary_a, &summary_b, "", "", "", 6, text,
                                                                          sizeof text, &length));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_comparison_format(&compared, &summary_a, &summary_b, "", "\xff", "", 0,
                                                                          text, sizeof text, &length));

@@ -299,7 +299,7 @@ static void text(void)
         CHECK_OK(picollo_double_summary_format(&summary, "T", format, table, needed + 1, &length));
         CHECK(length == needed && strlen(table) == needed);
     }
-    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_double_summary_format(&summary, "T", 4, table, sizeof table, &length));
+    CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_double_summary_format(&summary, "T", 6, table, sizeof table, &length));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT,
                  picollo_double_summary_format(&summary, "\xff", 0, table, sizeof table, &length));
     CHECK_OK(picollo_double_summary_format(&summary, "T", PICOLLO_TEXT_MARKDOWN, table, sizeof table, &length));

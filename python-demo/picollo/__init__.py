@@ -23,19 +23,25 @@ built: ``picollo.extension_path`` tells.
 
 from __future__ import annotations
 
-from . import clock, work
+from . import clock, errors, work
 from ._extension import path as extension_path
 from ._library import held as _held
 from ._library import path as library_path
 from ._log_writer import LogWriter
-from .arrays import CountsAndEdges, to_frame
-from .baseline import Against, Baseline, Median, SavedRun
-from .benchmark import Benchmark, BenchmarkCounter, BenchmarkResult, Step, benchmark
+from .arrays import CountsAndEdges as CountsAndEdges, to_frame
+from .baseline import Against as Against, Baseline, Median as Median, SavedRun as SavedRun
+from .benchmark import (
+    Benchmark,
+    BenchmarkCounter as BenchmarkCounter,
+    BenchmarkResult as BenchmarkResult,
+    Step as Step,
+    benchmark,
+)
 from .compare import (
-    BlockComparison,
-    Comparison,
-    QuantileInterval,
-    RunComparison,
+    BlockComparison as BlockComparison,
+    Comparison as Comparison,
+    QuantileInterval as QuantileInterval,
+    RunComparison as RunComparison,
     Verdict,
     compare,
     compare_blocks,
@@ -44,145 +50,96 @@ from .compare import (
 )
 from .counter import Counter, StripedCounter
 from .doubles import (
-    DoubleBucket,
+    DoubleBucket as DoubleBucket,
     DoubleHistogram,
-    DoublePercentile,
-    DoubleSnapshot,
-    DoubleStatistics,
-    DoubleSummary,
+    DoublePercentile as DoublePercentile,
+    DoubleSnapshot as DoubleSnapshot,
+    DoubleStatistics as DoubleStatistics,
+    DoubleSummary as DoubleSummary,
 )
 from .errors import (
-    BufferTooSmallError,
-    BusyError,
-    ClosedError,
-    CorruptError,
-    EmptyError,
-    ForkedError,
-    IncompatibleError,
-    InternalError,
-    InvalidArgumentError,
-    LibraryError,
-    NoSuchEventError,
-    NotCountedError,
-    NullPointerError,
-    OutOfMemoryError,
-    PermissionDeniedError,
+    BufferTooSmallError as BufferTooSmallError,
+    BusyError as BusyError,
+    ClosedError as ClosedError,
+    CorruptError as CorruptError,
+    EmptyError as EmptyError,
+    ForkedError as ForkedError,
+    IncompatibleError as IncompatibleError,
+    InternalError as InternalError,
+    InvalidArgumentError as InvalidArgumentError,
+    LibraryError as LibraryError,
+    NoSuchEventError as NoSuchEventError,
+    NotCountedError as NotCountedError,
+    NullPointerError as NullPointerError,
+    OutOfMemoryError as OutOfMemoryError,
+    PermissionDeniedError as PermissionDeniedError,
     PicolloError,
-    SystemCallError,
-    UnsupportedError,
-    WrongThreadError,
+    SystemCallError as SystemCallError,
+    UnsupportedError as UnsupportedError,
+    WrongThreadError as WrongThreadError,
 )
-from .event import Event, EventInfo, PerfInfo, perf_probe
-from .figure import Figure, figure, figures
+from .event import Event, EventInfo as EventInfo, PerfInfo as PerfInfo, perf_probe
+from .figure import Figure as Figure, figure, figures
 from .histogram import Histogram
 from .histogram_array import HistogramArray
 from .interchange import Layout
-from .log import LogError, LogInterval, LogPosition, LogReader, read_log, write_log
+from .log import LogError as LogError, LogInterval as LogInterval, LogPosition as LogPosition, LogReader, read_log, write_log
 from .otlp import OtlpExport
-from .percentile import Bucket, BucketPercentile, Percentile
-from .picture import Report, Svg, report, svg
-from .reading import Reading
-from .registry import Exemplar, Exposition, MetricCounter, MetricGauge, Registry
-from .scope import Scope
+from .percentile import Bucket as Bucket, BucketPercentile as BucketPercentile, Percentile as Percentile
+from .picture import Report as Report, Svg as Svg, report, svg
+from .reading import Reading as Reading
+from .registry import (
+    Exemplar as Exemplar,
+    Exposition as Exposition,
+    MetricCounter as MetricCounter,
+    MetricGauge as MetricGauge,
+    Registry,
+)
+from .scope import Scope as Scope
 from .segment import Segment
-from .session import Measurement, Session
-from .snapshot import Counts, Merged, Snapshot
-from .steps import CountStep
-from .summary import Summary, SummaryDiff
+from .session import Measurement as Measurement, Session
+from .snapshot import Counts as Counts, Merged as Merged, Snapshot
+from .steps import CountStep as CountStep
+from .summary import Summary, SummaryDiff as SummaryDiff
 from .timeline import Timeline
 from .timing import timed
-from .viewer import SegmentEntry, SegmentInfo, Viewer, segments
+from .viewer import SegmentEntry as SegmentEntry, SegmentInfo as SegmentInfo, Viewer, segments
 
 __version__ = "0.1.0"
 
 #: Version of the library in use.
 library_version: str = _held.version().decode("ascii")
 
+#: What a program calls. Everything else that calls return or raise is here too, for annotations: ``picollo.Percentile``,
+#: ``picollo.NotCountedError``; :mod:`picollo.errors` has all errors.
 __all__ = [
-    "Against",
     "Baseline",
     "Benchmark",
-    "BenchmarkCounter",
-    "BenchmarkResult",
-    "BlockComparison",
-    "Bucket",
-    "BucketPercentile",
-    "BufferTooSmallError",
-    "BusyError",
-    "ClosedError",
-    "Comparison",
-    "CorruptError",
-    "CountStep",
     "Counter",
-    "Counts",
-    "CountsAndEdges",
-    "DoubleBucket",
     "DoubleHistogram",
-    "DoublePercentile",
-    "DoubleSnapshot",
-    "DoubleStatistics",
-    "DoubleSummary",
-    "EmptyError",
     "Event",
-    "EventInfo",
-    "Exemplar",
-    "Exposition",
-    "Figure",
-    "ForkedError",
     "Histogram",
     "HistogramArray",
-    "IncompatibleError",
-    "InternalError",
-    "InvalidArgumentError",
     "Layout",
-    "LibraryError",
-    "LogError",
-    "LogInterval",
-    "LogPosition",
     "LogReader",
     "LogWriter",
-    "Measurement",
-    "Median",
-    "Merged",
-    "MetricCounter",
-    "MetricGauge",
-    "NoSuchEventError",
-    "NotCountedError",
-    "NullPointerError",
-    "OutOfMemoryError",
     "OtlpExport",
-    "Percentile",
-    "PerfInfo",
-    "PermissionDeniedError",
     "PicolloError",
-    "QuantileInterval",
-    "Reading",
     "Registry",
-    "Report",
-    "RunComparison",
-    "SavedRun",
-    "Scope",
     "Segment",
-    "SegmentEntry",
-    "SegmentInfo",
     "Session",
     "Snapshot",
-    "Step",
     "StripedCounter",
     "Summary",
-    "SummaryDiff",
-    "Svg",
-    "SystemCallError",
     "Timeline",
-    "UnsupportedError",
     "Verdict",
     "Viewer",
-    "WrongThreadError",
     "benchmark",
     "clock",
     "compare",
     "compare_blocks",
     "compare_runs",
+    "errors",
     "extension_path",
     "figure",
     "figures",
@@ -199,3 +156,7 @@ __all__ = [
     "work",
     "write_log",
 ]
+
+
+def __dir__() -> "list[str]":
+    return [*__all__, "__doc__", "__file__", "__name__", "__path__", "__version__"]

@@ -9,6 +9,9 @@ from importlib.util import find_spec
 import pytest
 from conftest import CACHE, PACKAGE_ROOT
 
+import picollo
+from picollo import errors
+
 
 def test_mypy() -> None:
     if find_spec("mypy") is None:
@@ -21,3 +24,11 @@ def test_mypy() -> None:
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert (PACKAGE_ROOT / "picollo" / "py.typed").is_file()
+
+
+def test_the_top_level_shows_what_programs_call() -> None:
+    shown = [name for name in dir(picollo) if not name.startswith("__")]
+    assert set(shown) == set(picollo.__all__) and len(shown) <= 45
+    # What calls return and raise is there for annotations, and in completions of the submodules.
+    for name in errors.__all__:
+        assert getattr(picollo, name) is getattr(errors, name)

@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.."
 stage=${1:-target/stage}
 built=${PICOLLO_BUILT:-}
 if [ -z "$built" ]; then
+    [ -e "${CARGO_TARGET_DIR:-target}/release/libpicollo.so" ] || echo "building the library: a minute or two the first time" >&2
     cargo build --release --quiet -p picollo-ffi
     built=${CARGO_TARGET_DIR:-target}/release
 fi

@@ -1,5 +1,7 @@
 //! Tables of text.
 
+use std::io::IsTerminal;
+
 /// How a table is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
@@ -25,19 +27,40 @@ pub(crate) fn printable(text: &str) -> String {
     result
 }
 
-/// A table; the columns `left` are aligned to the left, the others to the right.
+/// A table; the columns `left` are aligned to the left, the others to the right. On a terminal that is too narrow for it as text,
+/// names in them are cut in the middle; elsewhere, and in other forms, everything is whole.
 pub(crate) fn table(headings: &[String], rows: &[Vec<String>], left: &[usize], form: Form) -> String {
+    let is_screen = form == Form::Text && std::io::stdout().is_terminal();
+    let columns = if is_screen { ratatui_crossterm::crossterm::terminal::size().ok() } else { None };
+    table_within(headings, rows, left, form, columns.map(|(columns, _)| columns.into()))
+}
+
+fn table_within(
+    headings: &[String],
+    rows: &[Vec<String>],
+    left: &[usize],
+    form: Form,
+    columns: Option<usize>,
+) -> String {
     let lines = std::iter::once(headings).chain(rows.iter().map(Vec::as_slice));
     if form == Form::Csv {
         let line = |cells: &[String]| cells.iter().map(|cell| csv(cell)).collect::<Vec<_>>().join(",") + "\n";
         return lines.map(line).collect();
     }
     let escape = if form == Form::Text { str::to_owned } else { markdown };
-    let lines: Vec<Vec<String>> =
+    let mut lines: Vec<Vec<String>> =
         lines.map(|line| line.iter().map(|cell| escape(&printable(cell))).collect()).collect();
     let width =
         |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0).max(3);
-    let widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let mut widths: Vec<usize> = (0..headings.len()).map(width).collect();
+    let whole = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
+    let widest = left.iter().copied().filter(|&at| at < widths.len()).max_by_key(|&at| widths[at]);
+    if let (Some(columns), Some(at)) = (columns, widest)
+        && whole > columns
+    {
+        widths[at] = widths[at].saturating_sub(whole - columns).max(LEAST.min(widths[at]));
+        lines.iter_mut().for_each(|line| line[at] = cut(&line[at], widths[at]));
+    }
     let mut text = String::new();
     for (number, line) in lines.iter().enumerate() {
         let cells: Vec<String> = line
@@ -66,6 +89,21 @@ pub(crate) fn table(headings: &[String], rows: &[Vec<String>], left: &[usize], f
         }
     }
     text
+}
+
+/// The narrowest that a column of names becomes.
+const LEAST: usize = 16;
+
+/// At most so many characters: two thirds of them from the beginning, and, as labels tell more than the middle does, the others from
+/// the end.
+fn cut(cell: &str, width: usize) -> String {
+    let length = cell.chars().count();
+    if length <= width {
+        return cell.to_owned();
+    }
+    let end = width / 3;
+    let begin: String = cell.chars().take(width - end - 1).collect();
+    begin + "\u{2026}" + &cell.chars().skip(length - end).collect::<String>()
 }
 
 fn csv(cell: &str) -> String {
@@ -119,6 +157,32 @@ pub(crate) fn count(count: u64, with_commas: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Names make way for numbers where a terminal is narrow, down to a width, and nowhere else.
+    #[test]
+    fn long_names() {
+        let cells = |line: [&str; 3]| line.map(str::to_owned).to_vec();
+        let name = format!("{}{{route=/pay}}", "n".repeat(300));
+        let (headings, rows) =
+            (cells(["ENTRY", "COUNT", "p50"]), [cells([&name, "10", "8.03 µs"]), cells(["short", "1", "2"])]);
+        let within = |columns| table_within(&headings, &rows, &[0], Form::Text, columns);
+        assert!(within(None).contains(&name));
+        for columns in [40, 79, 80, 200] {
+            let text = within(Some(columns));
+            assert_eq!(text.lines().map(|line| line.chars().count()).max(), Some(columns), "{text}");
+            assert!(
+                text.contains("nn\u{2026}") && text.contains("/pay}") && text.contains("8.03 µs"),
+                "{text}"
+            );
+        }
+        assert!(
+            within(Some(1))
+                .lines()
+                .all(|line| line.chars().count() == LEAST + 2 + 5 + 2 + 7 || !line.contains('n'))
+        );
+        assert!(table_within(&headings, &rows, &[0], Form::Csv, Some(10)).contains(&name));
+        assert_eq!((cut("abc", 3), cut("abcdefg", 4)), ("abc".to_owned(), "ab\u{2026}g".to_owned()));
+    }
 
     #[test]
     fn numbers() {

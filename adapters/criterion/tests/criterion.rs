@@ -135,7 +135,10 @@ fn runs_are_saved_and_judged() {
     let slower = of(1_200_000, "a b").against(&baseline, &mut |line| said.push(line.to_owned())).unwrap();
     assert_eq!(slower, ["a b"]);
     assert!(said[0].starts_with("a b: slower: +19.") && said.len() == 2, "{said:?}");
-    assert!(said[1].starts_with("after 5 runs, up to 33% of the runs of unchanged code may be called slower"), "{said:?}");
+    assert!(
+        said[1].starts_with("after 5 runs, up to 33% of the runs of unchanged code may be called slower"),
+        "{said:?}"
+    );
     assert!(of(1_002_000, "a b").against(&baseline, &mut |_| ()).unwrap().is_empty());
     assert!(of(1_200_000, "other").against(&baseline, &mut |_| ()).unwrap().is_empty());
     assert_eq!(of(1_200_000, "a b").save(&baseline, &slower).unwrap(), None);

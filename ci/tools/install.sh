@@ -18,7 +18,7 @@ esac
 cmake=$prefix/share/cmake/picollo
 
 build() {
-    echo "building the library and the command: some four minutes the first time, on two cores"
+    echo "building the library and the command: some two minutes the first time, on two cores"
     cargo build --release --locked --quiet -p picollo-ffi
     # Alone: together with the library it would be built with that one's features.
     cargo build --profile command --locked --quiet -p picollo-cli

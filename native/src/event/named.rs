@@ -15,6 +15,8 @@ use crate::os::kernel::flag;
 use crate::os::sys::{Files, Kernel};
 
 /// What came of a name that nothing else knows.
+// By value, as errors are: nothing here may allocate.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Answer {
     Known(Event),
     /// What there is to say to whoever expected the library to know it; may be empty.
@@ -138,7 +140,7 @@ fn event<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &L) -
 fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &L) -> u32 {
     let flags = encoded.attr.flags;
     let precise = (flags & flag::PRECISE_MASK) / flag::precise(1);
-    let mut modifiers = precise as u32 * EVENT_PRECISE & EVENT_PRECISE_MASK;
+    let mut modifiers = (precise as u32 * EVENT_PRECISE) & EVENT_PRECISE_MASK;
     let named = match spec.rsplit_once(':') {
         Some((name, _)) if letters != 0 => name,
         _ => spec,

@@ -117,8 +117,8 @@ fn a_name_of_the_processor() {
         ("MEM.L1_MISS:U", EVENT_USER),
         ("MEM.L1_MISS:k", EVENT_KERNEL),
         ("MEM.L1_MISS:u:k", EVENT_USER | EVENT_KERNEL),
-        ("MEM.L1_MISS:ukpp", EVENT_USER | EVENT_KERNEL | 2 * EVENT_PRECISE),
-        ("MEM.L1_MISS:u:pp", EVENT_USER | 2 * EVENT_PRECISE),
+        ("MEM.L1_MISS:ukpp", EVENT_USER | EVENT_KERNEL | (2 * EVENT_PRECISE)),
+        ("MEM.L1_MISS:u:pp", EVENT_USER | (2 * EVENT_PRECISE)),
         ("MEM.L1_MISS:mg", EVENT_GUEST),
         ("MEM.L1_MISS:mh:mg", EVENT_HOST | EVENT_GUEST),
         ("skx::MEM.L1_MISS:k", EVENT_KERNEL),
@@ -239,16 +239,16 @@ fn a_library_that_is_absent_or_broken() {
     );
     let (status, why) = said(&SKYLAKE, &Broken, "MEM.L1_MISS");
     assert!(status == Status::NoSuchEvent && why.contains("cannot be used: file too short"), "{why}");
-    let listed = |library: &dyn Fn(&mut dyn FnMut(&ListedEvent<'_>)) -> Result<()>| {
+    fn listed<L: Library>(sys: &Cpuinfo, library: &L) -> (Vec<String>, core::result::Result<(), String>) {
         let mut names = Vec::new();
-        let result = library(&mut |event| names.push(format!("{}::{}", event.pmu, event.name)));
+        let result = list(sys, library, &mut |event| names.push(format!("{}::{}", event.pmu, event.name)));
         (names, result.map_err(|error| error.message().to_owned()))
-    };
-    assert!(listed(&|each| list(&SKYLAKE, &Nobody, each)).1.unwrap_err().contains("not installed"));
-    assert!(listed(&|each| list(&SKYLAKE, &Broken, each)).1.unwrap_err().contains("file too short"));
-    let (names, result) = listed(&|each| list(&SKYLAKE, &Fake::of("skx"), each));
+    }
+    assert!(listed(&SKYLAKE, &Nobody).1.unwrap_err().contains("not installed"));
+    assert!(listed(&SKYLAKE, &Broken).1.unwrap_err().contains("file too short"));
+    let (names, result) = listed(&SKYLAKE, &Fake::of("skx"));
     assert_eq!((names.len(), names[0].as_str(), result), (3, "skx::MEM.L1_MISS", Ok(())));
-    let (names, result) = listed(&|each| list(&SAPPHIRE, &Fake::of("skx"), each));
+    let (names, result) = listed(&SAPPHIRE, &Fake::of("skx"));
     assert!(names.is_empty() && result.unwrap_err().contains("this is Intel family 6 model 143"));
 }
 

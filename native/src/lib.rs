@@ -84,6 +84,8 @@ pub use event::modifiers::{
 };
 #[cfg(picollo_linux)]
 pub use event::named::processor_events;
+#[cfg(picollo_linux)]
+pub use event::parse::did_you_mean;
 #[cfg(not(picollo_linux))]
 pub use event::parse::probe;
 #[cfg(picollo_linux)]

@@ -167,6 +167,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         derived,
         notes,
         confidence,
+        events: runner.events_json(&events),
     };
     print(&if matches.get_flag("json") { report.json() } else { report.text(matches.get_flag("all")) })?;
     Ok(0)

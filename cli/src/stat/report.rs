@@ -15,6 +15,8 @@ pub(super) struct Report<'a> {
     pub(super) derived: Vec<Derived>,
     pub(super) notes: Vec<String>,
     pub(super) confidence: f64,
+    /// What was counted, by name.
+    pub(super) events: Value,
 }
 
 /// Four digits that count.

@@ -9,9 +9,9 @@ use crate::event::modifiers::{
     EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE, EVENT_PRECISE_MASK, EVENT_USER,
 };
 use crate::event::pfm::{Encoded, KERNEL_RING, Library, ListedEvent, Pfm, Refusal, USER_RING};
-use crate::event::processor::{Fit, Processor, explain};
+use crate::event::processor::{Fit, Processor, explain, is_known};
 use crate::event::spelling::{malformed, parse_modifiers};
-use crate::os::kernel::flag;
+use crate::os::kernel::{flag, kind};
 use crate::os::sys::{Files, Kernel};
 
 /// What came of a name that nothing else knows.
@@ -181,6 +181,23 @@ fn modifiers<L: Library>(encoded: &Encoded, spec: &str, letters: u32, library: &
         modifiers |= EVENT_GUEST;
     }
     modifiers
+}
+
+/// Whether an event was taken for this processor's on somebody's word only; then `why` has what speaks against it.
+pub(crate) fn is_doubtful<S: Files>(sys: &S, event: &Event, why: &mut [c_char]) -> bool {
+    let Some((pmu, _)) = event.name().split_once("::").filter(|_| event.r#type >= kind::RAW) else {
+        return false;
+    };
+    // Somebody who fills in an event may call it what they like; only PMUs that are known are spoken of.
+    let processor = Processor::read(sys);
+    match processor.fits(pmu) {
+        Fit::Fits | Fit::UnknownPmu => false,
+        Fit::UnknownProcessor | Fit::Mixed if !is_known(pmu) => false,
+        _ => {
+            explain(pmu, &processor, why);
+            true
+        }
+    }
 }
 
 /// Calls `each` with the names that libpfm4 has for this processor. `each` must parse no events.

@@ -1,5 +1,7 @@
 //! How events are named: the texts that [`Event::parse`] takes.
 
+use core::fmt;
+
 use crate::base::error::{Error, Result, Status};
 use crate::base::text;
 use crate::event::event::Event;
@@ -105,6 +107,11 @@ fn nearest<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> Near {
     near.offer_devices(sys, sysfs::DEVICES);
     let _ = named::list(sys, library, &mut |event| near.offer(event.name));
     near
+}
+
+/// The names of events that are nearest to one that there is not, as a question behind a full stop; nothing where none is near.
+pub fn did_you_mean(name: &str) -> impl fmt::Display {
+    nearest(&Kernel, &Pfm, name)
 }
 
 /// Neither an event's name nor anything that looks like another kind of event. `hint`: why libpfm4 does not know it.

@@ -230,6 +230,11 @@ impl fmt::Display for Processor {
     }
 }
 
+/// Whether this is the name of a PMU whose processors are known here.
+pub(crate) fn is_known(pmu: &str) -> bool {
+    pmu == "ix86arch" || ROWS.iter().any(|row| row.pmu == pmu)
+}
+
 /// The models that a PMU is for, for people.
 pub(crate) struct Models<'a>(pub &'a str);
 

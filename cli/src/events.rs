@@ -41,15 +41,17 @@ const CACHE_KIND: u32 = 3;
 
 /// An event, and whether it can be counted here.
 struct Row {
-    event: Event,
+    name: String,
+    /// `None` where libpfm4 lists it, and it can still not be used.
+    event: Option<Event>,
     /// What its maker says of it, where libpfm4 knows that.
     about: Option<String>,
     /// Why it cannot be counted.
     why_not: Option<String>,
 }
 
-/// One that may be listed, before it is tried.
-type Candidate = (Event, Option<String>);
+/// One that may be listed, before it is tried: its name, and what it counts.
+type Candidate = (String, Option<String>);
 
 pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let wanted = matches.get_one::<String>("pattern");
@@ -62,8 +64,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let unlisted = if lists_them { 0 } else { of_maker.len() };
     let listed = of_maker.into_iter().filter(|_| lists_them).filter(|(name, _)| has(name));
     let mut candidates: Vec<Candidate> =
-        events().into_iter().filter(|event| has(event.name())).map(|event| (event, None)).collect();
-    candidates.extend(listed.filter_map(|(name, about)| Some((Event::parse(&name).ok()?, Some(about)))));
+        events().into_iter().filter(|name| has(name)).map(|name| (name, None)).collect();
+    candidates.extend(listed.map(|(name, about)| (name, Some(about))));
     if candidates.is_empty() && !is_json {
         let near = did_you_mean(&pattern);
         let why = why_none.map_or(String::new(), |why| format!(" ({why})"));
@@ -102,15 +104,16 @@ fn of_maker() -> (Vec<(String, String)>, Option<String>) {
 /// Opens each. Those that cannot be counted are listed as well, or their number told.
 fn tried(candidates: Vec<Candidate>, lists_all: bool) -> (Vec<Row>, usize) {
     let (mut rows, mut others) = (Vec::new(), 0);
-    for (event, about) in candidates {
-        let options = SessionOptions { flags: SESSION_SYSCALL_ONLY, ..SessionOptions::default() };
-        match Session::create(&options, std::slice::from_ref(&event)) {
-            Ok(_) => rows.push(Row { event, about, why_not: None }),
-            // What the processor's own names mean is told anyway: that is what they are looked up for.
-            Err(error) if lists_all || about.is_some() => {
-                rows.push(Row { event, about, why_not: Some(error.message().to_owned()) });
-            }
-            Err(_) => others += 1,
+    let options = SessionOptions { flags: SESSION_SYSCALL_ONLY, ..SessionOptions::default() };
+    for (name, about) in candidates {
+        let event = Event::parse(&name);
+        let opened = event.clone().and_then(|event| Session::create(&options, &[event]));
+        let why_not = opened.err().map(|error| error.message().to_owned());
+        // What the processor's own names mean is told anyway: that is what they are looked up for.
+        if why_not.is_none() || lists_all || about.is_some() {
+            rows.push(Row { name, event: event.ok(), about, why_not });
+        } else {
+            others += 1;
         }
     }
     (rows, others)
@@ -133,7 +136,7 @@ pub(crate) fn event_json(event: &Event) -> Value {
 }
 
 fn json_of(row: &Row) -> Value {
-    let mut value = event_json(&row.event);
+    let mut value = row.event.as_ref().map_or(json!({ "name": row.name }), event_json);
     value["available"] = json!(row.why_not.is_none());
     value["why_not"] = json!(row.why_not);
     value["about"] = json!(row.about);
@@ -153,7 +156,7 @@ fn text_of(rows: &[Row], says_why: bool) -> String {
             Some(why) if says_why => format!("no: {why}"),
             Some(_) => "no".to_owned(),
         };
-        vec![row.event.name().to_owned(), row.about.clone().unwrap_or_default(), counted]
+        vec![row.name.clone(), row.about.clone().unwrap_or_default(), counted]
     };
     let mut rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
     if !has_about {
@@ -164,7 +167,7 @@ fn text_of(rows: &[Row], says_why: bool) -> String {
 }
 
 /// All that have a name, in order, each once.
-fn events() -> Vec<Event> {
+fn events() -> Vec<String> {
     let mut events: Vec<Event> = Vec::new();
     for (kind, length) in KINDS {
         events.extend((0..length).map(|config| Event::new(kind, config)));
@@ -186,6 +189,6 @@ fn events() -> Vec<Event> {
             }
         }
     }
-    events.extend(named.iter().filter_map(|name| Event::parse(name).ok()));
-    events
+    let generic = events.iter().map(|event| event.name().to_owned());
+    generic.chain(named.into_iter().filter(|name| Event::parse(name).is_ok())).collect()
 }

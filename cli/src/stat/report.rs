@@ -74,7 +74,7 @@ impl Report<'_> {
             .collect();
         let all = json!({
             "command": self.parts, "run_count": self.runs, "confidence": self.confidence,
-            "metrics": measures, "figures": figures, "notes": self.notes,
+            "metrics": measures, "events": self.events, "figures": figures, "notes": self.notes,
         });
         format!("{all:#}\n")
     }

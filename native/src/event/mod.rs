@@ -1,5 +1,7 @@
 //! Events: how they are spelled, and what the kernel calls them.
 
+#[cfg(picollo_linux)]
+pub(crate) mod disputed;
 pub(crate) mod event;
 pub(crate) mod info;
 pub(crate) mod modifiers;

@@ -4,6 +4,7 @@ use core::ffi::c_char;
 
 use crate::base::error::{Error, Result, Status};
 use crate::base::text;
+use crate::event::disputed::disputed;
 use crate::event::event::Event;
 use crate::event::modifiers::{
     EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE, EVENT_PRECISE_MASK, EVENT_USER,
@@ -69,6 +70,23 @@ pub(crate) fn find<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> An
                 "\"{spec:.80}\" is not known to be an event of this processor: libpfm4 encodes it for {pmu}, but {}. \
                  LIBPFM_FORCE_PMU={pmu} in the environment takes it for that all the same",
                 text::get(&why)
+            ),
+        ));
+    }
+    if let Some(other) = disputed(pmu, text::get(&encoded.full), encoded.attr.config) {
+        let mut beside = [0; 40];
+        if other.beside != 0 {
+            text::set(&mut beside, format_args!(" with {:#x} in config1", other.beside));
+        }
+        return Answer::Refused(Error::new(
+            Status::NoSuchEvent,
+            format_args!(
+                "\"{spec:.120}\" has two codes: libpfm4 says {:#x}, and Intel's own list {:#x}{}. Name the event by the code that you \
+                 trust, as r{:x}",
+                encoded.attr.config,
+                other.code,
+                text::get(&beside),
+                other.code
             ),
         ));
     }

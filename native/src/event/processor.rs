@@ -66,11 +66,11 @@ const BEFORE_SAPPHIRE: u32 = VNNI | AMX | FP16;
 
 const ANY: &[(u32, u32)] = &[(0, u32::MAX)];
 
-/// What libpfm4 (4.13, and of 4.14 what adds to it) detects these PMUs by, and for Zen 4 what AMD counts as that.
-const ROWS: [Row; 57] = [
+/// What libpfm4 (4.13, and later versions' emr and adl) detects these PMUs by, and for Zen 4 what AMD counts as that. Not here is `atom`, of 2008: too many
+/// of its codes are not those of Intel's list.
+const ROWS: [Row; 56] = [
     intel("coreduo", &[(14, 14)], BEFORE_SKYLAKE),
     intel("core", &[(15, 15), (23, 23), (29, 29)], BEFORE_SKYLAKE),
-    intel("atom", &[(28, 28), (38, 39), (53, 54)], BEFORE_SKYLAKE),
     intel("nhm", &[(26, 26), (30, 31)], BEFORE_SKYLAKE),
     intel("nhm_ex", &[(46, 46)], BEFORE_SKYLAKE),
     intel("wsm", &[(37, 37)], BEFORE_SKYLAKE),

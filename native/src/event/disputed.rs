@@ -1,4 +1,4 @@
-//! Codes of libpfm4's (4.13) that are others in Intel's own lists, as perf (Linux 6.1) has them. Of 4,908 names that both have these are
+//! Codes of libpfm4's (4.13) that are others in Intel's own lists, as perf (Linux 6.1) has them. Of 4,805 names that both have these are
 //! all that count something else; `ci/interop/names.py` compares them. Which of the two is right a program cannot know, and what is not
 //! known is not counted.
 

@@ -46,6 +46,7 @@ pub(crate) fn find<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> An
         Err(Refusal::Broken(why)) => {
             return unknown(format_args!("libpfm4 cannot be used: {}", text::get(&why)));
         }
+        Err(Refusal::NoMemory) => return Answer::Refused(Status::OutOfMemory.into()),
         Err(Refusal::Unknown) => return unknown_to(sys, library),
         Err(Refusal::Wrong(why)) => return Answer::Wrong(why),
     };
@@ -255,6 +256,7 @@ pub(crate) fn list<S: Files, L: Library>(
             refused(format_args!("libpfm4, which knows the processor's own names, is not installed here"))
         }
         Err(Refusal::Broken(why)) => refused(format_args!("libpfm4 cannot be used: {}", text::get(&why))),
+        Err(Refusal::NoMemory) => Err(Status::OutOfMemory.into()),
         Err(Refusal::Unknown | Refusal::Wrong(_)) => refused(format_args!("libpfm4 lists no events")),
         Ok(()) if any => Ok(()),
         Ok(()) if !text::get(&why).is_empty() => refused(format_args!(

@@ -232,6 +232,19 @@ fn a_library_that_is_absent_or_broken() {
             true
         }
     }
+    struct Starved;
+    impl Library for Starved {
+        fn encode(&self, _: &str, _: i32) -> core::result::Result<Encoded, Refusal> {
+            Err(Refusal::NoMemory)
+        }
+        fn list(&self, _: &mut dyn FnMut(&ListedEvent<'_>)) -> core::result::Result<(), Refusal> {
+            Err(Refusal::NoMemory)
+        }
+        fn is_forced(&self, _: &str) -> bool {
+            true
+        }
+    }
+    assert_eq!(said(&SKYLAKE, &Starved, "MEM.L1_MISS").0, Status::OutOfMemory);
     let (status, why) = said(&SKYLAKE, &Nobody, "MEM.L1_MISS");
     assert!(
         status == Status::NoSuchEvent && why.contains("libpfm4") && why.contains("not installed"),

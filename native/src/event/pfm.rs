@@ -6,8 +6,8 @@ use core::ptr;
 use crate::base::text;
 use crate::os::kernel::Attr;
 use crate::os::pfm::{
-    CORE, EncodeArguments, FOR_PERF, Functions, Held, INVALID, NOT_FOUND, PmuInfo, UMASK, Unloaded, broken,
-    copy, load,
+    CORE, EncodeArguments, FOR_PERF, Functions, Held, INVALID, NO_MEMORY, NOT_FOUND, PmuInfo, UMASK,
+    Unloaded, broken, copy, load,
 };
 
 /// The longest name that is asked for or told, with its NUL.
@@ -33,6 +33,8 @@ pub enum Refusal {
     Absent,
     /// It is there, and of no use: why.
     Broken([c_char; 160]),
+    /// It has no memory.
+    NoMemory,
     /// It does not know the name.
     Unknown,
     /// It knows the event, but not so: why.
@@ -125,6 +127,7 @@ impl Library for Pfm {
             0 => {}
             // A name with a comma in it is two names to it.
             NOT_FOUND | INVALID => return Err(Refusal::Unknown),
+            NO_MEMORY => return Err(Refusal::NoMemory),
             _ => {
                 let mut why = [0; 80];
                 functions.why(result, &mut why);

@@ -18,6 +18,7 @@ pub(crate) const UMASK: c_int = 1;
 /// `PFM_ERR_*`.
 pub(crate) const INVALID: c_int = -2;
 pub(crate) const NOT_FOUND: c_int = -4;
+pub(crate) const NO_MEMORY: c_int = -7;
 
 /// `pfm_perf_encode_arg_t`.
 #[repr(C)]

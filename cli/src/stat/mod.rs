@@ -159,6 +159,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             "There is no PMU here, so nothing of the processor can be counted (picollo probe says why); --counts=valgrind counts instructions exactly.".into(),
         );
     }
+    notes.extend(figures.unread);
     let report = report::Report {
         command: shown(&parts),
         parts: &parts,

@@ -55,6 +55,7 @@ impl From<Unloaded> for Refusal {
     fn from(why: Unloaded) -> Refusal {
         match why {
             Unloaded::Absent => Refusal::Absent,
+            Unloaded::NoMemory => Refusal::NoMemory,
             Unloaded::Broken(why) => Refusal::Broken(why),
         }
     }
@@ -135,7 +136,10 @@ impl Library for Pfm {
             }
         }
         found.cpu = cpu;
-        let pmu = functions.event_info(index).and_then(|info| functions.pmu_info(info.pmu));
+        let pmu = match functions.event_info(index) {
+            Err(NO_MEMORY) => return Err(Refusal::NoMemory),
+            info => info.ok().and_then(|info| functions.pmu_info(info.pmu)),
+        };
         let pmu = pmu.ok_or_else(|| broken(format_args!("it does not say which PMU the event is of")))?;
         found.is_core = pmu.kind == CORE;
         copy(pmu.name, &mut found.pmu);
@@ -155,7 +159,7 @@ impl Library for Pfm {
             let mut index = pmu.first_event;
             let mut left = pmu.events;
             while index >= 0 && left > 0 {
-                list_event(&functions, &pmu, index, each);
+                list_event(&functions, &pmu, index, each)?;
                 // SAFETY: takes any number.
                 index = unsafe { (functions.next)(index) };
                 left -= 1;
@@ -180,16 +184,27 @@ fn forces(forced: &str, pmu: &str) -> bool {
     !name.is_empty() && begin.is_some_and(|begin| begin.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// An event, and each of its unit masks as an event.
-fn list_event(functions: &Functions, pmu: &PmuInfo, index: c_int, each: &mut dyn FnMut(&ListedEvent<'_>)) {
-    let Some(event) = functions.event_info(index) else { return };
+/// An event, and each of its unit masks as an event. What the library does not tell of is left out, but not for want of memory.
+fn list_event(
+    functions: &Functions,
+    pmu: &PmuInfo,
+    index: c_int,
+    each: &mut dyn FnMut(&ListedEvent<'_>),
+) -> Result<(), Refusal> {
+    let event = match functions.event_info(index) {
+        Err(NO_MEMORY) => return Err(Refusal::NoMemory),
+        Err(_) => return Ok(()),
+        Ok(event) => event,
+    };
     let (mut name, mut about, mut of) = ([0; NAME], [0; 512], [0; 64]);
     copy(pmu.name, &mut of);
     copy(event.name, &mut name);
     let mut has_masks = false;
     for at in 0..event.attributes.min(4096) {
-        let Some(attribute) = functions.attribute_info(index, at).filter(|info| info.kind == UMASK) else {
-            continue;
+        let attribute = match functions.attribute_info(index, at) {
+            Err(NO_MEMORY) => return Err(Refusal::NoMemory),
+            Ok(attribute) if attribute.kind == UMASK => attribute,
+            _ => continue,
         };
         has_masks = true;
         let (mut mask, mut with_mask) = ([0; NAME], [0; NAME]);
@@ -202,6 +217,7 @@ fn list_event(functions: &Functions, pmu: &PmuInfo, index: c_int, each: &mut dyn
         copy(event.about, &mut about);
         each(&ListedEvent { pmu: text::get(&of), name: text::get(&name), about: text::get(&about) });
     }
+    Ok(())
 }
 
 #[cfg(test)]

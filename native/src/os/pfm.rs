@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::base::text;
 use crate::os::kernel::Attr;
+use crate::os::sys::Errno;
 use crate::os::thread;
 
 /// `PFM_OS_PERF_EVENT_EXT`: the kernel's attributes too, as precision.
@@ -152,6 +153,8 @@ impl Drop for Held {
 pub(crate) enum Unloaded {
     /// It is not installed.
     Absent,
+    /// There is no memory for it.
+    NoMemory,
     /// It is, and something is wrong with it.
     Broken([c_char; 160]),
 }
@@ -187,17 +190,26 @@ pub(crate) fn load(_: &Held) -> Result<Functions, Unloaded> {
     if STATE.load(Ordering::Relaxed) == STARTING {
         return Err(broken(format_args!("this process was forked while another thread was starting it")));
     }
+    // The error's text does not always say that memory was out, so the C library's number is looked at, too.
+    // SAFETY: the C library's variable of this thread.
+    unsafe { *libc::__errno_location() = 0 };
     // SAFETY: the name is NUL-terminated. Its constructors are the C library's and the compiler's only.
     let library = unsafe {
         libc::dlopen(c"libpfm.so.4".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE)
     };
     if library.is_null() {
+        let is_starved = Errno::last() == Errno(libc::ENOMEM);
         let mut why = [0; 120];
         // SAFETY: the last error of this thread, a NUL-terminated string or NULL.
         copy(unsafe { libc::dlerror() }, &mut why);
         let why = text::get(&why);
-        let is_absent = why.is_empty() || why.contains("No such file") || why.contains("not found");
-        return Err(if is_absent { Unloaded::Absent } else { broken(format_args!("{why}")) });
+        return Err(match why {
+            _ if is_starved || why.contains("memory") => Unloaded::NoMemory,
+            _ if why.is_empty() || why.contains("No such file") || why.contains("not found") => {
+                Unloaded::Absent
+            }
+            _ => broken(format_args!("{why}")),
+        });
     }
     let find = |name: &CStr| {
         // SAFETY: a library that was opened above, and a NUL-terminated name.
@@ -226,6 +238,9 @@ pub(crate) fn load(_: &Held) -> Result<Functions, Unloaded> {
         let result = unsafe { initialize() };
         // It keeps its answer, and gives it again; what it says on the way to it is that no PMU was found, which names tell better.
         STATE.store(if result == 0 { READY } else { NOT_LOADED }, Ordering::Relaxed);
+        if result == NO_MEMORY {
+            return Err(Unloaded::NoMemory);
+        }
         if result != 0 {
             let mut why = [0; 80];
             functions.why(result, &mut why);
@@ -251,21 +266,30 @@ impl Functions {
         (unsafe { (self.pmu)(pmu, &mut info) } == 0 && !info.name.is_null()).then_some(info)
     }
 
-    pub(crate) fn event_info(&self, index: c_int) -> Option<EventInfo> {
+    /// What is known of an event, or the library's reason not to tell.
+    pub(crate) fn event_info(&self, index: c_int) -> Result<EventInfo, c_int> {
         // SAFETY: as above.
         let mut info: EventInfo = unsafe { core::mem::zeroed() };
         info.size = size_of::<EventInfo>();
         // SAFETY: as above.
-        (unsafe { (self.event)(index, FOR_PERF, &mut info) } == 0 && !info.name.is_null()).then_some(info)
+        match unsafe { (self.event)(index, FOR_PERF, &mut info) } {
+            0 if info.name.is_null() => Err(NOT_FOUND),
+            0 => Ok(info),
+            why => Err(why),
+        }
     }
 
-    pub(crate) fn attribute_info(&self, event: c_int, attribute: c_int) -> Option<AttributeInfo> {
+    /// The same of an attribute.
+    pub(crate) fn attribute_info(&self, event: c_int, attribute: c_int) -> Result<AttributeInfo, c_int> {
         // SAFETY: as above.
         let mut info: AttributeInfo = unsafe { core::mem::zeroed() };
         info.size = size_of::<AttributeInfo>();
         // SAFETY: as above.
-        let result = unsafe { (self.attribute)(event, attribute, FOR_PERF, &mut info) };
-        (result == 0 && !info.name.is_null()).then_some(info)
+        match unsafe { (self.attribute)(event, attribute, FOR_PERF, &mut info) } {
+            0 if info.name.is_null() => Err(NOT_FOUND),
+            0 => Ok(info),
+            why => Err(why),
+        }
     }
 }
 

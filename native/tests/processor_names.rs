@@ -322,9 +322,9 @@ fn a_broken_library() {
     for (code, said) in [
         ("int pfm_initialize(void) { return 0; }", "libpfm.so.4 has no pfm_get_os_event_encoding"),
         (
-            "int pfm_initialize(void) { return -7; } const char *pfm_strerror(int n) { return n == -7 ? \"\\033[1mno\\nmemory\" : 0; }\n\
+            "int pfm_initialize(void) { return -3; } const char *pfm_strerror(int n) { return n == -3 ? \"\\033[1mno\\nbody\" : 0; }\n\
              int pfm_get_os_event_encoding, pfm_get_event_next, pfm_get_event_info, pfm_get_event_attr_info, pfm_get_pmu_info;",
-            "it does not start:  [1mno memory",
+            "it does not start:  [1mno body",
         ),
     ] {
         std::fs::write(&source, code).unwrap();

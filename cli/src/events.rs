@@ -107,7 +107,7 @@ fn tried(candidates: Vec<Candidate>, lists_all: bool) -> (Vec<Row>, usize) {
     let options = SessionOptions { flags: SESSION_SYSCALL_ONLY, ..SessionOptions::default() };
     for (name, about) in candidates {
         let event = Event::parse(&name);
-        let opened = event.clone().and_then(|event| Session::create(&options, &[event]));
+        let opened = event.and_then(|event| Session::create(&options, &[event]));
         let why_not = opened.err().map(|error| error.message().to_owned());
         // What the processor's own names mean is told anyway: that is what they are looked up for.
         if why_not.is_none() || lists_all || about.is_some() {

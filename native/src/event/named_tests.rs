@@ -250,6 +250,9 @@ fn a_library_that_is_absent_or_broken() {
         status == Status::NoSuchEvent && why.contains("libpfm4") && why.contains("not installed"),
         "{why}"
     );
+    let (_, why) = said(&SKYLAKE, &Nobody, "MEMORY:L1_MISS");
+    assert!(why.contains("no such tracepoint") && why.ends_with("is not installed here"), "{why}");
+    assert!(!said(&SKYLAKE, &Nobody, "sched:no_such_thing").1.contains("libpfm4"));
     let (status, why) = said(&SKYLAKE, &Broken, "MEM.L1_MISS");
     assert!(status == Status::NoSuchEvent && why.contains("cannot be used: file too short"), "{why}");
     fn listed<L: Library>(sys: &Cpuinfo, library: &L) -> (Vec<String>, core::result::Result<(), String>) {

@@ -156,9 +156,14 @@ fn nobodys<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str, t
             near = tracepoints;
         }
     }
-    match near.is_empty() || tracepoint.status() == Status::Permission {
-        true => tracepoint,
-        false => Error::new(Status::NoSuchEvent, format_args!("unknown event \"{spec:.120}\"{near}")),
+    let is_told = near.is_empty() || tracepoint.status() == Status::Permission;
+    // Makers write in capitals, and those who wrote tracepoints did not.
+    let is_a_makers = !hint.is_empty() && spec.bytes().any(|letter| letter.is_ascii_uppercase());
+    match (is_told, is_a_makers) {
+        (true, false) => tracepoint,
+        (true, true) => Error::new(tracepoint.status(), format_args!("{}. {hint}", tracepoint.message()))
+            .with_errno(tracepoint.os_errno()),
+        (false, _) => Error::new(Status::NoSuchEvent, format_args!("unknown event \"{spec:.120}\"{near}")),
     }
 }
 

@@ -215,7 +215,7 @@ fn attributes_and_modifiers() {
         (
             "UOPS_RETIRED.STALL_CYCLES",
             "NoSuchEvent",
-            "two codes: libpfm4 says 0x18001c2, and Intel's own list 0x18002c2",
+            "two codes: libpfm4 says r18001c2, and Intel's own list r18002c2",
         ),
         ("perf::PERF_COUNT_HW_CPU_CYCLES", "NoSuchEvent", "unknown event"),
         ("icl::INST_RETIRED.ANY_P", "NoSuchEvent", "unknown event"),
@@ -231,6 +231,16 @@ fn attributes_and_modifiers() {
     for ((spec, status, part), line) in wrong.iter().zip(parsed(&forced, &specs)) {
         assert!(line.starts_with(&format!("{status}: ")) && line.contains(part), "{spec}: {line}");
     }
+    let beside = parsed(
+        &[("LIBPFM_FORCE_PMU", "spr")],
+        &["UOPS_RETIRED.MS", "TOPDOWN.BAD_SPEC_SLOTS", "TOPDOWN.SLOTS"],
+    );
+    assert!(
+        beside[0].contains("says r8c2, and Intel's own list cpu/config=0x4c2,config1=0x8/."),
+        "{beside:?}"
+    );
+    assert!(beside[1].contains("says r400, and Intel's own list r4a4."), "{beside:?}");
+    assert_eq!(beside[2], "4 0x400 0x0 0x0 spr::TOPDOWN.SLOTS");
     // Cut to what a display name has room for, it would be another event.
     let long = format!("INST_RETIRED.ANY_P:c=0x{}2", "0".repeat(100));
     let line = parsed(&forced, &[&long]).remove(0);

@@ -75,19 +75,19 @@ pub(crate) fn find<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> An
         ));
     }
     if let Some(other) = disputed(pmu, text::get(&encoded.full), encoded.attr.config) {
-        let mut beside = [0; 40];
-        if other.beside != 0 {
-            text::set(&mut beside, format_args!(" with {:#x} in config1", other.beside));
+        let mut intels = [0; 60];
+        match other.beside {
+            0 => text::set(&mut intels, format_args!("r{:x}", other.code)),
+            beside => {
+                text::set(&mut intels, format_args!("cpu/config={:#x},config1={beside:#x}/", other.code))
+            }
         }
         return Answer::Refused(Error::new(
             Status::NoSuchEvent,
             format_args!(
-                "\"{spec:.120}\" has two codes: libpfm4 says {:#x}, and Intel's own list {:#x}{}. Name the event by the code that you \
-                 trust, as r{:x}",
+                "\"{spec:.120}\" has two codes: libpfm4 says r{:x}, and Intel's own list {}. Name the event by the code that you trust",
                 encoded.attr.config,
-                other.code,
-                text::get(&beside),
-                other.code
+                text::get(&intels)
             ),
         ));
     }

@@ -51,8 +51,8 @@ const _: () = assert!(
 /// - tracepoints: sched:sched_switch;
 /// - events of any PMU that the kernel lists: cpu/event=0x3c,umask=0x1/, msr/tsc/;
 /// - where libpfm4 is installed, names that none of these know: the processor's own, MEM_LOAD_RETIRED.L1_MISS, with libpfm4's
-///   attributes (:c=2:u). The display name begins with the PMU (skx::MEM_LOAD_RETIRED.L1_MISS), and means the event of that
-///   PMU or none. A PMU that this processor is not known to have is refused, unless the variable LIBPFM_FORCE_PMU names it.
+///   attributes (:c=2:u). The display name begins with the PMU and two colons, and means the event of that PMU or none. A
+///   PMU that this processor is not known to have is refused, unless the variable LIBPFM_FORCE_PMU names it.
 ///
 /// Modifiers may follow behind a colon: u user, k kernel, h hypervisor, p to ppp precision, H host, G guest, I not
 /// while idle. Whether the event can be counted is found out by picollo_session_create.

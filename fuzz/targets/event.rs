@@ -101,7 +101,8 @@ fuzz_target!(|text: &str| {
     }
     // What is said under paths that no system has.
     let told = |name: &str| files.iter().find(|(path, _)| *path == name).map(|(_, content)| *content);
-    let names = Names { pmu: told("pmu").unwrap_or("skx"), is_forced: told("forced").is_some() };
+    let pmu = told("pmu").unwrap_or("skx").split('\0').next().unwrap_or_default();
+    let names = Names { pmu, is_forced: told("forced").is_some() };
     let files = Tree(files);
     match Event::parse_among(&files, &names, spec) {
         Ok(event) => {

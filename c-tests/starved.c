@@ -5,6 +5,8 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "allocator.h"
 
@@ -248,8 +250,68 @@ static void every_allocation_fails(void)
     printf("%ld failures of allocations\n", failures);
 }
 
+/* Exit codes of a child that asks for a maker's name. */
+enum { FOUND, OUT_OF_MEMORY, ABSENT, WRONG };
+
+/* Asks with one allocation failing, then with all that it wants: libpfm4 is loaded by the first name, so each time in a new process. */
+static int asked_apart(long fail, int on, long *allocated)
+{
+    int channel[2], status = 0;
+    pid_t child;
+    fflush(NULL);
+    if (pipe(channel) != 0 || (child = fork()) < 0) abort();
+    if (child == 0) {
+        picollo_event event;
+        picollo_error error;
+        const long first = allocations;
+        picollo_status found;
+        int code;
+        failing_on = on;
+        failing = fail < 0 ? -1 : first + fail;
+        found = picollo_event_parse("MEM_LOAD_RETIRED.L1_MISS", &event, &error);
+        failing = -1;
+        *allocated = allocations - first;
+        code = found == PICOLLO_OK && event.config == 0x8d1 ? FOUND : found == PICOLLO_ERR_OUT_OF_MEMORY ? OUT_OF_MEMORY : WRONG;
+        if (found == PICOLLO_ERR_NO_SUCH_EVENT && strstr(error.message, "is not installed here") != NULL) code = ABSENT;
+        if (code == WRONG) fprintf(stderr, "allocation %ld%s: %s\n", fail, on ? " and later" : "", error.message);
+        /* What failed is no reason to fail again. */
+        if (code == OUT_OF_MEMORY && (picollo_event_parse("MEM_LOAD_RETIRED.L1_MISS", &event, &error) != PICOLLO_OK || event.config != 0x8d1)) {
+            fprintf(stderr, "allocation %ld%s, and then again: %s\n", fail, on ? " and later" : "", error.message);
+            code = WRONG;
+        }
+        if (write(channel[1], allocated, sizeof *allocated) != (ssize_t)sizeof *allocated) code = WRONG;
+        _exit(code);
+    }
+    close(channel[1]);
+    if (read(channel[0], allocated, sizeof *allocated) != (ssize_t)sizeof *allocated) *allocated = 0;
+    close(channel[0]);
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return WRONG;
+    return WEXITSTATUS(status);
+}
+
+static void makers_names(void)
+{
+    long number = 0, ignored;
+    int starved = 0;
+    setenv("LIBPFM_FORCE_PMU", "skx", 1);
+    if (asked_apart(-1, 0, &number) == ABSENT) {
+        SKIPPED("libpfm4 is not installed: ci/setup.sh tests installs it");
+        return;
+    }
+    CHECK(number > 0 && number < 1000);
+    for (int on = 0; on < 2; on++) {
+        for (long fail = 0; fail < number; fail++) {
+            const int code = asked_apart(fail, on, &ignored);
+            CHECK(code == FOUND || code == OUT_OF_MEMORY);
+            starved += code == OUT_OF_MEMORY;
+        }
+    }
+    CHECK(starved > 0);
+}
+
 int main(void)
 {
     RUN(every_allocation_fails);
+    RUN(makers_names);
     return report();
 }

@@ -74,4 +74,6 @@ PYTHONPATH=$(echo "$venv"/lib/python3*/site-packages) python-demo/run-tests.sh -
 # Figures derived from counts, beside perf's own.
 if ! perf=$(command -v perf); then perf=$(ci/tools/debian.sh linux-perf)/usr/bin/perf || fail "perf could not be fetched"; fi
 PYTHONPATH=python-demo python3 ci/interop/figures.py "$perf" || fail "figures are not perf's"
+# Codes of events by their makers' names, beside those of Intel's own lists.
+python3 ci/interop/names.py "$perf" target/debug/picollo || fail "codes are not Intel's"
 python3 ci/interop/interop.py check "$out"

@@ -37,6 +37,8 @@ for set in "$@"; do
         if [ "${PICOLLO_MAY_CHANGE_THIS_MACHINE:-}" = 1 ]; then
             python3 -c 'import os, sysconfig; os.stat(sysconfig.get_paths()["include"] + "/Python.h")' 2>/dev/null \
                 || missing+=(python3-dev)
+            # Nor is this, but without it the processor's own names of events are tested with stand-ins only.
+            python3 -c 'import ctypes; ctypes.CDLL("libpfm.so.4")' 2>/dev/null || missing+=(libpfm4)
         fi
         ;;
     dotnet)

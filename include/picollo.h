@@ -4457,17 +4457,22 @@ typedef struct picollo_perf_info {
  * - raw events of the processor: r01c2;
  * - breakpoints: mem:0xADDRESS/8:w (length 1, 2, 4 or 8, by default 4; r, w, rw or x, by default rw);
  * - tracepoints: sched:sched_switch;
- * - events of any PMU that the kernel lists: cpu/event=0x3c,umask=0x1/, msr/tsc/.
+ * - events of any PMU that the kernel lists: cpu/event=0x3c,umask=0x1/, msr/tsc/;
+ * - where libpfm4 is installed, names that none of these know: the processor's own, MEM_LOAD_RETIRED.L1_MISS, with libpfm4's
+ *   attributes (:c=2:u). The display name begins with the PMU and two colons, and means the event of that PMU or none. A
+ *   PMU that this processor is not known to have is refused, unless the variable LIBPFM_FORCE_PMU names it.
  *
  * Modifiers may follow behind a colon: u user, k kernel, h hypervisor, p to ppp precision, H host, G guest, I not
  * while idle. Whether the event can be counted is found out by picollo_session_create.
  *
  * Requires: spec is NUL-terminated UTF-8; error may be NULL.
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (spec, out); PICOLLO_ERR_INVALID_ARGUMENT for text that is no event
- *   name, and for letters that are no modifiers; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know; PICOLLO_ERR_PERMISSION where the
- *   kernel's list of tracepoints may not be read; PICOLLO_ERR_OS.
+ *   name, and for letters that are no modifiers; PICOLLO_ERR_NO_SUCH_EVENT for one that this machine does not know, with
+ *   the nearest that it does; PICOLLO_ERR_PERMISSION where the kernel's list of tracepoints may not be read;
+ *   PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_OS.
  * Threads: any thread.
- * Cost: microseconds for generic events; others read files of the kernel.
+ * Cost: microseconds for generic events; others read files of the kernel. Names that nothing else knows load libpfm.so.4, the
+ *   first of them, which takes about a millisecond and stays loaded.
  * Since: 0.1
  */
 PICOLLO_NODISCARD

@@ -3,6 +3,7 @@
 //! Exit status: 0 if all is well, 1 for an error that was told, 2 for wrong usage, and what a command's help says besides.
 
 mod compare;
+mod events;
 mod failure;
 mod follow;
 mod hiccup;
@@ -54,7 +55,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     Subcommand { command: hiccup::command, run: hiccup::run },
     Subcommand { command: prune::command, run: prune::run },
     Subcommand { command: probe::command, run: probe::run },
-    Subcommand { command: probe::events_command, run: probe::events_run },
+    Subcommand { command: events::command, run: events::run },
     Subcommand { command: manual::command, run: manual::run },
 ];
 

@@ -1,14 +1,10 @@
-//! `picollo probe` and `picollo events`: what this machine can count.
-
-use std::collections::BTreeSet;
-use std::fs;
+//! `picollo probe`: what this machine can count.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use picollo_native::{Event, PerfInfo, SESSION_SYSCALL_ONLY, Session, SessionOptions};
+use picollo_native::PerfInfo;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};
-use crate::table::{Form, table};
 
 const ABOUT: &str = "What this machine can count, and what to change";
 const LONG_ABOUT: &str = "What this machine can count, and what to change
@@ -69,94 +65,4 @@ fn json_of(info: &PerfInfo) -> Value {
         "perf_event_paranoid": paranoid(info),
         "explanation": info.explanation().trim(),
     })
-}
-
-const EVENTS_ABOUT: &str = "The names of events, and which of them can be counted here";
-const EVENTS_LONG_ABOUT: &str = "The names of events, and which of them can be counted here
-
-Lists the kernel's generic events, and those that its drivers name (/sys/bus/event_source/devices). Each is opened once, for this thread; with \
---all also those that cannot be, with what the kernel says. PATTERN is looked for in names, where case does not matter. Letters behind a \
-colon (cycles:u) choose what is counted, and raw codes (r01c2, cpu/event=0xc2,umask=1/) work as well.
-
-  picollo events
-  picollo events cache --all";
-
-pub(crate) fn events_command() -> Command {
-    Command::new("events").about(EVENTS_ABOUT).long_about(EVENTS_LONG_ABOUT).args([
-        Arg::new("pattern").value_name("PATTERN").help("part of a name"),
-        Arg::new("all")
-            .long("all")
-            .action(ArgAction::SetTrue)
-            .help("also those that cannot be counted here, and why"),
-        Arg::new("json").long("json").action(ArgAction::SetTrue).help("for programs; all of them"),
-    ])
-}
-
-/// The kernel's numbers of kinds, and of caches, operations and results.
-const KINDS: [(u32, u64); 2] = [(0, 10), (1, 12)];
-const CACHE_KIND: u32 = 3;
-
-pub(crate) fn events_run(matches: &ArgMatches) -> Result<u8, Failure> {
-    let pattern = matches.get_one::<String>("pattern").map_or(String::new(), |text| text.to_lowercase());
-    let (mut rows, mut others) = (Vec::new(), 0);
-    let is_json = matches.get_flag("json");
-    let shows_all = matches.get_flag("all") || is_json;
-    for event in events() {
-        let name = event.name().to_owned();
-        if !name.to_lowercase().contains(&pattern) {
-            continue;
-        }
-        let options = SessionOptions { flags: SESSION_SYSCALL_ONLY, ..SessionOptions::default() };
-        match Session::create(&options, std::slice::from_ref(&event)) {
-            Ok(_) => rows.push((name, None)),
-            Err(error) if shows_all => rows.push((name, Some(error.message().to_owned()))),
-            Err(_) => others += 1,
-        }
-    }
-    if is_json {
-        let row = |(name, why): &(String, Option<String>)| json!({"name": name, "available": why.is_none(), "why_not": why});
-        print(&format!("{:#}\n", Value::Array(rows.iter().map(row).collect())))?;
-        return Ok(0);
-    }
-    if rows.is_empty() && others == 0 {
-        return Err(format!("no event has {pattern} in its name").into());
-    }
-    let headings = ["EVENT".to_owned(), "COUNTED HERE".to_owned()];
-    let rows: Vec<Vec<String>> = rows
-        .into_iter()
-        .map(|(name, why)| vec![name, why.map_or("yes".to_owned(), |why| format!("no: {why}"))])
-        .collect();
-    let mut text = if rows.is_empty() { String::new() } else { table(&headings, &rows, &[0, 1], Form::Text) };
-    if others > 0 {
-        text += &format!("{others} more cannot be counted here: --all says why\n");
-    }
-    print(&text)?;
-    Ok(0)
-}
-
-/// All that have a name, in order, each once.
-fn events() -> Vec<Event> {
-    let mut events: Vec<Event> = Vec::new();
-    for (kind, length) in KINDS {
-        events.extend((0..length).map(|config| Event::new(kind, config)));
-    }
-    for cache in 0..7 {
-        for operation in 0..3 {
-            events.extend((0..2).map(|result| Event::new(CACHE_KIND, cache | operation << 8 | result << 16)));
-        }
-    }
-    let mut named = BTreeSet::new();
-    let devices = fs::read_dir("/sys/bus/event_source/devices");
-    for device in devices.into_iter().flatten().flatten() {
-        let Ok(device_name) = device.file_name().into_string() else { continue };
-        for event in fs::read_dir(device.path().join("events")).into_iter().flatten().flatten() {
-            let Ok(name) = event.file_name().into_string() else { continue };
-            // Beside an event lie its unit and scale.
-            if !name.contains('.') {
-                named.insert(format!("{device_name}/{name}/"));
-            }
-        }
-    }
-    events.extend(named.iter().filter_map(|name| Event::parse(name).ok()));
-    events
 }

@@ -123,6 +123,161 @@ fn figures_of_ones_own() {
     }
 }
 
+/// A directory of sets that is removed again, and what `picollo stat` says with it.
+struct Sets(PathBuf);
+
+impl Sets {
+    fn new(name: &str) -> Sets {
+        let place = std::env::temp_dir().join(format!("picollo-stat-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(place.join("picollo/figures")).unwrap();
+        Sets(place)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join("picollo/figures").join(name)
+    }
+
+    fn stat(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_picollo"));
+        command.args(["stat", "--json", "--runs=2", "--warm-up=0"]).args(arguments);
+        command.env("XDG_CONFIG_HOME", &self.0).output().unwrap()
+    }
+}
+
+impl Drop for Sets {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whatever lies in the directory: an error that names it, before anything is run, and never a wait.
+#[test]
+fn hostile_sets_are_named_and_nothing_is_run() {
+    use std::os::unix::fs::symlink;
+    let sets = Sets::new("hostile");
+    let bad = sets.path("bad.txt");
+    let ran = sets.0.join("ran");
+    let touch = ["touch", ran.to_str().unwrap()];
+    let long_name = format!("{} = 1\n", "x".repeat(300_000));
+    let many: String = (0..5000).map(|number| format!("f{number} = cycles\n")).collect();
+    let deep = format!("a = {}1{}\n", "(".repeat(100_000), ")".repeat(100_000));
+    let contents: [(&[u8], &str); 9] = [
+        (b"a = cycles\nb = \xff\xfe\n", "line 2 is no text (UTF-8)"),
+        (b"\x7fELF\x02\x01\x00\x00", "line 1 is no figure"),
+        (b"a = cycles\n\0\0\0\0", "line 2 is no figure"),
+        (long_name.as_bytes(), "larger than 256 KiB"),
+        (many.as_bytes(), "more than 4096 figures"),
+        (deep.as_bytes(), "a: at byte"),
+        (b"a = cycles\nb = 1\na = instructions\n", "a is there twice"),
+        (b"event a = cycles\nevent a = instructions\n", "event a is there twice"),
+        (b"\x1b[2J = 1\n", "line 1 is no figure"),
+    ];
+    let check = |said: &str| {
+        let output = sets.stat(&touch);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{said}: {error}");
+        assert!(error.contains("bad.txt: ") && error.contains(said), "{said}: {error}");
+        assert!(!ran.exists(), "{said}: it was run");
+    };
+    for (content, said) in contents {
+        std::fs::write(&bad, content).unwrap();
+        check(said);
+    }
+    std::fs::remove_file(&bad).unwrap();
+    symlink(&bad, &bad).unwrap();
+    check("symbolic links");
+    std::fs::remove_file(&bad).unwrap();
+    symlink("/no/such/file", &bad).unwrap();
+    check("No such file");
+    std::fs::remove_file(&bad).unwrap();
+    for endless in ["/dev/zero", "/dev/full"] {
+        symlink(endless, &bad).unwrap();
+        check("is no file");
+        std::fs::remove_file(&bad).unwrap();
+    }
+    assert!(Command::new("mkfifo").arg(&bad).status().unwrap().success());
+    check("is no file");
+    std::fs::remove_file(&bad).unwrap();
+    std::fs::create_dir(&bad).unwrap();
+    check("is no file");
+    std::fs::remove_dir(&bad).unwrap();
+    // Named, an endless one is read no further than a set goes.
+    assert!(error(&["--figures=/dev/zero", "true"]).contains("/dev/zero: is larger than 256 KiB"));
+    // Other files are left alone.
+    std::fs::write(sets.path("notes.md"), "no figure").unwrap();
+    assert_eq!(sets.stat(&touch).status.code(), Some(0));
+    assert!(ran.exists());
+}
+
+/// Thousands of sets, and names that clash: what comes later replaces a figure, and gives no other meaning to what was there.
+#[test]
+fn many_sets_and_names_that_clash() {
+    let sets = Sets::new("many");
+    for number in 0..2000 {
+        let text = format!("same = {number} + 0 * task-clock\nonly-{number} = {number} + 0 * task-clock\n");
+        std::fs::write(sets.path(&format!("{number:05}.txt")), text).unwrap();
+    }
+    let found: Value = serde_json::from_slice(&sets.stat(&["true"]).stdout).unwrap();
+    assert_eq!(found["figures"]["same"]["value"], 1999.0);
+    for number in [0, 1000, 1999] {
+        assert_eq!(found["figures"][format!("only-{number}")]["value"], f64::from(number));
+    }
+    // The clocks of others stay what they are, whatever somebody calls a clock.
+    let sets = Sets::new("clash");
+    std::fs::write(sets.path("a.txt"), "event x = wall-clock\nof-a = x / wall-clock\n").unwrap();
+    std::fs::write(
+        sets.path("b.txt"),
+        "event x = task-clock\nevent wall-clock = task-clock\nof-b = x / wall-clock\nmine = wall-clock\n",
+    )
+    .unwrap();
+    std::fs::write(sets.path("c.txt"), "of-c = x / task-clock\n").unwrap();
+    let found: Value = serde_json::from_slice(&sets.stat(&["sleep", "0.05"]).stdout).unwrap();
+    let (figures, metrics) = (&found["figures"], &found["metrics"]);
+    for name in ["of-a", "of-b", "of-c"] {
+        assert_eq!(figures[name]["value"], 1.0, "{name}: {figures}");
+    }
+    let of = |key: &str| {
+        metrics[key]["runs"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).sum::<f64>()
+    };
+    let cpus = figures["cpus"]["value"].as_f64().unwrap();
+    assert!((cpus - of("cpu") / of("wall")).abs() < 1e-9, "{cpus}");
+    assert!((figures["mine"]["value"].as_f64().unwrap() - of("cpu") * 1e9).abs() < 1.0);
+}
+
+/// An unreadable set, or directory of them. Root may read all, so then it is somebody else who tries.
+#[test]
+fn sets_that_may_not_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let sets = Sets::new("denied");
+    let (file, directory) = (sets.path("denied.txt"), sets.0.join("picollo/figures"));
+    std::fs::write(&file, "a = cycles\n").unwrap();
+    let mode = |path: &PathBuf, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(&file, 0o000);
+    let is_root = std::fs::read(&file).is_ok();
+    let program = sets.0.join("picollo-of-others");
+    std::fs::copy(env!("CARGO_BIN_EXE_picollo"), &program).unwrap();
+    let stat = || {
+        let mut command = Command::new(&program);
+        command.args(["stat", "--json", "--runs=2", "true"]).env("XDG_CONFIG_HOME", &sets.0);
+        if is_root {
+            command.uid(65534).gid(65534);
+        }
+        command.output().unwrap()
+    };
+    let output = stat();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && error.contains("denied.txt: Permission denied"), "{error}");
+    mode(&directory, 0o000);
+    let output = stat();
+    mode(&directory, 0o700);
+    // Somebody else's home is no reason to measure nothing; but it is said.
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(found["notes"].to_string().contains("figures: Permission denied"), "{found}");
+}
+
 #[test]
 fn commands_fail_and_read_and_are_of_a_shell() {
     assert!(error(&["--runs=2", "false"]).contains("false: failed with status 1"));

@@ -1,12 +1,13 @@
 //! Names of events, and the files of sysfs that describe them: whatever stands in either, parsing ends in an event or an error,
 //! and an event's name means the event again.
 //!
-//! Input: the spec up to the first newline, then files, each a line with its path and a line with its content.
+//! Input: the spec up to the first newline, then files, each a line with its path and a line with its content; "pmu" and "forced" are
+//! for what stands in for libpfm4.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use picollo_native::Event;
-use picollo_native::seam::{Errno, Files};
+use picollo_native::seam::{Attr, Encoded, Errno, Files, Library, Refusal};
+use picollo_native::{Event, ListedEvent};
 
 /// A system of nothing but files.
 struct Tree<'a>(Vec<(&'a str, &'a str)>);
@@ -29,6 +30,68 @@ impl Files for Tree<'_> {
     }
 }
 
+/// Stands in for libpfm4: knows whatever begins in upper case, of the PMU that it is told, with some attributes; and answers with what it was
+/// asked, wherever there is room for text.
+struct Names<'a> {
+    pmu: &'a str,
+    is_forced: bool,
+}
+
+fn copied<const N: usize>(from: &str) -> [core::ffi::c_char; N] {
+    let mut to = [0; N];
+    for (place, byte) in to[..N - 1].iter_mut().zip(from.bytes()) {
+        *place = byte as core::ffi::c_char;
+    }
+    to
+}
+
+impl Library for Names<'_> {
+    fn encode(&self, name: &str, ring: i32) -> Result<Encoded, Refusal> {
+        let (pmu, name) = name.split_once("::").unwrap_or((self.pmu, name));
+        let mut parts = name.split(':');
+        let event = parts.next().unwrap_or_default();
+        if pmu != self.pmu || !event.starts_with(|first: char| first.is_ascii_uppercase()) {
+            return Err(Refusal::Unknown);
+        }
+        let config = event.bytes().fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+        let mut attr = Attr { kind: 4, config, ..Attr::default() };
+        let (mut user, mut kernel) = (false, false);
+        for part in parts {
+            match part.split_once('=').unwrap_or((part, "1")) {
+                ("u" | "U", _) => user = true,
+                ("k" | "K", _) => kernel = true,
+                ("c", count) => attr.config1 = count.parse().map_err(|_| Refusal::Wrong(copied(part)))?,
+                ("period", _) => attr.sample_period = 1,
+                ("H" | "I", _) => attr.config ^= 1,
+                _ => return Err(Refusal::Wrong(copied(part))),
+            }
+        }
+        if !user && !kernel {
+            (user, kernel) = (ring == 8, ring == 1);
+        }
+        // The kernel's bits of what is left out: user 4, kernel 5.
+        attr.flags = u64::from(!user) << 4 | u64::from(!kernel) << 5;
+        Ok(Encoded {
+            attr,
+            cpu: -1,
+            pmu: copied(pmu),
+            is_core: true,
+            full: copied(&format!("{pmu}::{name}")),
+        })
+    }
+
+    fn list(&self, each: &mut dyn FnMut(&ListedEvent<'_>)) -> Result<(), Refusal> {
+        for name in ["MEM_LOAD_RETIRED.L1_MISS", "A", "", self.pmu] {
+            each(&ListedEvent { pmu: self.pmu, name, about: name });
+        }
+        Ok(())
+    }
+
+    fn is_forced(&self, _: &str) -> bool {
+        self.is_forced
+    }
+}
+
 fuzz_target!(|text: &str| {
     let mut lines = text.split('\n');
     let spec = lines.next().unwrap_or_default();
@@ -36,12 +99,16 @@ fuzz_target!(|text: &str| {
     while let (Some(path), Some(content)) = (lines.next(), lines.next()) {
         files.push((path, content));
     }
+    // What is said under paths that no system has.
+    let told = |name: &str| files.iter().find(|(path, _)| *path == name).map(|(_, content)| *content);
+    let pmu = told("pmu").unwrap_or("skx").split('\0').next().unwrap_or_default();
+    let names = Names { pmu, is_forced: told("forced").is_some() };
     let files = Tree(files);
-    match Event::parse_with(&files, spec) {
+    match Event::parse_among(&files, &names, spec) {
         Ok(event) => {
             // A name that was cut to its buffer no longer says everything.
             if event.name().len() < 120 {
-                let again = Event::parse_with(&files, event.name());
+                let again = Event::parse_among(&files, &names, event.name());
                 assert_eq!(
                     again.as_ref().ok(),
                     Some(&event),

@@ -82,8 +82,14 @@ pub use event::modifiers::{
     EVENT_EXCLUDE_IDLE, EVENT_GUEST, EVENT_HOST, EVENT_HYPERVISOR, EVENT_KERNEL, EVENT_PRECISE,
     EVENT_PRECISE_MASK, EVENT_USER,
 };
+#[cfg(picollo_linux)]
+pub use event::named::processor_events;
+#[cfg(picollo_linux)]
+pub use event::parse::did_you_mean;
 #[cfg(not(picollo_linux))]
 pub use event::parse::probe;
+#[cfg(picollo_linux)]
+pub use event::pfm::ListedEvent;
 pub use machine::perf_info::PerfInfo;
 pub use machine::place::Place;
 #[cfg(picollo_linux)]
@@ -112,6 +118,7 @@ pub use session::slope::Slope;
 #[cfg(picollo_linux)]
 #[doc(hidden)]
 pub mod seam {
+    pub use crate::event::pfm::{Encoded, Library, Nobody, Pfm, Refusal};
     pub use crate::opening::probe::probe_with;
     pub use crate::os::kernel::{Attr, Page};
     pub use crate::os::sys::{Errno, Files, Kernel, Perf, Threads};

@@ -240,3 +240,77 @@ fn unknown_modifiers_are_named() {
     assert_eq!(Event::parse_with(&&fake, "cycles:y").unwrap().config, 77);
     assert_eq!(Event::parse_with(&&fake, "cycles:u").unwrap().config, 0);
 }
+
+/// What somebody may have meant, of what the kernel's drivers name.
+#[test]
+fn names_that_are_nearly_right() {
+    let fake = machine(
+        "cpu/type: 4
+        cpu/format/event: config:0-7
+        cpu/format/umask: config:8-15
+        cpu/events/mem-loads: event=0xcd
+        cpu/events/slots: event=0x00,umask=0x4
+        uncore_imc_0/type: 24",
+    );
+    for (directory, names) in [
+        (DEVICES.to_owned(), &["cpu", "uncore_imc_0"][..]),
+        (format!("{DEVICES}/cpu/events"), &["mem-loads", "slots", "slots.unit"]),
+        (format!("{DEVICES}/cpu/format"), &["event", "umask"]),
+        (format!("{DEVICES}/uncore_imc_0/events"), &["cas_count_read", "cas_count_read.scale"]),
+        ("/sys/kernel/tracing/events/sched".to_owned(), &["enable", "sched_switch", "sched_wakeup"]),
+    ] {
+        names.iter().for_each(|name| fake.entry(&directory, name));
+    }
+    for (typed, meant) in [
+        ("cpu/mem-laods/", "Did you mean mem-loads?"),
+        ("cpu/event=1,unmask=2/", "Did you mean umask?"),
+        ("mem-lods", "Did you mean cpu/mem-loads/?"),
+        ("slotz:u", "Did you mean cpu/slots/?"),
+        ("cas-count-raed", "Did you mean uncore_imc_0/cas_count_read/?"),
+        ("sched:sched_swich", "Did you mean sched:sched_switch?"),
+        ("cylces:u", "Did you mean cycles?"),
+    ] {
+        let error = Event::parse_with(&&fake, typed).unwrap_err();
+        assert_eq!(error.status(), Status::NoSuchEvent, "{typed}: {error}");
+        assert!(error.message().contains(meant), "{typed}: {error}");
+    }
+    for typed in ["cpu/zzzzz/", "zzzzz", "sched:zzzzz", "enabel:enabel"] {
+        let error = Event::parse_with(&&fake, typed).unwrap_err();
+        assert!(!error.message().contains("Did you mean"), "{typed}: {error}");
+    }
+}
+
+/// An event that was encoded for another processor, by a user who said so, or on another machine: it is counted, and its info tells.
+#[test]
+fn events_of_another_processor_are_told() {
+    let cpuinfo = |fake: &Fake, model: u32| {
+        let text = format!("vendor_id : GenuineIntel\ncpu family : 6\nmodel : {model}\nflags : avx512f\n");
+        fake.file("/proc/cpuinfo", &text);
+    };
+    let mut event = Event::new(4, 0x8d1);
+    event.name =
+        core::array::from_fn(|at| b"skx::MEM_LOAD_RETIRED.L1_MISS".get(at).map_or(0, |&byte| byte as _));
+    for (model, told) in [
+        (
+            143,
+            "not known to be an event of this processor: skx is Intel family 6 model 85, and this is Intel family 6 model 143",
+        ),
+        (85, ""),
+    ] {
+        let fake = Fake::new();
+        cpuinfo(&fake, model);
+        let session = Session::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap();
+        let info = session.event_info(0).unwrap();
+        assert_eq!(info.status, 0);
+        assert!(
+            info.message().starts_with(told) && info.message().contains("not known to be") != told.is_empty(),
+            "{info:?}"
+        );
+    }
+    // A name of one's own is one's own.
+    let fake = Fake::new();
+    cpuinfo(&fake, 143);
+    event.name = core::array::from_fn(|at| b"my::event".get(at).map_or(0, |&byte| byte as _));
+    let session = Session::with_sys(&fake, &SessionOptions::default(), &[event]).unwrap();
+    assert!(!session.event_info(0).unwrap().message().contains("not known to be"));
+}

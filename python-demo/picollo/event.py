@@ -19,6 +19,7 @@ class Event:
         cycles  instructions  branch-misses  page-faults  task-clock
         L1-dcache-load-misses  L1D-read-miss  r01c2
         cpu/event=0x3c,umask=0x1/  msr/tsc/  sched:sched_switch  mem:0xADDR/8:w
+        MEM_LOAD_RETIRED.L1_MISS  (the processor's own, where libpfm4 is installed)
 
     :raises NoSuchEventError: when this machine does not know it.
     :raises InvalidArgumentError: when it cannot be understood.

@@ -27,8 +27,11 @@ const MEMORY: f64 = 256.0;
 /// A tick or a wake-up more or less.
 const COUNT: f64 = 1.0;
 
+/// How many metrics come before the events.
+pub(crate) const OF_PROCESS: usize = 9;
+
 /// What the kernel says of every process, in the order of [`super::runner::Run::values`].
-const OF_PROCESSES: [(&str, &str, Kind, f64); 9] = [
+const OF_PROCESSES: [(&str, &str, Kind, f64); OF_PROCESS] = [
     ("Wall time", "wall", Kind::Seconds, TIME),
     ("CPU time", "cpu", Kind::Seconds, TIME),
     ("  user", "user", Kind::Seconds, TIME),

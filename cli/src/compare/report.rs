@@ -156,6 +156,7 @@ pub(super) fn json(
         "commands": runner.commands,
         "block_count": blocks.len(),
         "metrics": metrics,
+        "events": runner.events_json(&arguments.events),
     });
     if let Some(against) = against {
         all["against"] = against;

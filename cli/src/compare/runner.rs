@@ -9,7 +9,9 @@ use std::time::Instant;
 use picollo_native::{
     Event, ReadMode, Reading, SESSION_INHERIT, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
 };
+use serde_json::Value;
 
+use crate::events::event_json;
 use crate::failure::{Failure, plain};
 use crate::simulated::{check, input};
 
@@ -116,6 +118,15 @@ impl Runner {
             Some(session) => Ok(session.read(ReadMode::Syscall).map_err(|error| error.to_string())?),
             None => Ok(()),
         }
+    }
+
+    /// What the events are, under the names that they were asked for by.
+    pub(crate) fn events_json(&self, names: &[String]) -> Value {
+        let of = |(at, name): (usize, &String)| {
+            let event = self.session.as_ref()?.event(at).ok()?;
+            Some((name.clone(), event_json(&event)))
+        };
+        Value::Object(names.iter().enumerate().filter_map(of).collect())
     }
 
     /// Why events are not counted, a sentence each.

@@ -1,7 +1,9 @@
 //! Figures of what was measured: which there are, and their values.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use clap::ArgMatches;
 use picollo_core::{
@@ -10,7 +12,9 @@ use picollo_core::{
 use picollo_native::Event;
 
 use super::Measure;
+use crate::compare::metric;
 use crate::failure::Failure;
+use crate::table::printable;
 
 /// A figure of a set.
 #[derive(Clone)]
@@ -19,13 +23,24 @@ struct Known {
     unit: String,
     formula: String,
     about: String,
+    /// What the names of events in its formula stand for, where that is not what they say.
+    events: Rc<HashMap<String, String>>,
 }
 
 /// All sets together; what comes later replaces what came before under the same name.
 pub(super) struct Figures {
     known: Vec<Known>,
-    events: HashMap<String, String>,
+    places: HashMap<String, usize>,
+    /// Names that sets gave to events. They hold in their own set and in those behind it: what a figure says that was there before does
+    /// not change.
+    events: Rc<HashMap<String, String>>,
+    /// Why some of the user's own are not among them.
+    pub(super) unread: Option<String>,
 }
+
+/// No set of somebody's own is as large, and there are not as many figures: what is was not meant as one.
+const LARGEST: u64 = 256 << 10;
+const MOST: usize = 4096;
 
 /// A figure, and what it is of.
 pub(super) struct Derived {
@@ -39,19 +54,22 @@ pub(super) struct Derived {
 
 impl Figures {
     pub(super) fn read(matches: &ArgMatches) -> Result<Figures, Failure> {
-        let mut all = Figures { known: Vec::new(), events: HashMap::new() };
+        let mut all =
+            Figures { known: Vec::new(), places: HashMap::new(), events: Rc::default(), unread: None };
         all.add("built in", BUILT_IN_FIGURES)?;
-        let mut files = of_user();
-        files.extend(matches.get_many::<PathBuf>("figures").into_iter().flatten().cloned());
-        for file in files {
-            let text =
-                std::fs::read_to_string(&file).map_err(|error| Failure::of_file(file.display(), &error))?;
-            all.add(&file.display().to_string(), &text)?;
+        for file in of_user(&mut all.unread)? {
+            all.add(&shown(&file), &text_of(&file, true)?)?;
+        }
+        for file in matches.get_many::<PathBuf>("figures").into_iter().flatten() {
+            all.add(&shown(file), &text_of(file, false)?)?;
         }
         Ok(all)
     }
 
     fn add(&mut self, place: &str, text: &str) -> Result<(), Failure> {
+        let (mut found, mut own) = (Vec::new(), HashMap::new());
+        let mut names = HashSet::new();
+        let twice = |name: &str| Err(format!("{place}: {name} is there twice").into());
         for entry in figures(text) {
             match entry {
                 FigureEntry::Wrong(line) => {
@@ -61,36 +79,57 @@ impl Figures {
                     .into());
                 }
                 FigureEntry::Event { name, event } => {
-                    drop(self.events.insert(name.to_owned(), event.to_owned()))
+                    if own.insert(name.to_owned(), event.to_owned()).is_some() {
+                        return twice(&format!("event {name}"));
+                    }
                 }
                 FigureEntry::Figure(figure) => {
-                    let mut names = Vec::new();
-                    parse(figure.formula, &mut names)
+                    parse(figure.formula, &mut Vec::new())
                         .map_err(|error| format!("{place}: {}: {error}", figure.name))?;
-                    self.known.retain(|known| known.name != figure.name);
-                    self.known.push(Known {
-                        name: figure.name.into(),
-                        unit: figure.unit.into(),
-                        formula: figure.formula.into(),
-                        about: figure.about.split_whitespace().collect::<Vec<_>>().join(" "),
-                    });
+                    if !names.insert(figure.name) {
+                        return twice(figure.name);
+                    }
+                    found.push(figure);
                 }
             }
+        }
+        if !own.is_empty() {
+            Rc::make_mut(&mut self.events).extend(own);
+        }
+        for figure in found {
+            let known = Known {
+                name: figure.name.into(),
+                unit: figure.unit.into(),
+                formula: figure.formula.into(),
+                about: figure.about.split_whitespace().collect::<Vec<_>>().join(" "),
+                events: Rc::clone(&self.events),
+            };
+            match self.places.get(figure.name) {
+                Some(&at) => self.known[at] = known,
+                None => {
+                    let _ = self.places.insert(known.name.clone(), self.known.len());
+                    self.known.push(known);
+                }
+            }
+        }
+        if self.known.len() > MOST {
+            return Err(format!("{place}: there are more than {MOST} figures by now").into());
         }
         Ok(())
     }
 
     /// Their values, of what was measured in each run.
     pub(super) fn of(&self, measures: &[Measure], confidence: f64) -> Vec<Derived> {
-        let value = |known: &Known| {
+        let mut columns = Columns::of(measures);
+        let mut value = |known: &Known| {
             let mut names = Vec::new();
             let formula = parse(&known.formula, &mut names).map_err(|error| error.to_string())?;
-            let columns: Vec<Option<Vec<Option<f64>>>> =
-                names.iter().map(|name| self.column(name, measures)).collect();
-            if let Some(at) = columns.iter().position(Option::is_none) {
-                return Err(format!("{} is not counted here", names[at]));
+            let mut found = Vec::new();
+            for name in &names {
+                let spelling = known.events.get(name).unwrap_or(name);
+                found.push(columns.find(spelling).ok_or_else(|| format!("{name} is not counted here"))?);
             }
-            let columns: Vec<Vec<Option<f64>>> = columns.into_iter().flatten().collect();
+            let columns = found;
             let runs = measures.first().map_or(0, |measure| measure.values.len());
             let cell = |run: usize| columns.iter().map(move |column| column[run].unwrap_or(f64::NAN));
             let rows: Vec<f64> = (0..runs).flat_map(cell).collect();
@@ -112,16 +151,43 @@ impl Figures {
             })
             .collect()
     }
+}
 
-    /// The values of an event, run by run: what the kernel says of processes, or what was counted.
-    fn column(&self, name: &str, measures: &[Measure]) -> Option<Vec<Option<f64>>> {
+/// The values of an event, run by run; `None` where it was not counted.
+type Column = Vec<Option<f64>>;
+
+/// The values of events, by how they are spelled.
+struct Columns<'a> {
+    measures: &'a [Measure],
+    /// Those of the measures that are events.
+    events: Vec<(Event, &'a Measure)>,
+    /// What was looked up.
+    known: HashMap<String, Option<Column>>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(measures: &'a [Measure]) -> Columns<'a> {
+        let events = measures.iter().skip(metric::OF_PROCESS);
+        let events = events.filter_map(|measure| Some((Event::parse(&measure.key).ok()?, measure)));
+        Columns { measures, events: events.collect(), known: HashMap::new() }
+    }
+
+    fn find(&mut self, spelling: &str) -> Option<Column> {
+        if let Some(known) = self.known.get(spelling) {
+            return known.clone();
+        }
+        let column = self.look_up(spelling);
+        drop(self.known.insert(spelling.to_owned(), column.clone()));
+        column
+    }
+
+    /// What the kernel says of processes, or what was counted.
+    fn look_up(&self, spelling: &str) -> Option<Column> {
         let of = |key: &str| {
-            measures.iter().find(|measure| measure.key == key).map(|measure| measure.values.clone())
+            self.measures.iter().find(|measure| measure.key == key).map(|measure| measure.values.clone())
         };
-        let nanos = |values: Vec<Option<f64>>| {
-            values.into_iter().map(|value| value.map(|value| value * 1e9)).collect()
-        };
-        match name {
+        let nanos = |values: Column| values.into_iter().map(|value| value.map(|value| value * 1e9)).collect();
+        match spelling {
             "wall-clock" => return of("wall").map(nanos),
             "task-clock" => return of("cpu").map(nanos),
             "page-faults" => return of("page_faults"),
@@ -131,13 +197,10 @@ impl Figures {
             }
             _ => {}
         }
-        let spelling = self.events.get(name).map_or(name, String::as_str);
-        of(spelling).or_else(|| of(name)).or_else(|| {
+        of(spelling).or_else(|| {
             // Another spelling of the same event.
             let event = Event::parse(spelling).ok()?;
-            let measure = measures
-                .iter()
-                .find(|measure| Event::parse(&measure.key).is_ok_and(|other| other == event))?;
+            let (_, measure) = self.events.iter().find(|(other, _)| *other == event)?;
             Some(measure.values.clone())
         })
     }
@@ -153,18 +216,63 @@ fn parse(text: &str, names: &mut Vec<String>) -> Result<Formula, picollo_core::F
     })
 }
 
+/// A file's name, for messages.
+fn shown(file: &Path) -> String {
+    printable(&file.display().to_string())
+}
+
+/// A set's text. In a directory only files are sets: somebody who names a pipe means it.
+fn text_of(file: &Path, must_be_file: bool) -> Result<String, Failure> {
+    let failed = |error: io::Error| Failure::of_file(shown(file), &error);
+    if must_be_file && !std::fs::metadata(file).map_err(failed)?.is_file() {
+        return Err(format!("{}: is no file", shown(file)).into());
+    }
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file).map_err(failed)?;
+    opened.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(format!(
+            "{}: is larger than {} KiB, which no set of figures is",
+            shown(file),
+            LARGEST >> 10
+        )
+        .into());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        format!("{}: line {line} is no text (UTF-8)", shown(file)).into()
+    })
+}
+
 /// The user's own sets, by their names.
-fn of_user() -> Vec<PathBuf> {
+fn of_user(unread: &mut Option<String>) -> Result<Vec<PathBuf>, Failure> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let Some(place) = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config"))) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
-    let Ok(entries) = std::fs::read_dir(place.join("picollo/figures")) else { return Vec::new() };
-    let mut files: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "txt"))
-        .collect();
+    let place = place.join("picollo/figures");
+    let failed = |error: io::Error| Failure::of_file(shown(&place), &error);
+    let entries = match std::fs::read_dir(&place) {
+        Ok(entries) => entries,
+        // Nobody has to have one, or a home that can have one.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
+        // Somebody else's home, as it often is after sudo, is no reason to measure nothing.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            *unread = Some(format!("Figures of your own are not among these: {}", failed(error)));
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|end| end == "txt") {
+            files.push(path);
+        }
+    }
     files.sort();
-    files
+    Ok(files)
 }

@@ -159,6 +159,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
             "There is no PMU here, so nothing of the processor can be counted (picollo probe says why); --counts=valgrind counts instructions exactly.".into(),
         );
     }
+    notes.extend(figures.unread);
     let report = report::Report {
         command: shown(&parts),
         parts: &parts,
@@ -167,6 +168,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         derived,
         notes,
         confidence,
+        events: runner.events_json(&events),
     };
     print(&if matches.get_flag("json") { report.json() } else { report.text(matches.get_flag("all")) })?;
     Ok(0)

@@ -15,6 +15,8 @@ pub(super) struct Report<'a> {
     pub(super) derived: Vec<Derived>,
     pub(super) notes: Vec<String>,
     pub(super) confidence: f64,
+    /// What was counted, by name.
+    pub(super) events: Value,
 }
 
 /// Four digits that count.
@@ -72,7 +74,7 @@ impl Report<'_> {
             .collect();
         let all = json!({
             "command": self.parts, "run_count": self.runs, "confidence": self.confidence,
-            "metrics": measures, "figures": figures, "notes": self.notes,
+            "metrics": measures, "events": self.events, "figures": figures, "notes": self.notes,
         });
         format!("{all:#}\n")
     }

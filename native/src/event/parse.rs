@@ -1,7 +1,13 @@
 //! How events are named: the texts that [`Event::parse`] takes.
 
+use core::fmt;
+
 use crate::base::error::{Error, Result, Status};
+use crate::base::text;
 use crate::event::event::Event;
+use crate::event::named::{self, Answer};
+use crate::event::near::Near;
+use crate::event::pfm::{Library, Nobody, Pfm};
 use crate::event::spelling::{
     bad_modifiers, malformed, parse_modifiers, parse_number, strip_prefix_ignoring_case,
 };
@@ -18,6 +24,9 @@ impl Event {
     /// - Breakpoints: `mem:0xADDRESS/8:w` (length 1, 2, 4 or 8, by default 4; access `r`, `w`, `rw` or `x`, by default `rw`).
     /// - Tracepoints: `sched:sched_switch`.
     /// - Events of any PMU that the kernel lists: `cpu/event=0x3c,umask=0x1/`, `msr/tsc/`.
+    /// - Where libpfm4 is installed, names that none of these know: the processor's own, `MEM_LOAD_RETIRED.L1_MISS`. Attributes may follow
+    ///   as libpfm4 spells them (`:c=2:u`). The display name begins with the PMU, `skx::MEM_LOAD_RETIRED.L1_MISS`, and means the event
+    ///   of that PMU or none. Names of PMUs that this processor is not known to have are refused, unless `LIBPFM_FORCE_PMU` names the PMU.
     ///
     /// Modifiers may follow behind a colon: `u` user, `k` kernel, `h` hypervisor, `p` to `ppp` precision, `H` host, `G` guest,
     /// `I` not while idle.
@@ -25,12 +34,18 @@ impl Event {
     /// Errors: `InvalidArgument` for text that is no event name and for letters that are no modifiers, `NoSuchEvent` for one that this machine does not know,
     /// `Permission` where the kernel's list of tracepoints may not be read.
     pub fn parse(spec: &str) -> Result<Event> {
-        Event::parse_with(&Kernel, spec)
+        Event::parse_among(&Kernel, &Pfm, spec)
     }
 
-    /// [`Event::parse`] on a given system.
+    /// [`Event::parse`] on a given system that has no libpfm4.
     #[doc(hidden)]
     pub fn parse_with<S: Files>(sys: &S, spec: &str) -> Result<Event> {
+        Event::parse_among(sys, &Nobody, spec)
+    }
+
+    /// [`Event::parse`] on a given system, with what knows the processor's own names.
+    #[doc(hidden)]
+    pub fn parse_among<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> Result<Event> {
         let spec = spec.trim();
         if spec.is_empty() || spec.len() > 256 || spec.contains(|c: char| c.is_control()) {
             return Err(malformed(spec, "an event name has 1 to 256 printable characters"));
@@ -52,30 +67,104 @@ impl Event {
         {
             return Ok(event);
         }
-        let Some((system, rest)) = spec.split_once(':') else { return Err(unknown(spec)) };
-        // Whoever names a known event means it, and not a tracepoint that happens to be called so; unless there is one.
-        let meant = match known_before_colon(spec) {
-            Some(letters) => Some(bad_modifiers(spec, letters)),
-            None if type_of(spec).is_some() => Some(unknown(spec)),
-            None => None,
+        if type_of(spec).is_some() && !spec.contains("::") {
+            // Whoever names a known event means it, and not a tracepoint that happens to be called so; unless there is one.
+            let letters = known_before_colon(spec);
+            let error = || {
+                letters
+                    .map_or_else(|| unknown(sys, library, spec, ""), |letters| bad_modifiers(spec, letters))
+            };
+            let named = spec.split_once(':').map(|(system, rest)| sysfs::tracepoint(sys, spec, system, rest));
+            return named.and_then(Result::ok).ok_or_else(error);
+        }
+        let Some((system, rest)) = spec.split_once(':') else {
+            return match named::find(sys, library, spec) {
+                Answer::Known(event) => Ok(event),
+                Answer::Refused(error) => Err(error),
+                Answer::Wrong(why) => Err(wrong(sys, library, spec, text::get(&why))),
+                Answer::Unknown(hint) => Err(unknown(sys, library, spec, text::get(&hint))),
+            };
         };
-        match (sysfs::tracepoint(sys, spec, system, rest), meant) {
-            (Err(_), Some(error)) => Err(error),
-            (result, _) => result,
+        let tracepoint = match sysfs::tracepoint(sys, spec, system, rest) {
+            Ok(event) => return Ok(event),
+            Err(error) => error,
+        };
+        let meant = known_before_colon(spec).map(|letters| bad_modifiers(spec, letters));
+        match (named::find(sys, library, spec), meant) {
+            (Answer::Known(event), _) => Ok(event),
+            (_, Some(error)) => Err(error),
+            (Answer::Refused(error), None) => Err(error),
+            (Answer::Wrong(why), None) => Err(wrong(sys, library, spec, text::get(&why))),
+            (Answer::Unknown(hint), None) => Err(nobodys(sys, library, spec, text::get(&hint), tracepoint)),
         }
     }
 }
 
-/// Neither an event's name nor anything that looks like another kind of event.
-fn unknown(spec: &str) -> Error {
+/// The names that are nearest to one that there is not.
+fn nearest<S: Files, L: Library>(sys: &S, library: &L, spec: &str) -> Near {
+    let mut near = Near::to(spec);
+    near.offer_generic();
+    near.offer_devices(sys, sysfs::DEVICES);
+    let _ = named::list(sys, library, &mut |event| near.offer(event.name));
+    near
+}
+
+/// The names of events that are nearest to one that there is not, as a question behind a full stop; nothing where none is near.
+pub fn did_you_mean(name: &str) -> impl fmt::Display {
+    nearest(&Kernel, &Pfm, name)
+}
+
+/// Neither an event's name nor anything that looks like another kind of event. `hint`: why libpfm4 does not know it.
+fn unknown<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str) -> Error {
+    let near = nearest(sys, library, spec);
+    let also = if hint.is_empty() { "" } else { ". " };
+    if !near.is_empty() {
+        let why = format_args!("unknown event \"{spec:.120}\"{near}{}{hint}", also.trim_start_matches('.'));
+        return Error::new(Status::NoSuchEvent, why);
+    }
     Error::new(
         Status::NoSuchEvent,
         format_args!(
-            "unknown event \"{spec:.120}\". Known are names such as cycles, instructions, branch-misses, cache-misses, \
-             L1-dcache-load-misses, page-faults, task-clock, context-switches; raw codes such as r01c2; mem:0xADDRESS/8:w; \
-             tracepoints such as sched:sched_switch; and pmu/term=value/"
+            "unknown event \"{spec:.80}\". Known are names such as cycles, branch-misses, cache-misses, L1-dcache-load-misses, \
+             page-faults, task-clock; raw codes such as r01c2; mem:0xADDRESS/8:w; tracepoints such as sched:sched_switch; \
+             and pmu/term=value/{also}{hint}"
         ),
     )
+}
+
+/// An event that libpfm4 has, with attributes that it has not.
+fn wrong<S: Files, L: Library>(sys: &S, library: &L, spec: &str, why: &str) -> Error {
+    let mut near = Near::to(spec).or_longer();
+    let _ = named::list(sys, library, &mut |event| near.offer(event.name));
+    let why = if why.is_empty() { "no reason given" } else { why };
+    let mut said = [0; 400];
+    text::set(&mut said, format_args!("libpfm4 knows the event, but not so: {why}{near}"));
+    malformed(spec, text::get(&said))
+}
+
+/// Of `a:b`, which may have been meant as a tracepoint or as an event with attributes.
+fn nobodys<S: Files, L: Library>(sys: &S, library: &L, spec: &str, hint: &str, tracepoint: Error) -> Error {
+    // Two colons are libpfm4's.
+    if spec.contains("::") {
+        return unknown(sys, library, spec, hint);
+    }
+    let mut near = nearest(sys, library, spec);
+    if let Some((system, name)) = spec.split_once(':') {
+        let mut tracepoints = Near::to(name);
+        sysfs::offer_tracepoints(sys, system, &mut tracepoints);
+        if !tracepoints.is_empty() {
+            near = tracepoints;
+        }
+    }
+    let is_told = near.is_empty() || tracepoint.status() == Status::Permission;
+    // Makers write in capitals, and those who wrote tracepoints did not.
+    let is_a_makers = !hint.is_empty() && spec.bytes().any(|letter| letter.is_ascii_uppercase());
+    match (is_told, is_a_makers) {
+        (true, false) => tracepoint,
+        (true, true) => Error::new(tracepoint.status(), format_args!("{}. {hint}", tracepoint.message()))
+            .with_errno(tracepoint.os_errno()),
+        (false, _) => Error::new(Status::NoSuchEvent, format_args!("unknown event \"{spec:.120}\"{near}")),
+    }
 }
 
 /// What follows behind the colon after a known event's name.

@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 use crate::base::error::{Error, Result, Status};
 use crate::base::text;
 use crate::event::event::Event;
+use crate::event::near::Near;
 use crate::event::spelling::{bad_modifiers, malformed, parse_modifiers, parse_number};
 use crate::os::kernel::kind;
 use crate::os::sys::{Errno, Files};
@@ -71,6 +72,23 @@ pub(crate) fn tracepoint<S: Files>(sys: &S, spec: &str, system: &str, rest: &str
         TRACING[0]
     );
     Err(Error::new(Status::NoSuchEvent, why).with_errno(libc::ENOENT))
+}
+
+/// Offers the tracepoints of a system.
+pub(crate) fn offer_tracepoints<S: Files>(sys: &S, system: &str, near: &mut Near) {
+    if !is_component(system) {
+        return;
+    }
+    for root in TRACING {
+        let mut path = [0; 200];
+        text::set(&mut path, format_args!("{root}/events/{system}"));
+        let _ = sys.list(text::get(&path), &mut |name| {
+            // Beside them lie the system's own files.
+            if !matches!(name, "enable" | "filter") {
+                near.offer_as(name, format_args!("{system}:{name}"));
+            }
+        });
+    }
 }
 
 /// `pmu/term[=value],…/modifiers`.
@@ -153,8 +171,14 @@ fn apply_terms<S: Files>(
             (Ok(bits), _) => bits,
             (Err(_), "config" | "config1" | "config2" | "config3") => name,
             _ => {
+                let mut near = Near::to(name);
+                for place in ["events", "format"] {
+                    let mut path = [0; 300];
+                    text::set(&mut path, format_args!("{DEVICES}/{pmu}/{place}"));
+                    let _ = sys.list(text::get(&path), &mut |known| near.offer(known));
+                }
                 let why = format_args!(
-                    "the PMU \"{pmu}\" knows no event or term \"{name}\": see {DEVICES}/{pmu}/events and …/format"
+                    "the PMU \"{pmu}\" knows no event or term \"{name}\": see {DEVICES}/{pmu}/events and …/format{near}"
                 );
                 return Err(Error::new(Status::NoSuchEvent, why).with_errno(libc::ENOENT));
             }

@@ -4,6 +4,8 @@ pub(crate) mod cancel;
 #[cfg(picollo_linux)]
 pub(crate) mod kernel;
 #[cfg(picollo_linux)]
+pub(crate) mod pfm;
+#[cfg(picollo_linux)]
 pub(crate) mod sys;
 #[cfg(picollo_linux)]
 pub(crate) mod thread;

@@ -5,11 +5,13 @@ use core::fmt;
 use picollo_core::SingleWriterHistogram;
 
 use crate::base::error::{Error, Result, Status};
+use crate::base::text;
 use crate::base::vectors::{filled, with_room};
 use crate::event::event::Event;
 use crate::event::event::MAX_EVENTS;
 use crate::event::info::EVENT_INFO_FAST;
 use crate::event::info::EventInfo;
+use crate::event::named;
 use crate::machine::hybrid::Pmus;
 use crate::machine::target::Target;
 use crate::opening::attr::Wish;
@@ -172,6 +174,10 @@ impl<S: Sys> Session<S> {
                 true => self.opened.open(&plan, position, event, &mut info),
                 false => Err(invalid().with_event(position)),
             };
+            let mut doubt = [0; 200];
+            if opened.is_ok() && named::is_doubtful(&self.opened.sys, event, &mut doubt) {
+                info.say(format_args!("not known to be an event of this processor: {}", text::get(&doubt)));
+            }
             let substitute = match opened {
                 Ok(substitute) => substitute,
                 Err(error) if plan.lenient => {

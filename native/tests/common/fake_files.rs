@@ -23,6 +23,11 @@ impl Fake {
         state.directories.entry("/sys/bus/event_source/devices".into()).or_default().push(name.into());
     }
 
+    /// A name in a directory.
+    pub fn entry(&self, directory: &str, name: &str) {
+        self.0.borrow_mut().directories.entry(directory.into()).or_default().push(name.into());
+    }
+
     pub fn without_pmu(&self) {
         self.0.borrow_mut().directories.clear();
         self.device("software");

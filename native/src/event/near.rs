@@ -1,0 +1,330 @@
+//! What somebody may have meant who named an event that there is not: the names that are nearest.
+
+use core::ffi::c_char;
+use core::fmt;
+
+use crate::base::text;
+use crate::event::spelling::parse_modifiers;
+use crate::os::sys::Files;
+
+/// Generic events as they are usually spelled. Caches have theirs put together.
+const GENERIC: [&str; 28] = [
+    "cycles",
+    "cpu-cycles",
+    "instructions",
+    "cache-references",
+    "cache-misses",
+    "branches",
+    "branch-instructions",
+    "branch-misses",
+    "bus-cycles",
+    "stalled-cycles-frontend",
+    "stalled-cycles-backend",
+    "ref-cycles",
+    "ref-cpu-cycles",
+    "cpu-clock",
+    "task-clock",
+    "page-faults",
+    "faults",
+    "context-switches",
+    "cpu-migrations",
+    "migrations",
+    "minor-faults",
+    "major-faults",
+    "alignment-faults",
+    "emulation-faults",
+    "bpf-output",
+    "cgroup-switches",
+    "idle-cycles-frontend",
+    "idle-cycles-backend",
+];
+const CACHES: [&str; 7] = ["L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node"];
+const ACCESSES: [&str; 6] =
+    ["loads", "load-misses", "stores", "store-misses", "prefetches", "prefetch-misses"];
+
+/// Letters that are compared: longer names have no neighbours.
+const LETTERS: usize = 72;
+/// How far a longer name is.
+const LONGER: usize = 3;
+/// How many names are told at most.
+const TOLD: usize = 3;
+
+/// A name as it is compared: without case and separators, since those do not matter, or are easily mistaken for each other.
+#[derive(Clone, Copy)]
+struct Folded {
+    letters: [u8; LETTERS],
+    length: usize,
+}
+
+impl Folded {
+    fn new(name: &str) -> Option<Folded> {
+        let mut folded = Folded { letters: [0; LETTERS], length: 0 };
+        for byte in name.bytes() {
+            let letter = match byte {
+                b'-' | b'_' => continue,
+                b':' => b'.',
+                other => other.to_ascii_lowercase(),
+            };
+            *folded.letters.get_mut(folded.length)? = letter;
+            folded.length += 1;
+        }
+        Some(folded)
+    }
+
+    fn letters(&self) -> &[u8] {
+        &self.letters[..self.length]
+    }
+}
+
+/// How far a name may be from one of this many letters.
+fn reach(length: usize) -> usize {
+    match length {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=11 => 2,
+        _ => 3,
+    }
+}
+
+/// How many letters must be put in, left out, replaced, or exchanged with their neighbours; `None` above the limit.
+fn distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
+    if a.len().abs_diff(b.len()) > limit {
+        return None;
+    }
+    // Three rows of the usual table: exchanging looks two back.
+    let mut before = [0; LETTERS + 1];
+    let mut above: [usize; LETTERS + 1] = core::array::from_fn(|at| at);
+    for (row, &letter) in a.iter().enumerate() {
+        let mut line = [0; LETTERS + 1];
+        line[0] = row + 1;
+        for (column, &other) in b.iter().enumerate() {
+            let replaced = above[column] + usize::from(letter != other);
+            line[column + 1] = replaced.min(above[column + 1] + 1).min(line[column] + 1);
+            if row > 0 && column > 0 && letter == b[column - 1] && a[row - 1] == other {
+                line[column + 1] = line[column + 1].min(before[column - 1] + 1);
+            }
+        }
+        if line[..=b.len()].iter().min().is_some_and(|&least| least > limit) {
+            return None;
+        }
+        (before, above) = (above, line);
+    }
+    Some(above[b.len()]).filter(|&found| found <= limit)
+}
+
+/// The nearest of the names that were offered.
+pub(crate) struct Near {
+    wanted: Option<Folded>,
+    reach: usize,
+    takes_longer: bool,
+    best: [(usize, [c_char; 100]); TOLD],
+    found: usize,
+}
+
+impl Near {
+    /// To a name, of which modifiers and the PMU before two colons are no part.
+    pub(crate) fn to(name: &str) -> Near {
+        let name = name.split_once("::").map_or(name, |(_, name)| name);
+        let name = match name.rsplit_once(':') {
+            Some((event, letters)) if parse_modifiers(letters).is_some() => event,
+            _ => name,
+        };
+        let wanted = Folded::new(name).filter(|wanted| wanted.length > 0);
+        let reach = wanted.map_or(0, |wanted| reach(wanted.length));
+        Near { wanted, reach, takes_longer: false, best: [(usize::MAX, [0; 100]); TOLD], found: 0 }
+    }
+
+    /// Names that begin with the one that was wanted, and a point, are near as well.
+    pub(crate) fn or_longer(self) -> Near {
+        Near { takes_longer: true, ..self }
+    }
+
+    /// Keeps `told` if `name` is near.
+    pub(crate) fn offer_as(&mut self, name: &str, told: fmt::Arguments<'_>) {
+        let (Some(wanted), Some(name)) = (&self.wanted, Folded::new(name)) else { return };
+        // Names that differ in nothing that matters have another reason to be unknown; they are told all the same.
+        let far = distance(wanted.letters(), name.letters(), self.reach);
+        let is_longer = || {
+            self.takes_longer
+                && name.letters().strip_prefix(wanted.letters()).is_some_and(|rest| rest.starts_with(b"."))
+        };
+        let Some(far) = far.or_else(|| is_longer().then_some(LONGER)) else { return };
+        let Some(place) = self.best.iter().position(|&(other, _)| far < other) else { return };
+        let mut text = [0; 100];
+        text::set(&mut text, told);
+        // Several devices may have one event, and one event several names.
+        if self.best.iter().any(|(_, known)| *known == text) {
+            return;
+        }
+        self.best[place..].rotate_right(1);
+        self.best[place] = (far, text);
+        self.found = (self.found + 1).min(TOLD);
+    }
+
+    pub(crate) fn offer(&mut self, name: &str) {
+        self.offer_as(name, format_args!("{name}"));
+    }
+
+    /// Every generic event.
+    pub(crate) fn offer_generic(&mut self) {
+        for name in GENERIC {
+            self.offer(name);
+        }
+        for cache in CACHES {
+            for access in ACCESSES {
+                let mut name = [0; 40];
+                text::set(&mut name, format_args!("{cache}-{access}"));
+                self.offer(text::get(&name));
+            }
+        }
+    }
+
+    /// The events that the kernel's drivers name, by their own names.
+    pub(crate) fn offer_devices<S: Files>(&mut self, sys: &S, devices: &str) {
+        let _ = sys.list(devices, &mut |device| {
+            let mut path = [0; 300];
+            text::set(&mut path, format_args!("{devices}/{device}/events"));
+            let _ = sys.list(text::get(&path), &mut |name| {
+                // Beside an event lie its unit and scale.
+                if !name.contains('.') {
+                    self.offer_as(name, format_args!("{device}/{name}/"));
+                }
+            });
+        });
+    }
+}
+
+/// `. Did you mean …?`, or nothing: those that are as near as the nearest.
+impl fmt::Display for Near {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let best = self.best[..self.found].iter().filter(|(far, _)| *far == self.best[0].0);
+        let number = best.clone().count();
+        for (at, (_, name)) in best.enumerate() {
+            let before = match at {
+                0 => ". Did you mean ",
+                _ if at + 1 == number => " or ",
+                _ => ", ",
+            };
+            write!(f, "{before}{}", text::get(name))?;
+        }
+        if number > 0 { f.write_str("?") } else { Ok(()) }
+    }
+}
+
+impl Near {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::event::Event;
+    use proptest::prelude::*;
+
+    fn near(name: &str) -> String {
+        let mut near = Near::to(name);
+        near.offer_generic();
+        near.to_string()
+    }
+
+    #[test]
+    fn typing_mistakes() {
+        for (typed, told) in [
+            ("cylces", ". Did you mean cycles?"),
+            ("instrutions", ". Did you mean instructions?"),
+            ("branch-mises:u", ". Did you mean branch-misses?"),
+            ("brnach_misses", ". Did you mean branch-misses?"),
+            ("pagefault", ". Did you mean page-faults?"),
+            ("L1-dcache-laod-misses", ". Did you mean L1-dcache-load-misses?"),
+            ("LLC-laods", ". Did you mean LLC-loads?"),
+            // Near to nothing.
+            ("no-such-event", ""),
+            ("xyz", ""),
+            ("r", ""),
+            ("", ""),
+            ("häuser", ""),
+        ] {
+            assert_eq!(near(typed), told, "{typed}");
+        }
+        assert_eq!(near(&"x".repeat(200)), "");
+        assert!(
+            near("dTLB-load-mises").starts_with(". Did you mean dTLB-load-misses"),
+            "{}",
+            near("dTLB-load-mises")
+        );
+    }
+
+    #[test]
+    fn every_name_that_is_told_is_one() {
+        for name in GENERIC {
+            assert!(Event::parse(name).is_ok(), "{name}");
+        }
+        for (cache, access) in CACHES.into_iter().flat_map(|cache| ACCESSES.map(|access| (cache, access))) {
+            assert!(Event::parse(&format!("{cache}-{access}")).is_ok(), "{cache}-{access}");
+        }
+    }
+
+    #[test]
+    fn few_names_and_the_nearest_first() {
+        let mut near = Near::to("skx::ABCDEF.GHIJKL");
+        let mut longer = Near::to("ABC:u").or_longer();
+        ["ABC.X", "ABCD.X", "ABCX", "abc:y"].into_iter().for_each(|name| longer.offer(name));
+        assert_eq!(longer.to_string(), ". Did you mean ABCX?");
+        let mut longer = Near::to("x::ABC").or_longer();
+        ["ABC.XX", "ABCD.X", "AB.CXXX", "abc:yyy"].into_iter().for_each(|name| longer.offer(name));
+        assert_eq!(longer.to_string(), ". Did you mean ABC.XX or abc:yyy?");
+        for name in [
+            "ABCDEF.GHIxxx",
+            "ABCDEF.GHIJyy",
+            "ABCDEF:GHIJKx",
+            "ABCDEF:GHIJKx",
+            "ABCDEF.GHIJwL",
+            "AxCDEFGHIJKL",
+        ] {
+            near.offer(name);
+        }
+        assert_eq!(near.to_string(), ". Did you mean ABCDEF:GHIJKx or ABCDEF.GHIJwL?");
+        ["ABCDE.GHIJKL", "BACDEF.GHIJKL", "XABCDEF.GHIJKL"].into_iter().for_each(|name| near.offer(name));
+        assert_eq!(near.to_string(), ". Did you mean ABCDEF:GHIJKx, ABCDEF.GHIJwL or ABCDE.GHIJKL?");
+    }
+
+    /// The plain definition, all of the table.
+    fn naive(a: &[u8], b: &[u8]) -> usize {
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..=a.len() {
+            for j in 0..=b.len() {
+                table[i][j] = match (i, j) {
+                    (0, _) => j,
+                    (_, 0) => i,
+                    _ => {
+                        let step = usize::from(a[i - 1] != b[j - 1]);
+                        let plain =
+                            (table[i - 1][j - 1] + step).min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                        match i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                            true => plain.min(table[i - 2][j - 2] + 1),
+                            false => plain,
+                        }
+                    }
+                };
+            }
+        }
+        table[a.len()][b.len()]
+    }
+
+    proptest! {
+        #[test]
+        fn distances(a in "[abc]{0,9}", b in "[abc]{0,9}", limit in 0usize..6) {
+            let truth = naive(a.as_bytes(), b.as_bytes());
+            prop_assert_eq!(distance(a.as_bytes(), b.as_bytes(), limit), Some(truth).filter(|&far| far <= limit));
+        }
+
+        #[test]
+        fn whatever_is_asked_and_offered(wanted in "\\PC{0,90}", offered in prop::collection::vec("\\PC{0,90}", 0..9)) {
+            let mut near = Near::to(&wanted);
+            offered.iter().for_each(|name| near.offer(name));
+            let _ = near.to_string();
+        }
+    }
+}

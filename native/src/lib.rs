@@ -49,6 +49,8 @@ pub mod baseline;
 pub mod benchmark;
 mod clock;
 mod event;
+#[cfg(picollo_linux)]
+mod exemplars;
 mod machine;
 #[cfg(picollo_linux)]
 mod opening;

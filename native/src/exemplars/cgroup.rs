@@ -124,11 +124,17 @@ fn read<S: Source>(sys: &S, fd: i32) -> Option<Throttled> {
 /// The three numbers, if all are there: version 1 has the time in nanoseconds, version 2 in microseconds.
 fn parse(text: &[u8]) -> Option<Throttled> {
     let number = |name: &str| {
-        let line = text.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b" "))?;
+        let line = text
+            .split(|&byte| byte == b'\n')
+            .find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b" "))?;
         core::str::from_utf8(line).ok()?.trim_ascii().parse::<u64>().ok()
     };
     let throttled_us = number("throttled_usec").or_else(|| Some(number("throttled_time")? / 1000))?;
-    Some(Throttled { periods: number("nr_periods")?, throttled_periods: number("nr_throttled")?, throttled_us })
+    Some(Throttled {
+        periods: number("nr_periods")?,
+        throttled_periods: number("nr_throttled")?,
+        throttled_us,
+    })
 }
 
 #[cfg(test)]

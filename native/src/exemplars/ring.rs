@@ -32,8 +32,8 @@ use count::Counted;
 use image::Image;
 pub(crate) use refused::Refused;
 pub(crate) use system::System;
-use window::{FaultImages, Span};
 pub(crate) use window::Window;
+use window::{FaultImages, Span};
 
 /// The switches of the thread that opened it. May be dropped anywhere; only that thread may ask it.
 #[derive(Debug)]
@@ -69,7 +69,8 @@ impl<S: System> Ring<S> {
         }
         let switches = Mapping::new(&sys, software::DUMMY)?;
         let (thread, process) = (token(), process());
-        let mut ring = Ring { sys, switches, faults: [const { None }; 3], since: 0, thread, process, _counted: counted };
+        let mut ring =
+            Ring { sys, switches, faults: [const { None }; 3], since: 0, thread, process, _counted: counted };
         // From here on, what is mapped is unmapped by the ring's end.
         if faults {
             let configs = [software::PAGE_FAULTS, software::PAGE_FAULTS_MINOR, software::PAGE_FAULTS_MAJOR];

@@ -75,7 +75,8 @@ impl Places {
         lines(sys, "/proc/self/cgroup", |line| {
             // Number, controllers, path. The number 0 is the common tree's.
             let mut parts = line.splitn(3, |&byte| byte == b':');
-            let (Some(number), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
+            let (Some(number), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next())
+            else {
                 return;
             };
             if controllers.split(|&byte| byte == b',').any(|name| name == b"cpu") {
@@ -144,7 +145,9 @@ fn place(line: &[u8], path: &Path, own: bool) -> Option<Places> {
     let root = root.as_bytes().strip_suffix(b"/").unwrap_or(root.as_bytes());
     let below = path.as_bytes().strip_prefix(root)?;
     // `/a` is not above `/ab`; and a group outside of the namespace has a path that goes up from its root.
-    if !(below.is_empty() || below.starts_with(b"/")) || below.split(|&byte| byte == b'/').any(|name| name == b"..") {
+    if !(below.is_empty() || below.starts_with(b"/"))
+        || below.split(|&byte| byte == b'/').any(|name| name == b"..")
+    {
         return None;
     }
     let mount = group.length;

@@ -30,8 +30,8 @@ impl Memory {
         let mut words = self.words.borrow_mut();
         let length = words.len();
         for (index, word) in record.iter().enumerate() {
-            words[(head / 8) as usize % length + index - if (head / 8) as usize % length + index < length { 0 } else { length }] =
-                *word;
+            words[(head / 8) as usize % length + index
+                - if (head / 8) as usize % length + index < length { 0 } else { length }] = *word;
         }
         self.head.set(head);
     }

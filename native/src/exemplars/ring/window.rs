@@ -116,7 +116,8 @@ impl<'a, I: Image> Offs<'a, I> {
             match self.records.next() {
                 Err(end) => {
                     // Who opened the ring was running, so nobody came back before the first leaving.
-                    let known = end == End::First && self.back.is_none() && self.span.since <= self.span.begin;
+                    let known =
+                        end == End::First && self.back.is_none() && self.span.since <= self.span.begin;
                     self.ended = Some(known);
                 }
                 Ok(Record { kind: record::SWITCH, misc, time }) => {
@@ -236,7 +237,9 @@ impl<'a, I: Image> Pairs<'a, I> {
             self.begun.take();
             match (begun, handled, self.minor.peek().max(self.major.peek())) {
                 // The end before this one belongs to an earlier fault, or there is none.
-                (Some(begun), Some(handled), Ok(Some(before))) if before <= begun => return Some((begun, handled)),
+                (Some(begun), Some(handled), Ok(Some(before))) if before <= begun => {
+                    return Some((begun, handled));
+                }
                 (Some(begun), Some(handled), Ok(None)) => return Some((begun, handled)),
                 _ => self.ended = Some(false),
             }

@@ -10,9 +10,17 @@ use crate::os::kernel::record as kernel;
 #[derive(Clone, Debug)]
 enum Deed {
     Run(u64),
-    Off { nanos: u64, preempted: bool },
+    Off {
+        nanos: u64,
+        preempted: bool,
+    },
     /// A fault; while it is handled, the thread may be off.
-    Fault { before: u64, off: Option<u64>, after: u64, major: bool },
+    Fault {
+        before: u64,
+        off: Option<u64>,
+        after: u64,
+        major: bool,
+    },
     /// One that becomes a signal.
     Bad,
     /// Something else is written, so many words long.
@@ -108,7 +116,8 @@ impl History {
 
     /// The naive one: every absence, cut at the window's edges.
     fn truth(&self, begin: u64, end: u64) -> (u64, u64, u32) {
-        let parts = self.offs.iter().map(|&(out, back, preempted)| (overlap(out, back, begin, end), preempted));
+        let parts =
+            self.offs.iter().map(|&(out, back, preempted)| (overlap(out, back, begin, end), preempted));
         let parts: Vec<_> = parts.filter(|&(nanos, _)| nanos > 0).collect();
         let preempted = parts.iter().filter(|part| part.1).map(|part| part.0).sum();
         (parts.iter().map(|part| part.0).sum(), preempted, parts.len() as u32)
@@ -270,7 +279,10 @@ proptest! {
 fn a_window_that_ends_before_it_begins_is_none() {
     let history = History::of(&[Deed::Run(100)]);
     assert!(window(&ring(8, &[]), None, history.span(history.since + 5, history.since + 5)).complete);
-    assert_eq!(window(&ring(8, &[]), None, history.span(history.since + 5, history.since + 4)), Window::default());
+    assert_eq!(
+        window(&ring(8, &[]), None, history.span(history.since + 5, history.since + 4)),
+        Window::default()
+    );
 }
 
 /// Records of a later time than now are dated by another clock.

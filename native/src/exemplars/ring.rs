@@ -200,3 +200,7 @@ mod opening_tests;
 #[cfg(test)]
 #[path = "ring/kernel_tests.rs"]
 mod kernel_tests;
+
+#[cfg(test)]
+#[path = "ring/figures_tests.rs"]
+mod figures_tests;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::exemplars::ring::kernel_tests::alone;
 
 /// Files in memory.
 #[derive(Default)]
@@ -165,4 +166,58 @@ fn this_machine_says_or_does_not() {
             assert!(second.periods >= first.periods && second.throttled_us >= first.throttled_us);
         }
     }
+}
+
+/// A group of a tenth of a CPU, made for this: what it is kept from is what the thread's CPU clock lacks.
+#[test]
+fn a_quota_is_seen() {
+    if !std::env::var_os("PICOLLO_MAY_CHANGE_THIS_MACHINE").is_some_and(|value| value == "1") {
+        return eprintln!("SKIPPED: making groups changes this machine (PICOLLO_MAY_CHANGE_THIS_MACHINE=1)");
+    }
+    if !alone(module_path!(), "a_quota_is_seen") {
+        return;
+    }
+    let write = |folder: &str, file: &str, text: &str| std::fs::write(format!("{folder}/{file}"), text);
+    let process = std::process::id();
+    let mut tried = None;
+    for (tree, own) in
+        [("/sys/fs/cgroup/cpu", true), ("/sys/fs/cgroup/cpu,cpuacct", true), ("/sys/fs/cgroup", false)]
+    {
+        let group = format!("{tree}/picollo-quota-{process}");
+        if std::fs::create_dir(&group).is_err() {
+            continue;
+        }
+        let limited = match own {
+            true => write(&group, "cpu.cfs_period_us", "50000")
+                .and_then(|()| write(&group, "cpu.cfs_quota_us", "5000")),
+            false => write(&group, "cpu.max", "5000 50000"),
+        };
+        if limited.and_then(|()| write(&group, "cgroup.procs", &process.to_string())).is_ok() {
+            tried = Some((tree, group));
+            break;
+        }
+        let _ = std::fs::remove_dir(&group);
+    }
+    let Some((tree, group)) = tried else {
+        return eprintln!("SKIPPED: no group with a CPU quota can be made here");
+    };
+    let cpu = || crate::os::wall::clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID);
+    let wall = || crate::os::wall::clock_nanos(libc::CLOCK_MONOTONIC_RAW);
+    let seen = Cgroup::open().map(|cgroup| {
+        let (before, used, began) = (cgroup.read(), cpu(), wall());
+        while wall() - began < 400_000_000 {
+            std::hint::spin_loop();
+        }
+        (before, cgroup.read(), (wall() - began) - (cpu() - used))
+    });
+    let _ = write(tree, "cgroup.procs", &process.to_string());
+    let removed = std::fs::remove_dir(&group);
+    let (before, after, off) = seen.expect("a group with a quota is counted");
+    let (before, after) = (before.unwrap(), after.unwrap());
+    let throttled = (after.throttled_us - before.throttled_us) * 1_000;
+    eprintln!("{before:?} {after:?}, off for {off} ns");
+    assert!(after.periods > before.periods && after.throttled_periods >= before.throttled_periods + 4);
+    // The rest of it, the thread waited for other threads.
+    assert!(throttled > off / 2 && throttled < off + 60_000_000, "{throttled} of {off}");
+    removed.unwrap();
 }

@@ -199,7 +199,7 @@ mod opening_tests;
 
 #[cfg(test)]
 #[path = "ring/kernel_tests.rs"]
-mod kernel_tests;
+pub(crate) mod kernel_tests;
 
 #[cfg(test)]
 #[path = "ring/figures_tests.rs"]

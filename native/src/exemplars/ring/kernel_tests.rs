@@ -35,15 +35,16 @@ fn near(found: u64, expected: u64) -> bool {
     found.abs_diff(expected) <= expected / 20 + 1_000_000
 }
 
-/// Runs a test of this file again, in a process of its own, where this is not it yet. Whether the caller is to go on.
-fn alone(test: &str) -> bool {
+/// Runs a test again, in a process of its own, where this is not it yet. Whether the caller is to go on. Its name is this one, behind the
+/// name of its module.
+pub(crate) fn alone(module: &str, test: &str) -> bool {
     const NAME: &str = "PICOLLO_TEST_ALONE";
-    if std::env::var(NAME).is_ok_and(|name| name == test) {
+    let path = format!("{}::{test}", module.split_once("::").unwrap().1);
+    if std::env::var(NAME).is_ok_and(|name| name == path) {
         return true;
     }
-    let path = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([&path, "--exact", "--nocapture", "--test-threads=1"]).env(NAME, test);
+    command.args([&path, "--exact", "--nocapture", "--test-threads=1"]).env(NAME, &path);
     let output = command.output().unwrap();
     let text =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -170,7 +171,7 @@ fn only_its_own_thread_may_ask() {
 /// As many threads as descriptors would never do for: each has a ring of its own, and sees its own sleep.
 #[test]
 fn a_thousand_threads_keep_no_descriptors() {
-    if !alone("a_thousand_threads_keep_no_descriptors") {
+    if !alone(module_path!(), "a_thousand_threads_keep_no_descriptors") {
         return;
     }
     let limit = libc::rlimit { rlim_cur: 64, rlim_max: 64 };
@@ -217,7 +218,7 @@ fn a_thousand_threads_keep_no_descriptors() {
 /// A user without rights, who may lock next to nothing: refused at some time, and then as before.
 #[test]
 fn locked_memory_is_a_budget() {
-    if !alone("locked_memory_is_a_budget") {
+    if !alone(module_path!(), "locked_memory_is_a_budget") {
         return;
     }
     let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -249,10 +250,52 @@ fn locked_memory_is_a_budget() {
     assert!(Ring::open(Kernel, 5_000).is_ok());
 }
 
+/// From now on this thread's calls with this number fail.
+fn refuse(number: libc::c_long, errno: i32) -> bool {
+    let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
+    let mut filter = [
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
+        libc::sock_filter {
+            code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
+            jt: 0,
+            jf: 1,
+            k: number as u32,
+        },
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | errno as u32),
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: the program is live, and filters this thread only.
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1u64, 0u64, 0u64, 0u64) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    }
+}
+
+/// As containers do it. A ring that was there before goes on.
+#[test]
+fn a_sandbox_refuses_and_is_named() {
+    if !alone(module_path!(), "a_sandbox_refuses_and_is_named") {
+        return;
+    }
+    let before = ring(false);
+    if !refuse(libc::SYS_perf_event_open, libc::EPERM) {
+        return eprintln!("SKIPPED: this kernel takes no seccomp filter");
+    }
+    let refused = Ring::open(Kernel, MANY).unwrap_err();
+    assert!(matches!(refused, Refused::Open { errno: Errno(libc::EPERM), .. }), "{refused:?}");
+    let error = refused.explain(&Kernel);
+    assert!(error.message().contains("seccomp"), "{error}");
+    if let Some(ring) = before {
+        let (begin, end, off) = timed(|| std::thread::sleep(Duration::from_millis(2)));
+        assert!(near(ring.window(begin, end).off_nanos, off));
+    }
+}
+
 /// A child finds none of the ring, leaves alone what it has put in its place, and may have its own.
 #[test]
 fn a_child_leaves_it_alone() {
-    if !alone("a_child_leaves_it_alone") {
+    if !alone(module_path!(), "a_child_leaves_it_alone") {
         return;
     }
     let Some(ring) = ring(true) else { return };

@@ -83,9 +83,9 @@ proptest! {
         let at = if later { picos + distance } else { picos - distance };
         let (found, truth) = (bracket.raw(model.ticks_at(at)), model.raw_at(at));
         prop_assert!(found.at.abs_diff(truth) <= found.error, "{:?} of {}, {:?}", found, truth, bracket);
-        // And not much is said to be wrong.
+        // And not much is said to be wrong. (The bracket may have been taken some tries ago.)
         let tick = 1_000_000_000 / hertz.unwrap_or(1_000_000_000);
-        prop_assert!(found.error <= bracket.width / 2 + 4 + tick + (distance / 1_000 / 990) as u64);
+        prop_assert!(found.error <= bracket.width / 2 + 50 + tick + (distance / 1_000 / 990) as u64);
     }
 }
 

@@ -13,7 +13,7 @@
 //!
 //! With page faults ([`Ring::with_faults`]) there are three more rings: a fault is written down when it begins, and when it has been handled
 //! as a minor or a major one. They have rings of their own because they come by thousands: 128 of them would drive all switches out of
-//! a common one. Of a span with more than 256, the latest are known.
+//! a common one. Of a span with more than 224, the latest are known.
 
 mod count;
 mod image;
@@ -90,13 +90,12 @@ impl<S: System> Ring<S> {
         if process() != self.process || token() != self.thread {
             return Window::default();
         }
-        let now = self.sys.raw_nanos();
-        let span = Span { begin: begin_raw_ns, end: end_raw_ns, since: self.since, now };
+        let span = Span { begin: begin_raw_ns, end: end_raw_ns, since: self.since };
         let images = match &self.faults {
             [Some(begun), Some(minor), Some(major)] => Some(FaultImages { begun, minor, major }),
             _ => None,
         };
-        window::window(&self.switches, images, span)
+        window::window(&self.switches, images, span, || self.sys.raw_nanos())
     }
 }
 

@@ -121,7 +121,7 @@ fn what_it_costs() {
     touch();
     let end = Kernel.raw_nanos();
     assert!(ring.window(begin, end).complete);
-    figures("a window of 256 faults and more", 100, 1_000, || {
+    figures("a window of more than 224 faults", 100, 1_000, || {
         std::hint::black_box(ring.window(begin, end));
     });
     eprintln!("{:?}", ring.window(begin, end).faults);

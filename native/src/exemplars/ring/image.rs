@@ -60,11 +60,29 @@ pub(crate) struct Records<'a, I> {
     end: Option<End>,
 }
 
+impl<I> Clone for Records<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for Records<'_, I> {}
+
 impl<'a, I: Image> Records<'a, I> {
     /// Those that are there now.
     pub(crate) fn new(image: &'a I) -> Self {
+        Records::within(image, length(image))
+    }
+
+    /// Those that are there now, but not the oldest eighth of the ring: for who wants as many as there are, and would see the last of them
+    /// overwritten before he has read it.
+    pub(crate) fn latest(image: &'a I) -> Self {
+        Records::within(image, length(image) / 8 * 7)
+    }
+
+    fn within(image: &'a I, most: u64) -> Self {
         let head = image.head();
-        let filled = head.wrapping_neg().min(length(image));
+        let filled = head.wrapping_neg().min(most);
         // Records are whole words, and so the head is.
         let end = (head % 8 != 0).then_some(End::Broken);
         Records { image, head, filled, walked: 0, end }

@@ -41,8 +41,6 @@ pub(crate) struct Span {
     pub end: u64,
     /// The rings hold all that happened since.
     pub since: u64,
-    /// When they are read. No record can be later.
-    pub now: u64,
 }
 
 impl Span {
@@ -63,12 +61,37 @@ pub(crate) struct FaultImages<'a, I> {
     pub major: &'a I,
 }
 
-/// What happened in this span. Reads each ring once or twice, in bounded time; allocates nothing.
-pub(crate) fn window<I: Image>(switches: &I, faults: Option<FaultImages<'_, I>>, span: Span) -> Window {
+/// Their records.
+struct FaultRecords<'a, I> {
+    begun: Records<'a, I>,
+    minor: Records<'a, I>,
+    major: Records<'a, I>,
+}
+
+impl<'a, I: Image> FaultRecords<'a, I> {
+    fn new(images: FaultImages<'a, I>) -> Self {
+        // The ends first: should a fault come in between, it is one that began and has no end, later than the span, rather than an
+        // end that would be taken for that of an earlier one.
+        let (minor, major) = (Records::latest(images.minor), Records::latest(images.major));
+        FaultRecords { begun: Records::latest(images.begun), minor, major }
+    }
+}
+
+/// What happened in this span, which `now` ends the latest. Reads each ring once or twice, in bounded time; allocates nothing.
+pub(crate) fn window<I: Image>(
+    switches: &I,
+    faults: Option<FaultImages<'_, I>>,
+    span: Span,
+    now: impl FnOnce() -> u64,
+) -> Window {
     if span.end < span.begin {
         return Window::default();
     }
-    let mut offs = Offs::new(switches, span);
+    // All heads first, and then the time: the thread may lose its CPU in between, and no record that is seen can be later.
+    let faults = faults.map(FaultRecords::new);
+    let switches = Records::new(switches);
+    let now = now();
+    let mut offs = Offs::new(switches, span, now);
     let mut window = Window::default();
     while let Some(off) = offs.next() {
         let nanos = span.part(off.out, off.back);
@@ -82,7 +105,7 @@ pub(crate) fn window<I: Image>(switches: &I, faults: Option<FaultImages<'_, I>>,
         return Window::default();
     }
     window.complete = true;
-    window.faults = faults.map(|images| count(images, switches, span));
+    window.faults = faults.map(|faults| count(faults, Offs::new(switches, span, now), now));
     window
 }
 
@@ -107,8 +130,8 @@ struct Offs<'a, I> {
 }
 
 impl<'a, I: Image> Offs<'a, I> {
-    fn new(image: &'a I, span: Span) -> Self {
-        Offs { records: Records::new(image), span, last: span.now, back: None, ended: None }
+    fn new(records: Records<'a, I>, span: Span, now: u64) -> Self {
+        Offs { records, span, last: now, back: None, ended: None }
     }
 
     fn next(&mut self) -> Option<Off> {
@@ -164,14 +187,14 @@ impl<'a, I: Image> Offs<'a, I> {
 }
 
 /// The page faults of a span whose switches are known.
-fn count<I: Image>(images: FaultImages<'_, I>, switches: &I, span: Span) -> Faults {
-    let mut pairs = Pairs::new(images, span);
-    let mut offs = Offs::new(switches, span);
+fn count<I: Image>(records: FaultRecords<'_, I>, mut offs: Offs<'_, I>, now: u64) -> Faults {
+    let span = offs.span;
+    let mut pairs = Pairs::new(records, span, now);
     let mut off = offs.next();
     let mut faults = Faults::default();
     while let Some((begun, handled)) = pairs.next() {
-        // A fault begins and ends in the program: it lies in the span or outside of it, but for what conversions err.
-        if span.part(begun, handled) == 0 && !(span.begin..=span.end).contains(&begun) {
+        // Handled behind the span's beginning, says who gives them; and not begun behind its end.
+        if begun > span.end {
             continue;
         }
         faults.timed += 1;
@@ -206,11 +229,10 @@ struct Pairs<'a, I> {
 }
 
 impl<'a, I: Image> Pairs<'a, I> {
-    fn new(images: FaultImages<'a, I>, span: Span) -> Self {
-        // The ends first: should a fault come in between, it is one that began and has no end, later than the span, rather than an
-        // end that would be taken for that of an earlier one.
-        let (minor, major) = (Times::new(images.minor, span), Times::new(images.major, span));
-        Pairs { begun: Times::new(images.begun, span), minor, major, span, unhandled: 0, ended: None }
+    fn new(records: FaultRecords<'a, I>, span: Span, now: u64) -> Self {
+        let [begun, minor, major] =
+            [records.begun, records.minor, records.major].map(|records| Times::new(records, span, now));
+        Pairs { begun, minor, major, span, unhandled: 0, ended: None }
     }
 
     /// When it began, and when it had been handled.
@@ -269,9 +291,8 @@ struct Times<'a, I> {
 struct Lost;
 
 impl<'a, I: Image> Times<'a, I> {
-    fn new(image: &'a I, span: Span) -> Self {
-        let whole = span.since <= span.begin;
-        Times { records: Records::new(image), last: span.now, next: None, whole }
+    fn new(records: Records<'a, I>, span: Span, now: u64) -> Self {
+        Times { records, last: now, next: None, whole: span.since <= span.begin }
     }
 
     fn peek(&mut self) -> Result<Option<u64>, Lost> {

@@ -1,7 +1,11 @@
 //! Why was this one slow? Observations that are kept with what leads to their requests, and with what became of their time.
 
 mod accounts;
+// Nothing asks for this evidence yet.
+#[allow(dead_code)]
+mod bracket;
 mod cause;
+#[allow(dead_code)]
 mod cgroup;
 mod collector;
 mod evidence;
@@ -10,6 +14,8 @@ mod interval;
 mod kept;
 mod options;
 mod quota;
+#[allow(dead_code)]
+mod ring;
 mod text;
 mod thread;
 mod usual;

@@ -32,7 +32,8 @@ fn the_slowest_is_always_kept() {
     const THREADS: u64 = 4;
     for round in 0..40u64 {
         let slowest = [1, 2, 16][round as usize % 3];
-        let collector = collector(ExemplarOptions { threshold: 1, slowest: Some(slowest), ..ExemplarOptions::default() });
+        let collector =
+            collector(ExemplarOptions { threshold: 1, slowest: Some(slowest), ..ExemplarOptions::default() });
         let (largest, begin) = (AtomicU64::new(0), Barrier::new(THREADS as usize));
         std::thread::scope(|scope| {
             for thread in 0..THREADS {
@@ -41,7 +42,9 @@ fn the_slowest_is_always_kept() {
                     begin.wait();
                     let mut random = (round << 8 | thread) + 1;
                     for _ in 0..500 {
-                        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                        random = random
+                            .wrapping_mul(6_364_136_223_846_793_005)
+                            .wrapping_add(1_442_695_040_888_963_407);
                         let value = random >> 24;
                         largest.fetch_max(value, Ordering::Relaxed);
                         collector.offer(value, Some(&context(value)));
@@ -51,7 +54,10 @@ fn the_slowest_is_always_kept() {
         });
         let interval = collector.collect().unwrap();
         let (exemplar, _) = interval.exemplars()[0];
-        assert_eq!((exemplar.value, exemplar.context.words[0]), (largest.load(Ordering::Relaxed), exemplar.value));
+        assert_eq!(
+            (exemplar.value, exemplar.context.words[0]),
+            (largest.load(Ordering::Relaxed), exemplar.value)
+        );
         assert_eq!((interval.observations, interval.slow), (THREADS * 500, THREADS * 500));
         assert_eq!(interval.share(Cause::NotKnown).observations, interval.slow, "timed elsewhere");
     }
@@ -70,7 +76,11 @@ fn the_slowest_is_kept_above_the_rate() {
     }
     let interval = collector.collect().unwrap();
     assert!(interval.exemplars().iter().any(|(exemplar, _)| exemplar.context.words[0] == 80), "{interval:?}");
-    let missing = interval.exemplars().iter().filter(|(exemplar, _)| exemplar.evidence.missing == Missing::TooMany).count();
+    let missing = interval
+        .exemplars()
+        .iter()
+        .filter(|(exemplar, _)| exemplar.evidence.missing == Missing::TooMany)
+        .count();
     assert!(missing > 0 && interval.known <= 5, "{interval:?}");
 }
 
@@ -79,7 +89,11 @@ fn the_slowest_is_kept_above_the_rate() {
 fn sleep_and_work_are_told_apart() {
     // A machine that is busy with other things makes run queue of both; not every time.
     let told = (0..5).any(|_| {
-        let collector = collector(ExemplarOptions { threshold: 3_000_000, controls: 10_000, ..ExemplarOptions::default() });
+        let collector = collector(ExemplarOptions {
+            threshold: 3_000_000,
+            controls: 10_000,
+            ..ExemplarOptions::default()
+        });
         if let Err(error) = collector.prepare_thread() {
             eprintln!("SKIPPED: the split of waiting: {error}");
             return true;
@@ -98,7 +112,8 @@ fn sleep_and_work_are_told_apart() {
         }
         let interval = collector.collect().unwrap();
         let cause = |id| {
-            let (exemplar, verdict) = interval.exemplars().iter().find(|(one, _)| one.context.words[0] == id)?;
+            let (exemplar, verdict) =
+                interval.exemplars().iter().find(|(one, _)| one.context.words[0] == id)?;
             assert!(exemplar.evidence.knows(KNOWN_ACCOUNTS | KNOWN_RUN_DELAY), "{exemplar:?}");
             assert_eq!(verdict.parts.0.iter().sum::<u64>(), exemplar.wall_nanos, "the parts are the whole");
             Some(verdict.cause)
@@ -175,7 +190,11 @@ fn threads_leave_nothing_behind() {
         opened = opened.max(open());
     }
     // Other tests of this program have descriptors of their own, but not hundreds.
-    assert!(open() < before + 100 && opened < before + 200, "{before} descriptors before, {} after, {opened} at most", open());
+    assert!(
+        open() < before + 100 && opened < before + 200,
+        "{before} descriptors before, {} after, {opened} at most",
+        open()
+    );
     assert_eq!(collector.collect().unwrap().observations, 1000);
 }
 
@@ -201,7 +220,10 @@ fn a_child_begins_anew() {
             }
             let Ok(interval) = collector.collect() else { return 3 };
             let missing: Vec<_> = interval.exemplars().iter().map(|(one, _)| one.evidence.missing).collect();
-            match missing.contains(&Missing::Forked) && missing.contains(&Missing::Nothing) && missing.len() == 2 {
+            match missing.contains(&Missing::Forked)
+                && missing.contains(&Missing::Nothing)
+                && missing.len() == 2
+            {
                 true => 0,
                 false => 4,
             }
@@ -225,7 +247,10 @@ fn intervals_follow_each_other() {
     }
     let first = collector.collect().unwrap();
     assert_eq!((first.threshold, first.observations, first.slow), (0, 10_000, 3));
-    assert_eq!(first.exemplars()[..3].iter().map(|(one, _)| one.value).collect::<Vec<_>>(), [10_000_000, 9_999_000, 9_998_000]);
+    assert_eq!(
+        first.exemplars()[..3].iter().map(|(one, _)| one.value).collect::<Vec<_>>(),
+        [10_000_000, 9_999_000, 9_998_000]
+    );
     for value in 1..=10_000 {
         collector.offer(value * 1000, None);
     }
@@ -247,7 +272,8 @@ fn options_have_limits() {
     assert!(with(ExemplarOptions { slowest: Some(MAX_SLOWEST + 1), ..ExemplarOptions::default() }).is_err());
     assert!(with(ExemplarOptions { flags: 1 << 31, ..ExemplarOptions::default() }).is_err());
     assert!(with(ExemplarOptions { controls: u32::MAX, ..ExemplarOptions::default() }).is_err());
-    let none = with(ExemplarOptions { slowest: Some(0), threshold: u64::MAX, ..ExemplarOptions::default() }).unwrap();
+    let none = with(ExemplarOptions { slowest: Some(0), threshold: u64::MAX, ..ExemplarOptions::default() })
+        .unwrap();
     for value in [0, 1, 5, u64::MAX] {
         none.offer(value, None);
     }
@@ -264,10 +290,16 @@ fn they_become_a_metrics_exemplars() {
     let trace = Context { trace_id: [0xab; 16], span_id: [0xcd; 8], words: [0; 2] };
     collector.offer(5_000_000, Some(&trace));
     let interval = collector.collect().unwrap();
-    let registry = Registry::new();
-    let id = registry.add(collector.histogram(), &picollo_core::Metric { name: "request", ..Default::default() }).unwrap();
+    let mut registry = Registry::new();
+    let id = registry
+        .add(collector.histogram(), &picollo_core::Metric { name: "request", ..Default::default() }, &[])
+        .unwrap();
     registry.set_exemplars(id, interval.metric_exemplars().unwrap()).unwrap();
     let mut json = String::new();
     interval.write_json(&mut json).unwrap();
-    assert!(json.contains("\"trace_id\":\"abababababababababababababababab\"") && json.contains("\"cause\":\"not known\""), "{json}");
+    assert!(
+        json.contains("\"trace_id\":\"abababababababababababababababab\"")
+            && json.contains("\"cause\":\"not known\""),
+        "{json}"
+    );
 }

@@ -1,11 +1,8 @@
 //! Why was this one slow? Observations that are kept with what leads to their requests, and with what became of their time.
 
 mod accounts;
-// Nothing asks for this evidence yet.
-#[allow(dead_code)]
 mod bracket;
 mod cause;
-#[allow(dead_code)]
 mod cgroup;
 mod collector;
 mod evidence;
@@ -14,7 +11,6 @@ mod interval;
 mod kept;
 mod options;
 mod quota;
-#[allow(dead_code)]
 mod ring;
 mod text;
 mod thread;

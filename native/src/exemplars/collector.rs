@@ -25,6 +25,8 @@ use crate::os::thread::process;
 
 /// Values that are offered between two that are kept for their octaves.
 const OFFERED: u64 = 1024;
+/// Controls in each doubling of the time since the collector was made, more or less, until there are as many as the options say.
+const EARLY: u64 = 12;
 /// Nanoseconds between two scopes that are kept for their octaves.
 const OCTAVE_NANOS: u64 = 10_000_000;
 
@@ -90,6 +92,8 @@ pub struct Inner {
     /// In units of values: the lesser of that and the least of the slowest.
     least: AtomicU64,
     options: ExemplarOptions,
+    /// In ticks.
+    created: u64,
     numbers: AtomicU64,
     random: AtomicU64,
     places: Places,
@@ -150,6 +154,7 @@ impl Collector {
             slow: AtomicU64::new(slow),
             least: AtomicU64::new(0),
             options,
+            created: now,
             numbers: AtomicU64::new(1),
             random: AtomicU64::new(now | 1),
             places: Places::new(),
@@ -335,8 +340,9 @@ impl Inner {
         }
         let due = self.control_due.load(Ordering::Relaxed);
         if scope.start >= due {
-            // Uniform, from none to twice the mean.
+            // Uniform, from none to twice the mean; which is shorter at first, so that a program that soon ends knows what is usual as well.
             let mean = Clock::Tsc.frequency() / u64::from(self.options.controls);
+            let mean = mean.min(scope.start.saturating_sub(self.created) / EARLY);
             let next = scope.start + 1 + self.random_below(2 * mean);
             if self.control_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 scope.is_control = 1;

@@ -6,8 +6,8 @@ use super::percent::{Percent, decimals_of, ratio, unsigned};
 use crate::format::escape::Line;
 use crate::format::number::Fixed;
 use crate::statistics::compare::{
-    BlockComparison, COMPARISON_BELOW_RESOLUTION, COMPARISON_NOISY, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, Comparison,
-    Verdict, power_behind,
+    BlockComparison, COMPARISON_BELOW_RESOLUTION, COMPARISON_NOISY, COMPARISON_TOO_FEW,
+    COMPARISON_WITHIN_MARGIN, Comparison, Verdict, power_behind,
 };
 use crate::text::unit::{Quantity, Unit};
 

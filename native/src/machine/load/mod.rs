@@ -100,6 +100,27 @@ impl Watch {
         Watch::of(Chosen::Planted(Box::new(source))).unwrap()
     }
 
+    /// Of which nothing can be read.
+    #[cfg(test)]
+    pub(crate) fn unknown() -> Watch {
+        struct Nothing;
+        impl Source for Nothing {
+            fn read(&mut self, _: File, _: &mut [u8]) -> Option<usize> {
+                None
+            }
+            fn own(&mut self) -> Option<u64> {
+                None
+            }
+            fn allowed(&self) -> CpuSet {
+                CpuSet::ALL
+            }
+            fn tick(&self) -> u64 {
+                10_000_000
+            }
+        }
+        Watch::planted(Nothing)
+    }
+
     fn of(mut source: Chosen) -> Result<Watch> {
         let (allowed, tick) = (source.get().allowed(), source.get().tick());
         let mut buffer: Vec<u8> = with_room(LEAST)?;
@@ -131,7 +152,9 @@ impl Watch {
             Some(match file {
                 File::Stat => Found { cpus: cpus(text, allowed, *tick), number: None },
                 File::Pressure => Found { cpus: None, number: waited(text) },
-                File::Frequency => Found { cpus: None, number: number(text).map(|kilohertz| kilohertz * 1000) },
+                File::Frequency => {
+                    Found { cpus: None, number: number(text).map(|kilohertz| kilohertz * 1000) }
+                }
             })
         };
         let cpus = read(File::Stat).and_then(|found| found.cpus);

@@ -43,8 +43,13 @@ fn recorded() {
 fn not_known() {
     // Kernels before 2.6.11, and a field that is not a number.
     let old = "cpu  1 2 3 4 5\ncpu0 1 2 3 4 5\nintr 0\n";
-    assert_eq!(read(old, &CpuSet::ALL).map(|cpus| (cpus.busy, cpus.idle, cpus.steal)), Some((6 * TICK, 9 * TICK, None)));
-    for (from, to) in [("57368", "x"), ("57368", "99999999999999999999"), ("57368", "9999999999999"), ("cpu1", "cpux")] {
+    assert_eq!(
+        read(old, &CpuSet::ALL).map(|cpus| (cpus.busy, cpus.idle, cpus.steal)),
+        Some((6 * TICK, 9 * TICK, None))
+    );
+    for (from, to) in
+        [("57368", "x"), ("57368", "99999999999999999999"), ("57368", "9999999999999"), ("cpu1", "cpux")]
+    {
         assert_eq!(read(&STAT.replace(from, to), &CpuSet::ALL), None, "{to}");
     }
     for cut in 0..STAT.find("intr").unwrap() {
@@ -52,7 +57,10 @@ fn not_known() {
     }
     assert_eq!(read("", &CpuSet::ALL), None);
     for (text, nanos) in [
-        ("some avg10=0.11 avg60=6.97 avg300=9.24 total=421143819\nfull avg10=0.00 total=0\n", Some(421_143_819_000)),
+        (
+            "some avg10=0.11 avg60=6.97 avg300=9.24 total=421143819\nfull avg10=0.00 total=0\n",
+            Some(421_143_819_000),
+        ),
         ("full avg10=0.00 avg60=0.00 avg300=0.00 total=5\n", None),
         ("some avg10=0.11\n", None),
         ("some total=-1\n", None),

@@ -26,17 +26,24 @@
 //! not inlined and calls through a pointer, or each by a function of its own, aligned to 64 bytes. What is left of that,
 //! two cycles a call, is no property of the code: the resolution, below which no difference is told.
 //!
+//! What others do to the machine meanwhile is watched. A block is disturbed where, in a tenth of a second or more around it,
+//! more than a twentieth of the time was taken: by the host, or by other programs while something had to wait for a CPU.
+//! Disturbed blocks are left out, both sides of them; where more than half are, there is no verdict, and the comparison has
+//! PICOLLO_COMPARISON_NOISY. picollo_benchmark_noise tells what disturbed. How often the program itself was interrupted is
+//! not looked at: the slower side has more of that.
+//!
 //! Times are in picoseconds a call.
 
 use core::ffi::c_char;
 
 use picollo_core::text::Format;
 use picollo_native::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark,
-    BenchmarkOptions, Side,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A,
+    BENCHMARK_NOTHING_B, Benchmark, BenchmarkOptions, Side,
 };
 pub use picollo_native::{
-    BenchmarkCounter as picollo_benchmark_counts, BenchmarkResult as picollo_benchmark_outcome,
+    BenchmarkCounter as picollo_benchmark_counts, BenchmarkNoise as picollo_benchmark_disturbance,
+    BenchmarkResult as picollo_benchmark_outcome,
 };
 
 use crate::argument::{exclusive, input, output, slice, text};
@@ -60,6 +67,9 @@ pub const PICOLLO_BENCHMARK_EMPTY: u32 = 2;
 /// Subtract nothing, and ask for no empty samples: of samples so long that what surrounds them does not matter, as whole
 /// processes are.
 pub const PICOLLO_BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
+/// Blocks that were disturbed from outside count like all others: where other programs belong to what is measured, as a
+/// server does that A and B ask.
+pub const PICOLLO_BENCHMARK_KEEP_DISTURBED: u32 = 1 << 1;
 
 /// In the flags of a result: the budget was spent before as many blocks were measured as there should be at least.
 pub const PICOLLO_BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
@@ -73,6 +83,7 @@ const _: () = assert!(
         && PICOLLO_BENCHMARK_B == Side::B as u32
         && PICOLLO_BENCHMARK_EMPTY == Side::Empty as u32
         && PICOLLO_BENCHMARK_NO_OVERHEAD == BENCHMARK_NO_OVERHEAD
+        && PICOLLO_BENCHMARK_KEEP_DISTURBED == BENCHMARK_KEEP_DISTURBED
         && PICOLLO_BENCHMARK_BUDGET_SPENT == BENCHMARK_BUDGET_SPENT
         && PICOLLO_BENCHMARK_NOTHING_A == BENCHMARK_NOTHING_A
         && PICOLLO_BENCHMARK_NOTHING_B == BENCHMARK_NOTHING_B
@@ -85,7 +96,7 @@ const _: () = assert!(
 pub struct picollo_benchmark_options {
     /// sizeof(picollo_benchmark_options).
     pub struct_size: u32,
-    /// PICOLLO_BENCHMARK_NO_OVERHEAD or 0.
+    /// PICOLLO_BENCHMARK_NO_OVERHEAD and PICOLLO_BENCHMARK_KEEP_DISTURBED, or 0.
     pub flags: u32,
     /// Blocks before it may end for being precise enough. 0: 20.
     pub min_blocks: u32,
@@ -297,6 +308,27 @@ pub unsafe extern "C" fn picollo_benchmark_result(
         // SAFETY: the caller's promises, passed on.
         let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
         out.set(benchmark.result()?);
+        Ok(())
+    })
+}
+
+/// Tells what else the machine did so far, and how many blocks were left out for it. What is not known is NaN; where the
+/// system says nothing (elsewhere than on Linux) all of it, and no block is disturbed.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_EMPTY before the first block is done;
+///   PICOLLO_ERR_OUT_OF_MEMORY.
+/// Threads: one at a time.
+/// Cost: goes through the blocks; in the middle of a benchmark, sorts them.
+/// Since: 0.1
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_benchmark_noise(
+    benchmark: *const picollo_benchmark,
+    out: *mut picollo_benchmark_disturbance,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
+        out.set(benchmark.noise()?);
         Ok(())
     })
 }

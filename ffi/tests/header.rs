@@ -94,6 +94,7 @@ const SECTIONS: &[Section] = &[
         module: "benchmark",
         structs: &[
             ("native", "benchmark/result", "BenchmarkResult"),
+            ("native", "benchmark/result", "BenchmarkNoise"),
             ("native", "benchmark/result", "BenchmarkCounter"),
         ],
     },
@@ -118,6 +119,7 @@ const NAMES: &[(&str, &str)] = &[
     ("DoublePercentile", "picollo_double_percentile"),
     ("DoubleSummary", "picollo_double_summary"),
     ("BenchmarkResult", "picollo_benchmark_outcome"),
+    ("BenchmarkNoise", "picollo_benchmark_disturbance"),
     ("BenchmarkCounter", "picollo_benchmark_counts"),
     ("Error", "picollo_error"),
     ("Event", "picollo_event"),

@@ -266,6 +266,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "benchmark_done_after": (c_int32, [HANDLE, c_uint64, ERROR]),
     "benchmark_progress": (c_int32, [HANDLE, POINTER(c_double)]),
     "benchmark_result": (c_int32, [HANDLE, c_void_p]),
+    "benchmark_noise": (c_int32, [HANDLE, c_void_p]),
     "benchmark_counter": (c_int32, [HANDLE, c_size_t, c_void_p]),
     "benchmark_histogram_ref": (c_int32, [HANDLE, c_uint32, c_void_p]),
     "benchmark_format": (

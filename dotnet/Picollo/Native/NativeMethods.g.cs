@@ -772,6 +772,9 @@ namespace Picollo.Native
         internal static extern int picollo_benchmark_result(BenchmarkHandle benchmark, PicolloBenchmarkOutcome* result);
 
         [DllImport(Library)]
+        internal static extern int picollo_benchmark_noise(BenchmarkHandle benchmark, PicolloBenchmarkDisturbance* result);
+
+        [DllImport(Library)]
         internal static extern int picollo_benchmark_counter(
             BenchmarkHandle benchmark, UIntPtr index, PicolloBenchmarkCounts* result);
 

@@ -65,7 +65,7 @@ pub struct BenchmarkResult {
 
 /// What else the machine did meanwhile. NaN is what is not known.
 ///
-/// Blocks during which too much was taken by others are left out, both sides of them: see the [module](super).
+/// It is also an explanation: as text it is a sentence, or nothing where no block was disturbed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct BenchmarkNoise {
@@ -73,8 +73,8 @@ pub struct BenchmarkNoise {
     pub block_count: u64,
     /// Of these, what was disturbed from outside.
     pub disturbed_count: u64,
-    /// Of these, what was left out of the verdict: none of them where so many were disturbed that there is no verdict
-    /// ([`COMPARISON_NOISY`](picollo_core::COMPARISON_NOISY)), or where they are to be kept ([`BENCHMARK_KEEP_DISTURBED`](super::BENCHMARK_KEEP_DISTURBED)).
+    /// Of these, what was left out of the verdict: none where so many were disturbed that there is no verdict, or where they are
+    /// to be kept.
     pub left_out_count: u64,
     /// Seconds that were looked at: since the benchmark was made, with the warm-up.
     pub seconds: f64,

@@ -33,6 +33,7 @@ from .baseline import Against as Against, Baseline, Median as Median, SavedRun a
 from .benchmark import (
     Benchmark,
     BenchmarkCounter as BenchmarkCounter,
+    BenchmarkNoise as BenchmarkNoise,
     BenchmarkResult as BenchmarkResult,
     Step as Step,
     benchmark,

@@ -4915,12 +4915,6 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
  * not inlined and calls through a pointer, or each by a function of its own, aligned to 64 bytes. What is left of that,
  * two cycles a call, is no property of the code: the resolution, below which no difference is told.
  *
- * What others do to the machine meanwhile is watched. A block is disturbed where, in a tenth of a second or more around it,
- * more than a twentieth of the time was taken: by the host, or by other programs while something had to wait for a CPU.
- * Disturbed blocks are left out, both sides of them; where more than half are, there is no verdict, and the comparison has
- * PICOLLO_COMPARISON_NOISY. picollo_benchmark_noise tells what disturbed. How often the program itself was interrupted is
- * not looked at: the slower side has more of that.
- *
  * Times are in picoseconds a call.
  */
 
@@ -5023,39 +5017,6 @@ typedef struct picollo_benchmark_outcome {
     /** 0. */
     uint32_t reserved;
 } picollo_benchmark_outcome;
-
-/**
- * What else the machine did meanwhile. NaN is what is not known.
- *
- * It is also an explanation: as text it is a sentence, or nothing where no block was disturbed.
- */
-typedef struct picollo_benchmark_disturbance {
-    /** Blocks that were measured. */
-    uint64_t block_count;
-    /** Of these, what was disturbed from outside. */
-    uint64_t disturbed_count;
-    /**
-     * Of these, what was left out of the verdict: none where so many were disturbed that there is no verdict, or where they are
-     * to be kept.
-     */
-    uint64_t left_out_count;
-    /** Seconds that were looked at: since the benchmark was made, with the warm-up. */
-    double seconds;
-    /** Seconds that the host took from the CPUs that the program may run on. */
-    double steal_seconds;
-    /** Seconds of CPU time that other programs took on these CPUs. */
-    double others_seconds;
-    /** Seconds in which something, this program or another, had to wait for a CPU. */
-    double pressure_seconds;
-    /** The lowest frequency that was seen, of the CPU that the benchmark was made on: hertz. */
-    double frequency_low;
-    /** The highest. */
-    double frequency_high;
-    /** CPUs that the program may run on; 0: not known. */
-    uint32_t cpu_count;
-    /** 0. */
-    uint32_t reserved;
-} picollo_benchmark_disturbance;
 
 /** How much of an event a call took. */
 typedef struct picollo_benchmark_counts {
@@ -5166,20 +5127,6 @@ picollo_status picollo_benchmark_result(const picollo_benchmark *benchmark,
                                         picollo_benchmark_outcome *out);
 
 /**
- * Tells what else the machine did so far, and how many blocks were left out for it. What is not known is NaN; where the
- * system says nothing (elsewhere than on Linux) all of it, and no block is disturbed.
- *
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_EMPTY before the first block is done;
- *   PICOLLO_ERR_OUT_OF_MEMORY.
- * Threads: one at a time.
- * Cost: goes through the blocks; in the middle of a benchmark, sorts them.
- * Since: 0.1
- */
-PICOLLO_NODISCARD
-picollo_status picollo_benchmark_noise(const picollo_benchmark *benchmark,
-                                       picollo_benchmark_disturbance *out);
-
-/**
  * Tells how much of an event a call took, by the event's position.
  *
  * Returns: PICOLLO_OK, with the count's own status in *out; PICOLLO_ERR_NULL_POINTER (benchmark, out);
@@ -5230,6 +5177,70 @@ picollo_status picollo_benchmark_format(const picollo_benchmark *benchmark,
                                         char *buffer,
                                         size_t capacity,
                                         size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Whether the machine was quiet enough to believe a benchmark.
+ *
+ * What others do to the machine meanwhile is watched between blocks: steal, CPU time and pressure, where the system tells.
+ * A block is disturbed where, in a tenth of a second or more around it, more than a twentieth of the time was taken: by the
+ * host, or by other programs while something had to wait for a CPU. Disturbed blocks are left out, both sides of them. Where
+ * more than half are, there is no verdict, and the comparison has PICOLLO_COMPARISON_NOISY:
+ *
+ *     picollo_benchmark_disturbance noise;
+ *     picollo_benchmark_noise(benchmark, &noise);
+ *     if (result.blocks.flags & PICOLLO_COMPARISON_NOISY)
+ *         printf("others took %.1f s of CPU time\n", noise.others_seconds);
+ *
+ * How often the program itself was interrupted is not looked at: the slower side has more of that. Where other programs
+ * belong to what is measured, PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
+ */
+
+/**
+ * What else the machine did meanwhile. NaN is what is not known.
+ *
+ * It is also an explanation: as text it is a sentence, or nothing where no block was disturbed.
+ */
+typedef struct picollo_benchmark_disturbance {
+    /** Blocks that were measured. */
+    uint64_t block_count;
+    /** Of these, what was disturbed from outside. */
+    uint64_t disturbed_count;
+    /**
+     * Of these, what was left out of the verdict: none where so many were disturbed that there is no verdict, or where they are
+     * to be kept.
+     */
+    uint64_t left_out_count;
+    /** Seconds that were looked at: since the benchmark was made, with the warm-up. */
+    double seconds;
+    /** Seconds that the host took from the CPUs that the program may run on. */
+    double steal_seconds;
+    /** Seconds of CPU time that other programs took on these CPUs. */
+    double others_seconds;
+    /** Seconds in which something, this program or another, had to wait for a CPU. */
+    double pressure_seconds;
+    /** The lowest frequency that was seen, of the CPU that the benchmark was made on: hertz. */
+    double frequency_low;
+    /** The highest. */
+    double frequency_high;
+    /** CPUs that the program may run on; 0: not known. */
+    uint32_t cpu_count;
+    /** 0. */
+    uint32_t reserved;
+} picollo_benchmark_disturbance;
+
+/**
+ * Tells what else the machine did so far, and how many blocks were left out for it. What is not known is NaN; where the
+ * system says nothing (elsewhere than on Linux) all of it, and no block is disturbed.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_EMPTY before the first block is done;
+ *   PICOLLO_ERR_OUT_OF_MEMORY.
+ * Threads: one at a time.
+ * Cost: goes through the blocks; in the middle of a benchmark, sorts them.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_benchmark_noise(const picollo_benchmark *benchmark,
+                                       picollo_benchmark_disturbance *out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Known work.

@@ -26,12 +26,6 @@
 //! not inlined and calls through a pointer, or each by a function of its own, aligned to 64 bytes. What is left of that,
 //! two cycles a call, is no property of the code: the resolution, below which no difference is told.
 //!
-//! What others do to the machine meanwhile is watched. A block is disturbed where, in a tenth of a second or more around it,
-//! more than a twentieth of the time was taken: by the host, or by other programs while something had to wait for a CPU.
-//! Disturbed blocks are left out, both sides of them; where more than half are, there is no verdict, and the comparison has
-//! PICOLLO_COMPARISON_NOISY. picollo_benchmark_noise tells what disturbed. How often the program itself was interrupted is
-//! not looked at: the slower side has more of that.
-//!
 //! Times are in picoseconds a call.
 
 use core::ffi::c_char;
@@ -42,8 +36,7 @@ use picollo_native::{
     BENCHMARK_NOTHING_B, Benchmark, BenchmarkOptions, Side,
 };
 pub use picollo_native::{
-    BenchmarkCounter as picollo_benchmark_counts, BenchmarkNoise as picollo_benchmark_disturbance,
-    BenchmarkResult as picollo_benchmark_outcome,
+    BenchmarkCounter as picollo_benchmark_counts, BenchmarkResult as picollo_benchmark_outcome,
 };
 
 use crate::argument::{exclusive, input, output, slice, text};
@@ -153,7 +146,7 @@ unsafe fn read_options(options: *const picollo_benchmark_options) -> Outcome<Ben
 ///
 /// # Safety
 /// If not NULL, `benchmark` must be a handle that is not freed, nor used elsewhere, during the call.
-unsafe fn read<'a>(benchmark: *const picollo_benchmark) -> Outcome<&'a Benchmark> {
+pub(crate) unsafe fn read<'a>(benchmark: *const picollo_benchmark) -> Outcome<&'a Benchmark> {
     // SAFETY: a handle leads to a benchmark; the rest is passed on.
     unsafe { input(benchmark.cast()) }
 }
@@ -308,27 +301,6 @@ pub unsafe extern "C" fn picollo_benchmark_result(
         // SAFETY: the caller's promises, passed on.
         let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
         out.set(benchmark.result()?);
-        Ok(())
-    })
-}
-
-/// Tells what else the machine did so far, and how many blocks were left out for it. What is not known is NaN; where the
-/// system says nothing (elsewhere than on Linux) all of it, and no block is disturbed.
-///
-/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_EMPTY before the first block is done;
-///   PICOLLO_ERR_OUT_OF_MEMORY.
-/// Threads: one at a time.
-/// Cost: goes through the blocks; in the middle of a benchmark, sorts them.
-/// Since: 0.1
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn picollo_benchmark_noise(
-    benchmark: *const picollo_benchmark,
-    out: *mut picollo_benchmark_disturbance,
-) -> picollo_status {
-    guard(|| {
-        // SAFETY: the caller's promises, passed on.
-        let (benchmark, out) = unsafe { (read(benchmark)?, output(out)?) };
-        out.set(benchmark.noise()?);
         Ok(())
     })
 }

@@ -98,6 +98,7 @@ mod argument;
 #[cfg(feature = "std")]
 mod array;
 mod benchmark;
+mod benchmark_noise;
 mod clock;
 mod compare;
 mod counted;

@@ -94,10 +94,10 @@ const SECTIONS: &[Section] = &[
         module: "benchmark",
         structs: &[
             ("native", "benchmark/result", "BenchmarkResult"),
-            ("native", "benchmark/result", "BenchmarkNoise"),
             ("native", "benchmark/result", "BenchmarkCounter"),
         ],
     },
+    Section { module: "benchmark_noise", structs: &[("native", "benchmark/result", "BenchmarkNoise")] },
     Section { module: "work", structs: &[] },
 ];
 

@@ -266,13 +266,14 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "benchmark_done_after": (c_int32, [HANDLE, c_uint64, ERROR]),
     "benchmark_progress": (c_int32, [HANDLE, POINTER(c_double)]),
     "benchmark_result": (c_int32, [HANDLE, c_void_p]),
-    "benchmark_noise": (c_int32, [HANDLE, c_void_p]),
     "benchmark_counter": (c_int32, [HANDLE, c_size_t, c_void_p]),
     "benchmark_histogram_ref": (c_int32, [HANDLE, c_uint32, c_void_p]),
     "benchmark_format": (
         c_int32,
         [HANDLE, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)],
     ),
+    # benchmark noise
+    "benchmark_noise": (c_int32, [HANDLE, c_void_p]),
     # work
     "work_add_chain_256": (None, [HOT_U64]),
 }

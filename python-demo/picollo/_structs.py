@@ -795,6 +795,17 @@ class BenchmarkOutcome(ctypes.Structure):
     ]
 
 
+class BenchmarkCounts(ctypes.Structure):
+    """``picollo_benchmark_counts``"""
+
+    _fields_ = [
+        ("a", c_double),
+        ("b", c_double),
+        ("status", c_int32),
+        ("reserved", c_uint32),
+    ]
+
+
 class BenchmarkDisturbance(ctypes.Structure):
     """``picollo_benchmark_disturbance``"""
 
@@ -809,17 +820,6 @@ class BenchmarkDisturbance(ctypes.Structure):
         ("frequency_low", c_double),
         ("frequency_high", c_double),
         ("cpu_count", c_uint32),
-        ("reserved", c_uint32),
-    ]
-
-
-class BenchmarkCounts(ctypes.Structure):
-    """``picollo_benchmark_counts``"""
-
-    _fields_ = [
-        ("a", c_double),
-        ("b", c_double),
-        ("status", c_int32),
         ("reserved", c_uint32),
     ]
 
@@ -866,6 +866,6 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_event_info": EventInfo,
     "picollo_benchmark_options": BenchmarkOptions,
     "picollo_benchmark_outcome": BenchmarkOutcome,
-    "picollo_benchmark_disturbance": BenchmarkDisturbance,
     "picollo_benchmark_counts": BenchmarkCounts,
+    "picollo_benchmark_disturbance": BenchmarkDisturbance,
 }

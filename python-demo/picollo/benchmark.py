@@ -20,8 +20,9 @@ from .compare import NOISY, BlockComparison, Verdict
 from .errors import check, check_detail
 from .event import Event
 from .histogram import Histogram
+from .noise import BenchmarkNoise
 
-__all__ = ["Benchmark", "BenchmarkCounter", "BenchmarkNoise", "BenchmarkResult", "Step", "benchmark"]
+__all__ = ["Benchmark", "BenchmarkCounter", "BenchmarkResult", "Step", "benchmark"]
 
 
 class _Step(NamedTuple):
@@ -57,47 +58,6 @@ class BenchmarkCounter(NamedTuple):
     a: Optional[float]
     #: Of B; ``None`` where it could not be counted.
     b: Optional[float]
-
-
-class BenchmarkNoise(NamedTuple):
-    """What else the machine did during a benchmark; ``None`` is what is not known."""
-
-    #: Blocks that were measured.
-    blocks: int
-    #: Of these, what was disturbed from outside.
-    disturbed: int
-    #: Of these, what was left out of the verdict: none where there is no verdict for it, or where they were to be kept.
-    left_out: int
-    #: Seconds that were looked at.
-    seconds: Optional[float]
-    #: Seconds that the host took from the CPUs that the program may run on.
-    steal: Optional[float]
-    #: Seconds of CPU time that other programs took on these.
-    others: Optional[float]
-    #: Seconds in which something, this program or another, had to wait for a CPU.
-    pressure: Optional[float]
-    #: Hertz, the lowest and the highest that was seen, of one CPU.
-    frequency: Optional[tuple[float, float]]
-    #: CPUs that the program may run on.
-    cpus: Optional[int]
-
-    @classmethod
-    def _of(cls, raw: structs.BenchmarkDisturbance) -> BenchmarkNoise:
-        def known(value: float) -> Optional[float]:
-            return None if math.isnan(value) else value
-
-        low, high = known(raw.frequency_low), known(raw.frequency_high)
-        return cls(
-            raw.block_count,
-            raw.disturbed_count,
-            raw.left_out_count,
-            known(raw.seconds),
-            known(raw.steal_seconds),
-            known(raw.others_seconds),
-            known(raw.pressure_seconds),
-            None if low is None or high is None else (low, high),
-            raw.cpu_count or None,
-        )
 
 
 class BenchmarkResult:

@@ -772,9 +772,6 @@ namespace Picollo.Native
         internal static extern int picollo_benchmark_result(BenchmarkHandle benchmark, PicolloBenchmarkOutcome* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_benchmark_noise(BenchmarkHandle benchmark, PicolloBenchmarkDisturbance* result);
-
-        [DllImport(Library)]
         internal static extern int picollo_benchmark_counter(
             BenchmarkHandle benchmark, UIntPtr index, PicolloBenchmarkCounts* result);
 
@@ -786,6 +783,11 @@ namespace Picollo.Native
         internal static extern int picollo_benchmark_format(
             BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, uint format, byte* buffer, UIntPtr capacity,
             UIntPtr* outLength);
+
+        // Benchmark noise.
+
+        [DllImport(Library)]
+        internal static extern int picollo_benchmark_noise(BenchmarkHandle benchmark, PicolloBenchmarkDisturbance* result);
 
         // Work.
 

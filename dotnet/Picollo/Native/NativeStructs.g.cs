@@ -584,6 +584,15 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloBenchmarkCounts
+    {
+        public double A;
+        public double B;
+        public int Status;
+        public uint Reserved;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
     internal struct PicolloBenchmarkDisturbance
     {
         public ulong BlockCount;
@@ -596,15 +605,6 @@ namespace Picollo.Native
         public double FrequencyLow;
         public double FrequencyHigh;
         public uint CpuCount;
-        public uint Reserved;
-    }
-
-    [StructLayout(LayoutKind.Sequential)]
-    internal struct PicolloBenchmarkCounts
-    {
-        public double A;
-        public double B;
-        public int Status;
         public uint Reserved;
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::machine::load::{CpuSet, File, Source, Watch};
-use picollo_core::Verdict;
+use picollo_core::{COMPARISON_NOISY, Verdict};
 
 const MILLI: f64 = 1e9;
 const TICK: f64 = 10.0 * MILLI;
@@ -61,7 +61,7 @@ impl World {
     fn new(seed: u64, noise: Noise) -> World {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         // The first numbers are alike for seeds that are.
-        (0..8).for_each(|_| drop(random.next()));
+        (0..8).for_each(|_| _ = random.next());
         let is_on = random.next() < noise.on / (noise.on + noise.off);
         let mut world = World {
             random,
@@ -168,7 +168,7 @@ fn simulate(seed: u64, noise: Noise, factor: f64, options: &BenchmarkOptions) ->
     benchmark.trace = Trace::new(benchmark.watch.tick()).unwrap();
     benchmark.look();
     let mut random = Random(seed ^ 0x5DEE_CE66);
-    (0..8).for_each(|_| drop(random.next()));
+    (0..8).for_each(|_| _ = random.next());
     while let Some(Step { side, repetitions }) = benchmark.next().unwrap() {
         let call = [1e6, 1e6 * factor, 0.0][side as usize] + 2_000.0;
         // What samples differ by on a quiet machine.

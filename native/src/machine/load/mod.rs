@@ -65,7 +65,7 @@ pub(crate) trait Source {
     fn read(&mut self, file: File, buffer: &mut [u8]) -> Option<usize>;
     /// CPU time of this program and of its children that have ended: nanoseconds.
     fn own(&mut self) -> Option<u64>;
-    /// Where the program may run.
+    /// Where the calling thread may run.
     fn allowed(&self) -> CpuSet;
     /// How long the kernel's ticks are: nanoseconds.
     fn tick(&self) -> u64;

@@ -44,22 +44,14 @@ impl Drop for Kept {
     }
 }
 
-/// The files, and where the program may run.
+/// The files.
 pub(crate) struct Procfs {
     files: [Kept; 3],
-    allowed: CpuSet,
 }
 
 impl Procfs {
-    /// With the CPUs of the calling thread, and the frequency of the one that it is on.
+    /// With the frequency of the CPU that the calling thread is on.
     pub(crate) fn open() -> Procfs {
-        let mut allowed = CpuSet([0; 128]);
-        // SAFETY: writes to the set, no more than its size.
-        let result =
-            unsafe { libc::sched_getaffinity(0, size_of_val(&allowed.0), allowed.0.as_mut_ptr().cast()) };
-        if result != 0 {
-            allowed = CpuSet::ALL;
-        }
         // SAFETY: a query without pointers.
         let cpu = unsafe { libc::sched_getcpu() };
         let mut path = [0 as core::ffi::c_char; 80];
@@ -69,7 +61,7 @@ impl Procfs {
         );
         // SAFETY: text that was set ends in a NUL.
         let frequency = Kept::open(unsafe { core::ffi::CStr::from_ptr(path.as_ptr()) });
-        Procfs { files: [Kept::open(c"/proc/stat"), Kept::open(c"/proc/pressure/cpu"), frequency], allowed }
+        Procfs { files: [Kept::open(c"/proc/stat"), Kept::open(c"/proc/pressure/cpu"), frequency] }
     }
 }
 
@@ -93,7 +85,11 @@ impl Source for Procfs {
     }
 
     fn allowed(&self) -> CpuSet {
-        self.allowed.clone()
+        let mut allowed = CpuSet([0; 128]);
+        // SAFETY: writes to the set, no more than its size.
+        let result =
+            unsafe { libc::sched_getaffinity(0, size_of_val(&allowed.0), allowed.0.as_mut_ptr().cast()) };
+        if result == 0 { allowed } else { CpuSet::ALL }
     }
 
     fn tick(&self) -> u64 {

@@ -17,6 +17,8 @@ use picollo_native::{
     BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkNoise, BenchmarkOptions, Side,
 };
 
+use serde_json::{Value, json};
+
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, bar};
 use memory::Memory;
@@ -31,9 +33,9 @@ budget is spent, and compares time, memory, page faults and context switches, an
 differences within blocks. Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
 counted) are below what this measurement can tell.
 
-Blocks during which other programs or the host took more than a twentieth of the time are left out. Where that is more than half of them, the verdict \
-on times is unproven (noisy), and --fail-if-slower does not fail. --keep-disturbed counts them all the same: where other programs belong to what \
-is measured, as a server that is asked.
+Blocks during which other programs or the host took more than a twentieth of the time are left out. Where that is more than half of them, the \
+verdict on the wall time is unproven (noisy), and --fail-if-slower does not fail. --keep-disturbed counts them all the same: where other programs \
+belong to what is measured, as a server that is asked.
 
 Peak memory is at least that of this program itself, some 5 MiB, which a new process starts as on Linux.
 
@@ -138,6 +140,20 @@ struct Arguments {
 
 /// What A and B took in one block, metric by metric: the means of two runs each.
 type Block = [Vec<Option<f64>>; 2];
+
+/// What else the machine did, for programs; what is not known is null.
+pub(crate) fn noise(noise: &BenchmarkNoise) -> Value {
+    json!({
+        "disturbed": noise.disturbed_count,
+        "seconds": noise.seconds,
+        "steal_seconds": noise.steal_seconds,
+        "others_seconds": noise.others_seconds,
+        "pressure_seconds": noise.pressure_seconds,
+        "frequency_low": noise.frequency_low,
+        "frequency_high": noise.frequency_high,
+        "cpus": Some(noise.cpu_count).filter(|&count| count != 0),
+    })
+}
 
 /// All blocks, and what else the machine did.
 struct Measured {
@@ -259,8 +275,8 @@ fn compare(measured: &Measured, arguments: &Arguments) -> Result<Vec<Compared>, 
     metrics
         .map(|(at, metric)| {
             let found = judge(&blocks, at, &metric, arguments)?;
-            // Others take time, and do not change what is counted.
-            let is_unproven = measured.is_noisy && metric.kind == Kind::Seconds;
+            // Others take the time, and hardly change what a program does in it.
+            let is_unproven = measured.is_noisy && at == WALL;
             let found = if is_unproven { found.map(BlockComparison::unproven) } else { found };
             Ok(Compared { metric, found })
         })

@@ -128,23 +128,6 @@ pub(super) fn sentence(arguments: &Arguments, metric: &Metric, found: &BlockComp
     printable(&shown.answer(a, b, Unit::new("s")).to_string()) + "\n"
 }
 
-/// What else the machine did; what is not known is null.
-fn noise(measured: &Measured) -> Value {
-    let noise = &measured.noise;
-    json!({
-        "noisy": measured.is_noisy,
-        "disturbed": noise.disturbed_count,
-        "left_out": measured.left_out,
-        "seconds": noise.seconds,
-        "steal_seconds": noise.steal_seconds,
-        "others_seconds": noise.others_seconds,
-        "pressure_seconds": noise.pressure_seconds,
-        "frequency_low": noise.frequency_low,
-        "frequency_high": noise.frequency_high,
-        "cpus": Some(noise.cpu_count).filter(|&count| count != 0),
-    })
-}
-
 /// Everything, with the times of all blocks.
 pub(super) fn json(
     arguments: &Arguments,
@@ -177,12 +160,15 @@ pub(super) fn json(
         });
         metrics.insert(metric.key.clone(), value);
     }
+    let mut noise = super::noise(&measured.noise);
+    noise["noisy"] = measured.is_noisy.into();
+    noise["left_out"] = json!(measured.left_out);
     let mut all = json!({
         "names": arguments.names,
         "commands": runner.commands,
         "block_count": measured.blocks.len(),
         "metrics": metrics,
-        "noise": noise(measured),
+        "noise": noise,
     });
     if let Some(against) = against {
         all["against"] = against;

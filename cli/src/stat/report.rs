@@ -1,6 +1,7 @@
 //! What `picollo stat` says: for people, and for programs.
 
 use picollo_core::text::Unit;
+use picollo_native::BenchmarkNoise;
 use serde_json::{Map, Value, json};
 
 use super::Measure;
@@ -15,6 +16,7 @@ pub(super) struct Report<'a> {
     pub(super) derived: Vec<Derived>,
     pub(super) notes: Vec<String>,
     pub(super) confidence: f64,
+    pub(super) noise: BenchmarkNoise,
 }
 
 /// Four digits that count.
@@ -72,7 +74,7 @@ impl Report<'_> {
             .collect();
         let all = json!({
             "command": self.parts, "run_count": self.runs, "confidence": self.confidence,
-            "metrics": measures, "figures": figures, "notes": self.notes,
+            "metrics": measures, "figures": figures, "notes": self.notes, "noise": crate::compare::noise(&self.noise),
         });
         format!("{all:#}\n")
     }

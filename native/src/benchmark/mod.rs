@@ -26,6 +26,7 @@ mod noise;
 mod noise_simulation;
 #[cfg(test)]
 mod noise_tests;
+mod noise_watch;
 mod options;
 mod overhead;
 mod report;
@@ -36,6 +37,7 @@ mod tests;
 #[cfg(test)]
 mod verdict_tests;
 
+pub use noise_watch::NoiseWatch;
 pub use options::{BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkNoise,

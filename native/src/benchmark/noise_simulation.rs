@@ -1,7 +1,7 @@
 //! Verdicts on a machine that is disturbed: one of two CPUs whose time is made up, with neighbours and a host, and `/proc` as its
 //! kernel would write it. How often equal programs are told apart, and whether a difference is found.
 //!
-//! `PICOLLO_SIMULATED=2000 cargo test --release -p picollo-native --lib noise_simulation -- --nocapture` prints the table of docs/comparing.md.
+//! `PICOLLO_SIMULATED=4000 cargo test -p picollo-native --lib noise_simulation -- --nocapture` prints the table of docs/comparing.md.
 
 use std::sync::{Arc, Mutex};
 

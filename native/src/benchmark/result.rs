@@ -116,10 +116,37 @@ impl Default for BenchmarkNoise {
 /// Times of which there were none that matter are not told.
 const TELLING: f64 = 0.01;
 
+impl BenchmarkNoise {
+    /// What disturbed, in words: `: other programs took 1.3 s of CPU time, of 5.0 s`.
+    pub fn causes(&self) -> impl fmt::Display + '_ {
+        Causes(self)
+    }
+}
+
+struct Causes<'a>(&'a BenchmarkNoise);
+
+impl fmt::Display for Causes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BenchmarkNoise { seconds, others_seconds, pressure_seconds, steal_seconds, .. } = *self.0;
+        let parts = [
+            (others_seconds, "other programs took ", " s of CPU time"),
+            (pressure_seconds, "something waited for a CPU for ", " s"),
+            (steal_seconds, "the host took ", " s"),
+        ];
+        let digits = |amount: f64| if amount < 1.0 { 2 } else { 1 };
+        let told = parts.iter().filter(|(amount, ..)| *amount >= TELLING * seconds);
+        for (at, &(amount, before, after)) in told.enumerate() {
+            let comma = if at == 0 { ": " } else { ", " };
+            write!(f, "{comma}{before}{amount:.*}{after}", digits(amount))?;
+        }
+        write!(f, ", of {seconds:.*} s", digits(seconds))
+    }
+}
+
 impl fmt::Display for BenchmarkNoise {
     /// A sentence: how many blocks are left out, and what disturbed them. Nothing where none was disturbed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BenchmarkNoise { block_count, disturbed_count, left_out_count, seconds, .. } = *self;
+        let BenchmarkNoise { block_count, disturbed_count, left_out_count, .. } = *self;
         if disturbed_count == 0 {
             return Ok(());
         }
@@ -127,20 +154,7 @@ impl fmt::Display for BenchmarkNoise {
         let was = if of == 1 { "was" } else { "were" };
         let how = if left_out_count == 0 { "disturbed" } else { "left out" };
         let plural = if block_count == 1 { "" } else { "s" };
-        write!(f, "{of} of {block_count} block{plural} {was} {how}")?;
-        let told = |amount: f64| amount >= TELLING * seconds;
-        let parts = [
-            (self.others_seconds, "other programs took ", " s of CPU time"),
-            (self.pressure_seconds, "something waited for a CPU for ", " s"),
-            (self.steal_seconds, "the host took ", " s"),
-        ];
-        let parts = parts.iter().filter(|(amount, ..)| told(*amount));
-        let digits = |amount: f64| if amount < 1.0 { 2 } else { 1 };
-        for (at, &(amount, before, after)) in parts.enumerate() {
-            let comma = if at == 0 { ": " } else { ", " };
-            write!(f, "{comma}{before}{amount:.*}{after}", digits(amount))?;
-        }
-        write!(f, ", of {seconds:.*} s.", digits(seconds))
+        write!(f, "{of} of {block_count} block{plural} {was} {how}{}.", self.causes())
     }
 }
 

@@ -366,3 +366,6 @@ fn judge(
     };
     Ok(Some(compare_blocks(&a, &b, &mut vec![0.0; a.len()], &options)?))
 }
+
+#[cfg(test)]
+mod tests;

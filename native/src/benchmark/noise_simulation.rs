@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::machine::load::{CpuSet, File, Source, Watch};
-use picollo_core::{COMPARISON_NOISY, Verdict};
+use picollo_core::{COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks};
 
 const MILLI: f64 = 1e9;
 const TICK: f64 = 10.0 * MILLI;
@@ -309,4 +309,22 @@ fn what_is_left_out_and_what_is_unproven() {
     // What becomes quiet before the budget is spent is no longer unproven.
     let steal = all(40, NOISES[6], 1.05, &BenchmarkOptions { budget_seconds: 5.0, ..usual() });
     assert!(steal.slower > 30 && steal.faster == 0, "{steal:?}");
+}
+
+/// Were blocks left out for what one side took, such as those in which A was interrupted, these simulations would show it.
+#[test]
+fn a_rule_that_looks_at_one_side_is_caught() {
+    let (mut slower, runs) = (0, 40);
+    for seed in 0..runs {
+        let kept = BenchmarkOptions { flags: BENCHMARK_KEEP_DISTURBED, ..bare() };
+        let benchmark = simulate(seed, NOISES[4], 1.0, &kept);
+        let (a, b) = benchmark.blocks();
+        let is_quiet = |at: &usize| a[*at] < 1.1e6;
+        let left: Vec<usize> = (0..a.len()).filter(is_quiet).collect();
+        let of = |side: &[f64]| left.iter().map(|&at| side[at]).collect::<Vec<f64>>();
+        let options = CompareOptions { relative_threshold: -1.0, ..CompareOptions::default() };
+        let found = compare_blocks(&of(a), &of(b), &mut vec![0.0; left.len()], &options).unwrap();
+        slower += u64::from(found.verdict() == Verdict::Slower);
+    }
+    assert!(slower as f64 > at_most(runs), "{slower} of {runs}");
 }

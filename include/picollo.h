@@ -5039,7 +5039,7 @@ typedef struct picollo_benchmark_counts {
  *   PICOLLO_ERR_UNSUPPORTED (options); PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_create.
  * Ownership: *out is the caller's, for picollo_benchmark_free.
  * Threads: any thread, which becomes the opening thread.
- * Cost: allocates two histograms and some lists; with events also as picollo_session_create.
+ * Cost: allocates two histograms and some lists, opens and reads two small files of the system; with events also as picollo_session_create.
  * Since: 0.1
  */
 PICOLLO_NODISCARD
@@ -5195,11 +5195,7 @@ picollo_status picollo_benchmark_format(const picollo_benchmark *benchmark,
  * belong to what is measured, PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
  */
 
-/**
- * What else the machine did meanwhile. NaN is what is not known.
- *
- * It is also an explanation: as text it is a sentence, or nothing where no block was disturbed.
- */
+/** What else the machine did meanwhile. NaN is what is not known. */
 typedef struct picollo_benchmark_disturbance {
     /** Blocks that were measured. */
     uint64_t block_count;

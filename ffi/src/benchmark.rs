@@ -168,7 +168,7 @@ unsafe fn change<'a>(benchmark: *mut picollo_benchmark) -> Outcome<&'a mut Bench
 ///   PICOLLO_ERR_UNSUPPORTED (options); PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_create.
 /// Ownership: *out is the caller's, for picollo_benchmark_free.
 /// Threads: any thread, which becomes the opening thread.
-/// Cost: allocates two histograms and some lists; with events also as picollo_session_create.
+/// Cost: allocates two histograms and some lists, opens and reads two small files of the system; with events also as picollo_session_create.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_create(

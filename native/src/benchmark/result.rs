@@ -64,8 +64,6 @@ pub struct BenchmarkResult {
 }
 
 /// What else the machine did meanwhile. NaN is what is not known.
-///
-/// It is also an explanation: as text it is a sentence, or nothing where no block was disturbed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct BenchmarkNoise {

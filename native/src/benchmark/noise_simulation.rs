@@ -36,6 +36,8 @@ struct Noise {
     off: f64,
     /// The host; else two neighbours, one for each CPU.
     is_steal: bool,
+    /// Whether the kernel tells the pressure.
+    has_pressure: bool,
 }
 
 /// Some part of the time, with somebody on each CPU.
@@ -137,6 +139,7 @@ impl Source for Planted {
                 }
                 text + "intr 5 0 0\n"
             }
+            File::Pressure if !world.noise.has_pressure => return None,
             File::Pressure => {
                 format!("some avg10=0.00 avg60=0.00 avg300=0.00 total={}\n", (world.waited / 1e6) as u64)
             }
@@ -210,15 +213,27 @@ fn all(runs: u64, noise: Noise, factor: f64, options: &BenchmarkOptions) -> Said
     said
 }
 
-const QUIET: Noise = Noise { name: "nothing", on: 0.001, off: 1e9, is_steal: false };
+const QUIET: Noise = Noise { name: "nothing", on: 0.001, off: 1e9, is_steal: false, has_pressure: true };
 const NOISES: [Noise; 7] = [
     QUIET,
-    Noise { name: "neighbours, 0.3 s of each 1.3", on: 300.0, off: 1000.0, is_steal: false },
-    Noise { name: "neighbours, 50 ms of each 550", on: 50.0, off: 500.0, is_steal: false },
-    Noise { name: "neighbours, 5 ms of each 55", on: 5.0, off: 50.0, is_steal: false },
-    Noise { name: "neighbours, always", on: 1e9, off: 0.001, is_steal: false },
-    Noise { name: "steal, 50 ms of each 550", on: 50.0, off: 500.0, is_steal: true },
-    Noise { name: "steal, 0.5 s of each 1", on: 500.0, off: 500.0, is_steal: true },
+    Noise {
+        name: "neighbours, 0.3 s of each 1.3",
+        on: 300.0,
+        off: 1000.0,
+        is_steal: false,
+        has_pressure: true,
+    },
+    Noise {
+        name: "neighbours, 50 ms of each 550",
+        on: 50.0,
+        off: 500.0,
+        is_steal: false,
+        has_pressure: true,
+    },
+    Noise { name: "neighbours, 5 ms of each 55", on: 5.0, off: 50.0, is_steal: false, has_pressure: true },
+    Noise { name: "neighbours, always", on: 1e9, off: 0.001, is_steal: false, has_pressure: true },
+    Noise { name: "steal, 50 ms of each 550", on: 50.0, off: 500.0, is_steal: true, has_pressure: true },
+    Noise { name: "steal, 0.5 s of each 1", on: 500.0, off: 500.0, is_steal: true, has_pressure: true },
 ];
 
 /// Without a margin and a resolution, and always of the same length, so that the rate is the stated one: one in twenty, either way.
@@ -309,6 +324,23 @@ fn what_is_left_out_and_what_is_unproven() {
     // What becomes quiet before the budget is spent is no longer unproven.
     let steal = all(40, NOISES[6], 1.05, &BenchmarkOptions { budget_seconds: 5.0, ..usual() });
     assert!(steal.slower > 30 && steal.faster == 0, "{steal:?}");
+}
+
+/// Where the kernel does not tell the pressure, the rule goes by what was left idle.
+#[test]
+fn without_pressure() {
+    for noise in [QUIET, NOISES[1], NOISES[4]] {
+        let noise = Noise { has_pressure: false, ..noise };
+        let equal = all(60, noise, 1.0, &bare());
+        assert!((equal.faster + equal.slower) as f64 <= at_most(60), "{noise:?}: {equal:?}");
+        let slower = all(20, noise, 1.05, &usual());
+        assert_eq!((slower.faster, slower.slower + slower.noisy), (0, 20), "{noise:?}: {slower:?}");
+        assert_eq!(
+            (slower.left_out != 0, slower.noisy == 20),
+            (noise.on > 1.0, noise.off < 1.0),
+            "{noise:?}: {slower:?}"
+        );
+    }
 }
 
 /// Were blocks left out for what one side took, such as those in which A was interrupted, these simulations would show it.

@@ -6,6 +6,8 @@
 static picollo_benchmark_options default_benchmark_options(void)
 {
     picollo_benchmark_options options = PICOLLO_BENCHMARK_OPTIONS_INIT;
+    /* Times are made up, or far apart: others may disturb. */
+    options.flags = PICOLLO_BENCHMARK_KEEP_DISTURBED;
     return options;
 }
 
@@ -23,6 +25,7 @@ static void made_up_times(void)
     picollo_benchmark *benchmark;
     picollo_benchmark_outcome result;
     picollo_benchmark_counts counter;
+    picollo_benchmark_disturbance noise;
     picollo_histogram *histogram = NULL;
     picollo_summary summary;
     picollo_status status;
@@ -39,6 +42,7 @@ static void made_up_times(void)
     options.warm_up_seconds = 1e-12;
     benchmark = create_benchmark(&options);
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_result(benchmark, &result));
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_noise(benchmark, &noise));
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_JSON, text, sizeof text, &length));
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_format(benchmark, "", "", "", 6, text, sizeof text, &length));
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_benchmark_format(benchmark, "", "", "", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
@@ -140,7 +144,7 @@ static void refused(void)
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_create(&options, NULL, 0, &benchmark, &error));
     CHECK(error.message[0] != 0);
     options = default_benchmark_options();
-    options.flags = 6;
+    options.flags = 4 | PICOLLO_BENCHMARK_NO_OVERHEAD;
     CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
     options.flags = 0;
     options.struct_size = 71;
@@ -154,6 +158,55 @@ static void refused(void)
     picollo_benchmark_free(benchmark);
     options.struct_size = sizeof options;
     CHECK_STATUS(PICOLLO_ERR_INVALID_ARGUMENT, picollo_benchmark_create(&options, NULL, 0, &benchmark, NULL));
+}
+
+static int is_known(double seconds)
+{
+    CHECK(isnan(seconds) || seconds >= 0);
+    return !isnan(seconds);
+}
+
+/* Whatever this machine does meanwhile, what is said of it agrees: with itself, with the verdict and with the text. */
+static void what_others_did(void)
+{
+    picollo_benchmark_options options = PICOLLO_BENCHMARK_OPTIONS_INIT;
+    picollo_benchmark *benchmark;
+    picollo_benchmark_outcome result;
+    picollo_benchmark_disturbance noise;
+    uint32_t which;
+    uint64_t n;
+    char text[8192];
+    size_t length;
+    options.max_blocks = 100;
+    options.precision = -1;
+    options.budget_seconds = 20;
+    options.warm_up_seconds = 0.02;
+    benchmark = create_benchmark(&options);
+    while (picollo_benchmark_next(benchmark, &which, &n, NULL) == PICOLLO_OK) {
+        if (which != PICOLLO_BENCHMARK_EMPTY) while (n--) picollo_work_add_chain_256(which == PICOLLO_BENCHMARK_A ? 20 : 60);
+        CHECK_OK(picollo_benchmark_done(benchmark, NULL));
+    }
+    CHECK_OK(picollo_benchmark_result(benchmark, &result));
+    CHECK_OK(picollo_benchmark_noise(benchmark, &noise));
+    CHECK_OK(picollo_benchmark_format(benchmark, "ps", "", "", PICOLLO_TEXT_MARKDOWN, text, sizeof text, &length));
+    CHECK_U64(100, noise.block_count);
+    CHECK_U64(200, result.sample_count);
+    CHECK_U64(noise.block_count, noise.left_out_count + result.blocks.block_count);
+    CHECK(noise.left_out_count <= noise.disturbed_count && noise.disturbed_count <= noise.block_count && noise.reserved == 0);
+    CHECK(noise.seconds > 0 && noise.seconds <= (double)result.elapsed / 1e12);
+    if (is_known(noise.others_seconds)) CHECK(noise.cpu_count >= 1 && noise.others_seconds <= (noise.seconds + 0.1) * noise.cpu_count);
+    if (is_known(noise.pressure_seconds)) CHECK(noise.pressure_seconds <= noise.seconds);
+    if (is_known(noise.steal_seconds)) CHECK(noise.steal_seconds <= (noise.seconds + 0.1) * noise.cpu_count);
+    CHECK(isnan(noise.frequency_low) == isnan(noise.frequency_high) && !(noise.frequency_low > noise.frequency_high));
+    if (result.blocks.flags & PICOLLO_COMPARISON_NOISY) {
+        CHECK(result.blocks.verdict == PICOLLO_VERDICT_NO_EVIDENCE && noise.left_out_count == 0);
+        CHECK(noise.disturbed_count > 0 && strstr(text, "unproven: noisy") != NULL && strstr(text, " disturbed") != NULL);
+    } else {
+        CHECK_U64(noise.disturbed_count, noise.left_out_count);
+        CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER && strstr(text, "slower |") != NULL);
+        CHECK((strstr(text, " left out") != NULL) == (noise.left_out_count != 0));
+    }
+    picollo_benchmark_free(benchmark);
 }
 
 static void *elsewhere(void *benchmark)
@@ -222,6 +275,7 @@ int main(void)
 {
     RUN(made_up_times);
     RUN(resolution);
+    RUN(what_others_did);
     RUN(refused);
     RUN(the_wrong_thread);
     RUN(known_work_with_counters);

@@ -280,16 +280,19 @@ static void benchmarks()
 {
     /* Ends with the blocks; the budget is for machines that are busy. */
     picollo::benchmark benchmark = must(picollo::benchmark::create(
-        picollo::benchmark_options().budget(10).warm_up(0.05).sample(0.0001).blocks(20, 100)));
+        picollo::benchmark_options().budget(10).warm_up(0.05).sample(0.0001).blocks(20, 100).keep_disturbed()));
     must(benchmark.run([] { picollo::add_chain_256(4); }, [] { picollo::add_chain_256(12); }));
     const picollo_benchmark_outcome result = must(benchmark.measured());
     CHECK(result.blocks.verdict == PICOLLO_VERDICT_SLOWER && result.sample_count == 2 * result.blocks.block_count);
+    const picollo_benchmark_disturbance noise = must(benchmark.noise());
+    CHECK(noise.block_count == result.blocks.block_count && noise.left_out_count == 0 && noise.disturbed_count <= noise.block_count);
     picollo::histogram samples = must(benchmark.samples(PICOLLO_BENCHMARK_B));
     CHECK_U64(result.sample_count, must(samples.summary()).total_count());
     CHECK(must(benchmark.text("Chains")).find("Chains") != std::string::npos);
     FAILS(invalid_argument, picollo::benchmark::create(picollo::benchmark_options().confidence(2)));
     picollo::benchmark begun = must(picollo::benchmark::create());
     FAILS(empty, begun.measured());
+    FAILS(empty, begun.noise());
     FAILS(invalid_argument, begun.samples(7));
 }
 

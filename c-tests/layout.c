@@ -408,6 +408,19 @@ AT(picollo_benchmark_outcome, empty_count, 176);
 AT(picollo_benchmark_outcome, flags, 184);
 AT(picollo_benchmark_outcome, reserved, 188);
 
+SIZE(picollo_benchmark_disturbance, 80);
+AT(picollo_benchmark_disturbance, block_count, 0);
+AT(picollo_benchmark_disturbance, disturbed_count, 8);
+AT(picollo_benchmark_disturbance, left_out_count, 16);
+AT(picollo_benchmark_disturbance, seconds, 24);
+AT(picollo_benchmark_disturbance, steal_seconds, 32);
+AT(picollo_benchmark_disturbance, others_seconds, 40);
+AT(picollo_benchmark_disturbance, pressure_seconds, 48);
+AT(picollo_benchmark_disturbance, frequency_low, 56);
+AT(picollo_benchmark_disturbance, frequency_high, 64);
+AT(picollo_benchmark_disturbance, cpu_count, 72);
+AT(picollo_benchmark_disturbance, reserved, 76);
+
 SIZE(picollo_benchmark_counts, 24);
 AT(picollo_benchmark_counts, a, 0);
 AT(picollo_benchmark_counts, b, 8);
@@ -530,6 +543,7 @@ static_assert(PICOLLO_VERDICT_NO_EVIDENCE == 0 && PICOLLO_VERDICT_FASTER == 1 &&
                   PICOLLO_COMPARISON_OUT_OF_RANGE == 4 && PICOLLO_COMPARISON_APPROXIMATE == 8 &&
                   PICOLLO_COMPARISON_LAYOUTS_DIFFER == 16 && PICOLLO_COMPARISON_AUTOCORRELATED == 32 &&
                   PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION == 64 && PICOLLO_COMPARISON_BELOW_RESOLUTION == 128 &&
+                  PICOLLO_COMPARISON_NOISY == 256 && PICOLLO_BENCHMARK_KEEP_DISTURBED == 2 &&
                   PICOLLO_BENCHMARK_A == 0 && PICOLLO_BENCHMARK_B == 1 && PICOLLO_BENCHMARK_EMPTY == 2 &&
                   PICOLLO_BENCHMARK_NO_OVERHEAD == 1 && PICOLLO_BENCHMARK_BUDGET_SPENT == 1 &&
                   PICOLLO_BENCHMARK_NOTHING_A == 2 && PICOLLO_BENCHMARK_NOTHING_B == 4,

@@ -450,6 +450,7 @@ static void benchmarks(void)
     picollo_benchmark *benchmark = NULL, *none = NULL;
     picollo_benchmark_outcome result;
     picollo_benchmark_counts counter;
+    picollo_benchmark_disturbance noise;
     picollo_histogram *out = NULL;
     uint32_t which = 77;
     uint64_t repetitions = 77;
@@ -468,6 +469,8 @@ static void benchmarks(void)
     NULL_IN(picollo_benchmark_progress(benchmark, NULL));
     NULL_IN(picollo_benchmark_result(NULL, &result));
     NULL_IN(picollo_benchmark_result(benchmark, NULL));
+    NULL_IN(picollo_benchmark_noise(NULL, &noise));
+    NULL_IN(picollo_benchmark_noise(benchmark, NULL));
     NULL_IN(picollo_benchmark_counter(NULL, 0, &counter));
     NULL_IN(picollo_benchmark_counter(benchmark, 0, NULL));
     NULL_IN(picollo_benchmark_histogram_ref(NULL, 0, &out));

@@ -2173,6 +2173,12 @@ picollo_status picollo_log_format_interval(const picollo_snapshot *snapshot,
 #define PICOLLO_COMPARISON_BELOW_RESOLUTION (1 << 7)
 
 /**
+ * Other programs or the host disturbed too much of the measurement: nothing is proven, and the verdict is no evidence,
+ * whatever the interval says. Of benchmarks; see picollo_benchmark_noise.
+ */
+#define PICOLLO_COMPARISON_NOISY (1 << 8)
+
+/**
  * What to compare and what counts. Begin with PICOLLO_COMPARE_OPTIONS_INIT, and change what should
  * not be the default.
  */
@@ -5359,6 +5365,12 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
  * processes are.
  */
 #define PICOLLO_BENCHMARK_NO_OVERHEAD (1 << 0)
+
+/**
+ * Blocks that were disturbed from outside count like all others: where other programs belong to what is measured, as a
+ * server does that A and B ask.
+ */
+#define PICOLLO_BENCHMARK_KEEP_DISTURBED (1 << 1)
 /** In the flags of a result: the budget was spent before as many blocks were measured as there should be at least. */
 #define PICOLLO_BENCHMARK_BUDGET_SPENT (1 << 0)
 /** In the flags of a result: a call of A takes less than can be told. It does nothing, or the compiler left it out. */
@@ -5373,7 +5385,7 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
 typedef struct picollo_benchmark_options {
     /** sizeof(picollo_benchmark_options). */
     uint32_t struct_size;
-    /** PICOLLO_BENCHMARK_NO_OVERHEAD or 0. */
+    /** PICOLLO_BENCHMARK_NO_OVERHEAD and PICOLLO_BENCHMARK_KEEP_DISTURBED, or 0. */
     uint32_t flags;
     /** Blocks before it may end for being precise enough. 0: 20. */
     uint32_t min_blocks;
@@ -5462,7 +5474,7 @@ typedef struct picollo_benchmark_counts {
  *   PICOLLO_ERR_UNSUPPORTED (options); PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_create.
  * Ownership: *out is the caller's, for picollo_benchmark_free.
  * Threads: any thread, which becomes the opening thread.
- * Cost: allocates two histograms and some lists; with events also as picollo_session_create.
+ * Cost: allocates two histograms and some lists, opens and reads two small files of the system; with events also as picollo_session_create.
  * Since: 0.1
  */
 PICOLLO_NODISCARD
@@ -5600,6 +5612,66 @@ picollo_status picollo_benchmark_format(const picollo_benchmark *benchmark,
                                         char *buffer,
                                         size_t capacity,
                                         size_t *out_length);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Whether the machine was quiet enough to believe a benchmark.
+ *
+ * What others do to the machine meanwhile is watched between blocks: steal, CPU time and pressure, where the system tells.
+ * A block is disturbed where, in a tenth of a second or more around it, more than a twentieth of the time was taken: by the
+ * host, or by other programs while something had to wait for a CPU. Disturbed blocks are left out, both sides of them. Where
+ * more than half are, there is no verdict, and the comparison has PICOLLO_COMPARISON_NOISY:
+ *
+ *     picollo_benchmark_disturbance noise;
+ *     picollo_benchmark_noise(benchmark, &noise);
+ *     if (result.blocks.flags & PICOLLO_COMPARISON_NOISY)
+ *         printf("others took %.1f s of CPU time\n", noise.others_seconds);
+ *
+ * How often the program itself was interrupted is not looked at: the slower side has more of that. Where other programs
+ * belong to what is measured, PICOLLO_BENCHMARK_KEEP_DISTURBED counts all blocks.
+ */
+
+/** What else the machine did meanwhile. NaN is what is not known. */
+typedef struct picollo_benchmark_disturbance {
+    /** Blocks that were measured. */
+    uint64_t block_count;
+    /** Of these, what was disturbed from outside. */
+    uint64_t disturbed_count;
+    /**
+     * Of these, what was left out of the verdict: none where so many were disturbed that there is no verdict, or where they are
+     * to be kept.
+     */
+    uint64_t left_out_count;
+    /** Seconds that were looked at: since the benchmark was made, with the warm-up. */
+    double seconds;
+    /** Seconds that the host took from the CPUs that the program may run on. */
+    double steal_seconds;
+    /** Seconds of CPU time that other programs took on these CPUs. */
+    double others_seconds;
+    /** Seconds in which something, this program or another, had to wait for a CPU. */
+    double pressure_seconds;
+    /** The lowest frequency that was seen, of the CPU that the benchmark was made on: hertz. */
+    double frequency_low;
+    /** The highest. */
+    double frequency_high;
+    /** CPUs that the program may run on; 0: not known. */
+    uint32_t cpu_count;
+    /** 0. */
+    uint32_t reserved;
+} picollo_benchmark_disturbance;
+
+/**
+ * Tells what else the machine did so far, and how many blocks were left out for it. What is not known is NaN; where the
+ * system says nothing (elsewhere than on Linux) all of it, and no block is disturbed.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (benchmark, out); PICOLLO_ERR_EMPTY before the first block is done;
+ *   PICOLLO_ERR_OUT_OF_MEMORY.
+ * Threads: one at a time.
+ * Cost: goes through the blocks; in the middle of a benchmark, sorts them.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_benchmark_noise(const picollo_benchmark *benchmark,
+                                       picollo_benchmark_disturbance *out);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Known work.

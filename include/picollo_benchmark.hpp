@@ -39,6 +39,8 @@ public:
     benchmark_options &resolution(double seconds) noexcept { return native_.resolution_seconds = seconds, *this; }
     /** Subtract nothing: of samples so long that calling does not matter. */
     benchmark_options &no_overhead() noexcept { return native_.flags |= PICOLLO_BENCHMARK_NO_OVERHEAD, *this; }
+    /** Count blocks that were disturbed from outside, too: where other programs belong to what is measured. */
+    benchmark_options &keep_disturbed() noexcept { return native_.flags |= PICOLLO_BENCHMARK_KEEP_DISTURBED, *this; }
 
     const picollo_benchmark_options &native() const noexcept { return native_; }
 
@@ -113,6 +115,15 @@ public:
     {
         picollo_benchmark_outcome found = {};
         const picollo_status code = picollo_benchmark_result(native(), &found);
+        return detail::filled(code, found);
+    }
+
+    /** What else the machine did, and how many blocks were left out for it; NaN is what is not known. Where too many were disturbed,
+     *  .blocks of what was measured has PICOLLO_COMPARISON_NOISY, and no verdict. */
+    outcome<picollo_benchmark_disturbance> noise() const
+    {
+        picollo_benchmark_disturbance found = {};
+        const picollo_status code = picollo_benchmark_noise(native(), &found);
         return detail::filled(code, found);
     }
 

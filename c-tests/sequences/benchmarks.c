@@ -29,7 +29,7 @@ static picollo_status spoil(struct world *world, picollo_benchmark_options *opti
     static const double bad[] = {-1, NAN, INFINITY};
     switch (choose(world, 6)) {
     case 0: options->struct_size = (uint32_t)choose(world, 72); break;
-    case 1: options->flags = 2u << choose(world, 31); return PICOLLO_ERR_UNSUPPORTED;
+    case 1: options->flags = 4u << choose(world, 30); return PICOLLO_ERR_UNSUPPORTED;
     case 2: options->budget_seconds = bad[choose(world, 3)]; break;
     case 3: options->warm_up_seconds = bad[choose(world, 3)]; break;
     case 4: options->confidence = bad[choose(world, 3)]; break;
@@ -52,7 +52,8 @@ static void op_create(struct world *world)
     memset(benchmarked, 0, sizeof *benchmarked);
     options.max_blocks = 1 + (uint32_t)choose(world, MOST_BLOCKS);
     options.repetitions = 1 + choose(world, 20);
-    options.flags = (uint32_t)choose(world, 2);
+    /* What others do must not change what comes out. */
+    options.flags = (uint32_t)choose(world, 2) | PICOLLO_BENCHMARK_KEEP_DISTURBED;
     benchmarked->events = rarely(world, 4) ? (size_t)choose(world, 3) : 0;
     for (size_t i = 0; i < benchmarked->events; i++) {
         if (picollo_event_parse(names[choose(world, 3)], &events[i], NULL) != PICOLLO_OK) benchmarked->events = 0;
@@ -145,8 +146,10 @@ static void check_result(struct world *world, const struct benchmarked *benchmar
     const char *const title = any_title(world), *const name = any_title(world);
     double a[MOST_BLOCKS], b[MOST_BLOCKS], differences[MOST_BLOCKS];
     picollo_benchmark_outcome result;
+    picollo_benchmark_disturbance noise;
     size_t length;
     if (blocks == 0) {
+        REFUSED(PICOLLO_ERR_EMPTY, noise, picollo_benchmark_noise(benchmarked->handle, &noise));
         REFUSED(PICOLLO_ERR_EMPTY, result, picollo_benchmark_result(benchmarked->handle, &result));
         REFUSED(PICOLLO_ERR_EMPTY, length, picollo_benchmark_format(benchmarked->handle, title, name, name, PICOLLO_TEXT_MARKDOWN, NULL, 0, &length));
         return;
@@ -154,6 +157,10 @@ static void check_result(struct world *world, const struct benchmarked *benchmar
     EXPECT(PICOLLO_OK, picollo_benchmark_result(benchmarked->handle, &result));
     if (PLANTED(10)) result.sample_count++;
     SAME(blocks, result.blocks.block_count);
+    EXPECT(PICOLLO_OK, picollo_benchmark_noise(benchmarked->handle, &noise));
+    SAME(blocks, noise.block_count);
+    SAME(0, noise.left_out_count);
+    REQUIRE(noise.disturbed_count <= blocks && (noise.seconds >= 0 || isnan(noise.seconds)));
     SAME(2 * blocks, result.sample_count);
     SAME(benchmarked->repetitions, result.repetitions_a);
     SAME(benchmarked->repetitions, result.repetitions_b);
@@ -223,6 +230,7 @@ static void op_null(struct world *world)
     uint64_t repetitions;
     double progress;
     picollo_benchmark_outcome result;
+    picollo_benchmark_disturbance noise;
     picollo_benchmark_counts counter;
     picollo_histogram *histogram;
     size_t length;
@@ -231,6 +239,7 @@ static void op_null(struct world *world)
     EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_benchmark_done_after(NULL, 1, NULL));
     REFUSED(PICOLLO_ERR_NULL_POINTER, progress, picollo_benchmark_progress(NULL, &progress));
     REFUSED(PICOLLO_ERR_NULL_POINTER, result, picollo_benchmark_result(NULL, &result));
+    REFUSED(PICOLLO_ERR_NULL_POINTER, noise, picollo_benchmark_noise(NULL, &noise));
     REFUSED(PICOLLO_ERR_NULL_POINTER, counter, picollo_benchmark_counter(NULL, 0, &counter));
     REFUSED(PICOLLO_ERR_NULL_POINTER, histogram, picollo_benchmark_histogram_ref(NULL, 0, &histogram));
     REFUSED(PICOLLO_ERR_NULL_POINTER, length, picollo_benchmark_format(NULL, "", "", "", PICOLLO_TEXT_MARKDOWN, NULL, 0, &length));

@@ -7,7 +7,7 @@ template <class A, class B>
 static int compare(const asked &asked, A a, B b)
 {
     for (int run = 0; run < asked.runs; run++) {
-        picollo::benchmark benchmark(picollo::benchmark_options().budget(asked.budget));
+        picollo::benchmark benchmark(picollo::benchmark_options().budget(asked.budget).keep_disturbed());
         benchmark.run(a, b);
         const picollo_benchmark_outcome result = benchmark.measured();
         print_run(&result.blocks);

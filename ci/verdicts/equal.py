@@ -25,7 +25,7 @@ def main() -> None:
     if lengths[0] == lengths[1]:
         b = a
     for _ in range(int(runs)):
-        blocks = picollo.benchmark(a, b, budget=float(budget)).blocks
+        blocks = picollo.benchmark(a, b, budget=float(budget), keep_disturbed=True).blocks
         raw = blocks._raw
         print(raw.verdict, raw.flags, f"{blocks.median_a:.1f} {blocks.difference:.1f} {blocks.margin:.1f}", flush=True)
 

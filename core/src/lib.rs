@@ -114,8 +114,8 @@ pub use snapshot::source::Source;
 pub use statistics::compare::{
     Autocorrelation, BlockComparison, BlockOverhead, COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED,
     COMPARISON_BELOW_RESOLUTION, COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION,
-    COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Comparison,
-    FEWEST_RUNS, QuantileInterval, RunComparison, Verdict, autocorrelation, compare_blocks,
+    COMPARISON_NOISY, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions,
+    Comparison, FEWEST_RUNS, QuantileInterval, RunComparison, Verdict, autocorrelation, compare_blocks,
     compare_blocks_above, compare_runs,
 };
 pub use statistics::moments::Moments;

@@ -32,8 +32,8 @@ use core::ffi::c_char;
 
 use picollo_core::text::Format;
 use picollo_native::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark,
-    BenchmarkOptions, Side,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A,
+    BENCHMARK_NOTHING_B, Benchmark, BenchmarkOptions, Side,
 };
 pub use picollo_native::{
     BenchmarkCounter as picollo_benchmark_counts, BenchmarkResult as picollo_benchmark_outcome,
@@ -60,6 +60,9 @@ pub const PICOLLO_BENCHMARK_EMPTY: u32 = 2;
 /// Subtract nothing, and ask for no empty samples: of samples so long that what surrounds them does not matter, as whole
 /// processes are.
 pub const PICOLLO_BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
+/// Blocks that were disturbed from outside count like all others: where other programs belong to what is measured, as a
+/// server does that A and B ask.
+pub const PICOLLO_BENCHMARK_KEEP_DISTURBED: u32 = 1 << 1;
 
 /// In the flags of a result: the budget was spent before as many blocks were measured as there should be at least.
 pub const PICOLLO_BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
@@ -73,6 +76,7 @@ const _: () = assert!(
         && PICOLLO_BENCHMARK_B == Side::B as u32
         && PICOLLO_BENCHMARK_EMPTY == Side::Empty as u32
         && PICOLLO_BENCHMARK_NO_OVERHEAD == BENCHMARK_NO_OVERHEAD
+        && PICOLLO_BENCHMARK_KEEP_DISTURBED == BENCHMARK_KEEP_DISTURBED
         && PICOLLO_BENCHMARK_BUDGET_SPENT == BENCHMARK_BUDGET_SPENT
         && PICOLLO_BENCHMARK_NOTHING_A == BENCHMARK_NOTHING_A
         && PICOLLO_BENCHMARK_NOTHING_B == BENCHMARK_NOTHING_B
@@ -85,7 +89,7 @@ const _: () = assert!(
 pub struct picollo_benchmark_options {
     /// sizeof(picollo_benchmark_options).
     pub struct_size: u32,
-    /// PICOLLO_BENCHMARK_NO_OVERHEAD or 0.
+    /// PICOLLO_BENCHMARK_NO_OVERHEAD and PICOLLO_BENCHMARK_KEEP_DISTURBED, or 0.
     pub flags: u32,
     /// Blocks before it may end for being precise enough. 0: 20.
     pub min_blocks: u32,
@@ -142,7 +146,7 @@ unsafe fn read_options(options: *const picollo_benchmark_options) -> Outcome<Ben
 ///
 /// # Safety
 /// If not NULL, `benchmark` must be a handle that is not freed, nor used elsewhere, during the call.
-unsafe fn read<'a>(benchmark: *const picollo_benchmark) -> Outcome<&'a Benchmark> {
+pub(crate) unsafe fn read<'a>(benchmark: *const picollo_benchmark) -> Outcome<&'a Benchmark> {
     // SAFETY: a handle leads to a benchmark; the rest is passed on.
     unsafe { input(benchmark.cast()) }
 }
@@ -164,7 +168,7 @@ unsafe fn change<'a>(benchmark: *mut picollo_benchmark) -> Outcome<&'a mut Bench
 ///   PICOLLO_ERR_UNSUPPORTED (options); PICOLLO_ERR_OUT_OF_MEMORY; with events as picollo_session_create.
 /// Ownership: *out is the caller's, for picollo_benchmark_free.
 /// Threads: any thread, which becomes the opening thread.
-/// Cost: allocates two histograms and some lists; with events also as picollo_session_create.
+/// Cost: allocates two histograms and some lists, opens and reads two small files of the system; with events also as picollo_session_create.
 /// Since: 0.1
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_benchmark_create(

@@ -20,8 +20,9 @@ pub use picollo_core::{
 };
 use picollo_core::{
     COMPARISON_APPROXIMATE, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION,
-    COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_OUT_OF_RANGE, COMPARISON_TOO_FEW,
-    COMPARISON_WITHIN_MARGIN, CompareOptions, Verdict, compare_blocks, compare_runs, text::Format,
+    COMPARISON_LAYOUTS_DIFFER, COMPARISON_MARGIN_IS_RESOLUTION, COMPARISON_NOISY, COMPARISON_OUT_OF_RANGE,
+    COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, CompareOptions, Verdict, compare_blocks, compare_runs,
+    text::Format,
 };
 
 use crate::argument::{input, output, slice, text};
@@ -59,6 +60,9 @@ pub const PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION: u32 = 1 << 6;
 /// The whole interval of the difference lies inside such a margin: below what this measurement can tell, which is neither
 /// equal nor different.
 pub const PICOLLO_COMPARISON_BELOW_RESOLUTION: u32 = 1 << 7;
+/// Other programs or the host disturbed too much of the measurement: nothing is proven, and the verdict is no evidence,
+/// whatever the interval says. Of benchmarks; see picollo_benchmark_noise.
+pub const PICOLLO_COMPARISON_NOISY: u32 = 1 << 8;
 
 const _: () = assert!(
     PICOLLO_VERDICT_NO_EVIDENCE == Verdict::NoEvidence as u32
@@ -72,6 +76,7 @@ const _: () = assert!(
         && PICOLLO_COMPARISON_AUTOCORRELATED == COMPARISON_AUTOCORRELATED
         && PICOLLO_COMPARISON_MARGIN_IS_RESOLUTION == COMPARISON_MARGIN_IS_RESOLUTION
         && PICOLLO_COMPARISON_BELOW_RESOLUTION == COMPARISON_BELOW_RESOLUTION
+        && PICOLLO_COMPARISON_NOISY == COMPARISON_NOISY
 );
 
 /// What to compare and what counts. Begin with PICOLLO_COMPARE_OPTIONS_INIT, and change what should

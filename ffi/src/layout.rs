@@ -117,3 +117,6 @@ layout!(crate::benchmark::picollo_benchmark_outcome, 192, blocks 0, overhead_a 1
     repetitions_b 136, sample_count 144, elapsed 152, overhead_error_a 160, overhead_error_b 168, empty_count 176,
     flags 184, reserved 188);
 layout!(crate::benchmark::picollo_benchmark_counts, 24, a 0, b 8, status 16, reserved 20);
+layout!(crate::benchmark_noise::picollo_benchmark_disturbance, 80, block_count 0, disturbed_count 8,
+    left_out_count 16, seconds 24, steal_seconds 32, others_seconds 40, pressure_seconds 48, frequency_low 56,
+    frequency_high 64, cpu_count 72, reserved 76);

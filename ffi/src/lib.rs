@@ -99,6 +99,7 @@ mod argument;
 #[cfg(feature = "std")]
 mod array;
 mod benchmark;
+mod benchmark_noise;
 mod clock;
 mod compare;
 mod counted;

@@ -99,6 +99,7 @@ const SECTIONS: &[Section] = &[
             ("native", "benchmark/result", "BenchmarkCounter"),
         ],
     },
+    Section { module: "benchmark_noise", structs: &[("native", "benchmark/result", "BenchmarkNoise")] },
     Section { module: "work", structs: &[] },
 ];
 
@@ -120,6 +121,7 @@ const NAMES: &[(&str, &str)] = &[
     ("DoublePercentile", "picollo_double_percentile"),
     ("DoubleSummary", "picollo_double_summary"),
     ("BenchmarkResult", "picollo_benchmark_outcome"),
+    ("BenchmarkNoise", "picollo_benchmark_disturbance"),
     ("BenchmarkCounter", "picollo_benchmark_counts"),
     ("Error", "picollo_error"),
     ("Event", "picollo_event"),

@@ -65,12 +65,13 @@ mod user_read;
 pub mod work;
 
 pub use base::error::{Error, Result, Status};
-#[cfg(feature = "std")]
-pub use benchmark::benchmark;
 pub use benchmark::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark,
-    BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A,
+    BENCHMARK_NOTHING_B, Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkOptions, BenchmarkResult,
+    Side, Step,
 };
+#[cfg(feature = "std")]
+pub use benchmark::{NoiseWatch, benchmark};
 #[cfg(picollo_linux)]
 pub use clock::tsc::TscState;
 pub use clock::{Clock, Scope, Unit, unix_nanos};

@@ -84,6 +84,7 @@ from .histogram import Histogram
 from .histogram_array import HistogramArray
 from .interchange import Layout
 from .log import LogError as LogError, LogInterval as LogInterval, LogPosition as LogPosition, LogReader, read_log, write_log
+from .noise import BenchmarkNoise as BenchmarkNoise
 from .otlp import OtlpExport
 from .percentile import Bucket as Bucket, BucketPercentile as BucketPercentile, Percentile as Percentile
 from .picture import Report as Report, Svg as Svg, report, svg

@@ -287,6 +287,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
         c_int32,
         [HANDLE, c_char_p, c_char_p, c_char_p, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)],
     ),
+    # benchmark noise
+    "benchmark_noise": (c_int32, [HANDLE, c_void_p]),
     # work
     "work_add_chain_256": (None, [HOT_U64]),
 }

@@ -103,6 +103,7 @@ COMPARISON_LAYOUTS_DIFFER = 1 << 4
 COMPARISON_AUTOCORRELATED = 1 << 5
 COMPARISON_MARGIN_IS_RESOLUTION = 1 << 6
 COMPARISON_BELOW_RESOLUTION = 1 << 7
+COMPARISON_NOISY = 1 << 8
 
 FIGURE_FEW_SCOPES = 1 << 0
 FIGURE_PARTIAL = 1 << 1
@@ -233,6 +234,7 @@ BENCHMARK_A = 0
 BENCHMARK_B = 1
 BENCHMARK_EMPTY = 2
 BENCHMARK_NO_OVERHEAD = 1 << 0
+BENCHMARK_KEEP_DISTURBED = 1 << 1
 BENCHMARK_BUDGET_SPENT = 1 << 0
 BENCHMARK_NOTHING_A = 1 << 1
 BENCHMARK_NOTHING_B = 1 << 2
@@ -940,6 +942,24 @@ class BenchmarkCounts(ctypes.Structure):
     ]
 
 
+class BenchmarkDisturbance(ctypes.Structure):
+    """``picollo_benchmark_disturbance``"""
+
+    _fields_ = [
+        ("block_count", c_uint64),
+        ("disturbed_count", c_uint64),
+        ("left_out_count", c_uint64),
+        ("seconds", c_double),
+        ("steal_seconds", c_double),
+        ("others_seconds", c_double),
+        ("pressure_seconds", c_double),
+        ("frequency_low", c_double),
+        ("frequency_high", c_double),
+        ("cpu_count", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
 #: Every struct with its name in C.
 BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_error": Error,
@@ -989,4 +1009,5 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_benchmark_options": BenchmarkOptions,
     "picollo_benchmark_outcome": BenchmarkOutcome,
     "picollo_benchmark_counts": BenchmarkCounts,
+    "picollo_benchmark_disturbance": BenchmarkDisturbance,
 }

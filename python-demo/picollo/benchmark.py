@@ -16,10 +16,11 @@ from . import _structs as structs
 from ._handle import Handle
 from ._library import held, own, released
 from ._text import c_text, read_text
-from .compare import BlockComparison, Verdict
+from .compare import NOISY, BlockComparison, Verdict
 from .errors import check, check_detail
 from .event import Event
 from .histogram import Histogram
+from .noise import BenchmarkNoise
 
 __all__ = ["Benchmark", "BenchmarkCounter", "BenchmarkResult", "Step", "benchmark"]
 
@@ -62,7 +63,7 @@ class BenchmarkCounter(NamedTuple):
 class BenchmarkResult:
     """How a benchmark went. ``str()`` is what changed, the verdict by blocks, and the counters, as Markdown."""
 
-    __slots__ = ("_raw", "_texts", "a", "b", "blocks", "counters")
+    __slots__ = ("_raw", "_texts", "a", "b", "blocks", "counters", "noise")
 
     def __init__(
         self,
@@ -70,6 +71,7 @@ class BenchmarkResult:
         a: Histogram,
         b: Histogram,
         counters: tuple[BenchmarkCounter, ...],
+        noise: BenchmarkNoise,
         texts: Mapping[int, str],
     ) -> None:
         """Not for callers: see :func:`benchmark`."""
@@ -82,11 +84,18 @@ class BenchmarkResult:
         #: The difference in picoseconds a call, and the verdict.
         self.blocks = BlockComparison(raw.blocks)
         self.counters = counters
+        #: What else the machine did, and how many blocks were left out for it.
+        self.noise = noise
 
     @property
     def verdict(self) -> Verdict:
         """Whether B is faster, slower, or neither."""
         return self.blocks.verdict
+
+    @property
+    def is_noisy(self) -> bool:
+        """Others disturbed more than half of the blocks: nothing is proven, and the verdict is no evidence."""
+        return self.blocks.is_noisy
 
     @property
     def overhead(self) -> tuple[float, float]:
@@ -140,7 +149,7 @@ class BenchmarkResult:
         blocks, calls = self.blocks, self.repetitions
         lower, upper = blocks.interval
         return {
-            "verdict": str(self.verdict),
+            "verdict": NOISY if self.is_noisy else str(self.verdict),
             "below_resolution": blocks.is_below_resolution,
             "a": blocks.median_a,
             "b": blocks.median_b,
@@ -162,6 +171,8 @@ class BenchmarkResult:
             "nothing": list(self.is_nothing),
             "budget_spent": self.is_budget_spent,
             "seconds": self.seconds,
+            "noisy": self.is_noisy,
+            "noise": self.noise._asdict(),
             "counters": {name: {"a": of_a, "b": of_b} for name, of_a, of_b in self.counters},
         }
 
@@ -204,6 +215,8 @@ class Benchmark(Handle):
     :param repetitions: calls in a sample (default: as many as ``sample`` takes).
     :param overhead: measure empty samples, and subtract what they take.
     :param relative_threshold: differences up to this share of A do not matter; 0 for no such threshold.
+    :param keep_disturbed: count blocks that other programs or the host disturbed, too: where other programs belong to what is
+        measured, as a server that is asked.
     :param resolution: seconds a call that cannot be told apart (default: half a nanosecond, or a hundredth of what a call of nothing
         takes where that is more); 0 for none.
     """
@@ -225,6 +238,7 @@ class Benchmark(Handle):
         resolution: Optional[float] = None,
         min_blocks: int = 20,
         max_blocks: int = 100_000,
+        keep_disturbed: bool = False,
     ) -> None:
         self._pointer = None
         for name, value in (("budget", budget), ("sample", sample)):
@@ -238,6 +252,7 @@ class Benchmark(Handle):
         options = structs.BenchmarkOptions()
         options.struct_size = ctypes.sizeof(options)
         options.flags = 0 if overhead else structs.BENCHMARK_NO_OVERHEAD
+        options.flags |= structs.BENCHMARK_KEEP_DISTURBED if keep_disturbed else 0
         options.min_blocks, options.max_blocks = min_blocks, max_blocks
         options.repetitions = repetitions or 0
         options.budget_seconds = budget
@@ -294,6 +309,8 @@ class Benchmark(Handle):
         handle = self._handle()
         raw = structs.BenchmarkOutcome()
         check(held.benchmark_result(handle, byref(raw)), "benchmark")
+        noise = structs.BenchmarkDisturbance()
+        check(held.benchmark_noise(handle, byref(noise)), "benchmark")
         counters = []
         for index, event in enumerate(self._names):
             counter = structs.BenchmarkCounts()
@@ -309,7 +326,8 @@ class Benchmark(Handle):
             return read_text(lambda *buffer: held.benchmark_format(handle, heading, *names, form, *buffer), "benchmark")
 
         texts = {form: text(form) for form in (structs.TEXT_MARKDOWN, structs.TEXT_HUMAN, structs.TEXT_FULL)}
-        return BenchmarkResult(raw, self._histogram(Step.A, name), self._histogram(Step.B, other_name), tuple(counters), texts)
+        a, b = self._histogram(Step.A, name), self._histogram(Step.B, other_name)
+        return BenchmarkResult(raw, a, b, tuple(counters), BenchmarkNoise._of(noise), texts)
 
     def _histogram(self, which: int, name: str) -> Histogram:
         pointer = c_void_p()

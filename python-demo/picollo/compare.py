@@ -52,6 +52,8 @@ _VERDICTS = {
 
 #: What is said instead of "no evidence" where a difference is smaller than what can be told apart.
 BELOW_RESOLUTION = "below what this measurement can tell"
+#: What is said where others disturbed too much of a benchmark.
+NOISY = "unproven: noisy"
 
 _COMPARED = "histograms and snapshots are compared"
 
@@ -142,8 +144,15 @@ class _Judged:
         return bool(self._raw.flags & structs.COMPARISON_BELOW_RESOLUTION)
 
     @property
+    def is_noisy(self) -> bool:
+        """Others disturbed too much of the measurement: nothing is proven, and the verdict is no evidence."""
+        return bool(self._raw.flags & structs.COMPARISON_NOISY)
+
+    @property
     def verdict_text(self) -> str:
-        """The verdict in words: also that the difference is below what this measurement can tell."""
+        """The verdict in words: also that the difference is below what this measurement can tell, or that it was too noisy to tell."""
+        if self.is_noisy:
+            return NOISY
         return BELOW_RESOLUTION if self.is_below_resolution else str(self.verdict)
 
     @property

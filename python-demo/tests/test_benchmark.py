@@ -37,7 +37,7 @@ def test_steps_name_what_to_run() -> None:
 def simulated(a: float, b: float, **options: Any) -> picollo.BenchmarkResult:
     """A benchmark of what takes these times, in seconds, give or take a thousandth."""
     state = 1
-    with Benchmark(**{"max_blocks": 40, "warm_up": 0, **options}) as bench:
+    with Benchmark(**{"max_blocks": 40, "warm_up": 0, "keep_disturbed": True, **options}) as bench:
         while (step := bench.next()) is not None:
             state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
             bench.done_after((a, b, 0.0)[step.which] * step.repetitions * (1 + (state >> 40) / 2**34))
@@ -70,7 +70,7 @@ def test_made_up_times() -> None:
 
 def overheard(a: float, b: float, **options: Any) -> picollo.BenchmarkResult:
     """A benchmark of functions that take these nanoseconds on top of 20 for calling."""
-    with Benchmark(**{"max_blocks": 40, "warm_up": 0, **options}) as bench:
+    with Benchmark(**{"max_blocks": 40, "warm_up": 0, "keep_disturbed": True, **options}) as bench:
         state = 1
         while (step := bench.next()) is not None:
             state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -99,6 +99,32 @@ def test_below_the_resolution() -> None:
     assert overheard(0.1, 0.06, resolution=0).verdict is Verdict.FASTER
     assert overheard(20, 21).verdict is Verdict.SLOWER
     assert json.loads(overheard(100, 105).json())["margin_by"] == "threshold"
+
+
+def test_what_others_did() -> None:
+    """Whatever this machine does meanwhile: the numbers, the verdict and the texts agree."""
+    result = picollo.benchmark(
+        lambda: add_chain_256(20), lambda: add_chain_256(60), budget=20, precision=0, max_blocks=60, warm_up=0.02
+    )
+    noise = result.noise
+    assert isinstance(noise, picollo.BenchmarkNoise) and noise.blocks == 60
+    assert noise.left_out + result.blocks.block_count == 60 and noise.left_out <= noise.disturbed <= 60
+    told = json.loads(result.json())
+    assert told["noisy"] is result.is_noisy is result.blocks.is_noisy and told["noise"]["disturbed"] == noise.disturbed
+    if result.is_noisy:
+        assert result.verdict is Verdict.NO_EVIDENCE and noise.left_out == 0 < noise.disturbed
+        assert told["verdict"] == result.blocks.verdict_text == "unproven: noisy" and str(result).startswith("Unproven: ")
+        assert " unproven: noisy |" in result.markdown() and " disturbed" in str(result)
+    else:
+        assert result.verdict is Verdict.SLOWER and noise.left_out == noise.disturbed and told["verdict"] == "slower"
+        assert ("left out" in str(result).replace("\n", " ")) == (noise.left_out > 0)
+    assert noise.seconds is not None and 0 < noise.seconds <= result.seconds
+    if noise.others is None:
+        print("SKIPPED what others took: there is no /proc/stat")
+    else:
+        assert noise.cpus is not None and 0 <= noise.others <= (noise.seconds + 0.1) * noise.cpus
+    assert noise.pressure is None or 0 <= noise.pressure <= noise.seconds
+    assert noise.frequency is None or noise.frequency[0] <= noise.frequency[1]
 
 
 def test_copies() -> None:
@@ -133,6 +159,7 @@ def test_known_work() -> None:
         precision=0,
         max_blocks=30,
         warm_up=0.01,
+        keep_disturbed=True,
     )
     assert result.verdict is Verdict.SLOWER
     assert 1.5 < result.blocks.median_b / result.blocks.median_a < 6
@@ -212,7 +239,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 # Of twenty blocks a few may go wrong on a busy machine; of eight, none.
-FEW = ("--min-blocks", "20", "--max-blocks", "20", "--budget", "60")
+FEW = ("--min-blocks", "20", "--max-blocks", "20", "--budget", "60", "--keep-disturbed")
 
 
 def test_processes() -> None:
@@ -227,7 +254,9 @@ def test_processes() -> None:
     assert all(line[verdict - 2 : verdict] == "  " and line[verdict] != " " for line in table) and " short " in table[0]
     assert any(line.startswith("Wall time ") and " slower" in line and " ms " in line for line in table)
     assert any(line.startswith("Page faults ") for line in table)
-    assert re.match(r"long is [\d.]+ × slower than short \(", lines[-1]) or lines[-1].startswith("Runs depend on")
+    assert re.search(r"^long is [\d.]+ × slower than short \(", result.stdout, re.MULTILINE)
+    told = json.loads(command("sleep 0.01", "sleep 0.01", *FEW, "--json").stdout)["noise"]
+    assert told["left_out"] == [] and told["noisy"] is False and 0 <= told["disturbed"] <= 20 and told["seconds"] > 0
     slow = command("sleep 0.01", "sleep 0.05", *FEW, "--fail-if-slower")
     assert slow.returncode == 3
     back = command("sleep 0.05", "sleep 0.01", *FEW, "--fail-if-slower", "--json")
@@ -270,7 +299,7 @@ def test_progress_on_a_terminal() -> None:
 
 def test_longer_than_the_budget() -> None:
     # One run of A to warm up, and a block: it is said that this is too little.
-    long = command("sleep 0.3", "sleep 0.3", "--budget", "0.1")
+    long = command("sleep 0.3", "sleep 0.3", "--budget", "0.1", "--keep-disturbed")
     assert (long.returncode, long.stderr) == (0, "")
     assert "2 runs of each in 1 blocks" in long.stdout and "Too few runs" in long.stdout
     # In the middle of a block.
@@ -294,5 +323,5 @@ def test_what_can_go_wrong() -> None:
         assert command("true", "true", *usage).returncode == 2
     shell = command("true | true", "true", *FEW, "--shell", "--show-output")
     assert shell.returncode == 0 and "sh -c 'true | true'" in shell.stdout
-    few = command("true", "true", "--min-blocks", "2", "--max-blocks", "2")
+    few = command("true", "true", "--min-blocks", "2", "--max-blocks", "2", "--keep-disturbed")
     assert few.returncode == 0 and "Too few runs" in few.stdout

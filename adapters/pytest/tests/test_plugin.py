@@ -149,10 +149,10 @@ def test_a_reference_decides(project: pytest.Pytester) -> None:
             return sum(range(5000))
 
         def test_faster(picollo):
-            assert str(picollo(short, long).verdict) == "faster"
+            assert str(picollo(short, long, keep_disturbed=True).verdict) == "faster"
 
         def test_slower(picollo):
-            assert str(picollo(long, short).verdict) == "slower"
+            assert str(picollo(long, short, keep_disturbed=True).verdict) == "slower"
         """
     )
     for name in ("test_faster", "test_slower"):

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use picollo_core::{CompareOptions, Options, RunComparison, Since, SingleWriterHistogram, Snapshot, Verdict};
+use picollo_core::{
+    COMPARISON_NOISY, CompareOptions, Options, RunComparison, Since, SingleWriterHistogram, Snapshot, Verdict,
+};
 use picollo_native::baseline::{Against, Baseline, Environment, Run, environment, judge};
 use serde_json::{Value, json};
 
 use super::metric::{Kind, Metric};
-use super::{Arguments, Block};
+use super::{Arguments, Measured};
 use crate::failure::Failure;
 use crate::table::printable;
 
@@ -40,7 +42,7 @@ impl Memory {
     /// What earlier runs say of these blocks, of the newer command.
     pub(super) fn judge(
         &self,
-        blocks: &[Block],
+        measured: &Measured,
         wall: &Metric,
         arguments: &Arguments,
     ) -> Result<Option<Against>, Failure> {
@@ -52,19 +54,28 @@ impl Memory {
             resolution: wall.resolution * 1e12,
             ..CompareOptions::default()
         };
-        let against = judge(&earlier, &self.benchmark, &histogram(blocks)?, &environment(), &options);
-        Ok(Some(against.map_err(|error| error.to_string())?))
+        let against = judge(&earlier, &self.benchmark, &histogram(measured)?, &environment(), &options);
+        let mut against = against.map_err(|error| error.to_string())?;
+        if measured.is_noisy
+            && let Some(found) = &mut against.comparison
+        {
+            (found.verdict, found.flags) = (Verdict::NoEvidence as u32, found.flags | COMPARISON_NOISY);
+        }
+        Ok(Some(against))
     }
 
     /// Adds these blocks as a run, and says so. One that is slower than the runs it was judged by would only be the first of a
     /// slower
     /// history, which nobody would be told of any more: it is left out.
-    pub(super) fn save(&self, blocks: &[Block], is_out: bool) -> Result<String, Failure> {
+    pub(super) fn save(&self, measured: &Measured, is_out: bool) -> Result<String, Failure> {
         let Some(baseline) = &self.save else { return Ok(String::new()) };
         if is_out {
             return Ok("Not saved, as it is slower: --save without --against does that.\n".into());
         }
-        let histograms = vec![(self.benchmark.clone(), histogram(blocks)?)];
+        if measured.is_noisy {
+            return Ok("Not saved, as the machine was too noisy: --keep-disturbed does that.\n".into());
+        }
+        let histograms = vec![(self.benchmark.clone(), histogram(measured)?)];
         let environment: Environment = environment();
         let path = baseline.save(&Run { environment, histograms }).map_err(|error| error.to_string())?;
         let count = baseline.runs().map_err(|error| error.to_string())?.len();
@@ -110,7 +121,7 @@ impl Memory {
                 "smallest_detectable": found.smallest_detectable / 1e12,
                 "alarm_rate": 1.0 - found.confidence,
                 "alarm_rate_at_most": found.alarm_bound,
-                "verdict": Verdict::from_code(found.verdict).as_str(),
+                "verdict": super::report::said(found.verdict, found.flags),
             })
         });
         let looks = 1 + u32::from(is_second_look);
@@ -125,10 +136,10 @@ pub(super) fn is_slower(against: &Against) -> bool {
 }
 
 /// Wall times of the newer command, in picoseconds, one of each block: the means of two runs.
-fn histogram(blocks: &[Block]) -> Result<Box<Snapshot>, Failure> {
+fn histogram(measured: &Measured) -> Result<Box<Snapshot>, Failure> {
     let histogram = SingleWriterHistogram::create(&Options::default())?;
     let mut writer = histogram.writer()?;
-    for block in blocks {
+    for block in measured.counting() {
         let wall = block[1][super::WALL].unwrap_or_default();
         writer.record((wall * 1e12) as u64);
     }

@@ -10,8 +10,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use picollo_core::{BlockComparison, COMPARISON_AUTOCORRELATED, CompareOptions, Verdict, compare_blocks};
-use picollo_native::{BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkOptions, Side};
+use picollo_core::{
+    BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks,
+};
+use picollo_native::{
+    BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkNoise, BenchmarkOptions, Side,
+};
+
+use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, bar};
@@ -26,6 +32,10 @@ Runs the commands A and B in turns, in blocks (A B B A, then B A A B), until the
 budget is spent, and compares time, memory, page faults and context switches, and with --event what the processor counted, by the \
 differences within blocks. Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
 counted) are below what this measurement can tell.
+
+Blocks during which other programs or the host took more than a twentieth of the time are left out. Where that is more than half of them, the \
+verdict on the wall time is unproven (noisy), and --fail-if-slower does not fail. --keep-disturbed counts them all the same: where other programs \
+belong to what is measured, as a server that is asked.
 
 Peak memory is at least that of this program itself, some 5 MiB, which a new process starts as on Linux.
 
@@ -48,6 +58,9 @@ Exit status: 0, 1 for an error, 2 for wrong usage, 3 with --fail-if-slower when 
 
 /// Exit status with --fail-if-slower.
 const SLOWER: u8 = 3;
+
+/// Where --fail-if-slower has nothing to go by.
+const EXCUSED: &str = "--fail-if-slower: not failed, as nothing is proven on so noisy a machine.";
 
 pub(crate) fn command() -> Command {
     let option = |name: &'static str, value: &'static str, help: &'static str| {
@@ -82,6 +95,7 @@ pub(crate) fn command() -> Command {
         flag("show-output", "let the commands write; else what they write is dropped"),
         flag("ignore-failure", "go on when a command fails"),
         flag("fail-if-slower", "exit with status 3 when B is slower"),
+        flag("keep-disturbed", "count blocks that other programs disturbed, too"),
         option("save", "NAME", "add the times of this run to the baseline of that name")
             .conflicts_with("counts"),
         option("against", "NAME", "judge the times by the runs in the baseline of that name")
@@ -121,10 +135,42 @@ struct Arguments {
     threshold: f64,
     confidence: f64,
     events: Vec<String>,
+    keeps_disturbed: bool,
 }
 
 /// What A and B took in one block, metric by metric: the means of two runs each.
 type Block = [Vec<Option<f64>>; 2];
+
+/// What else the machine did, for programs; what is not known is null.
+pub(crate) fn noise(noise: &BenchmarkNoise) -> Value {
+    json!({
+        "disturbed": noise.disturbed_count,
+        "seconds": noise.seconds,
+        "steal_seconds": noise.steal_seconds,
+        "others_seconds": noise.others_seconds,
+        "pressure_seconds": noise.pressure_seconds,
+        "frequency_low": noise.frequency_low,
+        "frequency_high": noise.frequency_high,
+        "cpus": Some(noise.cpu_count).filter(|&count| count != 0),
+    })
+}
+
+/// All blocks, and what else the machine did.
+struct Measured {
+    blocks: Vec<Block>,
+    /// Those that are left out.
+    left_out: Vec<usize>,
+    noise: BenchmarkNoise,
+    /// So many were disturbed that times prove nothing.
+    is_noisy: bool,
+}
+
+impl Measured {
+    fn counting(&self) -> Vec<&Block> {
+        let counts = |at: &usize| !self.left_out.contains(at);
+        (0..self.blocks.len()).filter(counts).map(|at| &self.blocks[at]).collect()
+    }
+}
 
 /// A metric's comparison, with the blocks that it is of; `None` where it was not measured in every block.
 struct Compared {
@@ -152,6 +198,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         threshold: number("threshold"),
         confidence: number("confidence"),
         events: texts("event"),
+        keeps_disturbed: matches.get_flag("keep-disturbed"),
     };
     let command = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let a = command("a").unwrap_or_default();
@@ -170,9 +217,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         &arguments.events,
     )?;
     let began = Instant::now();
-    let mut blocks = measure(&mut runner, &arguments)?;
-    let mut compared = compare(&blocks, &arguments)?;
-    let mut against = memory.judge(&blocks, &compared[WALL].metric, &arguments)?;
+    let mut measured = measure(&mut runner, &arguments)?;
+    let mut compared = compare(&measured, &arguments)?;
+    let mut against = memory.judge(&measured, &compared[WALL].metric, &arguments)?;
     let in_turns = |compared: &[Compared]| {
         !is_alone
             && compared[WALL].found.is_some_and(|found| Verdict::from_code(found.verdict) == Verdict::Slower)
@@ -180,9 +227,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let first_look = against.as_ref().map(|against| memory::is_slower(against) || in_turns(&compared));
     if first_look == Some(true) {
         // Once more, before anything fails: a disturbance does not last. With both commands that is a look at both, in turns, and it decides.
-        blocks = measure(&mut runner, &arguments)?;
-        compared = compare(&blocks, &arguments)?;
-        against = memory.judge(&blocks, &compared[WALL].metric, &arguments)?;
+        measured = measure(&mut runner, &arguments)?;
+        compared = compare(&measured, &arguments)?;
+        against = memory.judge(&measured, &compared[WALL].metric, &arguments)?;
     }
     let took = began.elapsed();
     let Some(wall) = compared[WALL].found else { return Err("nothing was measured".into()) };
@@ -191,18 +238,28 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         Some(_) => first_look == Some(true) && in_turns(&compared),
         None => in_turns(&compared),
     };
-    let saved = memory.save(&blocks, is_slower && against.is_some())?;
+    let saved = memory.save(&measured, is_slower && against.is_some())?;
     let is_second_look = first_look == Some(true);
+    let is_excused = measured.is_noisy && matches.get_flag("fail-if-slower");
     if matches.get_flag("json") {
         let remembered = against.as_ref().map(|against| memory.json(against, is_second_look));
-        print(&report::json(&arguments, &runner, &blocks, &compared, remembered))?;
+        print(&report::json(&arguments, &runner, &measured, &compared, remembered))?;
+        if is_excused {
+            eprintln!("picollo: {EXCUSED}");
+        }
     } else {
         let mut text = String::new();
         if !is_alone {
-            text += &report::text(&arguments, &runner, blocks.len(), &compared, took);
+            text += &report::text(&arguments, &runner, measured.blocks.len(), &compared, took);
             text += &report::sentence(&arguments, &compared[WALL].metric, &wall);
         }
         text += &against.as_ref().map(|against| memory.text(against, is_second_look)).unwrap_or_default();
+        if measured.noise.disturbed_count != 0 {
+            text += &format!("{}\n", measured.noise);
+        }
+        if is_excused {
+            text += &format!("{EXCUSED}\n");
+        }
         text += &saved;
         if wall.flags & COMPARISON_AUTOCORRELATED != 0 {
             text += "Runs depend on those before them: the interval is wider for it. Is the machine busy with something else?\n";
@@ -213,15 +270,21 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
 }
 
 /// What the blocks say, metric by metric.
-fn compare(blocks: &[Block], arguments: &Arguments) -> Result<Vec<Compared>, Failure> {
-    let metrics = metric::all(&arguments.events).into_iter().enumerate();
+fn compare(measured: &Measured, arguments: &Arguments) -> Result<Vec<Compared>, Failure> {
+    let (blocks, metrics) = (measured.counting(), metric::all(&arguments.events).into_iter().enumerate());
     metrics
-        .map(|(at, metric)| Ok(Compared { found: judge(blocks, at, &metric, arguments)?, metric }))
+        .map(|(at, metric)| {
+            let found = judge(&blocks, at, &metric, arguments)?;
+            // Others take the time, and hardly change what a program does in it.
+            let is_unproven = measured.is_noisy && at == WALL;
+            let found = if is_unproven { found.map(BlockComparison::unproven) } else { found };
+            Ok(Compared { metric, found })
+        })
         .collect()
 }
 
 /// Runs both, until enough is known.
-fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Vec<Block>, Failure> {
+fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failure> {
     let mut last = [f64::NAN; 2];
     // The stepper has a round of its own before it counts.
     for _ in 1..arguments.warm_up {
@@ -230,7 +293,7 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Vec<Block>, Fai
         }
     }
     let options = BenchmarkOptions {
-        flags: BENCHMARK_NO_OVERHEAD,
+        flags: BENCHMARK_NO_OVERHEAD | if arguments.keeps_disturbed { BENCHMARK_KEEP_DISTURBED } else { 0 },
         budget_seconds: arguments.budget,
         precision: if arguments.precision > 0.0 { arguments.precision } else { -1.0 },
         // 0 is a tenth of the budget: as good as nothing.
@@ -264,7 +327,12 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Vec<Block>, Fai
     // when the budget was spent.
     samples.drain(..if samples.len() == 5 { 1 } else { 2.min(samples.len()) });
     let (blocks, _) = samples.as_chunks::<4>();
-    Ok(blocks.iter().map(block_of).collect())
+    let blocks: Vec<Block> = blocks.iter().map(block_of).collect();
+    let noise = benchmark.noise().map_err(failed)?;
+    let is_noisy = benchmark.result().map_err(failed)?.blocks.flags & COMPARISON_NOISY != 0;
+    let is_left_out = |at: &usize| noise.left_out_count != 0 && benchmark.disturbed().get(*at) == Some(&true);
+    let left_out = (0..blocks.len()).filter(is_left_out).collect();
+    Ok(Measured { blocks, left_out, noise, is_noisy })
 }
 
 fn block_of(samples: &[(Side, Run); 4]) -> Block {
@@ -279,7 +347,7 @@ fn block_of(samples: &[(Side, Run); 4]) -> Block {
 }
 
 fn judge(
-    blocks: &[Block],
+    blocks: &[&Block],
     at: usize,
     metric: &Metric,
     arguments: &Arguments,
@@ -298,3 +366,6 @@ fn judge(
     };
     Ok(Some(compare_blocks(&a, &b, &mut vec![0.0; a.len()], &options)?))
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use picollo_core::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_MARGIN_IS_RESOLUTION,
-    COMPARISON_TOO_FEW, Verdict, text::Unit,
+    COMPARISON_NOISY, COMPARISON_TOO_FEW, Verdict, text::Unit,
 };
 use serde_json::{Map, Value, json};
 
 use super::metric::Metric;
 use super::runner::Runner;
-use super::{Arguments, Block, Compared};
+use super::{Arguments, Compared, Measured};
 use crate::table::{Form, printable, table};
 
 /// What A and B take: their medians, moved by as much so that they differ by the median of the differences, which is shown beside.
@@ -39,9 +39,17 @@ fn change(metric: &Metric, found: &BlockComparison, value: f64) -> String {
     }
 }
 
+/// A verdict, in words.
+pub(super) fn said(verdict: u32, flags: u32) -> &'static str {
+    match Verdict::from_code(verdict) {
+        Verdict::NoEvidence if flags & COMPARISON_NOISY != 0 => "unproven: noisy",
+        verdict => verdict.as_str(),
+    }
+}
+
 fn verdict(metric: &Metric, found: &BlockComparison) -> &'static str {
     match Verdict::from_code(found.verdict) {
-        verdict if metric.key == "wall" || verdict == Verdict::NoEvidence => verdict.as_str(),
+        verdict if metric.key == "wall" || verdict == Verdict::NoEvidence => said(found.verdict, found.flags),
         Verdict::Slower => "more",
         _ => "less",
     }
@@ -110,7 +118,8 @@ pub(super) fn text(
 /// The answer: the library's, but for what is to be done where there were too few runs.
 pub(super) fn sentence(arguments: &Arguments, metric: &Metric, found: &BlockComparison) -> String {
     let [a, b] = &arguments.names;
-    if has(found, COMPARISON_TOO_FEW) && Verdict::from_code(found.verdict) == Verdict::NoEvidence {
+    let is_too_few = has(found, COMPARISON_TOO_FEW) && !has(found, COMPARISON_NOISY);
+    if is_too_few && Verdict::from_code(found.verdict) == Verdict::NoEvidence {
         return printable(&format!("Too few runs to tell {a} and {b} apart: give it a larger --budget."))
             + "\n";
     }
@@ -123,7 +132,7 @@ pub(super) fn sentence(arguments: &Arguments, metric: &Metric, found: &BlockComp
 pub(super) fn json(
     arguments: &Arguments,
     runner: &Runner,
-    blocks: &[Block],
+    measured: &Measured,
     compared: &[Compared],
     against: Option<Value>,
 ) -> String {
@@ -146,17 +155,21 @@ pub(super) fn json(
                 "lag1": found.lag1,
                 "autocorrelated": has(&found, COMPARISON_AUTOCORRELATED),
                 "verdict": verdict(metric, &found),
-                "blocks": blocks.iter().map(|block| json!([block[0][at], block[1][at]])).collect::<Vec<_>>(),
+                "blocks": measured.blocks.iter().map(|block| json!([block[0][at], block[1][at]])).collect::<Vec<_>>(),
             })
         });
         metrics.insert(metric.key.clone(), value);
     }
+    let mut noise = super::noise(&measured.noise);
+    noise["noisy"] = measured.is_noisy.into();
+    noise["left_out"] = json!(measured.left_out);
     let mut all = json!({
         "names": arguments.names,
         "commands": runner.commands,
-        "block_count": blocks.len(),
+        "block_count": measured.blocks.len(),
         "metrics": metrics,
         "events": runner.events_json(&arguments.events),
+        "noise": noise,
     });
     if let Some(against) = against {
         all["against"] = against;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use picollo_core::{FigureEstimate, Formula, estimate_figure};
-use picollo_native::probe;
+use picollo_native::{NoiseWatch, probe};
 
 use crate::compare::metric::{self, Kind};
 use crate::compare::runner::{Run, Runner, split};
@@ -135,14 +135,19 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let number = matches.get_one::<u32>("runs").copied().unwrap_or(10);
     let mut runs: Vec<Run> = Vec::new();
     let mut progress = Progress::new(true);
+    let told = |error: picollo_native::Error| Failure::Told(error.to_string());
+    let mut watch = NoiseWatch::create().map_err(told)?;
     for at in 0..warm_up + number {
         progress.update(|_| format!("{} run {at}", bar(f64::from(at) / f64::from(warm_up + number))));
+        watch.begin();
         let run = runner.run(0)?;
         if at >= warm_up {
+            watch.end().map_err(told)?;
             runs.push(run);
         }
     }
     drop(progress);
+    let noise = watch.noise();
     let measures: Vec<Measure> = metric::all(&events)
         .into_iter()
         .enumerate()
@@ -160,6 +165,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         );
     }
     notes.extend(figures.unread);
+    if noise.disturbed_count != 0 {
+        let (disturbed, of) = (noise.disturbed_count, noise.block_count);
+        let were = if disturbed == 1 { "was" } else { "were" };
+        notes.push(format!("{disturbed} of {of} runs {were} disturbed{}.", noise.causes()));
+    }
     let report = report::Report {
         command: shown(&parts),
         parts: &parts,
@@ -169,6 +179,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         notes,
         confidence,
         events: runner.events_json(&events),
+        noise,
     };
     print(&if matches.get_flag("json") { report.json() } else { report.text(matches.get_flag("all")) })?;
     Ok(0)

@@ -1,6 +1,7 @@
 //! What `picollo stat` says: for people, and for programs.
 
 use picollo_core::text::Unit;
+use picollo_native::BenchmarkNoise;
 use serde_json::{Map, Value, json};
 
 use super::Measure;
@@ -17,6 +18,7 @@ pub(super) struct Report<'a> {
     pub(super) confidence: f64,
     /// What was counted, by name.
     pub(super) events: Value,
+    pub(super) noise: BenchmarkNoise,
 }
 
 /// Four digits that count.
@@ -75,6 +77,7 @@ impl Report<'_> {
         let all = json!({
             "command": self.parts, "run_count": self.runs, "confidence": self.confidence,
             "metrics": measures, "events": self.events, "figures": figures, "notes": self.notes,
+            "noise": crate::compare::noise(&self.noise),
         });
         format!("{all:#}\n")
     }

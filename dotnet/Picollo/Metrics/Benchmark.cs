@@ -47,6 +47,9 @@ namespace Picollo.Metrics
         /// <summary>Subtract nothing: of samples so long that calling them does not matter.</summary>
         public bool KeepsOverhead { get; set; }
 
+        /// <summary>Count blocks that were disturbed from outside, too: where other programs belong to what is measured.</summary>
+        public bool KeepsDisturbed { get; set; }
+
         /// <summary>Events to count beside the time, by the names that perf knows: <c>cycles</c>, <c>branch-misses</c>.</summary>
         public IReadOnlyList<string> Counters
         {
@@ -67,7 +70,7 @@ namespace Picollo.Metrics
             return new PicolloBenchmarkOptions
             {
                 StructSize = (uint)sizeof(PicolloBenchmarkOptions),
-                Flags = KeepsOverhead ? 1u : 0u,
+                Flags = (uint)((KeepsOverhead ? Constants.BenchmarkNoOverhead : 0) | (KeepsDisturbed ? Constants.BenchmarkKeepDisturbed : 0)),
                 MinBlocks = (uint)MinBlocks,
                 MaxBlocks = (uint)MaxBlocks,
                 Repetitions = Repetitions,
@@ -106,10 +109,59 @@ namespace Picollo.Metrics
         public PicolloStatus Status { get; }
     }
 
+    /// <summary>What else the machine did during a benchmark. NaN is what is not known.</summary>
+    public readonly struct BenchmarkNoise
+    {
+        internal BenchmarkNoise(in PicolloBenchmarkDisturbance native)
+        {
+            BlockCount = native.BlockCount;
+            DisturbedCount = native.DisturbedCount;
+            LeftOutCount = native.LeftOutCount;
+            Seconds = native.Seconds;
+            StealSeconds = native.StealSeconds;
+            OthersSeconds = native.OthersSeconds;
+            PressureSeconds = native.PressureSeconds;
+            FrequencyLow = native.FrequencyLow;
+            FrequencyHigh = native.FrequencyHigh;
+            CpuCount = native.CpuCount == 0 ? (int?)null : (int)native.CpuCount;
+        }
+
+        /// <summary>Blocks that were measured.</summary>
+        public ulong BlockCount { get; }
+
+        /// <summary>Of these, what was disturbed from outside.</summary>
+        public ulong DisturbedCount { get; }
+
+        /// <summary>Of these, what was left out of the verdict: none where there is no verdict for it, or where they were to be kept.</summary>
+        public ulong LeftOutCount { get; }
+
+        /// <summary>Seconds that were looked at.</summary>
+        public double Seconds { get; }
+
+        /// <summary>Seconds that the host took from the CPUs that the program may run on.</summary>
+        public double StealSeconds { get; }
+
+        /// <summary>Seconds of CPU time that other programs took on these.</summary>
+        public double OthersSeconds { get; }
+
+        /// <summary>Seconds in which something, this program or another, had to wait for a CPU.</summary>
+        public double PressureSeconds { get; }
+
+        /// <summary>The lowest frequency that was seen, of one CPU: hertz.</summary>
+        public double FrequencyLow { get; }
+
+        /// <summary>The highest.</summary>
+        public double FrequencyHigh { get; }
+
+        /// <summary>CPUs that the program may run on; null where that is not known.</summary>
+        public int? CpuCount { get; }
+    }
+
     /// <summary>Which of two pieces of code is faster.</summary>
     /// <remarks>
     /// They are run by turns, in blocks of four samples (A B B A, then B A A B), so that what changes slowly falls on both alike, and
-    /// the differences within blocks are judged. What calling an empty delegate as often takes is subtracted.
+    /// the differences within blocks are judged. What calling an empty delegate as often takes is subtracted. Blocks that others
+    /// disturbed are left out; where more than half are, nothing is proven (<see cref="IsNoisy"/>).
     /// </remarks>
     public sealed unsafe class Benchmark
     {
@@ -124,6 +176,9 @@ namespace Picollo.Metrics
             PicolloBenchmarkOutcome result;
             Outcome.Check(NativeMethods.picollo_benchmark_result(handle, &result));
             _result = result;
+            PicolloBenchmarkDisturbance noise;
+            Outcome.Check(NativeMethods.picollo_benchmark_noise(handle, &noise));
+            Noise = new BenchmarkNoise(in noise);
             HistogramBefore = Histogram(0);
             HistogramAfter = Histogram(1);
             var counted = new BenchmarkCounter[counters.Count];
@@ -180,6 +235,12 @@ namespace Picollo.Metrics
 
         /// <summary>What it amounts to.</summary>
         public Verdict Verdict => Blocks.Verdict;
+
+        /// <summary>Others disturbed more than half of the blocks: nothing is proven, and the verdict is no evidence.</summary>
+        public bool IsNoisy => (Blocks.Notes & ComparisonNotes.Noisy) != 0;
+
+        /// <summary>What else the machine did, and how many blocks were left out for it.</summary>
+        public BenchmarkNoise Noise { get; }
 
         /// <summary>Calls of the older way in each sample.</summary>
         public ulong RepetitionsBefore => _result.RepetitionsA;

@@ -46,7 +46,10 @@ namespace Picollo.Metrics
         MarginIsResolution = Constants.ComparisonMarginIsResolution,
 
         /// <summary>The whole interval lies inside such a margin: below what this measurement can tell, neither equal nor different.</summary>
-        BelowResolution = Constants.ComparisonBelowResolution
+        BelowResolution = Constants.ComparisonBelowResolution,
+
+        /// <summary>Others disturbed too much of the measurement: nothing is proven, and the verdict is no evidence.</summary>
+        Noisy = Constants.ComparisonNoisy
     }
 
     /// <summary>What to compare and what counts.</summary>

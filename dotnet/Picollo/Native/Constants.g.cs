@@ -98,6 +98,7 @@ namespace Picollo.Native
         internal const int ComparisonAutocorrelated = 1 << 5;
         internal const int ComparisonMarginIsResolution = 1 << 6;
         internal const int ComparisonBelowResolution = 1 << 7;
+        internal const int ComparisonNoisy = 1 << 8;
 
         internal const int FigureFewScopes = 1 << 0;
         internal const int FigurePartial = 1 << 1;
@@ -228,6 +229,7 @@ namespace Picollo.Native
         internal const int BenchmarkB = 1;
         internal const int BenchmarkEmpty = 2;
         internal const int BenchmarkNoOverhead = 1 << 0;
+        internal const int BenchmarkKeepDisturbed = 1 << 1;
         internal const int BenchmarkBudgetSpent = 1 << 0;
         internal const int BenchmarkNothingA = 1 << 1;
         internal const int BenchmarkNothingB = 1 << 2;

@@ -831,6 +831,11 @@ namespace Picollo.Native
             BenchmarkHandle benchmark, byte* title, byte* nameA, byte* nameB, uint format, byte* buffer, UIntPtr capacity,
             UIntPtr* outLength);
 
+        // Benchmark noise.
+
+        [DllImport(Library)]
+        internal static extern int picollo_benchmark_noise(BenchmarkHandle benchmark, PicolloBenchmarkDisturbance* result);
+
         // Work.
 
         [DllImport(Library)]

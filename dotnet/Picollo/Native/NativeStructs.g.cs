@@ -688,4 +688,20 @@ namespace Picollo.Native
         public int Status;
         public uint Reserved;
     }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloBenchmarkDisturbance
+    {
+        public ulong BlockCount;
+        public ulong DisturbedCount;
+        public ulong LeftOutCount;
+        public double Seconds;
+        public double StealSeconds;
+        public double OthersSeconds;
+        public double PressureSeconds;
+        public double FrequencyLow;
+        public double FrequencyHigh;
+        public uint CpuCount;
+        public uint Reserved;
+    }
 }

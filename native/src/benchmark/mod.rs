@@ -10,12 +10,23 @@
 //! What the place of code in memory changes, about two cycles a call, is no property of the code. Differences below that are not
 //! told ([`BenchmarkOptions::resolution_seconds`]).
 //!
+//! What others did to the machine meanwhile is watched between blocks. Blocks that were disturbed are left out, both sides of them,
+//! by a rule that looks at the time alone and not at what was measured (`noise.rs`); where more than half were, there is no verdict
+//! (*unproven: noisy*, [`COMPARISON_NOISY`]). [`Benchmark::noise`] tells what disturbed.
+//!
 //! It ends when the interval of the difference is narrow enough, or the budget is spent. Looking at the interval's width as it goes
 //! does not favour either side; looking for a verdict would.
 //!
 //! [`Benchmark`] is a stepper: it says what to run next, and is told when that is done. So it works in every language, without
 //! callbacks. [`benchmark`] runs two closures with it.
 
+mod judge;
+mod noise;
+#[cfg(test)]
+mod noise_simulation;
+#[cfg(test)]
+mod noise_tests;
+mod noise_watch;
 mod options;
 mod overhead;
 mod report;
@@ -26,16 +37,18 @@ mod tests;
 #[cfg(test)]
 mod verdict_tests;
 
-pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
+pub use noise_watch::NoiseWatch;
+pub use options::{BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkResult,
-    Side, Step,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkNoise,
+    BenchmarkResult, Side, Step,
 };
 
-use picollo_core::{
-    BlockComparison, CompareOptions, SharedWriter, SingleWriterHistogram, Snapshot, compare_blocks_above,
-};
+#[cfg(doc)]
+use picollo_core::COMPARISON_NOISY;
+use picollo_core::{BlockComparison, SharedWriter, SingleWriterHistogram, Snapshot};
 
+use self::noise::Trace;
 use self::options::Limits;
 use self::overhead::Overhead;
 use self::report::Totals;
@@ -44,6 +57,7 @@ use crate::base::error::{Error, Result, Status};
 use crate::base::vectors::with_room;
 use crate::clock::{Clock, Unit};
 use crate::event::event::Event;
+use crate::machine::load::Watch;
 use crate::session::options::{ReadMode, SESSION_SKIP_UNAVAILABLE, SessionOptions};
 use crate::session::reading::Reading;
 use crate::session::session::Session;
@@ -73,17 +87,23 @@ pub struct Benchmark {
     block: [(usize, f64); BLOCK],
     /// Picoseconds a call, with the overhead.
     blocks: [Vec<f64>; 2],
+    /// When each began and ended: picoseconds since the benchmark was made.
+    spans: Vec<(u64, u64)>,
+    /// Those that were disturbed, of the blocks that were judged last.
+    disturbed: Vec<bool>,
+    block_began: u64,
+    watch: Watch,
+    trace: Trace,
     scratch: Vec<f64>,
     overhead: Overhead,
     next_check: usize,
     judged: BlockComparison,
+    /// How many blocks there were then.
+    judged_of: usize,
     /// What the clock says, in tests that make up its time.
     #[cfg(test)]
     simulated: Option<u64>,
 }
-
-/// It is precise enough, too, where half the interval is so much of the resolution.
-const RESOLUTION_PRECISION: f64 = 0.1;
 
 /// Blocks for which there is room from the start.
 const ROOM: usize = 1024;
@@ -106,6 +126,11 @@ impl Benchmark {
         let mut totals = with_room(events.len())?;
         totals.resize(events.len(), Totals::default());
         let create = || SingleWriterHistogram::create(&picollo_core::Options::default())?.writer();
+        #[cfg(not(test))]
+        let watch = Watch::machine()?;
+        // Tests plant what they want to see: this machine may be busy.
+        #[cfg(test)]
+        let watch = Watch::unknown();
         let mut benchmark = Benchmark {
             schedule: Schedule::new(limits.repetitions, limits.empty_samples != 0),
             clock: Clock::Tsc,
@@ -117,15 +142,22 @@ impl Benchmark {
             histograms: [create()?, create()?],
             block: [(0, 0.0); BLOCK],
             blocks: [with_room(ROOM)?, with_room(ROOM)?],
+            spans: with_room(ROOM)?,
+            disturbed: with_room(ROOM)?,
+            block_began: 0,
+            trace: Trace::new(watch.tick())?,
+            watch,
             scratch: with_room(ROOM)?,
             overhead: Overhead::default(),
             next_check: limits.min_blocks,
             judged: BlockComparison::default(),
+            judged_of: 0,
             limits,
             #[cfg(test)]
             simulated: None,
         };
         benchmark.began = benchmark.clock.ticks();
+        benchmark.look();
         Ok(benchmark)
     }
 
@@ -136,6 +168,9 @@ impl Benchmark {
     pub fn next(&mut self) -> Result<Option<Step>> {
         self.running = None;
         let Some(step) = self.schedule.step(&self.limits) else { return Ok(None) };
+        if self.schedule.is_between_blocks() {
+            self.look_around();
+        }
         if let Some(session) = &mut self.session {
             session.read(ReadMode::Auto)?;
         }
@@ -193,6 +228,22 @@ impl Benchmark {
         self.clock.convert(self.clock.ticks().saturating_sub(self.began), Unit::Picos)
     }
 
+    /// Between blocks: a look at the machine where it is time, and the beginning of the next block.
+    fn look_around(&mut self) {
+        if self.trace.is_due(self.elapsed(), self.spans.len()) {
+            self.look();
+        }
+        self.block_began = self.elapsed();
+    }
+
+    /// A look at the machine. Allocates nothing.
+    fn look(&mut self) {
+        let at = self.elapsed();
+        let load = self.watch.look(self.trace.is_frequency_due(at));
+        let took = self.elapsed().saturating_sub(at);
+        self.trace.add(at, load, self.spans.len(), took);
+    }
+
     fn is_spent(&self) -> bool {
         self.elapsed() >= self.limits.budget
     }
@@ -244,6 +295,8 @@ impl Benchmark {
             blocks.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
             blocks.push(time);
         }
+        self.spans.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+        self.spans.push((self.block_began, self.elapsed()));
         let length = self.blocks[0].len();
         let must_end = self.is_spent() || length >= self.limits.max_blocks;
         if must_end || length >= self.next_check {
@@ -255,38 +308,6 @@ impl Benchmark {
             }
         }
         Ok(())
-    }
-
-    /// Whether the difference is known well enough.
-    fn is_precise(&self) -> bool {
-        let BlockComparison { difference_lower, difference_upper, median_a, resolution, .. } = self.judged;
-        let enough = (self.limits.precision * median_a.max(0.0)).max(resolution * RESOLUTION_PRECISION);
-        self.limits.precision >= 0.0 && (difference_upper - difference_lower) / 2.0 <= enough
-    }
-
-    fn judge(&mut self) -> Result<()> {
-        let length = self.blocks[0].len();
-        let room = length.saturating_sub(self.scratch.len());
-        self.scratch.try_reserve(room).map_err(|_| Error::from(Status::OutOfMemory))?;
-        self.scratch.resize(length, 0.0);
-        self.overhead.settle(self.schedule.repetitions());
-        let mut scratch = core::mem::take(&mut self.scratch);
-        let judged = self.compare(&mut scratch);
-        self.scratch = scratch;
-        self.judged = judged?;
-        Ok(())
-    }
-
-    /// Judges the blocks so far. The scratch has room for as many.
-    fn compare(&self, scratch: &mut [f64]) -> Result<BlockComparison> {
-        let options = CompareOptions {
-            confidence: self.limits.confidence,
-            relative_threshold: self.limits.relative_threshold,
-            resolution: self.limits.resolution.unwrap_or_else(|| self.overhead.resolution()),
-            ..CompareOptions::default()
-        };
-        let overhead = self.overhead.of_blocks();
-        Ok(compare_blocks_above(&self.blocks[0], &self.blocks[1], &overhead, scratch, &options)?)
     }
 
     /// How far it is, 0 to 1: the part of the budget that is spent, or 1 at the end.
@@ -308,6 +329,11 @@ impl Benchmark {
     /// costs in them.
     pub fn blocks(&self) -> (&[f64], &[f64]) {
         (&self.blocks[0], &self.blocks[1])
+    }
+
+    /// Which of [`Benchmark::blocks`] were disturbed from outside: at the end of all of them, before it of those that were looked at.
+    pub fn disturbed(&self) -> &[bool] {
+        &self.disturbed
     }
 
     fn snapshot(&self, side: Side) -> Result<Box<Snapshot>> {

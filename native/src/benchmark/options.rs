@@ -4,11 +4,14 @@ use crate::base::error::{Error, Result, Status};
 
 /// Subtract nothing: of samples so long that what surrounds them does not matter, as whole processes are.
 pub const BENCHMARK_NO_OVERHEAD: u32 = 1 << 0;
+/// Blocks that were disturbed from outside count like all others: where other programs belong to what is measured, as a server does
+/// that A and B ask.
+pub const BENCHMARK_KEEP_DISTURBED: u32 = 1 << 1;
 
 /// How to measure. Zero means the default everywhere.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct BenchmarkOptions {
-    /// [`BENCHMARK_NO_OVERHEAD`] or 0.
+    /// [`BENCHMARK_NO_OVERHEAD`] and [`BENCHMARK_KEEP_DISTURBED`], or 0.
     pub flags: u32,
     /// Blocks before it may end for being precise enough; 0: 20.
     pub min_blocks: u32,
@@ -51,12 +54,14 @@ pub(super) struct Limits {
     pub resolution: Option<f64>,
     /// Before the first block; 0: none at all.
     pub empty_samples: usize,
+    /// Also the blocks that were disturbed count.
+    pub keeps_disturbed: bool,
 }
 
 impl Limits {
     pub(super) fn of(options: &BenchmarkOptions) -> Result<Limits> {
         let invalid = |why: &str| Error::new(Status::InvalidArgument, format_args!("{why}"));
-        if options.flags & !BENCHMARK_NO_OVERHEAD != 0 {
+        if options.flags & !(BENCHMARK_NO_OVERHEAD | BENCHMARK_KEEP_DISTURBED) != 0 {
             return Err(Error::new(Status::Unsupported, format_args!("unknown benchmark flags")));
         }
         let seconds = |asked: f64, default: f64| {
@@ -99,6 +104,7 @@ impl Limits {
             relative_threshold: options.relative_threshold,
             resolution,
             empty_samples: if has_overhead { 16 } else { 0 },
+            keeps_disturbed: options.flags & BENCHMARK_KEEP_DISTURBED != 0,
         })
     }
 }

@@ -2,15 +2,16 @@
 
 use core::fmt;
 
-use picollo_core::ValueSelection;
 use picollo_core::text::{Conditions, CounterRow, Format, Unit};
+use picollo_core::{COMPARISON_NOISY, ValueSelection};
 
 use super::schedule::Phase;
 use super::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark, BenchmarkCounter,
-    BenchmarkResult, Side,
+    BenchmarkNoise, BenchmarkResult, Side,
 };
 use crate::base::error::{Error, Result, Status};
+use crate::base::text::{get, set};
 use crate::event::event::Event;
 use crate::session::reading::Reading;
 
@@ -52,10 +53,10 @@ impl Benchmark {
         if length == 0 {
             return Err(Error::new(Status::Empty, format_args!("no block has been measured yet")));
         }
-        if judged.block_count != length as u64 {
-            let mut scratch = super::with_room(length)?;
-            scratch.resize(length, 0.0);
-            judged = self.compare(&mut scratch)?;
+        if self.judged_of != length {
+            let mut disturbed = super::with_room(length)?;
+            self.find_disturbed(&mut disturbed)?;
+            judged = self.compare(&disturbed, &mut super::with_room(length)?)?;
         }
         let [repetitions_a, repetitions_b] = self.schedule.repetitions();
         let [(overhead_a, overhead_error_a), (overhead_b, overhead_error_b)] =
@@ -79,6 +80,21 @@ impl Benchmark {
             empty_count: self.overhead.count() as u64,
             flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
             reserved: 0,
+        })
+    }
+
+    /// What else the machine did so far, and how many blocks were left out for it. Errors: as of [`Benchmark::result`].
+    pub fn noise(&self) -> Result<BenchmarkNoise> {
+        let judged = self.result()?.blocks;
+        let length = self.blocks[0].len();
+        let mut disturbed = super::with_room(length)?;
+        self.find_disturbed(&mut disturbed)?;
+        let is_unproven = judged.flags & COMPARISON_NOISY != 0;
+        Ok(BenchmarkNoise {
+            block_count: length as u64,
+            disturbed_count: disturbed.iter().filter(|&&is| is).count() as u64,
+            left_out_count: if is_unproven { 0 } else { length as u64 - judged.block_count },
+            ..self.trace.all()
         })
     }
 
@@ -146,7 +162,11 @@ impl Benchmark {
         let known = |amount: f64| Some(amount).filter(|amount| !amount.is_nan());
         let mut rows: Vec<CounterRow<'_>> = super::with_room(events.len())?;
         rows.extend(events.iter().map(|(event, counter)| (event.name(), known(counter.a), known(counter.b))));
-        let mut notes = super::with_room(NOTES.len())?;
+        let mut room = [0; 320];
+        set(&mut room, format_args!("{}", self.noise()?));
+        let noise = get(&room);
+        let mut notes = super::with_room(NOTES.len() + 1)?;
+        notes.extend(Some(noise).filter(|noise| !noise.is_empty()));
         notes.extend(NOTES.iter().filter(|(flags, _)| result.flags & flags != 0).map(|(_, note)| *note));
         let overhead = [0, 1].map(|side| self.overhead.of_call(side));
         let is_known = self.overhead.count() != 0;

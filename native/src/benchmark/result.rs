@@ -1,5 +1,7 @@
 //! What a benchmark asks for and tells, wherever it is.
 
+use core::fmt;
+
 use picollo_core::BlockComparison;
 
 /// What to run in a sample.
@@ -59,6 +61,99 @@ pub struct BenchmarkResult {
     pub flags: u32,
     /// 0.
     pub reserved: u32,
+}
+
+/// What else the machine did meanwhile. NaN is what is not known.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
+pub struct BenchmarkNoise {
+    /// Blocks that were measured.
+    pub block_count: u64,
+    /// Of these, what was disturbed from outside.
+    pub disturbed_count: u64,
+    /// Of these, what was left out of the verdict: none where so many were disturbed that there is no verdict, or where they are
+    /// to be kept.
+    pub left_out_count: u64,
+    /// Seconds that were looked at: since the benchmark was made, with the warm-up.
+    pub seconds: f64,
+    /// Seconds that the host took from the CPUs that the program may run on.
+    pub steal_seconds: f64,
+    /// Seconds of CPU time that other programs took on these CPUs.
+    pub others_seconds: f64,
+    /// Seconds in which something, this program or another, had to wait for a CPU.
+    pub pressure_seconds: f64,
+    /// The lowest frequency that was seen, of the CPU that the benchmark was made on: hertz.
+    pub frequency_low: f64,
+    /// The highest.
+    pub frequency_high: f64,
+    /// CPUs that the program may run on; 0: not known.
+    pub cpu_count: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+impl Default for BenchmarkNoise {
+    /// Nothing is known.
+    fn default() -> Self {
+        BenchmarkNoise {
+            block_count: 0,
+            disturbed_count: 0,
+            left_out_count: 0,
+            seconds: f64::NAN,
+            steal_seconds: f64::NAN,
+            others_seconds: f64::NAN,
+            pressure_seconds: f64::NAN,
+            frequency_low: f64::NAN,
+            frequency_high: f64::NAN,
+            cpu_count: 0,
+            reserved: 0,
+        }
+    }
+}
+
+/// Times of which there were none that matter are not told.
+const TELLING: f64 = 0.01;
+
+impl BenchmarkNoise {
+    /// What disturbed, in words: `: other programs took 1.3 s of CPU time, of 5.0 s`.
+    pub fn causes(&self) -> impl fmt::Display + '_ {
+        Causes(self)
+    }
+}
+
+struct Causes<'a>(&'a BenchmarkNoise);
+
+impl fmt::Display for Causes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BenchmarkNoise { seconds, others_seconds, pressure_seconds, steal_seconds, .. } = *self.0;
+        let parts = [
+            (others_seconds, "other programs took ", " s of CPU time"),
+            (pressure_seconds, "something waited for a CPU for ", " s"),
+            (steal_seconds, "the host took ", " s"),
+        ];
+        let digits = |amount: f64| if amount < 1.0 { 2 } else { 1 };
+        let told = parts.iter().filter(|(amount, ..)| *amount >= TELLING * seconds);
+        for (at, &(amount, before, after)) in told.enumerate() {
+            let comma = if at == 0 { ": " } else { ", " };
+            write!(f, "{comma}{before}{amount:.*}{after}", digits(amount))?;
+        }
+        write!(f, ", of {seconds:.*} s", digits(seconds))
+    }
+}
+
+impl fmt::Display for BenchmarkNoise {
+    /// A sentence: how many blocks are left out, and what disturbed them. Nothing where none was disturbed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BenchmarkNoise { block_count, disturbed_count, left_out_count, .. } = *self;
+        if disturbed_count == 0 {
+            return Ok(());
+        }
+        let of = if left_out_count == 0 { disturbed_count } else { left_out_count };
+        let was = if of == 1 { "was" } else { "were" };
+        let how = if left_out_count == 0 { "disturbed" } else { "left out" };
+        let plural = if block_count == 1 { "" } else { "s" };
+        write!(f, "{of} of {block_count} block{plural} {was} {how}{}.", self.causes())
+    }
 }
 
 /// How much of an event a call took.

@@ -86,6 +86,11 @@ impl Schedule {
         self.repetitions
     }
 
+    /// Whether what comes next belongs to no block, or is the first of one.
+    pub(super) fn is_between_blocks(&self) -> bool {
+        self.phase != Phase::Measure || self.position.is_multiple_of(BLOCK)
+    }
+
     /// Whether samples of A and of B have the same number of calls.
     pub(super) fn is_alike(&self) -> bool {
         self.repetitions[0] == self.repetitions[1]

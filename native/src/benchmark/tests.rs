@@ -130,7 +130,7 @@ fn misuse() {
             Some(Status::InvalidArgument)
         );
     }
-    let options = BenchmarkOptions { flags: 2, ..default };
+    let options = BenchmarkOptions { flags: 4, ..default };
     assert_eq!(Benchmark::create(&options, &[]).err().map(|error| error.status()), Some(Status::Unsupported));
 }
 

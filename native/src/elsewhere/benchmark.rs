@@ -10,10 +10,10 @@ use core::fmt;
 
 use picollo_core::SingleWriterHistogram;
 
-pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
+pub use options::{BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkResult,
-    Side, Step,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkNoise,
+    BenchmarkResult, Side, Step,
 };
 
 use crate::base::error::{Error, Result, Status};
@@ -65,6 +65,11 @@ impl Benchmark {
 
     /// `Unsupported`.
     pub fn result(&self) -> Result<BenchmarkResult> {
+        Err(refusal())
+    }
+
+    /// `Unsupported`.
+    pub fn noise(&self) -> Result<BenchmarkNoise> {
         Err(refusal())
     }
 

@@ -5,13 +5,11 @@
 //! benchmark measures in blocks, A and B next to each other in each, and judges the differences within blocks, whose number is
 //! that of the independent observations.
 
-#[cfg(doc)]
-use super::Verdict;
 use super::normal;
 use super::quantile::{DEFAULT_CONFIDENCE, order_statistics, share_or};
 use super::{
-    COMPARISON_AUTOCORRELATED, COMPARISON_TOO_FEW, CompareOptions, DEFAULT_POWER, Margin, judge,
-    smallest_detectable,
+    COMPARISON_AUTOCORRELATED, COMPARISON_BELOW_RESOLUTION, COMPARISON_NOISY, COMPARISON_TOO_FEW,
+    COMPARISON_WITHIN_MARGIN, CompareOptions, DEFAULT_POWER, Margin, Verdict, judge, smallest_detectable,
 };
 use crate::error::{Error, Result};
 
@@ -115,6 +113,19 @@ pub struct BlockComparison {
     pub flags: u32,
     /// What can be told apart at all: the option. What is smaller, A or B or the difference, is not known.
     pub resolution: f64,
+}
+
+impl BlockComparison {
+    /// The same without a verdict and with [`COMPARISON_NOISY`]: what to say where too many of the blocks were disturbed from outside.
+    #[must_use]
+    pub const fn unproven(self) -> BlockComparison {
+        let said = COMPARISON_WITHIN_MARGIN | COMPARISON_BELOW_RESOLUTION;
+        BlockComparison {
+            verdict: Verdict::NoEvidence as u32,
+            flags: self.flags & !said | COMPARISON_NOISY,
+            ..self
+        }
+    }
 }
 
 /// Halved only once, but first where the sum is beyond the largest double.

@@ -55,6 +55,9 @@ pub const COMPARISON_MARGIN_IS_RESOLUTION: u32 = 1 << 6;
 /// Set when the whole interval of the difference lies inside a margin that is what can be told apart at all: below what this
 /// measurement can tell, neither equal nor different.
 pub const COMPARISON_BELOW_RESOLUTION: u32 = 1 << 7;
+/// Set when something other than what is compared took part in too much of the measurement: nothing is proven, whatever the interval
+/// says. See [`BlockComparison::unproven`].
+pub const COMPARISON_NOISY: u32 = 1 << 8;
 
 const DEFAULT_QUANTILE: f64 = 0.5;
 const DEFAULT_THRESHOLD: f64 = 0.01;
@@ -115,9 +118,13 @@ pub enum Verdict {
 /// What is said instead of *no evidence* with [`COMPARISON_BELOW_RESOLUTION`].
 pub(crate) const BELOW_RESOLUTION: &str = "below what this measurement can tell";
 
+/// What is said instead of *no evidence* with [`COMPARISON_NOISY`].
+pub(crate) const NOISY: &str = "unproven: noisy";
+
 /// The verdict in words, with these flags.
 pub(crate) const fn verdict_text(verdict: u32, flags: u32) -> &'static str {
     match Verdict::from_code(verdict) {
+        Verdict::NoEvidence if flags & COMPARISON_NOISY != 0 => NOISY,
         Verdict::NoEvidence if flags & COMPARISON_BELOW_RESOLUTION != 0 => BELOW_RESOLUTION,
         verdict => verdict.as_str(),
     }

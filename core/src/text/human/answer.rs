@@ -6,8 +6,8 @@ use super::percent::{Percent, decimals_of, ratio, unsigned};
 use crate::format::escape::Line;
 use crate::format::number::Fixed;
 use crate::statistics::compare::{
-    BlockComparison, COMPARISON_BELOW_RESOLUTION, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN, Comparison,
-    Verdict, power_behind,
+    BlockComparison, COMPARISON_BELOW_RESOLUTION, COMPARISON_NOISY, COMPARISON_TOO_FEW,
+    COMPARISON_WITHIN_MARGIN, Comparison, Verdict, power_behind,
 };
 use crate::text::unit::{Quantity, Unit};
 
@@ -204,6 +204,9 @@ impl Answer<'_> {
     fn no_evidence(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (a, b) = (Line(self.names.0), Line(self.names.1));
         let at = At(self.quantile);
+        if self.has(COMPARISON_NOISY) {
+            return write!(f, "Unproven: the machine was too noisy to tell {a} and {b} apart{at}.");
+        }
         if self.has(COMPARISON_TOO_FEW) {
             return write!(f, "Too few measurements to tell {a} and {b} apart{at}.");
         }

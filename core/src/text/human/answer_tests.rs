@@ -2,8 +2,8 @@
 
 use super::Answer;
 use crate::statistics::compare::{
-    BlockComparison, COMPARISON_BELOW_RESOLUTION, COMPARISON_TOO_FEW, COMPARISON_WITHIN_MARGIN,
-    CompareOptions, Verdict, compare_blocks,
+    BlockComparison, COMPARISON_BELOW_RESOLUTION, COMPARISON_NOISY, COMPARISON_TOO_FEW,
+    COMPARISON_WITHIN_MARGIN, CompareOptions, Verdict, compare_blocks,
 };
 use crate::text::Unit;
 use proptest::prelude::*;
@@ -99,6 +99,7 @@ fn sentences() {
             BlockComparison { flags: COMPARISON_TOO_FEW, ..open },
             "Too few measurements to tell A and B apart.",
         ),
+        (fast.unproven(), "Unproven: the machine was too noisy to tell A and B apart."),
     ] {
         assert_eq!(said(&blocks), text);
     }
@@ -130,6 +131,7 @@ fn claims(text: &str) -> Vec<&'static str> {
         "No difference found",
         "Below what",
         "Too few",
+        "Unproven",
     ]
     .into_iter()
     .filter(|claim| text.contains(claim))
@@ -140,7 +142,7 @@ proptest! {
     /// One claim, which is that of the verdict and of the flags, whatever the numbers are: also of those that contradict it.
     #[test]
     fn one_claim_and_the_right_one(
-        numbers in prop::array::uniform7(number()), verdict in 0u32..4, flags in 0u32..256, resolution in number()
+        numbers in prop::array::uniform7(number()), verdict in 0u32..4, flags in 0u32..512, resolution in number()
     ) {
         let [median_a, difference, lower, upper, margin, smallest_detectable, confidence] = numbers;
         let blocks = BlockComparison {
@@ -151,6 +153,7 @@ proptest! {
         let expected = match Verdict::from_code(verdict) {
             Verdict::Faster => "faster than",
             Verdict::Slower => "slower than",
+            Verdict::NoEvidence if flags & COMPARISON_NOISY != 0 => "Unproven",
             Verdict::NoEvidence if flags & COMPARISON_TOO_FEW != 0 => "Too few",
             Verdict::NoEvidence if flags & COMPARISON_BELOW_RESOLUTION != 0 => "Below what",
             Verdict::NoEvidence if flags & COMPARISON_WITHIN_MARGIN != 0 => "No difference that matters",

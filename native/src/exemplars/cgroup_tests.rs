@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::exemplars::ring::kernel_tests::alone;
+use crate::exemplars::alone_tests::alone;
 
 /// Files in memory.
 #[derive(Default)]
@@ -171,7 +171,7 @@ fn this_machine_says_or_does_not() {
 /// A group of a tenth of a CPU, made for this: what it is kept from is what the thread's CPU clock lacks.
 #[test]
 fn a_quota_is_seen() {
-    if !std::env::var_os("PICOLLO_MAY_CHANGE_THIS_MACHINE").is_some_and(|value| value == "1") {
+    if std::env::var_os("PICOLLO_MAY_CHANGE_THIS_MACHINE").is_none_or(|value| value != "1") {
         return eprintln!("SKIPPED: making groups changes this machine (PICOLLO_MAY_CHANGE_THIS_MACHINE=1)");
     }
     if !alone(module_path!(), "a_quota_is_seen") {

@@ -1,5 +1,7 @@
 //! Single observations kept with their context, and why they were slow.
 
+#[cfg(test)]
+mod alone_tests;
 // Nothing asks for this evidence yet.
 #[allow(dead_code)]
 mod bracket;

@@ -24,6 +24,7 @@ mod window;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use crate::os::cancel::Uncancelled;
 use crate::os::kernel::{Attr, CLOEXEC, flag, kind, record, software};
 use crate::os::sys::{Files, Kernel, page_size, persist};
 use crate::os::thread::{process, token};
@@ -64,6 +65,7 @@ impl<S: System> Ring<S> {
 
     fn with(sys: S, cap: usize, faults: bool) -> Result<Ring<S>, Refused> {
         let counted = Counted::new(cap).ok_or(Refused::Cap)?;
+        let _uncancelled = Uncancelled::new();
         if !clocks_agree(&sys) {
             return Err(Refused::Clock);
         }
@@ -198,7 +200,7 @@ mod opening_tests;
 
 #[cfg(test)]
 #[path = "ring/kernel_tests.rs"]
-pub(crate) mod kernel_tests;
+mod kernel_tests;
 
 #[cfg(test)]
 #[path = "ring/figures_tests.rs"]

@@ -1,11 +1,11 @@
 //! The real kernel. The oracle is the thread's own CPU clock: what of the time it does not account for, the thread was off the CPU.
 
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering as Memory};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use super::*;
+use crate::exemplars::alone_tests::alone;
 use crate::os::sys::Errno;
 use crate::os::wall::clock_nanos;
 
@@ -49,26 +49,6 @@ fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
 /// Within 5 %, and a millisecond: on a machine with other work, and in one that is a guest itself, clocks of CPU time are not exact.
 fn near(found: u64, expected: u64) -> bool {
     found.abs_diff(expected) <= expected / 20 + 1_000_000
-}
-
-/// Runs a test again, in a process of its own, where this is not it yet. Whether the caller is to go on. Its name is this one, behind the
-/// name of its module.
-pub(crate) fn alone(module: &str, test: &str) -> bool {
-    const NAME: &str = "PICOLLO_TEST_ALONE";
-    let path = format!("{}::{test}", module.split_once("::").unwrap().1);
-    if std::env::var(NAME).is_ok_and(|name| name == path) {
-        return true;
-    }
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([&path, "--exact", "--nocapture", "--test-threads=1"]).env(NAME, &path);
-    let output = command.output().unwrap();
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    for line in text.lines().filter(|line| line.contains("SKIPPED")) {
-        eprintln!("{line}");
-    }
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
-    false
 }
 
 /// Descriptors of events that this process has.

@@ -156,6 +156,29 @@ fn more_than_the_ring_holds_is_not_known() {
     assert!(window.complete && near(window.off_nanos, off), "{window:?}");
 }
 
+/// What the program may do to its events at any time: nothing is written from then on, and nothing is said.
+#[test]
+fn disabled_events_are_noticed() {
+    let Some(ring) = ring(false) else { return };
+    let nap = || timed(|| std::thread::sleep(Duration::from_millis(2)));
+    let prctl = |request| {
+        // SAFETY: switches the events that this thread has opened.
+        assert_eq!(unsafe { libc::prctl(request) }, 0);
+    };
+    let (begin, end, _) = nap();
+    assert!(ring.window(begin, end).complete);
+    prctl(libc::PR_TASK_PERF_EVENTS_DISABLE);
+    let (begin, end, _) = nap();
+    assert_eq!(ring.window(begin, end), Window::default());
+    // Nor when it has gone on.
+    prctl(libc::PR_TASK_PERF_EVENTS_ENABLE);
+    let (begin, end, _) = nap();
+    assert_eq!(ring.window(begin, end), Window::default());
+    let ring = Ring::open(Kernel, MANY).unwrap();
+    let (begin, end, off) = nap();
+    assert!(near(ring.window(begin, end).off_nanos, off));
+}
+
 #[test]
 fn only_its_own_thread_may_ask() {
     let own = std::thread::spawn(|| {

@@ -316,6 +316,22 @@ fn what_comes_while_it_begins_does_no_harm() {
     }
 }
 
+/// While faults are read, more is written than there is room for: nothing is said of them.
+#[test]
+fn torn_faults_are_not_told() {
+    let fault = Deed::Fault { before: 5, off: None, after: 5, major: false };
+    let history = History::of(&vec![fault; 7]);
+    for (more, told) in [(0, 7), (1, 7), (2, 0), (8, 0)] {
+        let rings =
+            [&history.begun, &history.handled[0], &history.handled[1]].map(|records| ring(16, records));
+        *rings[0].meanwhile.borrow_mut() = Some((1, vec![record(77, 0, 2, 3); more]));
+        let images = FaultImages { begun: &rings[0], minor: &rings[1], major: &rings[2] };
+        let span = history.span(history.since, history.now);
+        let faults = window(&ring(16, &[]), Some(images), span, || history.now).faults.unwrap();
+        assert_eq!((faults.timed, faults.complete), (told, told > 0));
+    }
+}
+
 #[test]
 fn a_loss_that_the_kernel_tells_is_one() {
     let mut history = History::of(&[Deed::Run(50), Deed::Off { nanos: 100, preempted: true }, Deed::Run(50)]);

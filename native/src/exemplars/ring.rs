@@ -265,5 +265,9 @@ mod opening_tests;
 mod kernel_tests;
 
 #[cfg(test)]
+#[path = "ring/limits_tests.rs"]
+mod limits_tests;
+
+#[cfg(test)]
 #[path = "ring/figures_tests.rs"]
 mod figures_tests;

@@ -72,7 +72,7 @@ proptest! {
     /// Whatever the frequency, its error, and the width of the bracket: the truth lies within what is said.
     #[test]
     fn the_truth_is_within_the_error(
-        hertz in prop_oneof![Just(None), (1_000_000u64..6_000_000_000).prop_map(Some)], parts in -900i64..900,
+        hertz in prop_oneof![Just(None), (1_000_000u64..50_000_000).prop_map(Some), (1_000_000u64..6_000_000_000).prop_map(Some)], parts in -900i64..900,
         delays in prop::collection::vec(0u64..2_000, 0..30), distance in 0u64..100_000_000_000, later: bool,
     ) {
         let model = Model::new(hertz, parts, delays);
@@ -127,7 +127,7 @@ fn broken_clocks_give_nothing_wrong() {
             0
         }
         fn hertz(&self) -> Option<u64> {
-            Some(1)
+            Some(1_000_000_000)
         }
     }
     assert_eq!(Bracket::of(&Dead), None);

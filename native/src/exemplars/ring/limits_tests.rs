@@ -163,10 +163,10 @@ fn a_child_leaves_it_alone() {
             // SAFETY: where the ring was there is nothing in a child, and if there is, this fails.
             let own = unsafe { libc::mmap(hole.as_ptr().cast(), Mapping::length(), protection, kind, -1, 0) };
             wrong |= i32::from(own != hole.as_ptr().cast()) << 1;
+            let mine = Ring::open(Kernel, 1);
             drop(ring);
             // SAFETY: mapped above; it is still there, or the child dies of it.
             unsafe { own.cast::<u8>().write_volatile(1) };
-            let mine = Ring::open(Kernel, 1);
             let now = raw();
             wrong |= i32::from(!mine.as_ref().is_ok_and(|ring| ring.window(now, now).complete)) << 2;
             wrong |= i32::from(Ring::open(Kernel, 1).err() != Some(Refused::Cap)) << 3;

@@ -291,6 +291,30 @@ fn another_clock_is_noticed() {
     assert!(!window(&switches, None, span, || history.now - 3_000).complete);
 }
 
+/// The oldest record that is left is of the very moment at which the window begins.
+#[test]
+fn a_record_of_the_first_moment_is_enough() {
+    let deeds = vec![Deed::Off { nanos: 10, preempted: false }; 9];
+    let history = History::of(&deeds);
+    // Four records fit: two absences.
+    let (out, back, _) = history.offs[7];
+    let known =
+        |begin| window(&ring(8, &history.switches), None, history.span(begin, history.now), || history.now);
+    assert_eq!((known(out).complete, known(out).off_nanos), (true, 20));
+    assert_eq!((known(back).complete, known(back).off_nanos), (true, 10));
+    assert!(!known(out - 1).complete);
+}
+
+/// The clock of records may go back by some nanoseconds: no moment is counted twice for that.
+#[test]
+fn what_is_out_of_order_is_not_counted_twice() {
+    let history = History::of(&[Deed::Run(2_000)]);
+    let at = |misc, nanos| record(SWITCH, misc, 2, history.since + nanos);
+    let records = [at(kernel::OUT, 100), at(0, 900), at(kernel::OUT, 500), at(0, 1_000)];
+    let span = history.span(history.since, history.since + 1_000);
+    assert_eq!(numbers(&window(&ring(8, &records), None, span, || history.now)), (900, 0, 2));
+}
+
 /// The thread loses its CPU and takes a fault while the clock is read, before or after the time was taken: all of that is later than the
 /// window.
 #[test]

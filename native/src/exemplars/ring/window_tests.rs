@@ -340,6 +340,29 @@ fn what_comes_while_it_begins_does_no_harm() {
     }
 }
 
+/// An end between another end and its beginning belongs to nothing; and what was before the rings were there is not known.
+#[test]
+fn faults_that_make_no_sense_are_not_known() {
+    let at = |nanos| record(SAMPLE, 2, 2, 1_000_000_000 + nanos);
+    let found = |begun: &[u64], handled: &[u64], since: u64| {
+        let ring_of = |times: &[u64]| ring(16, &times.iter().map(|&nanos| at(nanos)).collect::<Vec<_>>());
+        let (begun, minor, major) = (ring_of(begun), ring_of(handled), ring_of(&[]));
+        let switches =
+            ring(8, &[record(SWITCH, kernel::OUT, 2, 1_000_000_000), record(SWITCH, 0, 2, 1_000_000_010)]);
+        let images = FaultImages { begun: &begun, minor: &minor, major: &major };
+        let span = Span { begin: 1_000_000_020, end: 1_000_000_900, since: 1_000_000_000 + since };
+        let found = window(&switches, Some(images), span, || 1_000_001_000);
+        assert!(found.complete);
+        let faults = found.faults.unwrap();
+        (faults.complete, faults.timed, faults.nanos)
+    };
+    assert_eq!(found(&[100], &[200], 0), (true, 1, 100));
+    assert_eq!(found(&[100, 300], &[200, 350], 0), (true, 2, 150));
+    assert_eq!(found(&[100], &[150, 200], 0), (false, 0, 0));
+    assert_eq!(found(&[300], &[200, 350], 0), (false, 1, 50));
+    assert_eq!(found(&[100], &[200], 50), (false, 0, 0));
+}
+
 /// While faults are read, more is written than there is room for: nothing is said of them.
 #[test]
 fn torn_faults_are_not_told() {

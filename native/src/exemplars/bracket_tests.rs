@@ -89,6 +89,20 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// A counter whose ticks are longer than all else: the moment is somewhere in its tick, and so was the bracket's.
+    #[test]
+    fn long_ticks_are_counted_in(hertz in 1_000_000u64..3_000_000, delays in prop::collection::vec(0u64..400, 24), distance in 0u128..3_000) {
+        let model = Model::new(Some(hertz), 0, delays);
+        let Some(bracket) = Bracket::of(&model) else { return Ok(()) };
+        let at = model.picos.get() - distance * 1_000;
+        let (found, truth) = (bracket.raw(model.ticks_at(at)), model.raw_at(at));
+        prop_assert!(found.at.abs_diff(truth) <= found.error, "{:?} of {}, {:?}", found, truth, bracket);
+    }
+}
+
 #[test]
 fn a_wide_bracket_is_none() {
     // Every reading takes 3 us.

@@ -7,6 +7,7 @@
 
 mod places;
 
+use crate::os::cancel::Uncancelled;
 use crate::os::sys::{Errno, Kernel};
 use places::Places;
 
@@ -76,6 +77,7 @@ impl Cgroup {
 
 impl<S: Source> Cgroup<S> {
     fn open_in(sys: S) -> Option<Cgroup<S>> {
+        let _uncancelled = Uncancelled::new();
         let places = Places::find(&sys)?;
         let mut cgroup = Cgroup { sys, files: [-1; GROUPS], length: 0 };
         places.each(|file| {
@@ -95,6 +97,7 @@ impl<S: Source> Cgroup<S> {
 
     /// The sums now; `None` when one of the groups no longer says. One system call for each group; allocates nothing, does not block.
     pub(crate) fn read(&self) -> Option<Throttled> {
+        let _uncancelled = Uncancelled::new();
         let mut sums = Throttled::default();
         for &fd in &self.files[..self.length] {
             let group = read(&self.sys, fd)?;
@@ -108,6 +111,7 @@ impl<S: Source> Cgroup<S> {
 
 impl<S: Source> Drop for Cgroup<S> {
     fn drop(&mut self) {
+        let _uncancelled = Uncancelled::new();
         for &fd in &self.files[..self.length] {
             self.sys.close(fd);
         }

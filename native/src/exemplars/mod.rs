@@ -1,6 +1,8 @@
 //! Why was this one slow? Observations that are kept with what leads to their requests, and with what became of their time.
 
 mod accounts;
+#[cfg(test)]
+mod alone_tests;
 mod bracket;
 mod cause;
 mod cgroup;

@@ -124,6 +124,8 @@ fn long_lines_are_passed_over() {
         assert_eq!(found("0::/\n", &mounts), list(&["/sys/fs/cgroup/cpu.stat"]), "{length}");
         assert_eq!(found("0::/\n", long.trim_end()), None);
     }
+    // The rest of one is no line.
+    assert_eq!(found("0::/\n", &format!("{}{V2}", "x".repeat(2048))), None);
     let deep = format!("0::/{}\n", "y".repeat(600));
     assert_eq!(found(&deep, V2), None);
     // A path that has room, but not with the file's name behind it: the group above it is still to be seen.

@@ -7,9 +7,11 @@ use crate::os::thread::process;
 /// The lower half counts; the upper one says in which process, since a child has its parent's number and none of its rings.
 static RINGS: AtomicU64 = AtomicU64::new(0);
 
-/// One that counts, until it is dropped.
+/// One that counts, until it is dropped; with the process that it counts in.
 #[derive(Debug)]
-pub(crate) struct Counted(());
+pub(crate) struct Counted {
+    process: u64,
+}
 
 fn rings(word: u64) -> u64 {
     if word >> 32 == u64::from(process() as u32) { word & u64::from(u32::MAX) } else { 0 }
@@ -23,13 +25,19 @@ impl Counted {
             let rings = rings(word);
             (rings < cap).then(|| u64::from(process() as u32) << 32 | (rings + 1))
         };
-        RINGS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok().map(|_| Counted(()))
+        RINGS
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)
+            .ok()
+            .map(|_| Counted { process: process() })
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        // In a child, those of its parent are not counted.
+        // In a child, those of its parent are not counted, and it may have some of its own.
+        if self.process != process() {
+            return;
+        }
         let next = |word| (rings(word) > 0).then(|| word - 1);
         let _ = RINGS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
     }

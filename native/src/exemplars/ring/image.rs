@@ -84,7 +84,7 @@ impl<'a, I: Image> Records<'a, I> {
         let head = image.head();
         let filled = head.wrapping_neg().min(most);
         // Records are whole words, and so the head is.
-        let end = (head % 8 != 0).then_some(End::Broken);
+        let end = (!head.is_multiple_of(8)).then_some(End::Broken);
         Records { image, head, filled, walked: 0, end }
     }
 
@@ -106,7 +106,7 @@ impl<'a, I: Image> Records<'a, I> {
         let kind = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
         let misc = u16::from_ne_bytes([header[4], header[5]]);
         let size = u64::from(u16::from_ne_bytes([header[6], header[7]]));
-        if size < 8 || size % 8 != 0 {
+        if size < 8 || !size.is_multiple_of(8) {
             return Err(End::Broken);
         }
         if size > self.filled - self.walked {

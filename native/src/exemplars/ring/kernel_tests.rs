@@ -1,23 +1,21 @@
 //! The real kernel. The oracle is the thread's own CPU clock: what of the time it does not account for, the thread was off the CPU.
 
-use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering as Memory};
-use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use super::*;
-use crate::os::sys::Errno;
 use crate::os::wall::clock_nanos;
 
-const MANY: usize = usize::MAX;
+pub(super) const MANY: usize = usize::MAX;
 
 /// A ring, where there are any to be had.
-fn ring(faults: bool) -> Option<Ring> {
+pub(super) fn ring(faults: bool) -> Option<Ring> {
     let ring = if faults { Ring::with_faults(Kernel, MANY) } else { Ring::open(Kernel, MANY) };
     ring.inspect_err(|refused| eprintln!("SKIPPED: {}", refused.explain(&Kernel))).ok()
 }
 
-fn raw() -> u64 {
+pub(super) fn raw() -> u64 {
     Kernel.raw_nanos()
 }
 
@@ -38,7 +36,7 @@ fn left() -> u32 {
 }
 
 /// When a piece of work began and ended, and how long it was off the CPU by the thread's CPU clock.
-fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
+pub(super) fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
     let cpu = || clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID);
     let (begin, before) = (raw(), cpu());
     work();
@@ -47,39 +45,8 @@ fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
 }
 
 /// Within 5 %, and a millisecond: on a machine with other work, and in one that is a guest itself, clocks of CPU time are not exact.
-fn near(found: u64, expected: u64) -> bool {
+pub(super) fn near(found: u64, expected: u64) -> bool {
     found.abs_diff(expected) <= expected / 20 + 1_000_000
-}
-
-/// Runs a test again, in a process of its own, where this is not it yet. Whether the caller is to go on. Its name is this one, behind the
-/// name of its module.
-pub(crate) fn alone(module: &str, test: &str) -> bool {
-    const NAME: &str = "PICOLLO_TEST_ALONE";
-    let path = format!("{}::{test}", module.split_once("::").unwrap().1);
-    if std::env::var(NAME).is_ok_and(|name| name == path) {
-        return true;
-    }
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([&path, "--exact", "--nocapture", "--test-threads=1"]).env(NAME, &path);
-    let output = command.output().unwrap();
-    let text =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    for line in text.lines().filter(|line| line.contains("SKIPPED")) {
-        eprintln!("{line}");
-    }
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
-    false
-}
-
-/// Descriptors of events that this process has.
-fn descriptors() -> usize {
-    let entries = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
-    entries
-        .filter(|entry| {
-            std::fs::read_link(entry.path())
-                .is_ok_and(|target| target.to_string_lossy().contains("perf_event"))
-        })
-        .count()
 }
 
 #[test]
@@ -176,6 +143,29 @@ fn more_than_the_ring_holds_is_not_known() {
     assert!(window.complete && near(window.off_nanos, off), "{window:?}");
 }
 
+/// What the program may do to its events at any time: nothing is written from then on, and nothing is said.
+#[test]
+fn disabled_events_are_noticed() {
+    let Some(ring) = ring(false) else { return };
+    let nap = || timed(|| std::thread::sleep(Duration::from_millis(2)));
+    let prctl = |request| {
+        // SAFETY: switches the events that this thread has opened.
+        assert_eq!(unsafe { libc::prctl(request) }, 0);
+    };
+    let (begin, end, _) = nap();
+    assert!(ring.window(begin, end).complete);
+    prctl(libc::PR_TASK_PERF_EVENTS_DISABLE);
+    let (begin, end, _) = nap();
+    assert_eq!(ring.window(begin, end), Window::default());
+    // Nor when it has gone on.
+    prctl(libc::PR_TASK_PERF_EVENTS_ENABLE);
+    let (begin, end, _) = nap();
+    assert_eq!(ring.window(begin, end), Window::default());
+    let ring = Ring::open(Kernel, MANY).unwrap();
+    let (begin, end, off) = nap();
+    assert!(near(ring.window(begin, end).off_nanos, off));
+}
+
 #[test]
 fn only_its_own_thread_may_ask() {
     let own = std::thread::spawn(|| {
@@ -188,174 +178,6 @@ fn only_its_own_thread_may_ask() {
     let Some((ring, at)) = own.join().unwrap() else { return };
     assert_eq!(ring.window(at, at), Window::default());
     drop(ring);
-}
-
-/// As many threads as descriptors would never do for: each has a ring of its own, and sees its own sleep.
-#[test]
-fn a_thousand_threads_keep_no_descriptors() {
-    if !alone(module_path!(), "a_thousand_threads_keep_no_descriptors") {
-        return;
-    }
-    let limit = libc::rlimit { rlim_cur: 64, rlim_max: 64 };
-    // SAFETY: a limit of this process, which is made for it.
-    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) }, 0);
-    const THREADS: usize = 1_000;
-    let all = Arc::new(Barrier::new(THREADS + 1));
-    let threads: Vec<_> = (0..THREADS)
-        .map(|_| {
-            let all = all.clone();
-            std::thread::Builder::new()
-                .stack_size(64 << 10)
-                .spawn(move || {
-                    let ring = Ring::open(Kernel, THREADS);
-                    all.wait();
-                    let (begin, end, _) = timed(|| std::thread::sleep(Duration::from_millis(1)));
-                    let window =
-                        ring.as_ref().map(|ring| ring.window(begin, end)).map_err(|refused| *refused);
-                    all.wait();
-                    all.wait();
-                    window
-                })
-                .unwrap()
-        })
-        .collect();
-    all.wait();
-    all.wait();
-    let open = descriptors();
-    let one_more = Ring::open(Kernel, THREADS).map(drop);
-    all.wait();
-    let windows: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
-    assert_eq!(open, 0);
-    match windows.iter().find_map(|window| window.err()) {
-        None => {
-            assert!(windows.iter().flatten().all(|window| window.complete && window.off_nanos > 900_000));
-            assert_eq!(one_more.unwrap_err(), Refused::Cap);
-            // They have been given back.
-            assert!(Ring::open(Kernel, 1).is_ok());
-        }
-        Some(refused) => eprintln!("SKIPPED: {}", refused.explain(&Kernel)),
-    }
-}
-
-/// A user without rights, who may lock next to nothing: refused at some time, and then as before.
-#[test]
-fn locked_memory_is_a_budget() {
-    if !alone(module_path!(), "locked_memory_is_a_budget") {
-        return;
-    }
-    let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // A number that nobody else has, whose budget nobody else takes. SAFETY: limits and rights of this process, which is made for it.
-    let nobody = unsafe {
-        libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const limit) == 0
-            && libc::setgid(65_534) == 0
-            && libc::setuid(64_000_123) == 0
-    };
-    if !nobody {
-        return eprintln!("SKIPPED: rights can only be given up by who has them");
-    }
-    let Some(first) = ring(false) else { return };
-    let mut rings = vec![first];
-    let refused = loop {
-        match Ring::open(Kernel, 5_000) {
-            Ok(ring) => rings.push(ring),
-            Err(refused) => break refused,
-        }
-    };
-    eprintln!("{} rings, then {refused:?}", rings.len());
-    assert_eq!(refused, Refused::Memory(Errno(libc::EPERM)));
-    assert!(refused.explain(&Kernel).message().contains("RLIMIT_MEMLOCK"));
-    assert_eq!(descriptors(), 0);
-    // Those that there are work, and one is enough for another.
-    let (begin, end, _) = timed(|| std::thread::sleep(Duration::from_millis(1)));
-    assert!(rings.iter().all(|ring| ring.window(begin, end).off_nanos > 900_000));
-    rings.pop();
-    assert!(Ring::open(Kernel, 5_000).is_ok());
-}
-
-/// From now on this thread's calls with this number fail.
-fn refuse(number: libc::c_long, errno: i32) -> bool {
-    let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
-    let mut filter = [
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
-        libc::sock_filter {
-            code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
-            jt: 0,
-            jf: 1,
-            k: number as u32,
-        },
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | errno as u32),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the program is live, and filters this thread only.
-    unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1u64, 0u64, 0u64, 0u64) == 0
-            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
-    }
-}
-
-/// As containers do it. A ring that was there before goes on.
-#[test]
-fn a_sandbox_refuses_and_is_named() {
-    if !alone(module_path!(), "a_sandbox_refuses_and_is_named") {
-        return;
-    }
-    let before = ring(false);
-    if !refuse(libc::SYS_perf_event_open, libc::EPERM) {
-        return eprintln!("SKIPPED: this kernel takes no seccomp filter");
-    }
-    let refused = Ring::open(Kernel, MANY).unwrap_err();
-    assert!(matches!(refused, Refused::Open { errno: Errno(libc::EPERM), .. }), "{refused:?}");
-    let error = refused.explain(&Kernel);
-    assert!(error.message().contains("seccomp"), "{error}");
-    if let Some(ring) = before {
-        let (begin, end, off) = timed(|| std::thread::sleep(Duration::from_millis(2)));
-        assert!(near(ring.window(begin, end).off_nanos, off));
-    }
-}
-
-/// A child finds none of the ring, leaves alone what it has put in its place, and may have its own.
-#[test]
-fn a_child_leaves_it_alone() {
-    if !alone(module_path!(), "a_child_leaves_it_alone") {
-        return;
-    }
-    let Some(ring) = ring(true) else { return };
-    let mut slot = Some(ring);
-    let now = raw();
-    // SAFETY: the child makes system calls, touches its own memory, and ends without its parent's destructors.
-    match unsafe { libc::fork() } {
-        0 => {
-            let ring = slot.take().unwrap();
-            let mut wrong = i32::from(ring.window(now, now) != Window::default());
-            let hole = ring.switches.0;
-            let (protection, fixed) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_FIXED_NOREPLACE);
-            let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | fixed;
-            // SAFETY: where the ring was there is nothing in a child, and if there is, this fails.
-            let own = unsafe { libc::mmap(hole.as_ptr().cast(), Mapping::length(), protection, kind, -1, 0) };
-            wrong |= i32::from(own != hole.as_ptr().cast()) << 1;
-            drop(ring);
-            // SAFETY: mapped above; it is still there, or the child dies of it.
-            unsafe { own.cast::<u8>().write_volatile(1) };
-            let mine = Ring::open(Kernel, 1);
-            let now = raw();
-            wrong |= i32::from(!mine.as_ref().is_ok_and(|ring| ring.window(now, now).complete)) << 2;
-            wrong |= i32::from(Ring::open(Kernel, 1).err() != Some(Refused::Cap)) << 3;
-            drop(mine);
-            wrong |= i32::from(Ring::open(Kernel, 1).is_err()) << 4;
-            // SAFETY: as above.
-            unsafe { libc::_exit(wrong) };
-        }
-        child => {
-            let mut status = 0;
-            // SAFETY: waits for the child just made.
-            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-            assert_eq!(status, 0, "{status:#x}");
-        }
-    }
-    let ring = slot.take().unwrap();
-    let window = ring.window(now, raw());
-    assert!(window.complete && window.faults.is_some(), "{window:?}");
 }
 
 /// Pages that were not there before, and the kernel's count of them.

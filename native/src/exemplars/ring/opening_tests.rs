@@ -7,11 +7,17 @@ use super::window::Faults;
 use super::*;
 use crate::base::error::Status;
 use crate::os::kernel::Page;
-use crate::os::sys::{Errno, Perf};
+use crate::os::sys::{Errno, Perf, Threads};
 
 /// A system that opens and maps until it is told to refuse.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 struct Fake(RefCell<State>);
+
+impl Default for Fake {
+    fn default() -> Self {
+        Fake(RefCell::new(State { left: Some(1_000), ..State::default() }))
+    }
+}
 
 #[derive(Default, Debug)]
 struct State {
@@ -22,6 +28,10 @@ struct State {
     refuse_open: Option<(usize, i32)>,
     refuse_map: Option<(usize, i32)>,
     maps: usize,
+    /// How often the thread has left the CPU, and how often that was asked; whether it leaves between any two times.
+    left: Option<u64>,
+    asked: u64,
+    restless: bool,
     offsets: Option<&'static str>,
 }
 
@@ -72,6 +82,20 @@ impl Perf for &Fake {
         Err(Errno(libc::EINVAL))
     }
     unsafe fn unmap_page(&self, _: NonNull<Page>) {}
+}
+
+impl Threads for &Fake {
+    fn context_switches(&self) -> Result<u64, Errno> {
+        let mut state = self.0.borrow_mut();
+        state.asked += 1;
+        match state.left {
+            Some(left) => Ok(left + if state.restless { state.asked } else { 0 }),
+            None => Err(Errno(libc::EPERM)),
+        }
+    }
+    fn thread_nanos(&self, _: i32) -> Result<u64, Errno> {
+        Err(Errno(libc::EINVAL))
+    }
 }
 
 impl System for &Fake {
@@ -186,6 +210,41 @@ fn clocks_of_a_namespace_are_noticed() {
             Err(refused) => assert_eq!((refused, agree), (Refused::Clock, false), "{offsets:?}"),
         }
     }
+}
+
+/// The account of the kernel, and what was written: both or neither.
+#[test]
+fn a_ring_that_disagrees_with_the_account_says_nothing() {
+    let fake = Fake::default();
+    let ring = Ring::open(&fake, MANY).unwrap();
+    let head = |bytes: u64| {
+        let mut state = fake.0.borrow_mut();
+        state.mapped.values_mut().next().unwrap()[DATA_HEAD / 8] = bytes.wrapping_neg();
+    };
+    let known = || ring.window(1_000, 1_000).complete;
+    assert!(known());
+    fake.0.borrow_mut().left = Some(1_001);
+    assert!(!known());
+    // More than the ring holds: nothing of it is read, for there is no switch that is so early.
+    fake.0.borrow_mut().left = Some(1_000 + 500);
+    head(500 * 32);
+    assert_eq!(ring.account(), Ok(Some(1_000)));
+    for (left, bytes) in [(1_499, 500 * 32), (1_500, 499 * 32), (1_500, 0)] {
+        fake.0.borrow_mut().left = Some(left);
+        head(bytes);
+        assert!(ring.account() != Ok(Some(1_000)) && !known());
+    }
+    head(0);
+    fake.0.borrow_mut().left = Some(1_000);
+    assert!(known());
+    fake.0.borrow_mut().restless = true;
+    assert_eq!((ring.account(), known()), (Ok(None), false));
+    fake.0.borrow_mut().left = None;
+    assert!(!known());
+    let refused = Ring::open(&fake, MANY).unwrap_err();
+    assert_eq!(refused, Refused::Accounts(Errno(libc::EPERM)));
+    assert!(refused.explain(&&fake).message().contains("getrusage"));
+    assert_eq!(fake.0.borrow().mapped.len(), 1);
 }
 
 #[test]

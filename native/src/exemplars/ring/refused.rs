@@ -19,6 +19,8 @@ pub(crate) enum Refused {
     },
     /// It does not map the ring: `EPERM` where the user may lock no more memory.
     Memory(Errno),
+    /// How often the thread has left the CPU, by which the ring proves itself, is not said.
+    Accounts(Errno),
     /// The clock that the program reads is not the one that records are dated by: a time namespace lies in between.
     Clock,
 }
@@ -51,6 +53,14 @@ impl Refused {
                 if errno == libc::ENOMEM { Status::OutOfMemory } else { Status::Os },
                 format_args!(
                     "context switches: their ring cannot be mapped: {}",
+                    std::io::Error::from_raw_os_error(errno)
+                ),
+            )
+            .with_errno(errno),
+            Refused::Accounts(Errno(errno)) => Error::new(
+                Status::Os,
+                format_args!(
+                    "context switches: getrusage, by which what is written of them is checked, was refused: {}",
                     std::io::Error::from_raw_os_error(errno)
                 ),
             )

@@ -2,11 +2,11 @@
 
 use core::ptr::NonNull;
 
-use crate::os::sys::{Errno, Files, Kernel, Perf};
+use crate::os::sys::{Errno, Files, Kernel, Perf, Threads};
 use crate::os::wall::clock_nanos;
 
-/// Events, and what of them is mapped.
-pub(crate) trait System: Files + Perf {
+/// Events, what of them is mapped, and the thread's own account of its switches.
+pub(crate) trait System: Files + Perf + Threads {
     /// Maps the beginning of an event's ring for reading only, which makes it one that overwrites what is oldest. Children do not
     /// have it.
     fn map_ring(&self, fd: i32, length: usize) -> Result<NonNull<u8>, Errno>;

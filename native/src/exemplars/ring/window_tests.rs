@@ -291,27 +291,92 @@ fn another_clock_is_noticed() {
     assert!(!window(&switches, None, span, || history.now - 3_000).complete);
 }
 
-/// The thread loses its CPU between the first look and the reading of the clock, and takes a fault there: all of that is later than
-/// the window.
+/// The oldest record that is left is of the very moment at which the window begins.
+#[test]
+fn a_record_of_the_first_moment_is_enough() {
+    let deeds = vec![Deed::Off { nanos: 10, preempted: false }; 9];
+    let history = History::of(&deeds);
+    // Four records fit: two absences.
+    let (out, back, _) = history.offs[7];
+    let known =
+        |begin| window(&ring(8, &history.switches), None, history.span(begin, history.now), || history.now);
+    assert_eq!((known(out).complete, known(out).off_nanos), (true, 20));
+    assert_eq!((known(back).complete, known(back).off_nanos), (true, 10));
+    assert!(!known(out - 1).complete);
+}
+
+/// The clock of records may go back by some nanoseconds: no moment is counted twice for that.
+#[test]
+fn what_is_out_of_order_is_not_counted_twice() {
+    let history = History::of(&[Deed::Run(2_000)]);
+    let at = |misc, nanos| record(SWITCH, misc, 2, history.since + nanos);
+    let records = [at(kernel::OUT, 100), at(0, 900), at(kernel::OUT, 500), at(0, 1_000)];
+    let span = history.span(history.since, history.since + 1_000);
+    assert_eq!(numbers(&window(&ring(8, &records), None, span, || history.now)), (900, 0, 2));
+}
+
+/// The thread loses its CPU and takes a fault while the clock is read, before or after the time was taken: all of that is later than the
+/// window.
 #[test]
 fn what_comes_while_it_begins_does_no_harm() {
     let deeds = [Deed::Run(50), Deed::Off { nanos: 70, preempted: false }, Deed::Bad, Deed::Run(50)];
     let history = History::of(&deeds);
-    let rings = [0; 3].map(|_| ring(16, &[]));
-    let (switches, begun) = (ring(16, &history.switches), ring(16, &history.begun));
-    let images = FaultImages { begun: &begun, minor: &rings[0], major: &rings[1] };
     let later = history.now + 5_000_000;
-    let found = window(&switches, Some(images), history.span(history.since, history.now), || {
-        switches.write(&record(SWITCH, kernel::OUT, 2, history.now + 3));
-        switches.write(&record(SWITCH, 0, 2, later - 20));
-        begun.write(&record(SAMPLE, 2, 2, later - 10));
-        rings[0].write(&record(SAMPLE, 2, 2, later - 5));
-        later
-    });
-    assert_eq!(numbers(&found), (70, 0, 1));
-    let faults = found.faults.unwrap();
-    assert!(found.complete && faults.complete);
-    assert_eq!((faults.timed, faults.unhandled), (0, 1));
+    for time in [history.now, later] {
+        let rings = [0; 3].map(|_| ring(16, &[]));
+        let (switches, begun) = (ring(16, &history.switches), ring(16, &history.begun));
+        let images = FaultImages { begun: &begun, minor: &rings[0], major: &rings[1] };
+        let found = window(&switches, Some(images), history.span(history.since, history.now), || {
+            switches.write(&record(SWITCH, kernel::OUT, 2, history.now + 3));
+            switches.write(&record(SWITCH, 0, 2, later - 20));
+            begun.write(&record(SAMPLE, 2, 2, later - 10));
+            rings[0].write(&record(SAMPLE, 2, 2, later - 5));
+            time
+        });
+        assert_eq!(numbers(&found), (70, 0, 1));
+        let faults = found.faults.unwrap();
+        assert!(found.complete && faults.complete);
+        assert_eq!((faults.timed, faults.unhandled), (0, 1));
+    }
+}
+
+/// An end between another end and its beginning belongs to nothing; and what was before the rings were there is not known.
+#[test]
+fn faults_that_make_no_sense_are_not_known() {
+    let at = |nanos| record(SAMPLE, 2, 2, 1_000_000_000 + nanos);
+    let found = |begun: &[u64], handled: &[u64], since: u64| {
+        let ring_of = |times: &[u64]| ring(16, &times.iter().map(|&nanos| at(nanos)).collect::<Vec<_>>());
+        let (begun, minor, major) = (ring_of(begun), ring_of(handled), ring_of(&[]));
+        let switches =
+            ring(8, &[record(SWITCH, kernel::OUT, 2, 1_000_000_000), record(SWITCH, 0, 2, 1_000_000_010)]);
+        let images = FaultImages { begun: &begun, minor: &minor, major: &major };
+        let span = Span { begin: 1_000_000_020, end: 1_000_000_900, since: 1_000_000_000 + since };
+        let found = window(&switches, Some(images), span, || 1_000_001_000);
+        assert!(found.complete);
+        let faults = found.faults.unwrap();
+        (faults.complete, faults.timed, faults.nanos)
+    };
+    assert_eq!(found(&[100], &[200], 0), (true, 1, 100));
+    assert_eq!(found(&[100, 300], &[200, 350], 0), (true, 2, 150));
+    assert_eq!(found(&[100], &[150, 200], 0), (false, 0, 0));
+    assert_eq!(found(&[300], &[200, 350], 0), (false, 1, 50));
+    assert_eq!(found(&[100], &[200], 50), (false, 0, 0));
+}
+
+/// While faults are read, more is written than there is room for: nothing is said of them.
+#[test]
+fn torn_faults_are_not_told() {
+    let fault = Deed::Fault { before: 5, off: None, after: 5, major: false };
+    let history = History::of(&vec![fault; 7]);
+    for (more, told) in [(0, 7), (1, 7), (2, 0), (8, 0)] {
+        let rings =
+            [&history.begun, &history.handled[0], &history.handled[1]].map(|records| ring(16, records));
+        *rings[0].meanwhile.borrow_mut() = Some((1, vec![record(77, 0, 2, 3); more]));
+        let images = FaultImages { begun: &rings[0], minor: &rings[1], major: &rings[2] };
+        let span = history.span(history.since, history.now);
+        let faults = window(&ring(16, &[]), Some(images), span, || history.now).faults.unwrap();
+        assert_eq!((faults.timed, faults.complete), (told, told > 0));
+    }
 }
 
 #[test]

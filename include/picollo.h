@@ -4910,6 +4910,10 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
  * two cycles a call, is no property of the code: the resolution, below which no difference is told.
  *
  * Times are in picoseconds a call.
+ *
+ * Where there is no PMU, and times are too noisy, picollo stat --counts=valgrind --benchmarks PROGRAM counts the instructions
+ * of a call of A and of B, exactly. Run by Valgrind, benchmarks take few samples, and say in their result that times are not to be believed
+ * (PICOLLO_BENCHMARK_SIMULATED).
  */
 
 /** Run A. */
@@ -4930,6 +4934,8 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
 #define PICOLLO_BENCHMARK_NOTHING_A (1 << 1)
 /** In the flags of a result: a call of B takes less than can be told. It does nothing, or the compiler left it out. */
 #define PICOLLO_BENCHMARK_NOTHING_B (1 << 2)
+/** In the flags of a result: Valgrind executed it. Its times say nothing, and there is no verdict. */
+#define PICOLLO_BENCHMARK_SIMULATED (1 << 3)
 
 /**
  * How to measure. Begin with PICOLLO_BENCHMARK_OPTIONS_INIT, and change what should

@@ -65,8 +65,8 @@ pub use base::error::{Error, Result, Status};
 #[cfg(feature = "std")]
 pub use benchmark::benchmark;
 pub use benchmark::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, Benchmark,
-    BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B,
+    BENCHMARK_SIMULATED, Benchmark, BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
 };
 #[cfg(picollo_linux)]
 pub use clock::tsc::TscState;

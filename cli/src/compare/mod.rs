@@ -47,7 +47,7 @@ the same each time (few variables, fixed addresses, one name for both programs).
 Exit status: 0, 1 for an error, 2 for wrong usage, 3 with --fail-if-slower when B is slower, or executes more instructions.";
 
 /// Exit status with --fail-if-slower.
-const SLOWER: u8 = 3;
+pub(crate) const SLOWER: u8 = 3;
 
 pub(crate) fn command() -> Command {
     let option = |name: &'static str, value: &'static str, help: &'static str| {

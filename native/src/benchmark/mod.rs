@@ -16,6 +16,7 @@
 //! [`Benchmark`] is a stepper: it says what to run next, and is told when that is done. So it works in every language, without
 //! callbacks. [`benchmark`] runs two closures with it.
 
+mod counted;
 mod options;
 mod overhead;
 mod report;
@@ -28,14 +29,15 @@ mod verdict_tests;
 
 pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkResult,
-    Side, Step,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, BenchmarkCounter,
+    BenchmarkResult, Side, Step,
 };
 
 use picollo_core::{
     BlockComparison, CompareOptions, SharedWriter, SingleWriterHistogram, Snapshot, compare_blocks_above,
 };
 
+use self::counted::Simulation;
 use self::options::Limits;
 use self::overhead::Overhead;
 use self::report::Totals;
@@ -77,6 +79,8 @@ pub struct Benchmark {
     overhead: Overhead,
     next_check: usize,
     judged: BlockComparison,
+    /// Where Valgrind executes this.
+    simulation: Option<Simulation>,
     /// What the clock says, in tests that make up its time.
     #[cfg(test)]
     simulated: Option<u64>,
@@ -93,7 +97,8 @@ impl Benchmark {
     ///
     /// Errors: `InvalidArgument` for options out of range; `OutOfMemory`; those of [`Session::create`].
     pub fn create(options: &BenchmarkOptions, events: &[Event]) -> Result<Benchmark> {
-        let limits = Limits::of(options)?;
+        let mut limits = Limits::of(options)?;
+        let simulation = Simulation::of(&mut limits);
         Clock::init();
         let session = if events.is_empty() {
             None
@@ -121,6 +126,7 @@ impl Benchmark {
             overhead: Overhead::default(),
             next_check: limits.min_blocks,
             judged: BlockComparison::default(),
+            simulation,
             limits,
             #[cfg(test)]
             simulated: None,
@@ -135,9 +141,16 @@ impl Benchmark {
     #[allow(clippy::should_implement_trait, reason = "it can fail")]
     pub fn next(&mut self) -> Result<Option<Step>> {
         self.running = None;
-        let Some(step) = self.schedule.step(&self.limits) else { return Ok(None) };
+        let by_number = self.simulation.as_mut().and_then(Simulation::step);
+        let step = by_number.unwrap_or_else(|| self.schedule.step(&self.limits));
+        let Some(step) = step else { return Ok(None) };
         if let Some(session) = &mut self.session {
             session.read(ReadMode::Auto)?;
+        }
+        if let Some(simulation) = &mut self.simulation {
+            self.running = Some(Running { step, start: self.clock.ticks_ordered() });
+            simulation.start();
+            return Ok(Some(step));
         }
         self.running = Some(Running { step, start: self.clock.ticks_ordered() });
         Ok(Some(step))
@@ -148,6 +161,9 @@ impl Benchmark {
     /// Errors: `InvalidArgument` where none was begun, `OutOfMemory`, and those of [`Session::read`].
     pub fn done(&mut self) -> Result<()> {
         let end = self.clock.ticks_ordered();
+        if let Some(simulation) = &mut self.simulation {
+            simulation.stop();
+        }
         let start = self.running.map_or(end, |running| running.start);
         let picos = self.clock.convert(end.saturating_sub(start), Unit::Picos);
         self.done_after(picos)
@@ -174,6 +190,9 @@ impl Benchmark {
         #[cfg(test)]
         if let Some(now) = &mut self.simulated {
             *now += picos;
+        }
+        if self.goes_by_number() {
+            return self.took_by_number(step, picos);
         }
         match (self.schedule.phase(), step.side) {
             (Phase::WarmUp, _) => self.schedule.warmed(step.side, picos, &self.limits, self.is_spent()),

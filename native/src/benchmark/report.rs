@@ -66,7 +66,7 @@ impl Benchmark {
             (judged.median_a < judged.resolution, BENCHMARK_NOTHING_A),
             (judged.median_b < judged.resolution, BENCHMARK_NOTHING_B),
         ];
-        Ok(BenchmarkResult {
+        let mut result = BenchmarkResult {
             blocks: judged,
             overhead_a,
             overhead_b,
@@ -79,7 +79,11 @@ impl Benchmark {
             empty_count: self.overhead.count() as u64,
             flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
             reserved: 0,
-        })
+        };
+        if self.is_simulated() {
+            Benchmark::disbelieve(&mut result);
+        }
+        Ok(result)
     }
 
     /// How many events are counted.
@@ -137,6 +141,9 @@ impl Benchmark {
             }
         };
         let result = self.result()?;
+        if self.is_simulated() {
+            return Ok(self.write_simulated(out, title, [name_a, name_b], format));
+        }
         let summary = |side| Ok::<_, Error>(self.snapshot(side)?.summary(ValueSelection::Midpoint));
         let (a, b) = (summary(Side::A)?, summary(Side::B)?);
         let mut events = super::with_room(self.totals.len())?;

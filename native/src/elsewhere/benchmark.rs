@@ -12,8 +12,8 @@ use picollo_core::SingleWriterHistogram;
 
 pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkResult,
-    Side, Step,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, BenchmarkCounter,
+    BenchmarkResult, Side, Step,
 };
 
 use crate::base::error::{Error, Result, Status};

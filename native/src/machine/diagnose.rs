@@ -9,6 +9,7 @@ use crate::machine::machine::Machine;
 use crate::machine::target::Target;
 use crate::os::kernel::{Attr, CLOEXEC, flag, kind};
 use crate::os::sys::{Errno, Files, Perf};
+use crate::os::valgrind;
 
 /// A refused `perf_event_open`.
 pub(crate) struct Refusal<'a> {
@@ -206,6 +207,13 @@ impl Refusal<'_> {
         machine: &Machine,
     ) -> fmt::Result {
         let code = if self.errno.0 == libc::EPERM { "EPERM" } else { "ENOSYS" };
+        if self.errno.0 == libc::ENOSYS && valgrind::is_running() {
+            return write!(
+                text,
+                "Valgrind executes this program, and does not know perf_event_open (ENOSYS). picollo stat --counts=valgrind PROGRAM \
+                 counts its instructions, and with --benchmarks those of its benchmarks"
+            );
+        }
         if !simplest_works(sys) && machine.seccomp {
             return write!(
                 text,

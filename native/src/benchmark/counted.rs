@@ -1,0 +1,453 @@
+//! Benchmarks under Valgrind, where times say nothing, and instructions can be counted exactly.
+//!
+//! `picollo stat --counts=valgrind --benchmarks` starts a program under callgrind, and says so by a variable. The benchmarks in it then take
+//! some blocks, by number and not by time. Each sample has its instructions collected and written to a file of its own, which the command
+//! reads when the program has ended: a program cannot read them itself. The names of these files tell what is in them: see [`Plan::mark`].
+//!
+//! Samples have one call or some more than one, in turns. What a sample takes beside its calls is the same in both, and goes out with the
+//! difference, to the last instruction. A program that gave a number of calls gets that number each time.
+//!
+//! Without the variable, or with another tool, a benchmark goes by time as ever, but is not believed: [`BENCHMARK_SIMULATED`].
+
+use core::ffi::{CStr, c_char};
+use core::fmt::{self, Write};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::OnceLock;
+
+use picollo_core::Verdict;
+use picollo_core::text::Format;
+
+use super::options::Limits;
+use super::schedule::Schedule;
+use super::{BENCHMARK_SIMULATED, BLOCK, Benchmark, BenchmarkResult, Side, Step};
+use crate::base::error::Result;
+use crate::base::text;
+use crate::clock::unix_nanos;
+use crate::os::valgrind;
+
+/// How many blocks are to be counted: set by the command.
+const BLOCKS: &str = "PICOLLO_COUNT_BLOCKS";
+/// How many calls a sample is to have; without it as many as there is time for.
+const CALLS: &str = "PICOLLO_COUNT_CALLS";
+
+/// Blocks of a process at most: each has six files.
+const MAX_BLOCKS: u32 = 1000;
+const MAX_CALLS: u64 = 1_000_000;
+
+/// Calls in samples of the warm-up, one after the other until a sample takes long; as many more than one there are then in a sample.
+const SIZES: [u64; 3] = [1, 10, 100];
+/// Picoseconds under Valgrind.
+const LONG: u64 = 50_000_000_000;
+
+/// Bytes of a title, or of a name, in the name of a file.
+const NAME: usize = 120;
+
+/// The benchmark whose sample is collected now, 0 for none. There is one at a time, since files have what all threads collected.
+static OPEN: AtomicU64 = AtomicU64::new(0);
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+static BLOCKS_BEGUN: AtomicU32 = AtomicU32::new(0);
+/// Samples that should have been counted, and were not.
+static LOST: AtomicU32 = AtomicU32::new(0);
+
+/// What there is of a benchmark that Valgrind executes.
+pub(super) struct Simulation {
+    /// A sample was timed by the clock, which says nothing here.
+    is_timed: bool,
+    plan: Option<Plan>,
+}
+
+impl Simulation {
+    /// `None` where Valgrind does not execute this.
+    pub(super) fn of(limits: &mut Limits) -> Option<Simulation> {
+        valgrind::is_running().then(|| Simulation { is_timed: false, plan: Plan::of(limits) })
+    }
+
+    /// What is to be run, where that goes by number; outer `None` where it goes by time.
+    pub(super) fn step(&mut self) -> Option<Option<Step>> {
+        self.plan.as_mut().map(Plan::step)
+    }
+
+    /// A sample begins: nothing must come behind this.
+    #[inline(always)]
+    pub(super) fn start(&mut self) {
+        if let Some(plan) = &mut self.plan {
+            plan.start();
+        }
+    }
+
+    /// A sample has ended, which the clock has timed.
+    #[inline(always)]
+    pub(super) fn stop(&mut self) {
+        self.is_timed = true;
+        if let Some(plan) = &mut self.plan {
+            plan.stop();
+        }
+    }
+}
+
+/// What is counted, one sample after the other.
+struct Plan {
+    number: u64,
+    blocks: u32,
+    has_empty: bool,
+    /// Calls in a sample: of few, and of more. The same where the program, or the user, gave them.
+    calls: [u64; 2],
+    stage: Stage,
+    sample: Sample,
+    /// This sample was collected.
+    is_collected: bool,
+    /// The block is over the limit of a process.
+    is_over: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Samples of growing size, and the longest of this one so far, in picoseconds.
+    WarmUp {
+        size: usize,
+        at: usize,
+        longest: u64,
+    },
+    /// Blocks from 0 on, which is a rehearsal.
+    Block {
+        block: u32,
+        at: usize,
+    },
+    End,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sample {
+    Closed,
+    /// On this thread.
+    Open(u64),
+}
+
+impl Plan {
+    fn of(limits: &mut Limits) -> Option<Plan> {
+        let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok().filter(|&number| number > 0);
+        let blocks = number(BLOCKS)?.min(u64::from(MAX_BLOCKS)) as u32;
+        // Neither time nor precision ends it.
+        limits.budget = u64::MAX;
+        limits.precision = -1.0;
+        limits.min_blocks = blocks as usize;
+        limits.max_blocks = blocks as usize;
+        let has_empty = limits.empty_samples != 0;
+        let plan = Plan::new(
+            NUMBERS.fetch_add(1, Ordering::Relaxed),
+            blocks,
+            has_empty,
+            limits.repetitions,
+            number(CALLS),
+        );
+        plan.mark(format_args!("begin"));
+        Some(plan)
+    }
+
+    /// `fixed`: how many calls the program says that a sample has, or 0. `asked`: how many the user says.
+    fn new(number: u64, blocks: u32, has_empty: bool, fixed: u64, asked: Option<u64>) -> Plan {
+        let asked = asked.map(|calls| calls.min(MAX_CALLS));
+        let calls = if fixed == 0 { asked.map_or([1, 2], |calls| [1, 1 + calls]) } else { [fixed; 2] };
+        let stage = match (fixed, asked) {
+            (0, None) => Stage::WarmUp { size: 0, at: 0, longest: 0 },
+            _ => Stage::Block { block: 0, at: 0 },
+        };
+        Plan {
+            number,
+            blocks,
+            has_empty,
+            calls,
+            stage,
+            sample: Sample::Closed,
+            is_collected: false,
+            is_over: false,
+        }
+    }
+
+    /// The samples of a block: the two orders in turns.
+    fn of_block(&self, block: u32, at: usize) -> Option<Step> {
+        let [first, second] = if block.is_multiple_of(2) { [Side::A, Side::B] } else { [Side::B, Side::A] };
+        let sides = [Side::Empty, first, second, second, first, Side::Empty];
+        let left_out = usize::from(!self.has_empty);
+        let side = *sides[left_out..6 - left_out].get(at)?;
+        Some(Step { side, repetitions: self.calls[usize::from(at + left_out >= 3)] })
+    }
+
+    /// What to run now, if anything.
+    fn now(&self) -> Option<Step> {
+        match self.stage {
+            Stage::WarmUp { size, at, .. } => {
+                Some(Step { side: [Side::A, Side::B, Side::Empty][at], repetitions: SIZES[size] })
+            }
+            Stage::Block { block, at } => self.of_block(block, at),
+            Stage::End => None,
+        }
+    }
+
+    fn step(&mut self) -> Option<Step> {
+        // What was begun and is not done is forgotten.
+        self.stop();
+        if let Stage::Block { block: 1.., at: 0 } = self.stage {
+            self.is_over = BLOCKS_BEGUN.fetch_add(1, Ordering::Relaxed) >= MAX_BLOCKS;
+        }
+        self.now()
+    }
+
+    fn is_counted(&self) -> bool {
+        matches!(self.stage, Stage::Block { block: 1.., .. })
+    }
+
+    #[inline(always)]
+    fn start(&mut self) {
+        self.is_collected = false;
+        if !self.is_counted() || self.is_over {
+            return;
+        }
+        let thread = valgrind::thread();
+        if OPEN.compare_exchange(0, self.number, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.sample = Sample::Open(thread);
+            valgrind::zero();
+            valgrind::toggle();
+        }
+    }
+
+    #[inline(always)]
+    fn stop(&mut self) {
+        // On another thread it could not be stopped, but only begun there.
+        if self.sample == Sample::Open(valgrind::thread()) {
+            valgrind::toggle();
+            OPEN.store(0, Ordering::Relaxed);
+            self.sample = Sample::Closed;
+            self.is_collected = true;
+        }
+    }
+
+    /// The sample is over. The position in its block, where it has one and is no call of nothing.
+    fn taken(&mut self, picos: u64) -> Option<usize> {
+        self.stop();
+        let step = self.now()?;
+        match &mut self.stage {
+            Stage::WarmUp { size, at, longest } => {
+                *longest = picos.max(*longest);
+                *at += 1;
+                if *at == if self.has_empty { 3 } else { 2 } {
+                    let is_enough = *longest >= LONG || *size + 1 == SIZES.len();
+                    if is_enough {
+                        self.calls = [1, 1 + SIZES[*size]];
+                        self.stage = Stage::Block { block: 0, at: 0 };
+                    } else {
+                        (*size, *at, *longest) = (*size + 1, 0, 0);
+                    }
+                }
+                None
+            }
+            &mut Stage::Block { block, at } => {
+                if block > 0 {
+                    self.tell(step, block);
+                }
+                self.stage = if self.of_block(block, at + 1).is_some() {
+                    Stage::Block { block, at: at + 1 }
+                } else if block < self.blocks {
+                    Stage::Block { block: block + 1, at: 0 }
+                } else {
+                    Stage::End
+                };
+                if self.stage == Stage::End {
+                    self.mark(format_args!("end"));
+                }
+                (block > 0 && step.side != Side::Empty).then(|| at - usize::from(self.has_empty))
+            }
+            Stage::End => None,
+        }
+    }
+
+    /// Writes what was collected of a sample.
+    fn tell(&self, step: Step, block: u32) {
+        if self.is_over {
+            self.mark(format_args!("over"));
+        } else if self.is_collected {
+            let side = ["a", "b", "empty"][step.side as usize];
+            self.mark(format_args!("sample {block} {side} {}", step.repetitions));
+        } else {
+            LOST.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Writes what was collected, if anything, to a file: `picollo 1 PROCESS BENCHMARK LOST WHAT`. The process is the time at which its first
+    /// benchmark began, since programs that follow each other in a process have the same number; LOST is how many samples have not been
+    /// counted so far.
+    ///
+    /// Not while a sample of another benchmark is being collected: it would be torn in two.
+    fn mark(&self, what: fmt::Arguments<'_>) {
+        static PROCESS: OnceLock<u64> = OnceLock::new();
+        if OPEN.load(Ordering::Relaxed) != 0 {
+            return;
+        }
+        let process = PROCESS.get_or_init(unix_nanos);
+        let lost = LOST.load(Ordering::Relaxed);
+        let mut name = [0 as c_char; 512];
+        text::set(&mut name, format_args!("picollo 1 {process} {} {lost} {what}", self.number));
+        // SAFETY: the writer ends its text with a NUL, within the buffer, which outlives the call.
+        valgrind::dump(unsafe { CStr::from_ptr(name.as_ptr()) });
+    }
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// A title or a name, on one line and without the tabulators that part them.
+struct Name<'a>(&'a str);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut room = NAME;
+        for character in self.0.chars() {
+            room = match room.checked_sub(character.len_utf8()) {
+                Some(room) => room,
+                None => break,
+            };
+            f.write_char(if character.is_control() { ' ' } else { character })?;
+        }
+        Ok(())
+    }
+}
+
+impl Benchmark {
+    /// A sample that goes by number was taken.
+    pub(super) fn took_by_number(&mut self, step: Step, picos: u64) -> Result<()> {
+        let Some(plan) = self.simulation.as_mut().and_then(|simulation| simulation.plan.as_mut()) else {
+            return Ok(());
+        };
+        let at = plan.taken(picos);
+        let calls = plan.calls[1];
+        let is_end = plan.stage == Stage::End;
+        if self.schedule.repetitions() != [calls; 2] {
+            self.schedule = Schedule::new(calls, false);
+        }
+        if let Some(at) = at {
+            self.block[at] = (step.side as usize, picos as f64 / step.repetitions as f64);
+            if at + 1 == BLOCK {
+                self.took_block()?;
+            }
+        }
+        if is_end {
+            self.schedule.end();
+        }
+        Ok(())
+    }
+
+    /// Whether samples go by number.
+    pub(super) fn goes_by_number(&self) -> bool {
+        self.simulation.as_ref().is_some_and(|simulation| simulation.plan.is_some())
+    }
+
+    /// Whether its times are those of a simulation.
+    pub(super) fn is_simulated(&self) -> bool {
+        self.simulation.as_ref().is_some_and(|simulation| simulation.is_timed || simulation.plan.is_some())
+    }
+
+    /// Of times that say nothing there is no verdict.
+    pub(super) fn disbelieve(result: &mut BenchmarkResult) {
+        result.blocks.verdict = Verdict::NoEvidence as u32;
+        result.flags = BENCHMARK_SIMULATED;
+    }
+
+    /// Says that times say nothing, and what does. To the command, what the benchmark is called.
+    pub(super) fn write_simulated(
+        &self,
+        out: &mut (impl Write + ?Sized),
+        title: &str,
+        names: [&str; 2],
+        format: Format,
+    ) -> fmt::Result {
+        let plan = self.simulation.as_ref().and_then(|simulation| simulation.plan.as_ref());
+        if let Some(plan) = plan {
+            let [a, b] = names.map(Name);
+            plan.mark(format_args!("names {}\t{a}\t{b}", Name(title)));
+        }
+        if !title.is_empty() {
+            let title = Name(title);
+            if format == Format::Markdown {
+                write!(out, "**{title}**\n\n")?
+            } else {
+                writeln!(out, "{title}")?
+            }
+        }
+        out.write_str("It ran under Valgrind, where times say nothing. ")?;
+        out.write_str(match plan {
+            Some(_) => "Its instructions are told by picollo stat, when the program has ended.",
+            None => "picollo stat --counts=valgrind --benchmarks PROGRAM counts its instructions.",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The samples of a plan, with what each takes.
+    fn steps(plan: &mut Plan, time: impl Fn(Step) -> u64) -> Vec<(char, u64)> {
+        let mut steps = Vec::new();
+        while let Some(step) = plan.step() {
+            steps.push((['A', 'B', 'e'][step.side as usize], step.repetitions));
+            plan.start();
+            plan.taken(time(step));
+            assert!(steps.len() < 10_000);
+        }
+        assert_eq!((plan.step(), plan.stage), (None, Stage::End));
+        steps
+    }
+
+    fn told(steps: &[(char, u64)]) -> String {
+        steps.iter().map(|(side, calls)| format!("{side}{calls} ")).collect::<String>().trim_end().to_owned()
+    }
+
+    #[test]
+    fn what_is_run_when() {
+        let mut plan = Plan::new(1, 2, true, 0, None);
+        assert_eq!(
+            told(&steps(&mut plan, |_| 1000)),
+            "A1 B1 e1 A10 B10 e10 A100 B100 e100 \
+             e1 A1 B1 B101 A101 e101 e1 B1 A1 A101 B101 e101 e1 A1 B1 B101 A101 e101"
+        );
+        // Long calls are not called often, whichever of the two is long.
+        for (a, b, calls) in [(1, 1, 101), (LONG, 1, 2), (1, LONG, 2), (LONG / 10, 1, 11), (1, LONG / 9, 11)]
+        {
+            let mut plan = Plan::new(1, 1, true, 0, None);
+            steps(&mut plan, |step| step.repetitions * [a, b, 0][step.side as usize]);
+            assert_eq!(plan.calls, [1, calls], "{a} {b}");
+        }
+        let told = |empty, fixed, asked| told(&steps(&mut Plan::new(1, 1, empty, fixed, asked), |_| 1000));
+        assert_eq!(told(false, 0, Some(7)), "A1 B1 B8 A8 B1 A1 A8 B8");
+        // A program's own number is its number.
+        assert_eq!(told(true, 3, None), told(true, 3, Some(9)));
+        assert_eq!(told(true, 3, None), "e3 A3 B3 B3 A3 e3 e3 B3 A3 A3 B3 e3");
+        assert!(told(false, 0, Some(u64::MAX)).contains("A1000001"));
+    }
+
+    #[test]
+    fn samples_that_are_judged_have_a_place_in_their_block() {
+        for has_empty in [false, true] {
+            let mut plan = Plan::new(1, 2, has_empty, 5, None);
+            let mut places = Vec::new();
+            while plan.step().is_some() {
+                places.push(plan.taken(1));
+            }
+            let of_block: Vec<Option<usize>> = match has_empty {
+                true => vec![None, Some(0), Some(1), Some(2), Some(3), None],
+                false => (0..4).map(Some).collect(),
+            };
+            let rehearsal = vec![None; of_block.len()];
+            assert_eq!(places, [rehearsal, of_block.clone(), of_block].concat());
+        }
+    }
+
+    #[test]
+    fn names_are_one_line_and_end() {
+        assert_eq!(Name("a\tb\nc").to_string(), "a b c");
+        assert_eq!(Name(&"ä".repeat(500)).to_string(), "ä".repeat(60));
+    }
+}

@@ -23,6 +23,8 @@ pub(crate) struct Counted {
     pub(crate) title: String,
     /// Of A and of B; empty where the program did not say.
     pub(crate) names: [String; 2],
+    /// The part of the counts in which it said so: the last counts.
+    named_in: u64,
     /// It came to its end.
     pub(crate) has_ended: bool,
     /// Samples that were left out, since the process had too many blocks.
@@ -120,8 +122,8 @@ impl Counted {
         let sample = |calls: u64| {
             let samples = self.samples.get(&(block, side, calls))?;
             let counts: Vec<u64> = samples.iter().map(|totals| totals.of(event)).collect::<Option<_>>()?;
-            // Two of each where there is one number of calls.
-            let is_whole = counts.len() == if self.calls().len() == 1 { 2 } else { 1 };
+            // In both orders, and once more each where there is one number of calls.
+            let is_whole = counts.len() == if self.calls().len() == 1 { 4 } else { 2 };
             is_whole.then(|| counts.iter().sum::<u64>() as f64 / counts.len() as f64)
         };
         match calls[..] {
@@ -154,11 +156,11 @@ impl Run {
     /// Adds a file: its lines. Those that are not named so are of no interest.
     fn add(&mut self, of: &mut BTreeMap<Place, Counted>, text: &str) -> io::Result<()> {
         let head = text.lines().take_while(|line| !line.starts_with("totals:"));
-        let (mut process_id, mut named) = (0, None);
+        let (mut process_id, mut part, mut named) = (0, 0, None);
         for line in head {
-            if let Some(pid) = line.strip_prefix("pid:") {
-                process_id = pid.trim().parse().unwrap_or(0);
-            }
+            let number_in = |key| line.strip_prefix(key).and_then(|number| number.trim().parse().ok());
+            process_id = number_in("pid:").unwrap_or(process_id);
+            part = number_in("part:").unwrap_or(part);
             if line.starts_with("events:") {
                 break;
             }
@@ -182,7 +184,9 @@ impl Run {
             ["begin"] => {}
             ["end"] => counted.has_ended = true,
             ["over"] => counted.over += 1,
+            ["names", ..] if part < counted.named_in => {}
             ["names", ..] => {
+                counted.named_in = part;
                 let mut names = what["names ".len()..].split('\t').map(str::to_owned);
                 let mut name = || names.next().unwrap_or_default();
                 counted.title = name();

@@ -30,9 +30,13 @@ const BLOCKS: &str = "PICOLLO_COUNT_BLOCKS";
 /// How many calls a sample is to have; without it as many as there is time for.
 const CALLS: &str = "PICOLLO_COUNT_CALLS";
 
-/// Blocks of a process at most: each has six files.
+/// Blocks of a process at most: each has twelve files.
 const MAX_BLOCKS: u32 = 1000;
 const MAX_CALLS: u64 = 1_000_000;
+
+/// Empty samples before all others: an interpreter tries now and then to make a faster form of what surrounds the calls, after twice as many
+/// samples each time.
+const EMPTY: u32 = 600;
 
 /// Calls in samples of the warm-up, one after the other until a sample takes long; as many more than one there are then in a sample.
 const SIZES: [u64; 3] = [1, 10, 100];
@@ -92,6 +96,8 @@ struct Plan {
     has_empty: bool,
     /// Calls in a sample: of few, and of more. The same where the program, or the user, gave them.
     calls: [u64; 2],
+    /// Nobody has to find out how many there are.
+    is_given: bool,
     stage: Stage,
     sample: Sample,
     /// This sample was collected.
@@ -102,6 +108,10 @@ struct Plan {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
+    /// Empty samples of one call, of which so many are left.
+    Empty {
+        left: u32,
+    },
     /// Samples of growing size, and the longest of this one so far, in picoseconds.
     WarmUp {
         size: usize,
@@ -130,8 +140,9 @@ impl Plan {
         // Neither time nor precision ends it.
         limits.budget = u64::MAX;
         limits.precision = -1.0;
-        limits.min_blocks = blocks as usize;
-        limits.max_blocks = blocks as usize;
+        // Each is two of those that are timed: one for either order.
+        limits.min_blocks = 2 * blocks as usize;
+        limits.max_blocks = 2 * blocks as usize;
         let has_empty = limits.empty_samples != 0;
         let plan = Plan::new(
             NUMBERS.fetch_add(1, Ordering::Relaxed),
@@ -148,8 +159,9 @@ impl Plan {
     fn new(number: u64, blocks: u32, has_empty: bool, fixed: u64, asked: Option<u64>) -> Plan {
         let asked = asked.map(|calls| calls.min(MAX_CALLS));
         let calls = if fixed == 0 { asked.map_or([1, 2], |calls| [1, 1 + calls]) } else { [fixed; 2] };
-        let stage = match (fixed, asked) {
-            (0, None) => Stage::WarmUp { size: 0, at: 0, longest: 0 },
+        let stage = match (has_empty, fixed, asked) {
+            (true, ..) => Stage::Empty { left: EMPTY },
+            (false, 0, None) => Stage::WarmUp { size: 0, at: 0, longest: 0 },
             _ => Stage::Block { block: 0, at: 0 },
         };
         Plan {
@@ -157,6 +169,7 @@ impl Plan {
             blocks,
             has_empty,
             calls,
+            is_given: fixed != 0 || asked.is_some(),
             stage,
             sample: Sample::Closed,
             is_collected: false,
@@ -164,22 +177,28 @@ impl Plan {
         }
     }
 
-    /// The samples of a block: the two orders in turns.
-    fn of_block(&self, block: u32, at: usize) -> Option<Step> {
-        let [first, second] = if block.is_multiple_of(2) { [Side::A, Side::B] } else { [Side::B, Side::A] };
+    /// The samples of a block: both orders, so that each side is once where the other is. (What an interpreter does beside a call depends on
+    /// what it did before.)
+    fn of_block(&self, at: usize) -> Option<Step> {
+        let round = if self.has_empty { 6 } else { 4 };
+        let [first, second] = match at / round {
+            0 => [Side::A, Side::B],
+            1 => [Side::B, Side::A],
+            _ => return None,
+        };
         let sides = [Side::Empty, first, second, second, first, Side::Empty];
-        let left_out = usize::from(!self.has_empty);
-        let side = *sides[left_out..6 - left_out].get(at)?;
-        Some(Step { side, repetitions: self.calls[usize::from(at + left_out >= 3)] })
+        let in_round = at % round + usize::from(!self.has_empty);
+        Some(Step { side: sides[in_round], repetitions: self.calls[usize::from(in_round >= 3)] })
     }
 
     /// What to run now, if anything.
     fn now(&self) -> Option<Step> {
         match self.stage {
+            Stage::Empty { .. } => Some(Step { side: Side::Empty, repetitions: 1 }),
             Stage::WarmUp { size, at, .. } => {
                 Some(Step { side: [Side::A, Side::B, Side::Empty][at], repetitions: SIZES[size] })
             }
-            Stage::Block { block, at } => self.of_block(block, at),
+            Stage::Block { at, .. } => self.of_block(at),
             Stage::End => None,
         }
     }
@@ -227,6 +246,17 @@ impl Plan {
         self.stop();
         let step = self.now()?;
         match &mut self.stage {
+            Stage::Empty { left: left @ 2.. } => {
+                *left -= 1;
+                None
+            }
+            Stage::Empty { .. } => {
+                self.stage = match self.is_given {
+                    true => Stage::Block { block: 0, at: 0 },
+                    false => Stage::WarmUp { size: 0, at: 0, longest: 0 },
+                };
+                None
+            }
             Stage::WarmUp { size, at, longest } => {
                 *longest = picos.max(*longest);
                 *at += 1;
@@ -245,7 +275,7 @@ impl Plan {
                 if block > 0 {
                     self.tell(step, block);
                 }
-                self.stage = if self.of_block(block, at + 1).is_some() {
+                self.stage = if self.of_block(at + 1).is_some() {
                     Stage::Block { block, at: at + 1 }
                 } else if block < self.blocks {
                     Stage::Block { block: block + 1, at: 0 }
@@ -255,7 +285,8 @@ impl Plan {
                 if self.stage == Stage::End {
                     self.mark(format_args!("end"));
                 }
-                (block > 0 && step.side != Side::Empty).then(|| at - usize::from(self.has_empty))
+                let in_block = if self.has_empty { (at % 6).wrapping_sub(1) } else { at % BLOCK };
+                (block > 0 && step.side != Side::Empty).then_some(in_block)
             }
             Stage::End => None,
         }
@@ -401,8 +432,16 @@ mod tests {
         steps
     }
 
+    /// Without the empty samples that come first.
     fn told(steps: &[(char, u64)]) -> String {
-        steps.iter().map(|(side, calls)| format!("{side}{calls} ")).collect::<String>().trim_end().to_owned()
+        let first =
+            steps.iter().take_while(|step| **step == ('e', 1)).count() / EMPTY as usize * EMPTY as usize;
+        steps[first..]
+            .iter()
+            .map(|(side, calls)| format!("{side}{calls} "))
+            .collect::<String>()
+            .trim_end()
+            .to_owned()
     }
 
     #[test]
@@ -411,7 +450,8 @@ mod tests {
         assert_eq!(
             told(&steps(&mut plan, |_| 1000)),
             "A1 B1 e1 A10 B10 e10 A100 B100 e100 \
-             e1 A1 B1 B101 A101 e101 e1 B1 A1 A101 B101 e101 e1 A1 B1 B101 A101 e101"
+             e1 A1 B1 B101 A101 e101 e1 B1 A1 A101 B101 e101 e1 A1 B1 B101 A101 e101 e1 B1 A1 A101 B101 e101 \
+             e1 A1 B1 B101 A101 e101 e1 B1 A1 A101 B101 e101"
         );
         // Long calls are not called often, whichever of the two is long.
         for (a, b, calls) in [(1, 1, 101), (LONG, 1, 2), (1, LONG, 2), (LONG / 10, 1, 11), (1, LONG / 9, 11)]
@@ -421,10 +461,13 @@ mod tests {
             assert_eq!(plan.calls, [1, calls], "{a} {b}");
         }
         let told = |empty, fixed, asked| told(&steps(&mut Plan::new(1, 1, empty, fixed, asked), |_| 1000));
-        assert_eq!(told(false, 0, Some(7)), "A1 B1 B8 A8 B1 A1 A8 B8");
+        assert_eq!(told(false, 0, Some(7)), "A1 B1 B8 A8 B1 A1 A8 B8 A1 B1 B8 A8 B1 A1 A8 B8");
         // A program's own number is its number.
         assert_eq!(told(true, 3, None), told(true, 3, Some(9)));
-        assert_eq!(told(true, 3, None), "e3 A3 B3 B3 A3 e3 e3 B3 A3 A3 B3 e3");
+        assert_eq!(
+            told(true, 3, None),
+            "e3 A3 B3 B3 A3 e3 e3 B3 A3 A3 B3 e3 e3 A3 B3 B3 A3 e3 e3 B3 A3 A3 B3 e3"
+        );
         assert!(told(false, 0, Some(u64::MAX)).contains("A1000001"));
     }
 
@@ -437,11 +480,11 @@ mod tests {
                 places.push(plan.taken(1));
             }
             let of_block: Vec<Option<usize>> = match has_empty {
-                true => vec![None, Some(0), Some(1), Some(2), Some(3), None],
-                false => (0..4).map(Some).collect(),
+                true => [None, Some(0), Some(1), Some(2), Some(3), None].repeat(2),
+                false => [0, 1, 2, 3].map(Some).repeat(2),
             };
-            let rehearsal = vec![None; of_block.len()];
-            assert_eq!(places, [rehearsal, of_block.clone(), of_block].concat());
+            let first = vec![None; of_block.len() + if has_empty { EMPTY as usize } else { 0 }];
+            assert_eq!(places, [first, of_block.clone(), of_block].concat());
         }
     }
 

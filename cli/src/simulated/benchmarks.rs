@@ -27,8 +27,8 @@ pub(crate) struct Counted {
     named_in: u64,
     /// It came to its end.
     pub(crate) has_ended: bool,
-    /// Samples that were left out, since the process had too many blocks.
-    pub(crate) over: u64,
+    /// Its process had too many blocks.
+    pub(crate) is_over: bool,
     /// By the number of the block, the side, and the number of calls: the samples of it.
     samples: BTreeMap<(u32, Side, u64), Vec<Totals>>,
 }
@@ -73,8 +73,19 @@ impl PerCall {
             return gross;
         }
         let empty = range(&self.empty);
-        Range { least: gross.least - empty.most, most: gross.most - empty.least }
+        Range { least: rounded(gross.least - empty.most), most: rounded(gross.most - empty.least) }
     }
+
+    /// By how much B's is more. What calling costs is in both.
+    pub(crate) fn difference(&self) -> Range<f64> {
+        let [a, b] = [self.gross(0), self.gross(1)];
+        Range { least: rounded(b.least - a.most), most: rounded(b.most - a.least) }
+    }
+}
+
+/// Without what fractions of calls, a million of them at most, leave behind.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
 }
 
 fn range(values: &[f64]) -> Range<f64> {
@@ -126,11 +137,12 @@ impl Counted {
             let is_whole = counts.len() == if self.calls().len() == 1 { 4 } else { 2 };
             is_whole.then(|| counts.iter().sum::<u64>() as f64 / counts.len() as f64)
         };
-        match calls[..] {
-            [same] => Some(sample(same)? / same as f64),
-            [few, many] => Some((sample(many)? - sample(few)?) / (many - few) as f64),
-            _ => None,
-        }
+        let found = match calls[..] {
+            [same] => sample(same)? / same as f64,
+            [few, many] => (sample(many)? - sample(few)?) / (many - few) as f64,
+            _ => return None,
+        };
+        Some(rounded(found))
     }
 
     /// The events of [`EVENTS`] that were counted.
@@ -142,7 +154,7 @@ impl Counted {
     pub(crate) fn join(&mut self, other: Counted) {
         let last = self.samples.keys().map(|&(block, _, _)| block).max().unwrap_or(0);
         self.has_ended &= other.has_ended;
-        self.over += other.over;
+        self.is_over |= other.is_over;
         let later = other.samples.into_iter();
         self.samples
             .extend(later.map(|((block, side, calls), counts)| ((last + block, side, calls), counts)));
@@ -183,7 +195,7 @@ impl Run {
         match words[..] {
             ["begin"] => {}
             ["end"] => counted.has_ended = true,
-            ["over"] => counted.over += 1,
+            ["over"] => counted.is_over = true,
             ["names", ..] if part < counted.named_in => {}
             ["names", ..] => {
                 counted.named_in = part;

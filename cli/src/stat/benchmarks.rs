@@ -85,14 +85,13 @@ impl<'a> Found<'a> {
             )
             .into());
         }
-        let over: u64 = counted.iter().map(|of| of.over).sum();
         let mut notes = Vec::new();
         if lost > 0 {
             notes.push(format!(
                 "{lost} samples were not counted: another benchmark was counted at the same time, or they began on one thread and ended on another."
             ));
         }
-        if over > 0 {
+        if counted.iter().any(|of| of.is_over) {
             notes.push("A process has 1,000 blocks at most; benchmarks after that are not counted. --blocks takes fewer of each.".into());
         }
         let benchmarks = counted.into_iter().enumerate().map(|(at, of)| Judged::of(at, of)).collect();
@@ -132,12 +131,6 @@ fn verdict(of: &PerCall) -> Verdict {
     if is_known { Verdict::of(a, b) } else { Verdict::Unknown }
 }
 
-/// By how much B's is more. What calling costs is in both.
-fn difference(of: &PerCall) -> Range<f64> {
-    let [a, b] = [of.gross(0), of.gross(1)];
-    Range { least: b.least - a.most, most: b.most - a.least }
-}
-
 impl Judged {
     fn of(at: usize, counted: Counted) -> Judged {
         let name = |side: usize| match counted.names[side].as_str() {
@@ -155,7 +148,7 @@ impl Judged {
 
     fn is_slower(&self, threshold: f64) -> bool {
         self.events.first().is_some_and(|(_, _, of)| {
-            verdict(of) == Verdict::More && difference(of).least > threshold * of.net(0).most
+            verdict(of) == Verdict::More && of.difference().least > threshold * of.net(0).most
         })
     }
 
@@ -200,7 +193,7 @@ impl Judged {
                 "No evidence of a difference: counts are not the same in each block, and their ranges overlap.".into()
             }
             verdict => {
-                let Range { least, most } = difference(of);
+                let Range { least, most } = of.difference();
                 let (less, more) = (least.abs().min(most.abs()), least.abs().max(most.abs()));
                 let by = written(Range { least: less, most: more });
                 format!("{b} executes {by} instructions a call {} than {a}{}.", verdict.as_str(), in_brackets(of))
@@ -211,7 +204,7 @@ impl Judged {
     fn json(&self) -> Value {
         let mut metrics = Map::new();
         for (key, _, of) in &self.events {
-            let Range { least, most } = difference(of);
+            let Range { least, most } = of.difference();
             let range = |range: Range<f64>| json!([range.least, range.most]);
             metrics.insert(
                 (*key).into(),
@@ -255,7 +248,7 @@ fn signed(value: f64) -> String {
 
 /// The difference in the middle in per cent of A: as many digits as it takes to see it. Nothing where A takes nothing.
 fn in_brackets(of: &PerCall) -> String {
-    let (a, range) = (of.net(0), difference(of));
+    let (a, range) = (of.net(0), of.difference());
     let share = f64::midpoint(range.least, range.most) / f64::midpoint(a.least, a.most) * 100.0;
     if !share.is_finite() || a.least <= 0.0 {
         return String::new();
@@ -266,7 +259,7 @@ fn in_brackets(of: &PerCall) -> String {
 }
 
 fn change(of: &PerCall) -> String {
-    let range = difference(of);
+    let range = of.difference();
     match (range.is_exact(), range.least == 0.0) {
         (true, true) => "0".into(),
         (true, false) => signed(range.least) + &in_brackets(of),

@@ -130,7 +130,10 @@ enum Stage {
 enum Sample {
     Closed,
     /// On this thread.
-    Open(u64),
+    Open {
+        thread: u64,
+        is_counted: bool,
+    },
 }
 
 impl Plan {
@@ -206,9 +209,6 @@ impl Plan {
     fn step(&mut self) -> Option<Step> {
         // What was begun and is not done is forgotten.
         self.stop();
-        if let Stage::Block { block: 1.., at: 0 } = self.stage {
-            self.is_over = BLOCKS_BEGUN.fetch_add(1, Ordering::Relaxed) >= MAX_BLOCKS;
-        }
         self.now()
     }
 
@@ -219,12 +219,13 @@ impl Plan {
     #[inline(always)]
     fn start(&mut self) {
         self.is_collected = false;
-        if !self.is_counted() || self.is_over {
+        // Those of the warm-up, too, so that a benchmark that runs in a sample finds always the same.
+        if OPEN.compare_exchange(0, self.number, Ordering::Relaxed, Ordering::Relaxed).is_err() {
             return;
         }
-        let thread = valgrind::thread();
-        if OPEN.compare_exchange(0, self.number, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            self.sample = Sample::Open(thread);
+        let is_counted = self.is_counted() && !self.is_over;
+        self.sample = Sample::Open { thread: valgrind::thread(), is_counted };
+        if is_counted {
             valgrind::zero();
             valgrind::toggle();
         }
@@ -233,11 +234,14 @@ impl Plan {
     #[inline(always)]
     fn stop(&mut self) {
         // On another thread it could not be stopped, but only begun there.
-        if self.sample == Sample::Open(valgrind::thread()) {
-            valgrind::toggle();
+        let Sample::Open { thread, is_counted } = self.sample else { return };
+        if thread == valgrind::thread() {
+            if is_counted {
+                valgrind::toggle();
+            }
             OPEN.store(0, Ordering::Relaxed);
             self.sample = Sample::Closed;
-            self.is_collected = true;
+            self.is_collected = is_counted;
         }
     }
 
@@ -273,11 +277,12 @@ impl Plan {
             }
             &mut Stage::Block { block, at } => {
                 if block > 0 {
-                    self.tell(step, block);
+                    self.tell(step, block, at);
                 }
                 self.stage = if self.of_block(at + 1).is_some() {
                     Stage::Block { block, at: at + 1 }
-                } else if block < self.blocks {
+                } else if block < self.blocks && !self.is_over {
+                    self.is_over = BLOCKS_BEGUN.fetch_add(1, Ordering::Relaxed) >= MAX_BLOCKS;
                     Stage::Block { block: block + 1, at: 0 }
                 } else {
                     Stage::End
@@ -293,9 +298,11 @@ impl Plan {
     }
 
     /// Writes what was collected of a sample.
-    fn tell(&self, step: Step, block: u32) {
+    fn tell(&self, step: Step, block: u32, at: usize) {
         if self.is_over {
-            self.mark(format_args!("over"));
+            if at == 0 {
+                self.mark(format_args!("over"));
+            }
         } else if self.is_collected {
             let side = ["a", "b", "empty"][step.side as usize];
             self.mark(format_args!("sample {block} {side} {}", step.repetitions));

@@ -207,11 +207,11 @@ impl Refusal<'_> {
         machine: &Machine,
     ) -> fmt::Result {
         let code = if self.errno.0 == libc::EPERM { "EPERM" } else { "ENOSYS" };
-        if self.errno.0 == libc::ENOSYS && valgrind::is_running() {
+        if self.errno.0 == libc::ENOSYS && valgrind::refuses_counters() {
             return write!(
                 text,
-                "Valgrind executes this program, and does not know perf_event_open (ENOSYS). picollo stat --counts=valgrind PROGRAM \
-                 counts its instructions, and with --benchmarks those of its benchmarks"
+                "Valgrind executes this program, and counters would count Valgrind's work (ENOSYS). picollo stat --counts=valgrind PROGRAM \
+                 counts instructions exactly, with --benchmarks those of its benchmarks; PICOLLO_PERF_UNDER_VALGRIND=1 counts all the same"
             );
         }
         if !simplest_works(sys) && machine.seccomp {

@@ -4,6 +4,8 @@
 //! when it meets it. It is known here for x86-64 only; elsewhere nobody is found to listen.
 
 use core::ffi::CStr;
+#[cfg(picollo_linux)]
+use core::sync::atomic::{AtomicU8, Ordering};
 
 const RUNNING_ON_VALGRIND: u64 = 0x1001;
 // Callgrind's own: other tools do not listen to them.
@@ -15,6 +17,22 @@ const DUMP_AT: u64 = CALLGRIND + 3;
 /// Whether Valgrind executes this, with any tool. Some ten instructions.
 pub(crate) fn is_running() -> bool {
     request(RUNNING_ON_VALGRIND, 0) != 0
+}
+
+/// Whether counters of the kernel are refused: under Valgrind, which lets `perf_event_open` through, they would count what Valgrind takes to
+/// execute this program. `PICOLLO_PERF_UNDER_VALGRIND`, with any value, allows them, for programs that are checked by memcheck.
+#[cfg(picollo_linux)]
+pub(crate) fn refuses_counters() -> bool {
+    // Looked up once: the environment may change under a reader. No lock: a child forked meanwhile would find it held for ever.
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    match KNOWN.load(Ordering::Relaxed) {
+        0 => {
+            let refuses = is_running() && std::env::var_os("PICOLLO_PERF_UNDER_VALGRIND").is_none();
+            KNOWN.store(1 + u8::from(refuses), Ordering::Relaxed);
+            refuses
+        }
+        known => known == 2,
+    }
 }
 
 /// Forgets what was collected so far, of all threads.
@@ -82,6 +100,8 @@ mod tests {
     #[test]
     fn a_processor_does_not_answer() {
         assert!(!is_running());
+        #[cfg(picollo_linux)]
+        assert!(!refuses_counters());
         zero();
         toggle();
         dump(c"nobody reads this");

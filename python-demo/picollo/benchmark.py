@@ -114,6 +114,11 @@ class BenchmarkResult:
         return tuple(bool(self._raw.flags & flag) for flag in (structs.BENCHMARK_NOTHING_A, structs.BENCHMARK_NOTHING_B))  # type: ignore[return-value]
 
     @property
+    def is_simulated(self) -> bool:
+        """Valgrind executed it: its times say nothing, and there is no verdict. See ``docs/counters.md``."""
+        return bool(self._raw.flags & structs.BENCHMARK_SIMULATED)
+
+    @property
     def repetitions(self) -> tuple[int, int]:
         """Calls in a sample of A and of B."""
         return int(self._raw.repetitions_a), int(self._raw.repetitions_b)
@@ -161,6 +166,7 @@ class BenchmarkResult:
             "empty_samples": self.empty_count,
             "nothing": list(self.is_nothing),
             "budget_spent": self.is_budget_spent,
+            "simulated": self.is_simulated,
             "seconds": self.seconds,
             "counters": {name: {"a": of_a, "b": of_b} for name, of_a, of_b in self.counters},
         }

@@ -96,7 +96,12 @@ fn range(values: &[f64]) -> Range<f64> {
 impl Counted {
     /// The numbers of calls in its samples: two, or one where the program gave it.
     pub(crate) fn calls(&self) -> Vec<u64> {
-        let mut calls: Vec<u64> = self.samples.keys().map(|&(_, _, calls)| calls).collect();
+        self.calls_in(|_| true)
+    }
+
+    fn calls_in(&self, is_meant: impl Fn(u32) -> bool) -> Vec<u64> {
+        let meant = self.samples.keys().filter(|&&(block, _, _)| is_meant(block));
+        let mut calls: Vec<u64> = meant.map(|&(_, _, calls)| calls).collect();
         calls.sort_unstable();
         calls.dedup();
         calls
@@ -115,7 +120,7 @@ impl Counted {
                 continue;
             }
             let [mut a, mut b, mut empty] = [Some(a), Some(b), empty];
-            if self.calls().len() == 1 {
+            if self.calls_in(|one| one == block).len() == 1 {
                 // With the same number of calls what surrounds them is what nothing takes.
                 let surrounds = empty.take();
                 [a, b] = [a, b].map(|side| Some(side? - surrounds.unwrap_or(0.0)));
@@ -129,15 +134,15 @@ impl Counted {
 
     /// An event of a call, in one block: what more calls take more, or all of it where each sample has as many.
     fn of_block(&self, block: u32, side: Side, event: &str) -> Option<f64> {
-        let calls = self.calls();
+        let all = self.calls_in(|one| one == block);
         let sample = |calls: u64| {
             let samples = self.samples.get(&(block, side, calls))?;
             let counts: Vec<u64> = samples.iter().map(|totals| totals.of(event)).collect::<Option<_>>()?;
             // In both orders, and once more each where there is one number of calls.
-            let is_whole = counts.len() == if self.calls().len() == 1 { 4 } else { 2 };
+            let is_whole = counts.len() == if all.len() == 1 { 4 } else { 2 };
             is_whole.then(|| counts.iter().sum::<u64>() as f64 / counts.len() as f64)
         };
-        let found = match calls[..] {
+        let found = match all[..] {
             [same] => sample(same)? / same as f64,
             [few, many] => (sample(many)? - sample(few)?) / (many - few) as f64,
             _ => return None,

@@ -90,7 +90,7 @@ pub(crate) fn command() -> Command {
                 .requires("fail-if-slower"),
         ])
         .args(arguments())
-        .mut_arg("runs", |arg| arg.help("runs: 10, or 3 where they are counted, unless this says otherwise"))
+        .mut_arg("runs", |arg| arg.help("runs: 10, or 3 where they are counted, of --benchmarks 1, unless this says otherwise"))
 }
 
 /// Something that was measured in each run.

@@ -19,6 +19,7 @@
 mod counted;
 mod options;
 mod overhead;
+mod plan;
 mod report;
 mod result;
 mod schedule;
@@ -162,7 +163,7 @@ impl Benchmark {
     pub fn done(&mut self) -> Result<()> {
         let end = self.clock.ticks_ordered();
         if let Some(simulation) = &mut self.simulation {
-            simulation.stop();
+            simulation.stop(self.running.is_some());
         }
         let start = self.running.map_or(end, |running| running.start);
         let picos = self.clock.convert(end.saturating_sub(start), Unit::Picos);

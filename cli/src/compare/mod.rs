@@ -1,6 +1,7 @@
 //! `picollo compare`: which of two commands is faster, and by how much.
 
 pub(crate) mod counted;
+mod figures;
 mod memory;
 pub(crate) mod metric;
 mod report;
@@ -11,10 +12,11 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use picollo_core::{BlockComparison, COMPARISON_AUTOCORRELATED, CompareOptions, Verdict, compare_blocks};
-use picollo_native::{BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkOptions, Side};
+use picollo_native::{BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkOptions, Side, probe};
 
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, bar};
+use crate::stat::figures::Figures;
 use memory::Memory;
 use metric::{Kind, Metric, WALL};
 use runner::{Run, Runner, split};
@@ -23,8 +25,8 @@ const ABOUT: &str = "Which of two commands is faster, and by how much";
 const LONG_ABOUT: &str = "Which of two commands is faster, and by how much.
 
 Runs the commands A and B in turns, in blocks (A B B A, then B A A B), until the difference of their wall times is known well enough or the \
-budget is spent, and compares time, memory, page faults and context switches, and with --event what the processor counted, by the \
-differences within blocks. Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
+budget is spent, and compares time, memory, page faults, context switches and what the processor counted, or with --event what that says, by the \
+differences within blocks. Figures, as instructions per cycle, are told of both, with their difference (see picollo stat --help). Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
 counted) are below what this measurement can tell.
 
 Peak memory is at least that of this program itself, some 5 MiB, which a new process starts as on Linux.
@@ -78,6 +80,9 @@ pub(crate) fn command() -> Command {
             .allow_hyphen_values(true),
         option("confidence", "C", "of the intervals; there are many of them").default_value("0.99").value_parser(share),
         option("event", "EVENT", "count this event too; may be given again").action(ArgAction::Append),
+        option("figures", "FILE", "formulas of your own; may be given again")
+            .action(ArgAction::Append)
+            .value_parser(value_parser!(PathBuf)),
         option("name", "NAME", "what to call A, and given again B").action(ArgAction::Append),
         flag("show-output", "let the commands write; else what they write is dropped"),
         flag("ignore-failure", "go on when a command fails"),
@@ -151,8 +156,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         warm_up: count("warm-up"),
         threshold: number("threshold"),
         confidence: number("confidence"),
-        events: texts("event"),
+        events: events(texts("event")),
     };
+    let sets = Figures::read(matches)?;
     let command = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let a = command("a").unwrap_or_default();
     // Alone it is both sides: how far they differ is what its own noise makes.
@@ -195,11 +201,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let is_second_look = first_look == Some(true);
     if matches.get_flag("json") {
         let remembered = against.as_ref().map(|against| memory.json(against, is_second_look));
-        print(&report::json(&arguments, &runner, &blocks, &compared, remembered))?;
+        let figures = figures::json(&figures::of(&sets, &blocks, &arguments));
+        print(&report::json(&arguments, &runner, &blocks, &compared, figures, remembered))?;
     } else {
         let mut text = String::new();
         if !is_alone {
             text += &report::text(&arguments, &runner, blocks.len(), &compared, took);
+            text += &figures::text(&figures::of(&sets, &blocks, &arguments), &arguments);
             text += &report::sentence(&arguments, &compared[WALL].metric, &wall);
         }
         text += &against.as_ref().map(|against| memory.text(against, is_second_look)).unwrap_or_default();
@@ -210,6 +218,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         print(&text)?;
     }
     Ok(if is_slower && matches.get_flag("fail-if-slower") { SLOWER } else { 0 })
+}
+
+/// What is counted: what the user says, else what is usual, where there is a PMU.
+fn events(asked: Vec<String>) -> Vec<String> {
+    if asked.is_empty() && probe().pmu_available == 1 {
+        return crate::stat::EVENTS.map(str::to_owned).to_vec();
+    }
+    asked
 }
 
 /// What the blocks say, metric by metric.

@@ -101,7 +101,7 @@ pub(super) fn text(
     let rows: Vec<Vec<String>> = compared.iter().filter(is_shown).map(row).collect();
     text += &table(&headings, &rows, &[0, 4], Form::Text);
     text.push('\n');
-    for message in runner.missing() {
+    for message in runner.missing().into_iter().chain(runner.multiplexed()) {
         text += &format!("{}\n\n", printable(&message));
     }
     text
@@ -125,6 +125,7 @@ pub(super) fn json(
     runner: &Runner,
     blocks: &[Block],
     compared: &[Compared],
+    figures: Value,
     against: Option<Value>,
 ) -> String {
     let mut metrics = Map::new();
@@ -156,6 +157,7 @@ pub(super) fn json(
         "commands": runner.commands,
         "block_count": blocks.len(),
         "metrics": metrics,
+        "figures": figures,
     });
     if let Some(against) = against {
         all["against"] = against;

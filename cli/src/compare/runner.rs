@@ -7,7 +7,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use picollo_native::{
-    Event, ReadMode, Reading, SESSION_INHERIT, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
+    Event, READING_SCALED, ReadMode, Reading, SESSION_INHERIT, SESSION_SKIP_UNAVAILABLE, Session,
+    SessionOptions,
 };
 
 use crate::failure::{Failure, plain};
@@ -40,6 +41,8 @@ pub(crate) struct Runner {
     input: Option<PathBuf>,
     session: Option<Session>,
     readings: Vec<Reading>,
+    /// Which events were counted a part of the time only, in any run.
+    scaled: Vec<bool>,
 }
 
 impl Runner {
@@ -69,6 +72,7 @@ impl Runner {
             input,
             session,
             readings: vec![Reading::default(); events.len()],
+            scaled: vec![false; events.len()],
         })
     }
 
@@ -104,6 +108,9 @@ impl Runner {
         self.read()?;
         if let Some(session) = &self.session {
             session.readings(true, &mut self.readings).map_err(|error| error.to_string())?;
+            for (scaled, reading) in self.scaled.iter_mut().zip(&self.readings) {
+                *scaled |= reading.is_counted() && reading.flags & READING_SCALED != 0;
+            }
             values.extend(
                 self.readings.iter().map(|reading| reading.is_counted().then_some(reading.value as f64)),
             );
@@ -126,6 +133,20 @@ impl Runner {
             .map(|info| info.message().to_owned())
             .filter(|message| !message.is_empty())
             .collect()
+    }
+
+    /// Which events had no counter of their own all the time, in a sentence.
+    pub(crate) fn multiplexed(&self) -> Option<String> {
+        let session = self.session.as_ref()?;
+        let scaled = (0..self.scaled.len()).filter(|&at| self.scaled[at]);
+        let names: Vec<String> =
+            scaled.filter_map(|at| Some(session.event(at).ok()?.name().to_owned())).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "{}: counted a part of the time only, since there are fewer counters than events, and scaled up. Figures of them are estimates: ask for fewer events.",
+                names.join(", ")
+            )
+        })
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use picollo_core::{
-    BUILT_IN_FIGURES, FigureEntry, FigureEstimate, Formula, Unknown, estimate_figure, figures,
+    BUILT_IN_FIGURES, FigureEntry, FigureEstimate, Formula, Unknown, estimate_figure,
+    estimate_figure_difference, figures,
 };
 use picollo_native::Event;
 
@@ -22,23 +23,23 @@ struct Known {
 }
 
 /// All sets together; what comes later replaces what came before under the same name.
-pub(super) struct Figures {
+pub(crate) struct Figures {
     known: Vec<Known>,
     events: HashMap<String, String>,
 }
 
 /// A figure, and what it is of.
-pub(super) struct Derived {
-    pub(super) name: String,
-    pub(super) unit: String,
-    pub(super) formula: String,
-    pub(super) about: String,
+pub(crate) struct Derived {
+    pub(crate) name: String,
+    pub(crate) unit: String,
+    pub(crate) formula: String,
+    pub(crate) about: String,
     /// Or why it is not known.
-    pub(super) value: Result<FigureEstimate, String>,
+    pub(crate) value: Result<FigureEstimate, String>,
 }
 
 impl Figures {
-    pub(super) fn read(matches: &ArgMatches) -> Result<Figures, Failure> {
+    pub(crate) fn read(matches: &ArgMatches) -> Result<Figures, Failure> {
         let mut all = Figures { known: Vec::new(), events: HashMap::new() };
         all.add("built in", BUILT_IN_FIGURES)?;
         let mut files = of_user();
@@ -81,36 +82,38 @@ impl Figures {
     }
 
     /// Their values, of what was measured in each run.
-    pub(super) fn of(&self, measures: &[Measure], confidence: f64) -> Vec<Derived> {
+    pub(crate) fn of(&self, measures: &[Measure], confidence: f64) -> Vec<Derived> {
         let value = |known: &Known| {
-            let mut names = Vec::new();
-            let formula = parse(&known.formula, &mut names).map_err(|error| error.to_string())?;
-            let columns: Vec<Option<Vec<Option<f64>>>> =
-                names.iter().map(|name| self.column(name, measures)).collect();
-            if let Some(at) = columns.iter().position(Option::is_none) {
-                return Err(format!("{} is not counted here", names[at]));
-            }
-            let columns: Vec<Vec<Option<f64>>> = columns.into_iter().flatten().collect();
-            let runs = measures.first().map_or(0, |measure| measure.values.len());
-            let cell = |run: usize| columns.iter().map(move |column| column[run].unwrap_or(f64::NAN));
-            let rows: Vec<f64> = (0..runs).flat_map(cell).collect();
-            match estimate_figure(&formula, &rows, names.len(), confidence) {
-                Ok(Ok(estimate)) => Ok(estimate),
-                Ok(Err(Unknown::NotCounted(at))) => Err(format!("{} was not counted", names[at])),
-                Ok(Err(Unknown::Undefined)) => Err("it would be divided by zero".into()),
-                Err(error) => Err(error.to_string()),
-            }
+            let (formula, names, rows) = self.rows(known, measures)?;
+            said(estimate_figure(&formula, &rows, names.len(), confidence), &names)
         };
-        self.known
-            .iter()
-            .map(|known| Derived {
-                name: known.name.clone(),
-                unit: known.unit.clone(),
-                formula: known.formula.clone(),
-                about: known.about.clone(),
-                value: value(known),
-            })
-            .collect()
+        self.known.iter().map(|known| known.derived(value(known))).collect()
+    }
+
+    /// By how much they are larger of B, of what was measured in the same blocks; each with what it is of.
+    pub(crate) fn differences(&self, a: &[Measure], b: &[Measure], confidence: f64) -> Vec<Derived> {
+        let value = |known: &Known| {
+            let (formula, names, of_a) = self.rows(known, a)?;
+            let (_, _, of_b) = self.rows(known, b)?;
+            said(estimate_figure_difference(&formula, &of_a, &of_b, names.len(), confidence), &names)
+        };
+        self.known.iter().map(|known| known.derived(value(known))).collect()
+    }
+
+    /// A formula, the names of its events, and a row of them for each run.
+    fn rows(&self, known: &Known, measures: &[Measure]) -> Result<(Formula, Vec<String>, Vec<f64>), String> {
+        let mut names = Vec::new();
+        let formula = parse(&known.formula, &mut names).map_err(|error| error.to_string())?;
+        let columns: Vec<Option<Vec<Option<f64>>>> =
+            names.iter().map(|name| self.column(name, measures)).collect();
+        if let Some(at) = columns.iter().position(Option::is_none) {
+            return Err(format!("{} is not counted here", names[at]));
+        }
+        let columns: Vec<Vec<Option<f64>>> = columns.into_iter().flatten().collect();
+        let runs = measures.first().map_or(0, |measure| measure.values.len());
+        let cell = |run: usize| columns.iter().map(move |column| column[run].unwrap_or(f64::NAN));
+        let rows = (0..runs).flat_map(cell).collect();
+        Ok((formula, names, rows))
     }
 
     /// The values of an event, run by run: what the kernel says of processes, or what was counted.
@@ -140,6 +143,31 @@ impl Figures {
                 .find(|measure| Event::parse(&measure.key).is_ok_and(|other| other == event))?;
             Some(measure.values.clone())
         })
+    }
+}
+
+impl Known {
+    fn derived(&self, value: Result<FigureEstimate, String>) -> Derived {
+        Derived {
+            name: self.name.clone(),
+            unit: self.unit.clone(),
+            formula: self.formula.clone(),
+            about: self.about.clone(),
+            value,
+        }
+    }
+}
+
+/// What is known, or why not, in words.
+fn said(
+    found: picollo_core::Result<Result<FigureEstimate, Unknown>>,
+    names: &[String],
+) -> Result<FigureEstimate, String> {
+    match found {
+        Ok(Ok(estimate)) => Ok(estimate),
+        Ok(Err(Unknown::NotCounted(at))) => Err(format!("{} was not counted", names[at])),
+        Ok(Err(Unknown::Undefined)) => Err("it would be divided by zero".into()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `picollo stat`: what a command takes, in some runs of it.
 
 mod benchmarks;
-mod figures;
+pub(crate) mod figures;
 mod report;
 mod simulated;
 
@@ -38,7 +38,7 @@ instructions of a call of A and of B, exactly, so that a difference of one is fo
 Exit status: 0, 1 for an error, 2 for wrong usage, 3 with --fail-if-slower when B of a benchmark executes more instructions.";
 
 /// What is counted where nobody says what.
-const EVENTS: [&str; 6] =
+pub(crate) const EVENTS: [&str; 6] =
     ["cycles", "instructions", "branches", "branch-misses", "cache-references", "cache-misses"];
 
 pub(crate) fn command() -> Command {
@@ -94,17 +94,23 @@ pub(crate) fn command() -> Command {
 }
 
 /// Something that was measured in each run.
-struct Measure {
+pub(crate) struct Measure {
     name: String,
     key: String,
     kind: Kind,
     /// `None` where it was not counted.
-    values: Vec<Option<f64>>,
+    pub(crate) values: Vec<Option<f64>>,
     mean: Option<FigureEstimate>,
 }
 
 impl Measure {
-    fn new(name: String, key: String, kind: Kind, values: Vec<Option<f64>>, confidence: f64) -> Measure {
+    pub(crate) fn new(
+        name: String,
+        key: String,
+        kind: Kind,
+        values: Vec<Option<f64>>,
+        confidence: f64,
+    ) -> Measure {
         let numbers: Vec<f64> = values.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
         // The mean is the ratio of a sum to the number of runs.
         let rows: Vec<f64> = numbers.iter().flat_map(|&number| [number, 1.0]).collect();
@@ -174,6 +180,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         .collect();
     let derived = figures.of(&measures, confidence);
     let mut notes = runner.missing();
+    notes.extend(runner.multiplexed());
     if !has_pmu {
         notes.retain(|_| !events.is_empty());
         notes.push(

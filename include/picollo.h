@@ -2519,6 +2519,30 @@ picollo_status picollo_figure_compute(const char *figure,
                                       picollo_error *error);
 
 /**
+ * Estimates a figure of the slowest scopes, and of the others: "the tail: 0.4 instructions per cycle, and 1.9 elsewhere". A scope whose duration is
+ * NaN is in neither; so is one in which an event was not counted, as in picollo_figure_compute.
+ *
+ * Requires: as picollo_figure_compute; durations has one for each of scopes scopes, in any unit, none below 0; share is how many of them are
+ *   slow, between 0 and 1, neither included, or 0 for 0.01: at least one, and also those that took exactly as long as the fastest of these.
+ * Returns: as picollo_figure_compute; PICOLLO_ERR_NULL_POINTER also for durations with scopes above 0, out_tail and out_rest;
+ *   PICOLLO_ERR_INVALID_ARGUMENT also for a duration below 0 or infinite, and share; PICOLLO_ERR_EMPTY also where all scopes took equally long.
+ * Threads: any thread.
+ * Cost: as picollo_figure_compute, and some sixty looks at all durations; allocates nothing.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_figure_compute_tail(const char *figure,
+                                           const char *events,
+                                           const double *values,
+                                           const double *durations,
+                                           size_t scopes,
+                                           double share,
+                                           double confidence,
+                                           picollo_figure_estimate *out_tail,
+                                           picollo_figure_estimate *out_rest,
+                                           picollo_error *error);
+
+/**
  * Writes the built-in figures as text: NAME [UNIT] = FORMULA in a line each, and behind it lines that explain it and begin with spaces.
  *
  * Requires: buffer has capacity bytes.

@@ -62,12 +62,12 @@ mod user_read;
 pub mod work;
 
 pub use base::error::{Error, Result, Status};
-#[cfg(feature = "std")]
-pub use benchmark::benchmark;
 pub use benchmark::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B,
     BENCHMARK_SIMULATED, Benchmark, BenchmarkCounter, BenchmarkOptions, BenchmarkResult, Side, Step,
 };
+#[cfg(feature = "std")]
+pub use benchmark::{BenchmarkFigure, benchmark};
 #[cfg(picollo_linux)]
 pub use clock::tsc::TscState;
 pub use clock::{Clock, Scope, Unit, unix_nanos};

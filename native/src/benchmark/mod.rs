@@ -17,6 +17,7 @@
 //! callbacks. [`benchmark`] runs two closures with it.
 
 mod counted;
+mod figures;
 mod options;
 mod overhead;
 mod plan;
@@ -28,6 +29,7 @@ mod tests;
 #[cfg(test)]
 mod verdict_tests;
 
+pub use figures::BenchmarkFigure;
 pub use options::{BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, BenchmarkCounter,

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::base::error::{Error, Result, Status};
 use crate::event::event::Event;
-use crate::session::reading::Reading;
+use crate::session::reading::{READING_SCALED, Reading};
 
 /// What was counted in the samples of each side.
 #[derive(Clone, Copy, Default)]
@@ -21,6 +21,8 @@ pub(super) struct Totals {
     samples: [f64; 3],
     calls: [f64; 3],
     status: i32,
+    /// In some sample it was counted a part of the time only.
+    pub(super) is_scaled: bool,
 }
 
 impl Totals {
@@ -29,6 +31,7 @@ impl Totals {
             self.status = reading.status;
             return;
         }
+        self.is_scaled |= reading.flags & READING_SCALED != 0;
         let at = side as usize;
         self.values[at] += reading.value as f64;
         self.samples[at] += 1.0;
@@ -166,11 +169,18 @@ impl Benchmark {
         };
         let blocks = &result.blocks;
         if format == Format::Markdown {
-            return Ok(blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b));
+            if let Err(error) = blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b) {
+                return Ok(Err(error));
+            }
+            return self.write_figures(out, [name_a, name_b], format);
         }
         // Samples are in picoseconds, whatever the title says.
         let unit = Unit::new("ps");
-        Ok(blocks.write_human(&a, &b, &conditions, out, title, name_a, name_b, unit, is_full))
+        if let Err(error) = blocks.write_human(&a, &b, &conditions, out, title, name_a, name_b, unit, is_full)
+        {
+            return Ok(Err(error));
+        }
+        self.write_figures(out, [name_a, name_b], format)
     }
 }
 

@@ -155,7 +155,7 @@ namespace Picollo.Tests
             Check.True(double.IsNaN(Figure.Of("max(a, 2) / 4", new[] { "a" }, new double[] { 3 }).Lower), "of one scope");
             Check.Throws<ArgumentException>(() => Figure.Of("ipc", names, new double[] { 1 }));
             var tail = Figure.OfTail("ipc", names, new double[] { 4, 10, 19, 10, 38, 20 }, new double[] { 9, 1, 2 });
-            Check.True(tail.Tail.Value == 0.4 && tail.Rest.Value == 1.9 && tail.Rest.Scopes == 2, "the slowest and the rest");
+            Check.True(tail.Tail.Value == 0.4 && tail.Others.Value == 1.9 && tail.Others.Scopes == 2, "the slowest and the rest");
             Check.Throws<ArgumentException>(() => Figure.OfTail("ipc", names, new double[] { 1, 2 }, new double[] { 1, 2 }));
             Check.Fails(PicolloStatus.InvalidArgument, () => Figure.Of("cycles +", names, new double[] { 1, 2 }));
             Check.Fails(PicolloStatus.NotCounted, () => Figure.Of("ipc", names, new double[] { 1, double.NaN }));

@@ -53,7 +53,7 @@ namespace Picollo.Metrics
         /// <param name="confidence">Of the intervals, between 0 and 1.</param>
         /// <exception cref="ArgumentException">The values do not fill rows, or there is another number of durations.</exception>
         /// <exception cref="PicolloException">As of <see cref="Of"/>; also where all scopes took equally long.</exception>
-        public static unsafe (Figure Tail, Figure Rest) OfTail(
+        public static unsafe (Figure Tail, Figure Others) OfTail(
             string formula, string[] events, ReadOnlySpan<double> values, ReadOnlySpan<double> durations, double share = 0.01,
             double confidence = 0.95)
         {

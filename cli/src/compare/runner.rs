@@ -7,8 +7,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use picollo_native::{
-    Event, READING_SCALED, ReadMode, Reading, SESSION_INHERIT, SESSION_SKIP_UNAVAILABLE, Session,
-    SessionOptions,
+    EVENT_INFO_USER_ONLY, Event, READING_SCALED, ReadMode, Reading, SESSION_INHERIT,
+    SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
 };
 
 use crate::failure::{Failure, plain};
@@ -125,14 +125,20 @@ impl Runner {
         }
     }
 
-    /// Why events are not counted, a sentence each.
+    /// Why events are not counted, or not in the kernel, each sentence once.
     pub(crate) fn missing(&self) -> Vec<String> {
         let Some(session) = &self.session else { return Vec::new() };
-        (0..session.length().unwrap_or(0))
-            .filter_map(|at| session.event_info(at).ok())
-            .map(|info| info.message().to_owned())
-            .filter(|message| !message.is_empty())
-            .collect()
+        let mut messages = Vec::new();
+        for (at, reading) in self.readings.iter().enumerate() {
+            let Ok(info) = session.event_info(at) else { continue };
+            // In which group an event is counted is of no interest here.
+            let matters = !reading.is_counted() || info.flags & EVENT_INFO_USER_ONLY != 0;
+            let message = info.message().to_owned();
+            if matters && !message.is_empty() && !messages.contains(&message) {
+                messages.push(message);
+            }
+        }
+        messages
     }
 
     /// Which events had no counter of their own all the time, in a sentence.

@@ -86,6 +86,7 @@ NIGHTLY = [
     Job("aarch64", 450, "ci/targets/aarch64.sh", needs=()),
     Job("valgrind", 450, "ci/sanitizers.sh valgrind"),
     Job("interop", 270, "ci/interop.sh"),
+    Job("counted", 180, "ci/counted.py", takes=("debug",)),
     Job("explorer", 360, "ci/explorer.sh", needs=()),
     Job("prometheus", 270, "ci/prometheus.sh"),
     Job("stress", 270, f"{RECORDS} {STRESS}", takes=("release",), needs=()),

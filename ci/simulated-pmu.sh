@@ -68,5 +68,24 @@ demo "$build/known_work"
 demo "$build/sorted_or_not"
 demo python3 -m demos.known_work --rounds 200
 demo python3 -m demos.sorted_or_not
+
+# Figures of two commands and of a benchmark, whose events are planted: instructions are twice the cycles. (All symbols are bound at once, since
+# the simulation's handlers run on the small stack that Rust gives them.)
+figures() {
+    local output
+    if output=$(env LD_BIND_NOW=1 LD_PRELOAD="$preload" SIMULATED_PMU="width=48 clock=1" "$@" 2>&1) && grep -q '^figures are right$' <<<"$output"; then
+        passed=$((passed + 1))
+        echo "ok: figures, ${!#}"
+    else
+        failed=$((failed + 1))
+        printf 'FAILED: %s\n%s\n' "$*" "$output"
+    fi
+}
+figures env PICOLLO_RDPMC=force python3 c-tests/simulated_pmu/figures.py benchmark
+if [ -x target/debug/picollo ]; then
+    figures env PICOLLO_RDPMC=off python3 c-tests/simulated_pmu/figures.py compare
+else
+    echo "SKIPPED figures of two commands: the command is not built (cargo build -p picollo-cli)"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

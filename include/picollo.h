@@ -2529,6 +2529,30 @@ picollo_status picollo_figure_compute(const char *figure,
                                       picollo_error *error);
 
 /**
+ * Estimates a figure of the slowest scopes, and of the others: "the tail: 0.4 instructions per cycle, and 1.9 elsewhere". A scope whose duration is
+ * NaN is in neither; so is one in which an event was not counted, as in picollo_figure_compute.
+ *
+ * Requires: as picollo_figure_compute; durations has one for each of scopes scopes, in any unit, none below 0; share is how many of them are
+ *   slow, between 0 and 1, neither included, or 0 for 0.01: at least one, and also those that took exactly as long as the fastest of these.
+ * Returns: as picollo_figure_compute; PICOLLO_ERR_NULL_POINTER also for durations with scopes above 0, out_tail and out_rest;
+ *   PICOLLO_ERR_INVALID_ARGUMENT also for a duration below 0 or infinite, and share; PICOLLO_ERR_EMPTY also where all scopes took equally long.
+ * Threads: any thread.
+ * Cost: as picollo_figure_compute, and some sixty looks at all durations; allocates nothing.
+ * Since: 0.1
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_figure_compute_tail(const char *figure,
+                                           const char *events,
+                                           const double *values,
+                                           const double *durations,
+                                           size_t scopes,
+                                           double share,
+                                           double confidence,
+                                           picollo_figure_estimate *out_tail,
+                                           picollo_figure_estimate *out_rest,
+                                           picollo_error *error);
+
+/**
  * Writes the built-in figures as text: NAME [UNIT] = FORMULA in a line each, and behind it lines that explain it and begin with spaces.
  *
  * Requires: buffer has capacity bytes.
@@ -5351,6 +5375,10 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
  * two cycles a call, is no property of the code: the resolution, below which no difference is told.
  *
  * Times are in picoseconds a call.
+ *
+ * Where there is no PMU, and times are too noisy, picollo stat --counts=valgrind --benchmarks PROGRAM counts the instructions
+ * of a call of A and of B, exactly. Run by Valgrind, benchmarks take few samples, and say in their result that times are not to be believed
+ * (PICOLLO_BENCHMARK_SIMULATED).
  */
 
 /** Run A. */
@@ -5377,6 +5405,8 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
 #define PICOLLO_BENCHMARK_NOTHING_A (1 << 1)
 /** In the flags of a result: a call of B takes less than can be told. It does nothing, or the compiler left it out. */
 #define PICOLLO_BENCHMARK_NOTHING_B (1 << 2)
+/** In the flags of a result: Valgrind executed it. Its times say nothing, and there is no verdict. */
+#define PICOLLO_BENCHMARK_SIMULATED (1 << 3)
 
 /**
  * How to measure. Begin with PICOLLO_BENCHMARK_OPTIONS_INIT, and change what should

@@ -88,6 +88,21 @@ inline outcome<picollo_block_comparison> compare_blocks(span<const double> befor
     return detail::filled(code, found);
 }
 
+namespace detail {
+/** How many names there are in a text, with spaces between them. */
+inline std::size_t names_in(const char *events) noexcept
+{
+    std::size_t names = 0;
+    bool is_name = false;
+    for (const char *at = events; at != nullptr && *at != 0; ++at) {
+        const bool is_space = *at == ' ' || (*at >= '\t' && *at <= '\r');
+        if (!is_space && !is_name) ++names;
+        is_name = !is_space;
+    }
+    return names;
+}
+}
+
 /**
  * Estimates a figure of many scopes: a formula of the sums of events, or a built-in figure as "ipc". `values` has a row for each scope and a
  * column for each of `events`, which are names with a space between each two; NaN where one was not counted.
@@ -96,16 +111,32 @@ inline outcome<picollo_figure_estimate> figure(const char *formula, const char *
                                                double confidence = 0.95)
 {
     picollo_figure_estimate found = {};
-    std::size_t columns = 0;
-    bool is_name = false;
-    for (const char *at = events; at != nullptr && *at != 0; ++at) {
-        const bool is_space = *at == ' ' || (*at >= '\t' && *at <= '\r');
-        if (!is_space && !is_name) ++columns;
-        is_name = !is_space;
-    }
+    const std::size_t columns = detail::names_in(events);
     picollo_status code = PICOLLO_ERR_INVALID_ARGUMENT;
     if (columns > 0 && values.size() % columns == 0 && values.size() / columns == scopes) {
         code = picollo_figure_compute(formula, events, values.data(), scopes, confidence, &found, nullptr);
+    }
+    return detail::filled(code, found);
+}
+
+/** A figure of the slowest scopes, and of all others. */
+struct figure_tail {
+    picollo_figure_estimate tail;
+    picollo_figure_estimate rest;
+};
+
+/**
+ * Estimates a figure of the slowest scopes, and of the rest. `durations` has one for each scope, in any unit; NaN: the scope is in neither.
+ * `share` is how many are slow: at least one.
+ */
+inline outcome<figure_tail> figure_of_tail(const char *formula, const char *events, span<const double> values, span<const double> durations,
+                                           double share = 0.01, double confidence = 0.95)
+{
+    figure_tail found = {};
+    const std::size_t columns = detail::names_in(events), scopes = durations.size();
+    picollo_status code = PICOLLO_ERR_INVALID_ARGUMENT;
+    if (columns > 0 && values.size() % columns == 0 && values.size() / columns == scopes) {
+        code = picollo_figure_compute_tail(formula, events, values.data(), durations.data(), scopes, share, confidence, &found.tail, &found.rest, nullptr);
     }
     return detail::filled(code, found);
 }

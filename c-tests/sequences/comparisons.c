@@ -309,6 +309,22 @@ static void op_figure(struct world *world)
     EXPECT(PICOLLO_OK, picollo_figure_compute("ipc", "instructions cycles", values, scopes, 0, &figure, &error));
     REQUIRE(is_near(instructions / cycles, figure.value, 1e-12) && figure.scopes == scopes && figure.flags == 0 && figure.confidence == 0.95);
     REQUIRE(figure.lower <= figure.value && figure.value <= figure.upper);
+    {
+        /* The last one is the slowest, and alone: what is left of it is the rest. */
+        const double slow[2] = {values[2 * scopes - 2], values[2 * scopes - 1]};
+        double durations[32];
+        picollo_figure_estimate tail, rest;
+        for (size_t i = 0; i < scopes; i++) durations[i] = (double)i;
+        EXPECT(PICOLLO_OK, picollo_figure_compute_tail("ipc", "instructions cycles", values, durations, scopes, 0, 0, &tail, &rest, &error));
+        REQUIRE(is_near(slow[0] / slow[1], tail.value, 1e-12) && tail.scopes == 1 && tail.flags == PICOLLO_FIGURE_FEW_SCOPES);
+        REQUIRE(is_near((instructions - slow[0]) / (cycles - slow[1]), rest.value, 1e-12) && rest.scopes == scopes - 1);
+        REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, tail, picollo_figure_compute_tail("ipc", "instructions cycles", values, durations, scopes, 1, 0, &tail, &rest, NULL));
+        durations[choose(world, scopes)] = -1;
+        REFUSED(PICOLLO_ERR_INVALID_ARGUMENT, tail, picollo_figure_compute_tail("ipc", "instructions cycles", values, durations, scopes, 0.5, 0, &tail, &rest, NULL));
+        for (size_t i = 0; i < scopes; i++) durations[i] = 7;
+        REFUSED(PICOLLO_ERR_EMPTY, rest, picollo_figure_compute_tail("ipc", "instructions cycles", values, durations, scopes, 0.5, 0, &tail, &rest, NULL));
+        REFUSED(PICOLLO_ERR_NULL_POINTER, rest, picollo_figure_compute_tail("ipc", "instructions cycles", values, NULL, scopes, 0.5, 0, &tail, &rest, NULL));
+    }
     instructions -= values[missing / 2 * 2];
     cycles -= values[missing / 2 * 2 + 1];
     values[missing] = NAN;

@@ -51,6 +51,7 @@ ELSEWHERE = {
     "pip install './python-demo[plot]'": ("python-demo/tests/test_install.py", "pip"),
     "PICOLLO_LIBRARY=/path/to/libpicollo.so pip install ./python-demo": ("python-demo/tests/test_install.py", "PICOLLO_LIBRARY"),
     "cd python-demo && python3 -m demos.plots --out ../docs/images": ("python-demo/tests/test_demos.py", "plots"),
+    "picollo stat --counts=valgrind --benchmarks ./bench": ("ci/counted.py", "--benchmarks"),
 }
 # Cannot be run here, and why.
 NOWHERE = {

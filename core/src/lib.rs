@@ -71,7 +71,8 @@ pub use doubles::{
 pub use error::{Error, Result};
 pub use figures::{
     BUILT_IN_FIGURES, EVENTS_OF_A_FORMULA, Entry as FigureEntry, FIGURE_FEW_SCOPES, FIGURE_PARTIAL, Figure,
-    FigureEstimate, Formula, FormulaError, Unknown, estimate_figure, figures,
+    FigureEstimate, FigureTail, Formula, FormulaError, Unknown, estimate_figure, estimate_figure_difference,
+    estimate_figure_tail, figures,
 };
 #[cfg(feature = "alloc")]
 pub use handle::array::{Element, HistogramArray};

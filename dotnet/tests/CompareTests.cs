@@ -154,6 +154,9 @@ namespace Picollo.Tests
             Check.Equal(2ul, ipc.Scopes);
             Check.True(double.IsNaN(Figure.Of("max(a, 2) / 4", new[] { "a" }, new double[] { 3 }).Lower), "of one scope");
             Check.Throws<ArgumentException>(() => Figure.Of("ipc", names, new double[] { 1 }));
+            var tail = Figure.OfTail("ipc", names, new double[] { 4, 10, 19, 10, 38, 20 }, new double[] { 9, 1, 2 });
+            Check.True(tail.Tail.Value == 0.4 && tail.Others.Value == 1.9 && tail.Others.Scopes == 2, "the slowest and the rest");
+            Check.Throws<ArgumentException>(() => Figure.OfTail("ipc", names, new double[] { 1, 2 }, new double[] { 1, 2 }));
             Check.Fails(PicolloStatus.InvalidArgument, () => Figure.Of("cycles +", names, new double[] { 1, 2 }));
             Check.Fails(PicolloStatus.NotCounted, () => Figure.Of("ipc", names, new double[] { 1, double.NaN }));
             Check.Fails(PicolloStatus.Empty, () => Figure.Of("ipc", names, new double[] { 1, 0 }));
@@ -183,7 +186,7 @@ namespace Picollo.Tests
             Check.True(!double.IsNaN(run.Counters[0].Before) && !double.IsNaN(run.Counters[0].After), "time on a processor");
             Check.True(run.Counters[1].Status == PicolloStatus.Ok || double.IsNaN(run.Counters[1].Before), "never an invented zero");
             Check.True(run.EmptyCount >= 16 && run.OverheadErrorBefore >= 0 && run.Blocks.Resolution >= 500, "the overhead");
-            Check.True(!run.IsBudgetSpent && !run.IsNothingBefore && !run.IsNothingAfter, run.Format());
+            Check.True(!run.IsBudgetSpent && !run.IsNothingBefore && !run.IsNothingAfter && !run.IsSimulated, run.Format());
             Check.True(run.Format("Chains", "4", "12").Contains("Chains"), "text");
             Check.True(!run.IsNoisy && run.Noise.LeftOutCount == 0 && run.Noise.BlockCount == run.Blocks.BlockCount, "all are kept");
         }

@@ -27,13 +27,17 @@
 //! two cycles a call, is no property of the code: the resolution, below which no difference is told.
 //!
 //! Times are in picoseconds a call.
+//!
+//! Where there is no PMU, and times are too noisy, `picollo stat --counts=valgrind --benchmarks PROGRAM` counts the instructions
+//! of a call of A and of B, exactly. Run by Valgrind, benchmarks take few samples, and say in their result that times are not to be believed
+//! (PICOLLO_BENCHMARK_SIMULATED).
 
 use core::ffi::c_char;
 
 use picollo_core::text::Format;
 use picollo_native::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A,
-    BENCHMARK_NOTHING_B, Benchmark, BenchmarkOptions, Side,
+    BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, Benchmark, BenchmarkOptions, Side,
 };
 pub use picollo_native::{
     BenchmarkCounter as picollo_benchmark_counts, BenchmarkResult as picollo_benchmark_outcome,
@@ -70,6 +74,8 @@ pub const PICOLLO_BENCHMARK_BUDGET_SPENT: u32 = 1 << 0;
 pub const PICOLLO_BENCHMARK_NOTHING_A: u32 = 1 << 1;
 /// In the flags of a result: a call of B takes less than can be told. It does nothing, or the compiler left it out.
 pub const PICOLLO_BENCHMARK_NOTHING_B: u32 = 1 << 2;
+/// In the flags of a result: Valgrind executed it. Its times say nothing, and there is no verdict.
+pub const PICOLLO_BENCHMARK_SIMULATED: u32 = 1 << 3;
 
 const _: () = assert!(
     PICOLLO_BENCHMARK_A == Side::A as u32
@@ -80,6 +86,7 @@ const _: () = assert!(
         && PICOLLO_BENCHMARK_BUDGET_SPENT == BENCHMARK_BUDGET_SPENT
         && PICOLLO_BENCHMARK_NOTHING_A == BENCHMARK_NOTHING_A
         && PICOLLO_BENCHMARK_NOTHING_B == BENCHMARK_NOTHING_B
+        && PICOLLO_BENCHMARK_SIMULATED == BENCHMARK_SIMULATED
 );
 
 /// How to measure. Begin with PICOLLO_BENCHMARK_OPTIONS_INIT, and change what should

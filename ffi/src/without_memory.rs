@@ -87,6 +87,7 @@ unsupported! {
     picollo_viewer_snapshot
     picollo_viewer_counter
     picollo_figure_compute
+    picollo_figure_compute_tail
     picollo_figures_format
 }
 

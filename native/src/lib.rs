@@ -67,11 +67,11 @@ pub mod work;
 pub use base::error::{Error, Result, Status};
 pub use benchmark::{
     BENCHMARK_BUDGET_SPENT, BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BENCHMARK_NOTHING_A,
-    BENCHMARK_NOTHING_B, Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkOptions, BenchmarkResult,
-    Side, Step,
+    BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, Benchmark, BenchmarkCounter, BenchmarkNoise, BenchmarkOptions,
+    BenchmarkResult, Side, Step,
 };
 #[cfg(feature = "std")]
-pub use benchmark::{NoiseWatch, benchmark};
+pub use benchmark::{BenchmarkFigure, NoiseWatch, benchmark};
 #[cfg(picollo_linux)]
 pub use clock::tsc::TscState;
 pub use clock::{Clock, Scope, Unit, unix_nanos};

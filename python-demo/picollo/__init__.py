@@ -79,7 +79,7 @@ from .errors import (
     WrongThreadError as WrongThreadError,
 )
 from .event import Event, EventInfo as EventInfo, PerfInfo as PerfInfo, perf_probe
-from .figure import Figure as Figure, figure, figures
+from .figure import Figure as Figure, FigureTail as FigureTail, figure, figure_tail, figures
 from .histogram import Histogram
 from .histogram_array import HistogramArray
 from .interchange import Layout
@@ -143,6 +143,7 @@ __all__ = [
     "errors",
     "extension_path",
     "figure",
+    "figure_tail",
     "figures",
     "library_path",
     "library_version",

@@ -131,6 +131,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     ),
     # figure
     "figure_compute": (c_int32, [c_char_p, c_char_p, c_void_p, c_size_t, c_double, c_void_p, ERROR]),
+    "figure_compute_tail": (
+        c_int32,
+        [c_char_p, c_char_p, c_void_p, c_void_p, c_size_t, c_double, c_double, c_void_p, c_void_p, ERROR],
+    ),
     "figures_format": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     # picture
     "snapshot_format_sparkline": (c_int32, [HANDLE, c_uint32, c_uint32, c_void_p, c_size_t, POINTER(c_size_t)]),

@@ -123,6 +123,11 @@ class BenchmarkResult:
         return tuple(bool(self._raw.flags & flag) for flag in (structs.BENCHMARK_NOTHING_A, structs.BENCHMARK_NOTHING_B))  # type: ignore[return-value]
 
     @property
+    def is_simulated(self) -> bool:
+        """Valgrind executed it: its times say nothing, and there is no verdict. See ``docs/counters.md``."""
+        return bool(self._raw.flags & structs.BENCHMARK_SIMULATED)
+
+    @property
     def repetitions(self) -> tuple[int, int]:
         """Calls in a sample of A and of B."""
         return int(self._raw.repetitions_a), int(self._raw.repetitions_b)
@@ -170,6 +175,7 @@ class BenchmarkResult:
             "empty_samples": self.empty_count,
             "nothing": list(self.is_nothing),
             "budget_spent": self.is_budget_spent,
+            "simulated": self.is_simulated,
             "seconds": self.seconds,
             "noisy": self.is_noisy,
             "noise": self.noise._asdict(),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ctypes
 import math
 from ctypes import byref
-from typing import Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from . import _structs as structs
 from ._library import released
 from ._text import c_text, read_text
 from .errors import check_detail
 
-__all__ = ["Figure", "figure", "figures"]
+__all__ = ["Figure", "FigureTail", "figure", "figure_tail", "figures"]
 
 
 class Figure(NamedTuple):
@@ -48,6 +48,58 @@ def figure(formula: str, counts: Mapping[str, Sequence[Optional[float]]], *, con
     :raises EmptyError: where it would be divided by zero.
     :raises ValueError: where events have unequal numbers of scopes.
     """
+    names, scopes, rows = _rows(counts, confidence)
+    raw, error = structs.FigureEstimate(), structs.Error()
+    status = released.figure_compute(
+        c_text(formula, "formula"), " ".join(names).encode(), rows, scopes, confidence, byref(raw), byref(error)
+    )
+    check_detail(status, error, names)
+    return _figure(raw)
+
+
+class FigureTail(NamedTuple):
+    """A figure of the slowest scopes, and of all others."""
+
+    tail: Figure
+    rest: Figure
+
+
+def figure_tail(
+    formula: str,
+    counts: Mapping[str, Sequence[Optional[float]]],
+    durations: Sequence[Optional[float]],
+    *,
+    share: float = 0.01,
+    confidence: float = 0.95,
+) -> FigureTail:
+    """Estimates a figure of the slowest scopes, and of the rest: whether it holds where it is slow.
+
+    ::
+
+        found = picollo.figure_tail("ipc", {"instructions": instructions, "cycles": cycles}, times)
+        print(f"the tail: {found.tail.value:.1f} instructions per cycle, and {found.rest.value:.1f} elsewhere")
+
+    :param formula: as of :func:`figure`, and so are ``counts``.
+    :param durations: what each scope took, in any unit; ``None`` where that is not known: such a scope is in neither.
+    :param share: how many of the scopes are slow: at least one, and also those that took exactly as long as the fastest of these.
+    :raises EmptyError: also where all scopes took equally long.
+    """
+    names, scopes, rows = _rows(counts, confidence)
+    if len(durations) != scopes:
+        raise ValueError("there are as many durations as scopes")
+    if not 0 < share < 1:
+        raise ValueError(f"share must be between 0 and 1, not {share}")
+    times = (ctypes.c_double * scopes)(*(math.nan if value is None else float(value) for value in durations))
+    tail, rest, error = structs.FigureEstimate(), structs.FigureEstimate(), structs.Error()
+    joined = " ".join(names).encode()
+    outputs = byref(tail), byref(rest), byref(error)
+    status = released.figure_compute_tail(c_text(formula, "formula"), joined, rows, times, scopes, share, confidence, *outputs)
+    check_detail(status, error, names)
+    return FigureTail(_figure(tail), _figure(rest))
+
+
+def _rows(counts: Mapping[str, Sequence[Optional[float]]], confidence: float) -> tuple[tuple[str, ...], int, Any]:
+    """The events, how many scopes there are, and a row of counts for each."""
     names = tuple(counts)
     if any(len(name.split()) != 1 for name in names):
         raise ValueError("names of events have no spaces")
@@ -57,12 +109,10 @@ def figure(formula: str, counts: Mapping[str, Sequence[Optional[float]]], *, con
         raise ValueError("each event has as many counts as there are scopes")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, not {confidence}")
-    rows = (ctypes.c_double * (scopes * len(columns)))(*(value for row in zip(*columns) for value in row))
-    raw, error = structs.FigureEstimate(), structs.Error()
-    status = released.figure_compute(
-        c_text(formula, "formula"), " ".join(names).encode(), rows, scopes, confidence, byref(raw), byref(error)
-    )
-    check_detail(status, error, names)
+    return names, scopes, (ctypes.c_double * (scopes * len(columns)))(*(value for row in zip(*columns) for value in row))
+
+
+def _figure(raw: structs.FigureEstimate) -> Figure:
     few = bool(raw.flags & structs.FIGURE_FEW_SCOPES)
     return Figure(
         value=float(raw.value),

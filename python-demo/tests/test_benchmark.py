@@ -81,7 +81,7 @@ def overheard(a: float, b: float, **options: Any) -> picollo.BenchmarkResult:
 def test_below_the_resolution() -> None:
     result = overheard(0.1, 0.06)
     assert result.verdict is Verdict.NO_EVIDENCE and result.blocks.is_below_resolution
-    assert result.is_nothing == (True, True) and not result.is_budget_spent
+    assert result.is_nothing == (True, True) and not result.is_budget_spent and not result.is_simulated
     assert result.blocks.median_b - result.blocks.median_a == pytest.approx(result.blocks.difference)
     assert result.repetitions[0] == result.repetitions[1] and result.empty_count >= 16
     assert "below what this measurement can tell" in repr(result) and "%" not in repr(result)

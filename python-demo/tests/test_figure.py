@@ -58,6 +58,32 @@ def test_not_counted_is_never_zero() -> None:
     assert one == (0.5, None, None, 0.95, 1, False)
 
 
+def test_the_tail_against_the_rest() -> None:
+    source = random.Random(2)
+    slow = [scope % 100 == 7 for scope in range(2000)]
+    cycles = [source.uniform(5e6, 6e6) if is_slow else source.uniform(1e6, 2e6) for is_slow in slow]
+    instructions = [count * (0.4 if is_slow else 1.9) for count, is_slow in zip(cycles, slow)]
+    counts = {"instructions": instructions, "cycles": cycles}
+    found = picollo.figure_tail("ipc", counts, cycles)
+    assert found.tail.value == pytest.approx(0.4) and found.rest.value == pytest.approx(1.9)
+    assert (found.tail.scopes, found.rest.scopes) == (20, 1980)
+    # The same as of the two apart.
+    for part, is_meant in ((found.tail, True), (found.rest, False)):
+        alone = {name: [value for value, of in zip(column, slow) if of == is_meant] for name, column in counts.items()}
+        assert part == picollo.figure("ipc", alone)
+    half = picollo.figure_tail("a", {"a": [1, 2, 3, 4]}, [4, None, 3, 1], share=0.5)
+    assert (half.tail.value, half.rest.value, half.rest.is_partial) == (1, 7, True)
+    with pytest.raises(picollo.EmptyError):
+        picollo.figure_tail("a", {"a": [1, 2]}, [3, 3])
+    with pytest.raises(picollo.NotCountedError, match="cycles was not counted"):
+        picollo.figure_tail("ipc", {"instructions": [1, 2, 3], "cycles": [1, 1, None]}, [1, 2, 3])
+    for durations, share in (([1], 0.01), ([1, 2], 0), ([1, 2], 1)):
+        with pytest.raises(ValueError):
+            picollo.figure_tail("a", {"a": [1, 2]}, durations, share=share)
+    with pytest.raises(picollo.InvalidArgumentError):
+        picollo.figure_tail("a", {"a": [1, 2]}, [1, -2])
+
+
 def test_built_in_figures() -> None:
     found = picollo.figures()
     assert found["ipc"] == "instructions / cycles" and found["clock"] == "cycles / task-clock"

@@ -1,6 +1,7 @@
 //! `picollo compare`: which of two commands is faster, and by how much.
 
 pub(crate) mod counted;
+mod figures;
 mod memory;
 pub(crate) mod metric;
 mod report;
@@ -14,13 +15,14 @@ use picollo_core::{
     BlockComparison, COMPARISON_AUTOCORRELATED, COMPARISON_NOISY, CompareOptions, Verdict, compare_blocks,
 };
 use picollo_native::{
-    BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkNoise, BenchmarkOptions, Side,
+    BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, Benchmark, BenchmarkNoise, BenchmarkOptions, Side, probe,
 };
 
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, print};
 use crate::progress::{Progress, bar};
+use crate::stat::figures::Figures;
 use memory::Memory;
 use metric::{Kind, Metric, WALL};
 use runner::{Run, Runner, split};
@@ -29,8 +31,8 @@ const ABOUT: &str = "Which of two commands is faster, and by how much";
 const LONG_ABOUT: &str = "Which of two commands is faster, and by how much.
 
 Runs the commands A and B in turns, in blocks (A B B A, then B A A B), until the difference of their wall times is known well enough or the \
-budget is spent, and compares time, memory, page faults and context switches, and with --event what the processor counted, by the \
-differences within blocks. Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
+budget is spent, and compares time, memory, page faults, context switches and what the processor counted, or with --event what that says, by the \
+differences within blocks. Figures, as instructions per cycle, are told of both, with their difference (see picollo stat --help). Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
 counted) are below what this measurement can tell.
 
 Blocks during which other programs or the host took more than a twentieth of the time are left out. Where that is more than half of them, the \
@@ -57,7 +59,7 @@ the same each time (few variables, fixed addresses, one name for both programs).
 Exit status: 0, 1 for an error, 2 for wrong usage, 3 with --fail-if-slower when B is slower, or executes more instructions.";
 
 /// Exit status with --fail-if-slower.
-const SLOWER: u8 = 3;
+pub(crate) const SLOWER: u8 = 3;
 
 /// Where --fail-if-slower has nothing to go by.
 const EXCUSED: &str = "--fail-if-slower: not failed, as nothing is proven on so noisy a machine.";
@@ -91,6 +93,9 @@ pub(crate) fn command() -> Command {
             .allow_hyphen_values(true),
         option("confidence", "C", "of the intervals; there are many of them").default_value("0.99").value_parser(share),
         option("event", "EVENT", "count this event too; may be given again").action(ArgAction::Append),
+        option("figures", "FILE", "formulas of your own; may be given again")
+            .action(ArgAction::Append)
+            .value_parser(value_parser!(PathBuf)),
         option("name", "NAME", "what to call A, and given again B").action(ArgAction::Append),
         flag("show-output", "let the commands write; else what they write is dropped"),
         flag("ignore-failure", "go on when a command fails"),
@@ -197,9 +202,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         warm_up: count("warm-up"),
         threshold: number("threshold"),
         confidence: number("confidence"),
-        events: texts("event"),
+        events: events(texts("event")),
         keeps_disturbed: matches.get_flag("keep-disturbed"),
     };
+    let sets = Figures::read(matches)?;
+    if let Some(unread) = &sets.unread {
+        eprintln!("picollo: {unread}");
+    }
     let command = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let a = command("a").unwrap_or_default();
     // Alone it is both sides: how far they differ is what its own noise makes.
@@ -243,7 +252,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let is_excused = measured.is_noisy && matches.get_flag("fail-if-slower");
     if matches.get_flag("json") {
         let remembered = against.as_ref().map(|against| memory.json(against, is_second_look));
-        print(&report::json(&arguments, &runner, &measured, &compared, remembered))?;
+        let figures = figures::json(&figures::of(&sets, &measured.counting(), &arguments));
+        print(&report::json(&arguments, &runner, &measured, &compared, figures, remembered))?;
         if is_excused {
             eprintln!("picollo: {EXCUSED}");
         }
@@ -251,6 +261,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         let mut text = String::new();
         if !is_alone {
             text += &report::text(&arguments, &runner, measured.blocks.len(), &compared, took);
+            text += &figures::text(&figures::of(&sets, &measured.counting(), &arguments), &arguments);
             text += &report::sentence(&arguments, &compared[WALL].metric, &wall);
         }
         text += &against.as_ref().map(|against| memory.text(against, is_second_look)).unwrap_or_default();
@@ -267,6 +278,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         print(&text)?;
     }
     Ok(if is_slower && matches.get_flag("fail-if-slower") { SLOWER } else { 0 })
+}
+
+/// What is counted: what the user says, else what is usual, where there is a PMU.
+fn events(asked: Vec<String>) -> Vec<String> {
+    if asked.is_empty() && probe().pmu_available == 1 {
+        return crate::stat::EVENTS.map(str::to_owned).to_vec();
+    }
+    asked
 }
 
 /// What the blocks say, metric by metric.

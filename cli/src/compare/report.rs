@@ -109,7 +109,7 @@ pub(super) fn text(
     let rows: Vec<Vec<String>> = compared.iter().filter(is_shown).map(row).collect();
     text += &table(&headings, &rows, &[0, 4], Form::Text);
     text.push('\n');
-    for message in runner.missing() {
+    for message in runner.missing().into_iter().chain(runner.multiplexed()) {
         text += &format!("{}\n\n", printable(&message));
     }
     text
@@ -134,6 +134,7 @@ pub(super) fn json(
     runner: &Runner,
     measured: &Measured,
     compared: &[Compared],
+    figures: Value,
     against: Option<Value>,
 ) -> String {
     let mut metrics = Map::new();
@@ -170,6 +171,7 @@ pub(super) fn json(
         "metrics": metrics,
         "events": runner.events_json(&arguments.events),
         "noise": noise,
+        "figures": figures,
     });
     if let Some(against) = against {
         all["against"] = against;

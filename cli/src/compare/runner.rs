@@ -7,7 +7,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use picollo_native::{
-    Event, ReadMode, Reading, SESSION_INHERIT, SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
+    EVENT_INFO_USER_ONLY, Event, READING_SCALED, ReadMode, Reading, SESSION_INHERIT,
+    SESSION_SKIP_UNAVAILABLE, Session, SessionOptions,
 };
 use serde_json::Value;
 
@@ -42,6 +43,8 @@ pub(crate) struct Runner {
     input: Option<PathBuf>,
     session: Option<Session>,
     readings: Vec<Reading>,
+    /// Which events were counted a part of the time only, in any run.
+    scaled: Vec<bool>,
 }
 
 impl Runner {
@@ -71,6 +74,7 @@ impl Runner {
             input,
             session,
             readings: vec![Reading::default(); events.len()],
+            scaled: vec![false; events.len()],
         })
     }
 
@@ -106,6 +110,9 @@ impl Runner {
         self.read()?;
         if let Some(session) = &self.session {
             session.readings(true, &mut self.readings).map_err(|error| error.to_string())?;
+            for (scaled, reading) in self.scaled.iter_mut().zip(&self.readings) {
+                *scaled |= reading.is_counted() && reading.flags & READING_SCALED != 0;
+            }
             values.extend(
                 self.readings.iter().map(|reading| reading.is_counted().then_some(reading.value as f64)),
             );
@@ -129,14 +136,34 @@ impl Runner {
         Value::Object(names.iter().enumerate().filter_map(of).collect())
     }
 
-    /// Why events are not counted, a sentence each.
+    /// Why events are not counted, or not in the kernel, each sentence once.
     pub(crate) fn missing(&self) -> Vec<String> {
         let Some(session) = &self.session else { return Vec::new() };
-        (0..session.length().unwrap_or(0))
-            .filter_map(|at| session.event_info(at).ok())
-            .map(|info| info.message().to_owned())
-            .filter(|message| !message.is_empty())
-            .collect()
+        let mut messages = Vec::new();
+        for (at, reading) in self.readings.iter().enumerate() {
+            let Ok(info) = session.event_info(at) else { continue };
+            // In which group an event is counted is of no interest here.
+            let matters = !reading.is_counted() || info.flags & EVENT_INFO_USER_ONLY != 0;
+            let message = info.message().to_owned();
+            if matters && !message.is_empty() && !messages.contains(&message) {
+                messages.push(message);
+            }
+        }
+        messages
+    }
+
+    /// Which events had no counter of their own all the time, in a sentence.
+    pub(crate) fn multiplexed(&self) -> Option<String> {
+        let session = self.session.as_ref()?;
+        let scaled = (0..self.scaled.len()).filter(|&at| self.scaled[at]);
+        let names: Vec<String> =
+            scaled.filter_map(|at| Some(session.event(at).ok()?.name().to_owned())).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "{}: counted a part of the time only, since there are fewer counters than events, and scaled up. Figures of them are estimates: ask for fewer events.",
+                names.join(", ")
+            )
+        })
     }
 }
 

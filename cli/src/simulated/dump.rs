@@ -31,7 +31,7 @@ impl Totals {
     }
 
     /// Adds one part. Callgrind leaves zeros at the end of a line out.
-    fn add(&mut self, lines: impl Iterator<Item = io::Result<String>>) -> io::Result<bool> {
+    pub(super) fn add(&mut self, lines: impl Iterator<Item = io::Result<String>>) -> io::Result<bool> {
         let (mut events, mut is_whole): (Vec<String>, bool) = (Vec::new(), false);
         for line in lines {
             let line = line?;

@@ -13,9 +13,9 @@ pub(crate) fn are_same(runs: &[Counts]) -> bool {
 
 /// The counts of one event in several runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Range {
-    pub(crate) least: u64,
-    pub(crate) most: u64,
+pub(crate) struct Range<T = u64> {
+    pub(crate) least: T,
+    pub(crate) most: T,
 }
 
 impl Range {
@@ -24,7 +24,9 @@ impl Range {
         let counts: Vec<u64> = runs.iter().map(|run| run.totals.of(event)).collect::<Option<_>>()?;
         Some(Range { least: *counts.iter().min()?, most: *counts.iter().max()? })
     }
+}
 
+impl<T: PartialOrd + Copy> Range<T> {
     pub(crate) fn is_exact(self) -> bool {
         self.least == self.most
     }
@@ -44,7 +46,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn of(a: Range, b: Range) -> Verdict {
+    pub(crate) fn of<T: PartialOrd + Copy>(a: Range<T>, b: Range<T>) -> Verdict {
         if a.is_exact() && a == b {
             Verdict::Equal
         } else if b.least > a.most {

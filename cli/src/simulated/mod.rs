@@ -4,12 +4,14 @@
 //! A process that forks hands its counts on to its child (cachegrind's and callgrind's sums would then have them twice), and one that becomes
 //! another program forgets them.
 
+pub(crate) mod benchmarks;
 mod dump;
 pub(crate) mod judge;
 mod world;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -58,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) input: Option<PathBuf>,
     pub(crate) shows_output: bool,
     pub(crate) ignores_failure: bool,
+    /// Counted are the benchmarks in a program, by the requests that they make, and nothing else.
+    of_benchmarks: bool,
 }
 
 impl Settings {
@@ -70,7 +74,18 @@ impl Settings {
             input: matches.get_one::<String>("input").map(PathBuf::from),
             shows_output: matches.get_flag("show-output"),
             ignores_failure: matches.get_flag("ignore-failure"),
+            of_benchmarks: false,
         }
+    }
+
+    /// For the benchmarks in a program, which are told so by variables.
+    pub(crate) fn of_benchmarks(matches: &ArgMatches, blocks: u32, calls: Option<u32>) -> Settings {
+        let mut settings = Settings { of_benchmarks: true, ..Settings::of(matches) };
+        settings.environment.push(("PICOLLO_COUNT_BLOCKS".into(), blocks.to_string().into()));
+        settings
+            .environment
+            .extend(calls.map(|calls| ("PICOLLO_COUNT_CALLS".into(), calls.to_string().into())));
+        settings
     }
 }
 
@@ -117,6 +132,25 @@ impl Simulator {
 
     /// One run. `program` stands where the command has the name of one.
     pub(crate) fn count(&self, parts: &[String], program: Option<&Path>) -> Result<Counts, Failure> {
+        let (counts, unfinished) = self.execute(parts, program, dump::read)?;
+        if unfinished > 0 || counts.processes == 0 {
+            let who = shown(parts);
+            return Err(format!(
+                "{who}: {} of its processes were killed, or run on, and are not counted",
+                unfinished.max(1)
+            )
+            .into());
+        }
+        Ok(counts)
+    }
+
+    /// One run, of whose files `read` makes something.
+    fn execute<T>(
+        &self,
+        parts: &[String],
+        program: Option<&Path>,
+        read: impl Fn(&Path) -> io::Result<T>,
+    ) -> Result<T, Failure> {
         let place = self.directory.run()?;
         let mut command = Command::new(&self.valgrind);
         // No settings but these: neither the user's nor the directory's.
@@ -131,7 +165,11 @@ impl Simulator {
                 "--LL=8388608,16,64",
             ]);
         }
-        command.args(DUMP_BEFORE.map(|name| format!("--dump-before={name}")));
+        if self.settings.of_benchmarks {
+            command.args(["--collect-atstart=no", "--dump-line=no"]);
+        } else {
+            command.args(DUMP_BEFORE.map(|name| format!("--dump-before={name}")));
+        }
         let at = |name: &str| {
             let mut argument = OsString::from(name);
             argument.push(place.join(if name.contains("log") { "log.%p" } else { "out.%p" }));
@@ -157,7 +195,7 @@ impl Simulator {
             let _ = watcher.join();
             finished
         });
-        let read = dump::read(&place).map_err(|error| Failure::of_file(place.display(), &error));
+        let read = read(&place).map_err(|error| Failure::of_file(place.display(), &error));
         let refused = dump::refused(&place);
         let _ = fs::remove_dir_all(&place);
         if let Err(Failure::Told(mut what)) = finished {
@@ -167,16 +205,7 @@ impl Simulator {
             }
             return Err(Failure::Told(what));
         }
-        let (counts, unfinished) = read?;
-        if unfinished > 0 || counts.processes == 0 {
-            let who = shown(parts);
-            return Err(format!(
-                "{who}: {} of its processes were killed, or run on, and are not counted",
-                unfinished.max(1)
-            )
-            .into());
-        }
-        Ok(counts)
+        read
     }
 
     /// Runs a command to its end, in the same world each time.

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use clap::ArgMatches;
 use picollo_core::{
-    BUILT_IN_FIGURES, FigureEntry, FigureEstimate, Formula, Unknown, estimate_figure, figures,
+    BUILT_IN_FIGURES, FigureEntry, FigureEstimate, Formula, Unknown, estimate_figure,
+    estimate_figure_difference, figures,
 };
 use picollo_native::Event;
 
@@ -28,14 +29,14 @@ struct Known {
 }
 
 /// All sets together; what comes later replaces what came before under the same name.
-pub(super) struct Figures {
+pub(crate) struct Figures {
     known: Vec<Known>,
     places: HashMap<String, usize>,
     /// Names that sets gave to events. They hold in their own set and in those behind it: what a figure says that was there before does
     /// not change.
     events: Rc<HashMap<String, String>>,
     /// Why some of the user's own are not among them.
-    pub(super) unread: Option<String>,
+    pub(crate) unread: Option<String>,
 }
 
 /// No set of somebody's own is as large, and there are not as many figures: what is was not meant as one.
@@ -43,17 +44,17 @@ const LARGEST: u64 = 256 << 10;
 const MOST: usize = 4096;
 
 /// A figure, and what it is of.
-pub(super) struct Derived {
-    pub(super) name: String,
-    pub(super) unit: String,
-    pub(super) formula: String,
-    pub(super) about: String,
+pub(crate) struct Derived {
+    pub(crate) name: String,
+    pub(crate) unit: String,
+    pub(crate) formula: String,
+    pub(crate) about: String,
     /// Or why it is not known.
-    pub(super) value: Result<FigureEstimate, String>,
+    pub(crate) value: Result<FigureEstimate, String>,
 }
 
 impl Figures {
-    pub(super) fn read(matches: &ArgMatches) -> Result<Figures, Failure> {
+    pub(crate) fn read(matches: &ArgMatches) -> Result<Figures, Failure> {
         let mut all =
             Figures { known: Vec::new(), places: HashMap::new(), events: Rc::default(), unread: None };
         all.add("built in", BUILT_IN_FIGURES)?;
@@ -119,37 +120,24 @@ impl Figures {
     }
 
     /// Their values, of what was measured in each run.
-    pub(super) fn of(&self, measures: &[Measure], confidence: f64) -> Vec<Derived> {
+    pub(crate) fn of(&self, measures: &[Measure], confidence: f64) -> Vec<Derived> {
         let mut columns = Columns::of(measures);
         let mut value = |known: &Known| {
-            let mut names = Vec::new();
-            let formula = parse(&known.formula, &mut names).map_err(|error| error.to_string())?;
-            let mut found = Vec::new();
-            for name in &names {
-                let spelling = known.events.get(name).unwrap_or(name);
-                found.push(columns.find(spelling).ok_or_else(|| format!("{name} is not counted here"))?);
-            }
-            let columns = found;
-            let runs = measures.first().map_or(0, |measure| measure.values.len());
-            let cell = |run: usize| columns.iter().map(move |column| column[run].unwrap_or(f64::NAN));
-            let rows: Vec<f64> = (0..runs).flat_map(cell).collect();
-            match estimate_figure(&formula, &rows, names.len(), confidence) {
-                Ok(Ok(estimate)) => Ok(estimate),
-                Ok(Err(Unknown::NotCounted(at))) => Err(format!("{} was not counted", names[at])),
-                Ok(Err(Unknown::Undefined)) => Err("it would be divided by zero".into()),
-                Err(error) => Err(error.to_string()),
-            }
+            let (formula, names, rows) = known.rows(&mut columns)?;
+            said(estimate_figure(&formula, &rows, names.len(), confidence), &names)
         };
-        self.known
-            .iter()
-            .map(|known| Derived {
-                name: known.name.clone(),
-                unit: known.unit.clone(),
-                formula: known.formula.clone(),
-                about: known.about.clone(),
-                value: value(known),
-            })
-            .collect()
+        self.known.iter().map(|known| known.derived(value(known))).collect()
+    }
+
+    /// By how much they are larger of B, of what was measured in the same blocks; each with what it is of.
+    pub(crate) fn differences(&self, a: &[Measure], b: &[Measure], confidence: f64) -> Vec<Derived> {
+        let mut columns = [Columns::of(a), Columns::of(b)];
+        let mut value = |known: &Known| {
+            let (formula, names, of_a) = known.rows(&mut columns[0])?;
+            let (_, _, of_b) = known.rows(&mut columns[1])?;
+            said(estimate_figure_difference(&formula, &of_a, &of_b, names.len(), confidence), &names)
+        };
+        self.known.iter().map(|known| known.derived(value(known))).collect()
     }
 }
 
@@ -203,6 +191,46 @@ impl<'a> Columns<'a> {
             let (_, measure) = self.events.iter().find(|(other, _)| *other == event)?;
             Some(measure.values.clone())
         })
+    }
+}
+
+impl Known {
+    /// The formula, the names of its events, and a row of them for each run.
+    fn rows(&self, columns: &mut Columns) -> Result<(Formula, Vec<String>, Vec<f64>), String> {
+        let mut names = Vec::new();
+        let formula = parse(&self.formula, &mut names).map_err(|error| error.to_string())?;
+        let mut found = Vec::new();
+        for name in &names {
+            let spelling = self.events.get(name).unwrap_or(name);
+            found.push(columns.find(spelling).ok_or_else(|| format!("{name} is not counted here"))?);
+        }
+        let runs = columns.measures.first().map_or(0, |measure| measure.values.len());
+        let cell = |run: usize| found.iter().map(move |column| column[run].unwrap_or(f64::NAN));
+        let rows = (0..runs).flat_map(cell).collect();
+        Ok((formula, names, rows))
+    }
+
+    fn derived(&self, value: Result<FigureEstimate, String>) -> Derived {
+        Derived {
+            name: self.name.clone(),
+            unit: self.unit.clone(),
+            formula: self.formula.clone(),
+            about: self.about.clone(),
+            value,
+        }
+    }
+}
+
+/// What is known, or why not, in words.
+fn said(
+    found: picollo_core::Result<Result<FigureEstimate, Unknown>>,
+    names: &[String],
+) -> Result<FigureEstimate, String> {
+    match found {
+        Ok(Ok(estimate)) => Ok(estimate),
+        Ok(Err(Unknown::NotCounted(at))) => Err(format!("{} was not counted", names[at])),
+        Ok(Err(Unknown::Undefined)) => Err("it would be divided by zero".into()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

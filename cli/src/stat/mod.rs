@@ -1,6 +1,7 @@
 //! `picollo stat`: what a command takes, in some runs of it.
 
-mod figures;
+mod benchmarks;
+pub(crate) mod figures;
 mod report;
 mod simulated;
 
@@ -29,11 +30,15 @@ with --all told why.
   picollo stat --runs 20 --event L1-dcache-load-misses ./program its arguments
   picollo stat --shell 'sort < data | uniq'
   picollo stat --counts=valgrind ./program        counts instructions exactly, where there is no PMU
+  picollo stat --counts=valgrind --benchmarks ./program
 
-Exit status: 0, 1 for an error, 2 for wrong usage.";
+With --benchmarks it is the benchmarks in the program that are counted, those of picollo.benchmark and of its siblings in other languages: the \
+instructions of a call of A and of B, exactly, so that a difference of one is found. The program says nothing else for it, and need not be built anew.
+
+Exit status: 0, 1 for an error, 2 for wrong usage, 3 with --fail-if-slower when B of a benchmark executes more instructions.";
 
 /// What is counted where nobody says what.
-const EVENTS: [&str; 6] =
+pub(crate) const EVENTS: [&str; 6] =
     ["cycles", "instructions", "branches", "branch-misses", "cache-references", "cache-misses"];
 
 pub(crate) fn command() -> Command {
@@ -70,23 +75,42 @@ pub(crate) fn command() -> Command {
             flag("show-output", "let the command write; else what it writes is dropped"),
             flag("ignore-failure", "go on when the command fails"),
             flag("json", "write JSON, with the values of all runs"),
+            flag("benchmarks", "with --counts: count the benchmarks in COMMAND, the instructions of a call of A and of B")
+                .requires("counts"),
+            option("blocks", "N", "with --benchmarks: blocks of each; else 7")
+                .value_parser(value_parser!(u32).range(2..=1000))
+                .requires("benchmarks"),
+            option("calls", "N", "with --benchmarks: calls that are counted in a block of A, and of B; else 1, 10 or 100, by how long one takes")
+                .value_parser(value_parser!(u32).range(1..=1_000_000))
+                .requires("benchmarks"),
+            flag("fail-if-slower", "with --benchmarks: exit with status 3 when B of any executes more instructions than A")
+                .requires("benchmarks"),
+            option("threshold", "T", "with --fail-if-slower: by more than this share of A; else by any")
+                .value_parser(crate::compare::share)
+                .requires("fail-if-slower"),
         ])
         .args(arguments())
-        .mut_arg("runs", |arg| arg.help("runs: 10, or 3 where they are counted, unless this says otherwise"))
+        .mut_arg("runs", |arg| arg.help("runs: 10, or 3 where they are counted, of --benchmarks 1, unless this says otherwise"))
 }
 
 /// Something that was measured in each run.
-struct Measure {
+pub(crate) struct Measure {
     name: String,
     key: String,
     kind: Kind,
     /// `None` where it was not counted.
-    values: Vec<Option<f64>>,
+    pub(crate) values: Vec<Option<f64>>,
     mean: Option<FigureEstimate>,
 }
 
 impl Measure {
-    fn new(name: String, key: String, kind: Kind, values: Vec<Option<f64>>, confidence: f64) -> Measure {
+    pub(crate) fn new(
+        name: String,
+        key: String,
+        kind: Kind,
+        values: Vec<Option<f64>>,
+        confidence: f64,
+    ) -> Measure {
         let numbers: Vec<f64> = values.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
         // The mean is the ratio of a sum to the number of runs.
         let rows: Vec<f64> = numbers.iter().flat_map(|&number| [number, 1.0]).collect();
@@ -113,6 +137,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         (true, _) => return Err("--shell takes the command as one argument, in quotation marks".into()),
         _ => words,
     };
+    if matches.get_flag("benchmarks") {
+        return benchmarks::run(matches, &parts);
+    }
     if matches.contains_id("counts") {
         return simulated::run(matches, &parts);
     }
@@ -158,6 +185,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
         .collect();
     let derived = figures.of(&measures, confidence);
     let mut notes = runner.missing();
+    notes.extend(runner.multiplexed());
     if !has_pmu {
         notes.retain(|_| !events.is_empty());
         notes.push(

@@ -49,56 +49,106 @@ pub fn estimate_figure(
     events: usize,
     confidence: f64,
 ) -> Result<core::result::Result<FigureEstimate, Unknown>> {
+    check(values.len(), events, confidence)?;
+    Ok(estimate_rows(formula, values.chunks_exact(events), events, confidence))
+}
+
+/// Whether these can be meant: the number of values, of events, and the confidence.
+pub(super) fn check(values: usize, events: usize, confidence: f64) -> Result<()> {
     let confidence_is_one = confidence > 0.0 && confidence < 1.0;
-    if !(1..=EVENTS_OF_A_FORMULA).contains(&events)
-        || !values.len().is_multiple_of(events)
-        || !confidence_is_one
-    {
-        return Err(Error::InvalidArgument);
-    }
-    let is_used = |event: usize| {
+    let fills_rows = (1..=EVENTS_OF_A_FORMULA).contains(&events) && values.is_multiple_of(events);
+    if fills_rows && confidence_is_one { Ok(()) } else { Err(Error::InvalidArgument) }
+}
+
+/// Which events a formula has.
+pub(super) fn used(formula: &Formula) -> [bool; EVENTS_OF_A_FORMULA] {
+    core::array::from_fn(|event| {
         formula.evaluate(|other| (other != event).then_some(1.0)) == Err(Unknown::NotCounted(event))
-    };
-    let used: [bool; EVENTS_OF_A_FORMULA] = core::array::from_fn(is_used);
-    let is_whole = |row: &&[f64]| row.iter().zip(used).all(|(value, is_used)| !is_used || !value.is_nan());
-    let scopes = || values.chunks_exact(events).filter(is_whole);
-    let number = scopes().count();
-    if number == 0 {
-        let never = |&event: &usize| {
-            used[event] && values.iter().skip(event).step_by(events).all(|value| value.is_nan())
-        };
-        let event = (0..EVENTS_OF_A_FORMULA).find(never).or_else(|| used.iter().position(|&used| used));
-        return Ok(match event {
-            Some(event) => Err(Unknown::NotCounted(event)),
-            None => Err(Unknown::Undefined),
-        });
-    }
+    })
+}
+
+/// Whether a scope has all that is used of it.
+pub(super) fn is_whole(row: &[f64], used: &[bool; EVENTS_OF_A_FORMULA]) -> bool {
+    row.iter().zip(used).all(|(value, is_used)| !is_used || !value.is_nan())
+}
+
+/// The sums of some scopes.
+pub(super) fn sums<'a>(rows: impl Iterator<Item = &'a [f64]>) -> [f64; EVENTS_OF_A_FORMULA] {
     let mut sums = [0.0; EVENTS_OF_A_FORMULA];
-    for row in scopes() {
+    for row in rows {
         for (sum, value) in sums.iter_mut().zip(row) {
             *sum += value;
         }
     }
-    let get = |values: &[f64; EVENTS_OF_A_FORMULA], event: usize| (event < events).then(|| values[event]);
-    let value = match formula.evaluate(|event| get(&sums, event)) {
-        Ok(value) => value,
-        Err(unknown) => return Ok(Err(unknown)),
-    };
+    sums
+}
+
+/// The formula of the sums of some scopes, without one of them.
+pub(super) fn of_sums(
+    formula: &Formula,
+    sums: &[f64; EVENTS_OF_A_FORMULA],
+    without: &[f64],
+    events: usize,
+) -> core::result::Result<f64, Unknown> {
+    formula.evaluate(|event| (event < events).then(|| sums[event] - without.get(event).unwrap_or(&0.0)))
+}
+
+/// Why nothing is known where no scope is whole.
+pub(super) fn never_whole<'a>(
+    rows: impl Iterator<Item = &'a [f64]> + Clone,
+    used: &[bool; EVENTS_OF_A_FORMULA],
+    events: usize,
+) -> Unknown {
+    let never = |&event: &usize| used[event] && rows.clone().all(|row| row[event].is_nan());
+    match (0..events).find(never).or_else(|| used.iter().position(|&used| used)) {
+        Some(event) => Unknown::NotCounted(event),
+        None => Unknown::Undefined,
+    }
+}
+
+/// [`estimate_figure`] of rows, wherever they are.
+pub(super) fn estimate_rows<'a>(
+    formula: &Formula,
+    rows: impl Iterator<Item = &'a [f64]> + Clone,
+    events: usize,
+    confidence: f64,
+) -> core::result::Result<FigureEstimate, Unknown> {
+    let used = used(formula);
+    let all = rows.clone().count();
+    let scopes = rows.clone().filter(|row| is_whole(row, &used));
+    let number = scopes.clone().count();
+    if number == 0 {
+        return Err(never_whole(rows, &used, events));
+    }
+    let sums = sums(scopes.clone());
+    let value = of_sums(formula, &sums, &[], events)?;
+    let flags = if number < all { FIGURE_PARTIAL } else { 0 };
+    let others = scopes.map(|row| of_sums(formula, &sums, row, events).ok());
+    Ok(with_interval(value, others, number, confidence, flags))
+}
+
+/// A value with its interval, from the values without one scope each; `None` where there is no value without it.
+pub(super) fn with_interval(
+    value: f64,
+    others: impl Iterator<Item = Option<f64>>,
+    number: usize,
+    confidence: f64,
+    flags: u32,
+) -> FigureEstimate {
     let mut estimate = FigureEstimate {
         value,
         lower: f64::NAN,
         upper: f64::NAN,
         confidence,
         scopes: number as u64,
-        flags: if number < values.len() / events { FIGURE_PARTIAL } else { 0 },
+        flags,
         reserved: 0,
     };
     // Deviations from the value itself: their mean is small, and taking them from it can only widen.
     let (mut squares, mut fourths) = (0.0, 0.0);
-    for row in scopes() {
-        let without = |event: usize| (event < events).then(|| sums[event] - row[event]);
-        match formula.evaluate(without) {
-            Ok(other) if number > 1 => {
+    for other in others {
+        match other {
+            Some(other) if number > 1 => {
                 let square = (other - value) * (other - value);
                 squares += square;
                 fourths += square * square;
@@ -106,7 +156,7 @@ pub fn estimate_figure(
             // All of it hangs on one scope.
             _ => {
                 estimate.flags |= FIGURE_FEW_SCOPES;
-                return Ok(Ok(estimate));
+                return estimate;
             }
         }
     }
@@ -115,7 +165,7 @@ pub fn estimate_figure(
     let effective = if fourths > 0.0 { 1.5 * squares * squares / fourths } else { n };
     let half = quantile_above_t((1.0 - confidence) / 2.0, (effective - 1.0).clamp(1.0, n - 1.0)) * error;
     (estimate.lower, estimate.upper) = (value - half, value + half);
-    Ok(Ok(estimate))
+    estimate
 }
 
 #[cfg(test)]

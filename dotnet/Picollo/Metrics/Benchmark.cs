@@ -272,6 +272,9 @@ namespace Picollo.Metrics
         /// <summary>A call of the newer way takes less than can be told: it does nothing, or was left out.</summary>
         public bool IsNothingAfter => (_result.Flags & 4) != 0;
 
+        /// <summary>Valgrind executed it: its times say nothing, and there is no verdict.</summary>
+        public bool IsSimulated => (_result.Flags & 8) != 0;
+
         /// <summary>Samples of each: two a block.</summary>
         public ulong SampleCount => _result.SampleCount;
 

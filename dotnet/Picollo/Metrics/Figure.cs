@@ -44,6 +44,41 @@ namespace Picollo.Metrics
             return new Figure(in estimate);
         }
 
+        /// <summary>Estimates a figure of the slowest scopes, and of the rest: whether it holds where it is slow.</summary>
+        /// <param name="formula">A formula, or the name of a built-in figure.</param>
+        /// <param name="events">The names of the columns.</param>
+        /// <param name="values">A row for each scope, with a column for each event; NaN where one was not counted.</param>
+        /// <param name="durations">What each scope took, in any unit; NaN: it is in neither.</param>
+        /// <param name="share">How many of the scopes are slow, between 0 and 1: at least one, and also those that took exactly as long.</param>
+        /// <param name="confidence">Of the intervals, between 0 and 1.</param>
+        /// <exception cref="ArgumentException">The values do not fill rows, or there is another number of durations.</exception>
+        /// <exception cref="PicolloException">As of <see cref="Of"/>; also where all scopes took equally long.</exception>
+        public static unsafe (Figure Tail, Figure Others) OfTail(
+            string formula, string[] events, ReadOnlySpan<double> values, ReadOnlySpan<double> durations, double share = 0.01,
+            double confidence = 0.95)
+        {
+            if (events == null)
+                throw new ArgumentNullException(nameof(events));
+            if (events.Length == 0 || values.Length % events.Length != 0)
+                throw new ArgumentException("The values do not fill rows of as many as there are events.", nameof(values));
+            if (durations.Length != values.Length / events.Length)
+                throw new ArgumentException("There are as many durations as scopes.", nameof(durations));
+            Loader.Ensure();
+            PicolloFigureEstimate tail, rest;
+            PicolloError error;
+            fixed (byte* text = Utf8.ToNative(formula, nameof(formula)))
+            fixed (byte* names = Utf8.ToNative(string.Join(" ", events), nameof(events)))
+            fixed (double* start = &MemoryMarshal.GetReference(values))
+            fixed (double* times = &MemoryMarshal.GetReference(durations))
+            {
+                UIntPtr scopes = (UIntPtr)(uint)durations.Length;
+                int status = NativeMethods.picollo_figure_compute_tail(
+                    text, names, start, times, scopes, share, confidence, &tail, &rest, &error);
+                Outcome.Check(status, &error);
+            }
+            return (new Figure(in tail), new Figure(in rest));
+        }
+
         /// <summary>The built-in figures as text: <c>NAME [UNIT] = FORMULA</c> in a line each, with lines that explain it.</summary>
         public static unsafe string BuiltIn
         {

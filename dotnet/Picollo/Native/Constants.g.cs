@@ -233,5 +233,6 @@ namespace Picollo.Native
         internal const int BenchmarkBudgetSpent = 1 << 0;
         internal const int BenchmarkNothingA = 1 << 1;
         internal const int BenchmarkNothingB = 1 << 2;
+        internal const int BenchmarkSimulated = 1 << 3;
     }
 }

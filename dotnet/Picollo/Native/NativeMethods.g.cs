@@ -366,6 +366,11 @@ namespace Picollo.Native
             PicolloError* error);
 
         [DllImport(Library)]
+        internal static extern int picollo_figure_compute_tail(
+            byte* figure, byte* events, double* values, double* durations, UIntPtr scopes, double share, double confidence,
+            PicolloFigureEstimate* outTail, PicolloFigureEstimate* outRest, PicolloError* error);
+
+        [DllImport(Library)]
         internal static extern int picollo_figures_format(byte* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         // Picture.

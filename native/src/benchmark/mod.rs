@@ -20,6 +20,8 @@
 //! [`Benchmark`] is a stepper: it says what to run next, and is told when that is done. So it works in every language, without
 //! callbacks. [`benchmark`] runs two closures with it.
 
+mod counted;
+mod figures;
 mod judge;
 mod noise;
 #[cfg(test)]
@@ -29,6 +31,7 @@ mod noise_tests;
 mod noise_watch;
 mod options;
 mod overhead;
+mod plan;
 mod report;
 mod result;
 mod schedule;
@@ -37,17 +40,19 @@ mod tests;
 #[cfg(test)]
 mod verdict_tests;
 
+pub use figures::BenchmarkFigure;
 pub use noise_watch::NoiseWatch;
 pub use options::{BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkNoise,
-    BenchmarkResult, Side, Step,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, BenchmarkCounter,
+    BenchmarkNoise, BenchmarkResult, Side, Step,
 };
 
 #[cfg(doc)]
 use picollo_core::COMPARISON_NOISY;
 use picollo_core::{BlockComparison, SharedWriter, SingleWriterHistogram, Snapshot};
 
+use self::counted::Simulation;
 use self::noise::Trace;
 use self::options::Limits;
 use self::overhead::Overhead;
@@ -100,6 +105,8 @@ pub struct Benchmark {
     judged: BlockComparison,
     /// How many blocks there were then.
     judged_of: usize,
+    /// Where Valgrind executes this.
+    simulation: Option<Simulation>,
     /// What the clock says, in tests that make up its time.
     #[cfg(test)]
     simulated: Option<u64>,
@@ -113,7 +120,8 @@ impl Benchmark {
     ///
     /// Errors: `InvalidArgument` for options out of range; `OutOfMemory`; those of [`Session::create`].
     pub fn create(options: &BenchmarkOptions, events: &[Event]) -> Result<Benchmark> {
-        let limits = Limits::of(options)?;
+        let mut limits = Limits::of(options)?;
+        let simulation = Simulation::of(&mut limits);
         Clock::init();
         let session = if events.is_empty() {
             None
@@ -152,6 +160,7 @@ impl Benchmark {
             next_check: limits.min_blocks,
             judged: BlockComparison::default(),
             judged_of: 0,
+            simulation,
             limits,
             #[cfg(test)]
             simulated: None,
@@ -167,12 +176,19 @@ impl Benchmark {
     #[allow(clippy::should_implement_trait, reason = "it can fail")]
     pub fn next(&mut self) -> Result<Option<Step>> {
         self.running = None;
-        let Some(step) = self.schedule.step(&self.limits) else { return Ok(None) };
+        let by_number = self.simulation.as_mut().and_then(Simulation::step);
+        let step = by_number.unwrap_or_else(|| self.schedule.step(&self.limits));
+        let Some(step) = step else { return Ok(None) };
         if self.schedule.is_between_blocks() {
             self.look_around();
         }
         if let Some(session) = &mut self.session {
             session.read(ReadMode::Auto)?;
+        }
+        if let Some(simulation) = &mut self.simulation {
+            self.running = Some(Running { step, start: self.clock.ticks_ordered() });
+            simulation.start();
+            return Ok(Some(step));
         }
         self.running = Some(Running { step, start: self.clock.ticks_ordered() });
         Ok(Some(step))
@@ -183,6 +199,9 @@ impl Benchmark {
     /// Errors: `InvalidArgument` where none was begun, `OutOfMemory`, and those of [`Session::read`].
     pub fn done(&mut self) -> Result<()> {
         let end = self.clock.ticks_ordered();
+        if let Some(simulation) = &mut self.simulation {
+            simulation.stop(self.running.is_some());
+        }
         let start = self.running.map_or(end, |running| running.start);
         let picos = self.clock.convert(end.saturating_sub(start), Unit::Picos);
         self.done_after(picos)
@@ -209,6 +228,9 @@ impl Benchmark {
         #[cfg(test)]
         if let Some(now) = &mut self.simulated {
             *now += picos;
+        }
+        if self.goes_by_number() {
+            return self.took_by_number(step, picos);
         }
         match (self.schedule.phase(), step.side) {
             (Phase::WarmUp, _) => self.schedule.warmed(step.side, picos, &self.limits, self.is_spent()),

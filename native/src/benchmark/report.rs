@@ -13,7 +13,7 @@ use super::{
 use crate::base::error::{Error, Result, Status};
 use crate::base::text::{get, set};
 use crate::event::event::Event;
-use crate::session::reading::Reading;
+use crate::session::reading::{READING_SCALED, Reading};
 
 /// What was counted in the samples of each side.
 #[derive(Clone, Copy, Default)]
@@ -22,6 +22,8 @@ pub(super) struct Totals {
     samples: [f64; 3],
     calls: [f64; 3],
     status: i32,
+    /// In some sample it was counted a part of the time only.
+    pub(super) is_scaled: bool,
 }
 
 impl Totals {
@@ -30,6 +32,7 @@ impl Totals {
             self.status = reading.status;
             return;
         }
+        self.is_scaled |= reading.flags & READING_SCALED != 0;
         let at = side as usize;
         self.values[at] += reading.value as f64;
         self.samples[at] += 1.0;
@@ -67,7 +70,7 @@ impl Benchmark {
             (judged.median_a < judged.resolution, BENCHMARK_NOTHING_A),
             (judged.median_b < judged.resolution, BENCHMARK_NOTHING_B),
         ];
-        Ok(BenchmarkResult {
+        let mut result = BenchmarkResult {
             blocks: judged,
             overhead_a,
             overhead_b,
@@ -80,7 +83,11 @@ impl Benchmark {
             empty_count: self.overhead.count() as u64,
             flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
             reserved: 0,
-        })
+        };
+        if self.is_simulated() {
+            Benchmark::disbelieve(&mut result);
+        }
+        Ok(result)
     }
 
     /// What else the machine did so far, and how many blocks were left out for it. Errors: as of [`Benchmark::result`].
@@ -153,6 +160,9 @@ impl Benchmark {
             }
         };
         let result = self.result()?;
+        if self.is_simulated() {
+            return Ok(self.write_simulated(out, title, [name_a, name_b], format));
+        }
         let summary = |side| Ok::<_, Error>(self.snapshot(side)?.summary(ValueSelection::Midpoint));
         let (a, b) = (summary(Side::A)?, summary(Side::B)?);
         let mut events = super::with_room(self.totals.len())?;
@@ -179,11 +189,18 @@ impl Benchmark {
         };
         let blocks = &result.blocks;
         if format == Format::Markdown {
-            return Ok(blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b));
+            if let Err(error) = blocks.write_markdown(&a, &b, &conditions, out, title, name_a, name_b) {
+                return Ok(Err(error));
+            }
+            return self.write_figures(out, [name_a, name_b], format);
         }
         // Samples are in picoseconds, whatever the title says.
         let unit = Unit::new("ps");
-        Ok(blocks.write_human(&a, &b, &conditions, out, title, name_a, name_b, unit, is_full))
+        if let Err(error) = blocks.write_human(&a, &b, &conditions, out, title, name_a, name_b, unit, is_full)
+        {
+            return Ok(Err(error));
+        }
+        self.write_figures(out, [name_a, name_b], format)
     }
 }
 

@@ -32,6 +32,9 @@ pub const BENCHMARK_NOTHING_A: u32 = 1 << 1;
 /// Set when a call of B takes less than can be told: it does nothing, or the compiler left it out.
 pub const BENCHMARK_NOTHING_B: u32 = 1 << 2;
 
+/// Set where Valgrind executed it: its times say nothing, and there is no verdict.
+pub const BENCHMARK_SIMULATED: u32 = 1 << 3;
+
 /// How a benchmark went. Times are in picoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]

@@ -12,8 +12,8 @@ use picollo_core::SingleWriterHistogram;
 
 pub use options::{BENCHMARK_KEEP_DISTURBED, BENCHMARK_NO_OVERHEAD, BenchmarkOptions};
 pub use result::{
-    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BenchmarkCounter, BenchmarkNoise,
-    BenchmarkResult, Side, Step,
+    BENCHMARK_BUDGET_SPENT, BENCHMARK_NOTHING_A, BENCHMARK_NOTHING_B, BENCHMARK_SIMULATED, BenchmarkCounter,
+    BenchmarkNoise, BenchmarkResult, Side, Step,
 };
 
 use crate::base::error::{Error, Result, Status};

@@ -9,6 +9,7 @@ use crate::machine::machine::Machine;
 use crate::machine::target::Target;
 use crate::os::kernel::{Attr, CLOEXEC, flag, kind};
 use crate::os::sys::{Errno, Files, Perf};
+use crate::os::valgrind;
 
 /// A refused `perf_event_open`.
 pub(crate) struct Refusal<'a> {
@@ -206,6 +207,13 @@ impl Refusal<'_> {
         machine: &Machine,
     ) -> fmt::Result {
         let code = if self.errno.0 == libc::EPERM { "EPERM" } else { "ENOSYS" };
+        if self.errno.0 == libc::ENOSYS && valgrind::refuses_counters() {
+            return write!(
+                text,
+                "Valgrind executes this program, and counters would count Valgrind's work (ENOSYS). picollo stat --counts=valgrind PROGRAM \
+                 counts instructions exactly, with --benchmarks those of its benchmarks; PICOLLO_PERF_UNDER_VALGRIND=1 counts all the same"
+            );
+        }
         if !simplest_works(sys) && machine.seccomp {
             return write!(
                 text,

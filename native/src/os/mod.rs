@@ -9,5 +9,7 @@ pub(crate) mod pfm;
 pub(crate) mod sys;
 #[cfg(picollo_linux)]
 pub(crate) mod thread;
+#[cfg(feature = "std")]
+pub(crate) mod valgrind;
 #[cfg_attr(not(picollo_linux), path = "../elsewhere/wall.rs")]
 pub(crate) mod wall;

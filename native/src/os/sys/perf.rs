@@ -4,6 +4,7 @@ use core::ptr::NonNull;
 
 use super::{Errno, Kernel, page_size};
 use crate::os::kernel::{Attr, Page, request};
+use crate::os::valgrind;
 
 /// Events of the kernel. Calls are single attempts: whoever calls decides about repeating them.
 pub trait Perf {
@@ -34,6 +35,9 @@ pub trait Perf {
 
 impl Perf for Kernel {
     fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
+        if valgrind::refuses_counters() {
+            return Err(Errno(libc::ENOSYS));
+        }
         if attr.size as usize > size_of::<Attr>() {
             return Err(Errno(libc::E2BIG));
         }

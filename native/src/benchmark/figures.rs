@@ -1,0 +1,206 @@
+//! Figures of what a benchmark has counted, as instructions per cycle: of A and of B.
+
+use core::fmt::{self, Write};
+
+use picollo_core::text::{Format, Unit};
+use picollo_core::{BUILT_IN_FIGURES, EVENTS_OF_A_FORMULA, FigureEntry, Formula, figures};
+
+use super::Benchmark;
+use crate::base::error::{Error, Result, Status};
+use crate::event::event::Event;
+
+/// A built-in figure of A and of B: the formula of what all their samples counted, without what empty samples did.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BenchmarkFigure {
+    /// As `ipc`.
+    pub name: &'static str,
+    /// Empty where it has none.
+    pub unit: &'static str,
+    /// Of A.
+    pub a: f64,
+    /// Of B.
+    pub b: f64,
+    /// An event of it was counted a part of the time only, and scaled up.
+    pub is_scaled: bool,
+}
+
+impl Benchmark {
+    /// The built-in figures all of whose events were counted, of both sides; what was not counted is in none. Errors: `OutOfMemory`.
+    pub fn figures(&self) -> Result<Vec<BenchmarkFigure>> {
+        let mut found = Vec::new();
+        if self.counters() == 0 {
+            return Ok(found);
+        }
+        for entry in figures(BUILT_IN_FIGURES) {
+            let FigureEntry::Figure(figure) = entry else { continue };
+            let mut columns = [0; EVENTS_OF_A_FORMULA];
+            let mut used = 0;
+            // Each name as often as it is there: the formula's own numbers are of no interest.
+            let formula = Formula::parse(figure.formula, |name| {
+                let at = self.counter_of(name)?;
+                *columns.get_mut(used)? = at;
+                used += 1;
+                Some(used - 1)
+            });
+            let Ok(formula) = formula else { continue };
+            let of = |side: fn(&super::BenchmarkCounter) -> f64| {
+                formula.evaluate(|at| self.counter(columns[at]).ok().as_ref().map(side)).ok()
+            };
+            if let (Some(a), Some(b)) = (of(|counter| counter.a), of(|counter| counter.b)) {
+                let is_scaled = columns[..used].iter().any(|&at| self.totals[at].is_scaled);
+                found.try_reserve(1).map_err(|_| Error::from(Status::OutOfMemory))?;
+                found.push(BenchmarkFigure { name: figure.name, unit: figure.unit, a, b, is_scaled });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Where an event that a formula names is counted, if it is.
+    fn counter_of(&self, name: &str) -> Option<usize> {
+        let is_counted = |at: usize| self.counter(at).is_ok_and(|counter| counter.status == 0);
+        let meant = built_in_event(name);
+        let event = Event::parse(meant).ok()?;
+        (0..self.counters())
+            .find(|&at| is_counted(at) && self.event(at).is_ok_and(|counted| counted == event))
+    }
+
+    /// Writes a table of them below everything else.
+    pub(super) fn write_figures(
+        &self,
+        out: &mut (impl Write + ?Sized),
+        names: [&str; 2],
+        format: Format,
+    ) -> Result<fmt::Result> {
+        let figures = self.figures()?;
+        if figures.is_empty() {
+            return Ok(Ok(()));
+        }
+        let [a, b] = [(names[0], "Before"), (names[1], "After")]
+            .map(|(name, default)| if name.is_empty() { default } else { name });
+        let number = |value: f64, unit: &str| {
+            let space = if unit.is_empty() { "" } else { " " };
+            format!("{}{space}{unit}", Unit::NONE.number(value))
+        };
+        let mut rows = vec![["figure".to_owned(), a.to_owned(), b.to_owned()]];
+        rows.extend(figures.iter().map(|figure| {
+            let mark = if figure.is_scaled { "*" } else { "" };
+            [format!("{}{mark}", figure.name), number(figure.a, figure.unit), number(figure.b, figure.unit)]
+        }));
+        let note = figures.iter().any(|figure| figure.is_scaled).then_some(
+            "* of events that were counted a part of the time only, since there are fewer counters than events",
+        );
+        Ok(write_table(out, &rows, format == Format::Markdown, note))
+    }
+}
+
+/// The event that a name stands for in the built-in set.
+fn built_in_event(name: &str) -> &str {
+    let alias = figures(BUILT_IN_FIGURES).find_map(|entry| match entry {
+        FigureEntry::Event { name: known, event } if known == name => Some(event),
+        _ => None,
+    });
+    alias.unwrap_or(name)
+}
+
+fn write_table(
+    out: &mut (impl Write + ?Sized),
+    rows: &[[String; 3]],
+    is_markdown: bool,
+    note: Option<&str>,
+) -> fmt::Result {
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+    let [first, a, b] = [width(0), width(1), width(2)];
+    // Text for people ends without a line break, Markdown with one.
+    out.write_str(if is_markdown { "\n" } else { "\n\n" })?;
+    for (at, [name, of_a, of_b]) in rows.iter().enumerate() {
+        let is_last = at + 1 == rows.len();
+        if is_markdown {
+            let plain = |text: &str| text.replace('|', "\\|");
+            writeln!(out, "| {:first$} | {:>a$} | {:>b$} |", plain(name), plain(of_a), plain(of_b))?;
+            if at == 0 {
+                writeln!(
+                    out,
+                    "| :{} | {}: | {}: |",
+                    "-".repeat(first - 1),
+                    "-".repeat(a - 1),
+                    "-".repeat(b - 1)
+                )?;
+            }
+        } else {
+            let end = if is_last { "" } else { "\n" };
+            write!(out, "{name:first$}  {of_a:>a$}  {of_b:>b$}{end}")?;
+        }
+    }
+    match note {
+        Some(note) if is_markdown => write!(out, "\n{note}\n"),
+        Some(note) => write!(out, "\n{note}"),
+        None => Ok(()),
+    }
+}
+
+#[cfg(all(test, picollo_linux))]
+mod tests {
+    use super::super::report::Totals;
+    use super::super::{BenchmarkOptions, Side};
+    use super::*;
+    use crate::session::reading::{READING_SCALED, Reading};
+
+    /// A benchmark of which so much was counted, of two events, in two samples of ten calls of each side, and ten in an empty sample.
+    fn planted(events: &[&str], values: &[[u64; 2]], flags: u32) -> Benchmark {
+        let events: Vec<Event> = events.iter().map(|event| Event::parse(event).unwrap()).collect();
+        let options =
+            BenchmarkOptions { max_blocks: 1, repetitions: 10, warm_up_seconds: 1e-12, ..Default::default() };
+        let mut benchmark = Benchmark::create(&options, &events).unwrap();
+        while benchmark.next().unwrap().is_some() {
+            benchmark.done_after(1000).unwrap();
+        }
+        for (totals, values) in benchmark.totals.iter_mut().zip(values) {
+            *totals = Totals::default();
+            for (side, value) in [(Side::A, values[0] + 10), (Side::B, values[1] + 10), (Side::Empty, 10)] {
+                for _ in 0..2 {
+                    totals.add(side, 10, &Reading { value, flags, ..Reading::default() });
+                }
+            }
+        }
+        benchmark
+    }
+
+    #[test]
+    fn planted_counts_have_their_figures() {
+        let values = [[4000, 19_000], [10_000, 10_000]];
+        let found = planted(&["instructions", "cycles"], &values, 0).figures().unwrap();
+        let ipc = found.iter().find(|figure| figure.name == "ipc").unwrap();
+        assert_eq!((ipc.a, ipc.b, ipc.is_scaled), (0.4, 1.9, false));
+        let names: Vec<&str> = found.iter().map(|figure| figure.name).collect();
+        assert_eq!(names, ["ipc", "cpi"], "of nothing else is known");
+        let benchmark = planted(&["cycles", "instructions"], &[values[1], values[0]], READING_SCALED);
+        assert!(benchmark.figures().unwrap().iter().all(|figure| figure.is_scaled));
+        for (format, expected) in [
+            (Format::Human, "\n\nfigure  Before    b\nipc*       0.4  1.9\ncpi*       2.5  0."),
+            (
+                Format::Markdown,
+                "\n| figure | Before |      b |\n| :----- | -----: | -----: |\n| ipc*   |    0.4 |    1.9 |\n",
+            ),
+        ] {
+            let mut text = String::new();
+            benchmark.write(&mut text, "", "", "b", format).unwrap().unwrap();
+            assert!(text.replace(' ', "").contains(&expected.replace(' ', "")), "{text}");
+            assert!(text.contains("* of events that were counted a part of the time only"), "{text}");
+            assert_eq!(text.ends_with('\n'), format == Format::Markdown);
+        }
+    }
+
+    #[test]
+    fn what_was_not_counted_has_no_figure() {
+        let mut benchmark = planted(&["instructions", "cycles"], &[[4000, 19_000], [10_000, 10_000]], 0);
+        benchmark.totals[1] = Totals::default();
+        assert_eq!(benchmark.figures().unwrap(), []);
+        let mut text = String::new();
+        benchmark.write(&mut text, "", "", "", Format::Full).unwrap().unwrap();
+        assert!(!text.contains("figure"), "{text}");
+        assert_eq!(planted(&[], &[], 0).figures().unwrap(), []);
+        // Divided by nothing, on one side.
+        let found = planted(&["instructions", "cycles"], &[[5, 5], [0, 10]], 0).figures().unwrap();
+        assert!(found.iter().all(|figure| figure.name != "ipc"), "{found:?}");
+    }
+}

@@ -27,7 +27,7 @@ int main(int count, char **arguments)
     plants_open(group);
     for (unsigned i = 0; i < plants_length; i++) {
         const struct plant *const plant = &plants[i];
-        const uint64_t least = plant->kind == KIND_DATABASE ? PLANTED_TO_DATABASE : PLANTED;
+        const uint64_t least = plant->kind == KIND_WORK ? PLANTED : PLANTED_TO_DATABASE;
         int noticed[2] = {0, 0};
         struct accounts last[2];
         if (plant->needs_group && group == NULL) {
@@ -40,7 +40,7 @@ int main(int count, char **arguments)
                 noticed[dud] += plant->planted(&last[dud]) >= least;
             }
         for (int dud = 0; dud < 2; dud++)
-            printf("%-36s %-5s planted in %d of %d; last: %5.1f ms, of which CPU %5.1f, run queue %5.1f, waiting %5.1f, quota %5.1f; %lu faults\n", plant->name, dud ? "dud" : "plant",
+            printf("%-24s %-5s planted in %d of %d; last: %5.1f ms, of which CPU %5.1f, run queue %5.1f, waiting %5.1f, quota %5.1f; %lu faults\n", plant->name, dud ? "dud" : "plant",
                 noticed[dud], times, (double)last[dud].wall / 1e6, (double)last[dud].cpu / 1e6, (double)last[dud].run_delay / 1e6, (double)waiting_of(&last[dud]) / 1e6,
                 (double)last[dud].throttled / 1e6, (unsigned long)last[dud].minor_faults);
         const int is_right = noticed[1] == 0 && noticed[0] * 2 > times;

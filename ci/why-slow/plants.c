@@ -72,13 +72,14 @@ static void await_neighbours(int number)
     while (atomic_load(&spinning) != number) sleep_for(50000);
 }
 
-static void wake_neighbours(int dud)
+static void wake(int number)
 {
-    if (dud) return;
     atomic_store(&stop, 0);
-    for (int i = 0; i < NEIGHBOURS; i++) sem_post(&wanted);
-    await_neighbours(NEIGHBOURS);
+    for (int i = 0; i < number; i++) sem_post(&wanted);
+    await_neighbours(number);
 }
+static void wake_neighbours(int dud) { if (!dud) wake(NEIGHBOURS); }
+static void wake_neighbour(int dud) { if (!dud) wake(1); }
 
 static void calm_neighbours(void)
 {
@@ -98,6 +99,18 @@ static void usleep_request(int dud)
 {
     work_for(USUAL_WORK);
     if (!dud) sleep_for(PLANTED);
+}
+
+/* The same in pieces: more switches than a ring of a page has room for. */
+static void short_waits_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    work_for(USUAL_WORK);
+    for (;;) {
+        const struct accounts so_far = accounts_since(&begin);
+        if (dud || waiting_of(&so_far) > PLANTED) break;
+        sleep_for(100000);
+    }
 }
 
 /* Many short waits, after each of which it has to wait for the CPU: woken late, without ever being preempted. */
@@ -212,17 +225,24 @@ static uint64_t faults_of(const struct accounts *accounts)
     return accounts->minor_faults * 20000 > extra ? extra : 0;
 }
 
-const struct plant ordinary_work = {"ordinary work", KIND_WORK, nothing_before, work_request, nothing, extra_cpu_of, 0};
-const struct plant ordinary_database = {"ordinary database", KIND_DATABASE, nothing_before, database_request, nothing, waiting_of, 0};
+static const struct plant ordinary_work = {"ordinary", KIND_WORK, nothing_before, work_request, nothing, extra_cpu_of, 0};
+static const struct plant ordinary_database = {"ordinary", KIND_DATABASE, nothing_before, database_request, nothing, waiting_of, 0};
+const struct plant *const ordinary[4][2] = {
+    [KIND_WORK] = {&ordinary_work, &ordinary_work},
+    [KIND_DATABASE] = {&ordinary_database, &ordinary_database},
+    [KIND_MIXED] = {&ordinary_work, &ordinary_database},
+};
 const struct plant plants[] = {
     {"usleep", KIND_WORK, nothing_before, usleep_request, nothing, waiting_of, 0},
+    {"many short waits", KIND_WORK, nothing_before, short_waits_request, nothing, waiting_of, 0},
     {"usleep beside neighbours", KIND_WORK, wake_neighbours, woken_late_request, calm_neighbours, run_queue_of, 0},
     {"neighbours", KIND_WORK, wake_neighbours, preempted_request, calm_neighbours, run_queue_of, 0},
     {"CPU quota", KIND_WORK, quota_before, quota_request, quota_after, throttled_of, 1},
     {"first touch", KIND_WORK, mapping_before, touched_request, mapping_after, faults_of, 0},
     {"first touch in read()", KIND_WORK, mapping_before, touched_by_read_request, mapping_after, faults_of, 0},
     {"ten times the work", KIND_WORK, nothing_before, ten_times_request, nothing, extra_cpu_of, 0},
-    {"10 ms of database, 2 of neighbours", KIND_DATABASE, wake_neighbours, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},
+    {"database and neighbours", KIND_DATABASE, wake_neighbour, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},
+    {"the same, kinds mixed", KIND_MIXED, wake_neighbour, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},
 };
 const unsigned plants_length = sizeof plants / sizeof *plants;
 

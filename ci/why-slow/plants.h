@@ -3,8 +3,8 @@
 #define PLANTS_H
 #include "oracle.h"
 
-/* What is usual for a request: the label that the collector is given. */
-enum kind { KIND_WORK = 1, KIND_DATABASE = 2 };
+/* What is usual for a request: the label that the collector is given. Mixed: either of the others, and nobody says which. */
+enum kind { KIND_WORK = 1, KIND_DATABASE = 2, KIND_MIXED = 3 };
 
 struct plant {
     const char *name;
@@ -21,7 +21,8 @@ struct plant {
 
 extern const struct plant plants[];
 extern const unsigned plants_length;
-extern const struct plant ordinary_work, ordinary_database;
+/* What is ordinary for each kind: two, which may be the same. */
+extern const struct plant *const ordinary[4][2];
 
 /* How long an ordinary request of work is on the CPU, and one of the database off it; what each plant adds, at the least. */
 #define USUAL_WORK 1500000u

@@ -63,7 +63,7 @@ static void print_accounts(const char *name, const struct accounts *accounts)
 }
 
 /* One request, in the accounts that are taken inside of what is timed and around it: the truth lies between them. */
-static void request(const struct plant *plant, enum how how)
+static void request(const struct plant *plant, enum kind kind, enum how how)
 {
     struct ending ending;
     struct accounts outer_begin, begin, inner, outer;
@@ -74,7 +74,7 @@ static void request(const struct plant *plant, enum how how)
     outer_begin = accounts_now();
     if (how != OFFERED) {
         picollo_exemplars_begin(collector, &ending.scope);
-        ending.scope.label = plant->kind;
+        ending.scope.label = kind;
     }
     begin = accounts_now();
     plant->request(0);
@@ -84,7 +84,7 @@ static void request(const struct plant *plant, enum how how)
     else if (pthread_create(&thread, NULL, end_here, &ending) != 0 || pthread_join(thread, NULL) != 0) exit(2);
     outer = accounts_since(&outer_begin);
     plant->after();
-    printf("{\"request\":%lu,\"plant\":\"%s\",\"kind\":%d,\"how\":\"%s\",\"planted\":%lu,\"quota_before\":%lu", request_number, plant->name, plant->kind, how_names[how],
+    printf("{\"request\":%lu,\"plant\":\"%s\",\"kind\":%d,\"how\":\"%s\",\"planted\":%lu,\"quota_before\":%lu", request_number, plant->name, kind, how_names[how],
         plant->planted(&inner), outer_begin.throttles - throttles_seen);
     throttles_seen = outer_begin.throttles + outer.throttles;
     print_accounts("inner", &inner);
@@ -173,10 +173,10 @@ int main(int count, char **arguments)
     plan(wanted, times, group != NULL);
     for (size_t i = 0; i < length; i++) {
         /* Ordinary ones of all kinds, among them those that are mixed. */
-        for (int j = 0; j < 4; j++) request(ordinary[KIND_WORK][0], SCOPED);
-        request(ordinary[i % 2 == 0 ? KIND_DATABASE : KIND_MIXED][random_below(2)], SCOPED);
-        request(ordinary[KIND_MIXED][random_below(2)], SCOPED);
-        request(wanted[i].plant, wanted[i].how);
+        for (int j = 0; j < 4; j++) request(ordinary[KIND_WORK][0], KIND_WORK, SCOPED);
+        if (i % 2 == 0) request(ordinary[KIND_DATABASE][0], KIND_DATABASE, SCOPED);
+        request(ordinary[KIND_MIXED][random_below(2)], KIND_MIXED, SCOPED);
+        request(wanted[i].plant, wanted[i].plant->kind, wanted[i].how);
     }
     must(picollo_exemplars_collect(collector, NULL), NULL, "collect");
     print_exemplars();

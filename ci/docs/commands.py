@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Run here, some of them in a shorter form.
 HERE = {
     "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make demo": "make demo",
+    "make demo-slow": "make demo-slow",
     "make bench": "PICOLLO_BENCH_QUICK=1 make bench",
     "PICOLLO_BENCH_QUICK=1 make bench": "PICOLLO_BENCH_QUICK=1 make bench",
     "cd python-demo && python3 bench.py": "cd python-demo && python3 bench.py",
@@ -42,6 +43,8 @@ ELSEWHERE = {
     ),
     "cargo run --release -p picollo-core --example pictures -- docs/images target/report.html": ("ci/docs.sh", "--example pictures"),
     "cargo build --release -p picollo-ffi": ("ci/stage.sh", "cargo build --release --quiet -p picollo-ffi"),
+    "ci/why-slow.sh": ("ci/run.py", "ci/why-slow.sh"),
+    "WHY_SLOW_TIMES=100 ci/why-slow.sh": ("ci/run.py", "WHY_SLOW_TIMES=100 ci/why-slow.sh"),
     "make dist": ("ci/run.py", "ci/dist.sh"),
     "ci/dist/test.sh": ("ci/run.py", "ci/dist/test.sh"),
     "ci/dist/test.sh twice": ("ci/run.py", "ci/dist/test.sh twice"),

@@ -32,6 +32,11 @@ for parent in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
         group=
     fi
 done
+# A group has one weight against all else on the machine, whatever its members are.
+if [ -n "$group" ]; then
+    if [ -w "$group/cpu.weight" ]; then echo 10000 >"$group/cpu.weight"; fi
+    if [ -w "$group/cpu.shares" ]; then echo 262144 >"$group/cpu.shares"; fi
+fi
 trap '[ -z "$group" ] || rmdir "$group"' EXIT
 [ -n "$group" ] || echo "SKIPPED: the CPU quota: no control group here may be written to"
 # Before others of this machine, where that is allowed, and in the group.

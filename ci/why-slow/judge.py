@@ -20,7 +20,9 @@ NAMES = {
     SEVERAL: "several", NOT_KNOWN: "not known", None: "not kept",
 }
 # Bits of `known`.
-ACCOUNTS, RUN_DELAY, FAULT_TIMES, COUNTERS = 1, 2, 8, 16
+ACCOUNTS, RUN_DELAY, RING, FAULT_TIMES, COUNTERS = 1, 2, 4, 8, 16
+#: What nobody may know in an environment.
+WITHHELD = {"no-ring": RING | FAULT_TIMES, "perf-forbidden": RING | FAULT_TIMES | COUNTERS, "no-schedstat": RUN_DELAY}
 #: No claim at all.
 MODEST = {UNEXPLAINED, SEVERAL, NOT_KNOWN}
 RIGHT, WRONG, UNEXPLAINED_SHARE, PART = 0.95, 0.01, 0.05, 0.05
@@ -29,8 +31,8 @@ PURE = 0.65
 #: Of the plants of a kind as many have to have done what they say.
 GROWN = 0.5
 
-WAITS = {"usleep", "many short waits"}
-QUEUES = {"usleep beside neighbours", "neighbours", "database and neighbours", "the same, kinds mixed"}
+WAITS = ["usleep", "many short waits"]
+QUEUES = ["usleep beside neighbours", "neighbours", "database and neighbours", "the same, kinds mixed"]
 QUOTA, TOUCH, READ, WORK = "CPU quota", "first touch", "first touch in read()", "ten times the work"
 
 
@@ -60,7 +62,7 @@ def right_of(request: dict, exemplar: dict | None, hidden: bool) -> set:
     plant, known = request["plant"], exemplar["known"] if exemplar else 0
     if request["how"] != "scope":
         return {NOT_KNOWN}
-    if plant in WAITS | QUEUES | {QUOTA} and hidden:
+    if hidden and plant in (*WAITS, *QUEUES, QUOTA):
         return {OFF}
     if plant in WAITS:
         return {WAITING}
@@ -105,6 +107,7 @@ class Environment:
         self.requests = [line for line in lines if "request" in line]
         self.said = {line["exemplar"]: line for line in lines if line.get("exemplar")}
         self.shares = {line["share"]: line for line in lines if "share" in line}
+        self.threshold = next(line["threshold"] for line in lines if "threshold" in line)
         self.usual = {}
         for kind in {request["kind"] for request in self.requests}:
             parts = [parts_of(request["inner"]) for request in self.requests if request["kind"] == kind and request["plant"] == "ordinary"]
@@ -117,12 +120,12 @@ class Environment:
                 self.judge(request)
 
     def is_grown(self, request: dict) -> bool:
-        """Did the plant do what it says? Of kinds that are mixed only that is asked, as the mean of both is nobody's usual."""
+        """Did the plant do what it says, and was it slow? Of kinds that are mixed only that is asked, as the mean of both is nobody's usual."""
         usual, part = self.usual[request["kind"]], planted_part(request["plant"])
         if request["kind"] == 3:
             usual = self.usual[2]
         excess = {name: max(0.0, now - then) for name, now, then in zip(Parts._fields, parts_of(request["inner"]), usual)}
-        return excess[part] > PURE * sum(excess.values()) and request["planted"] > 0
+        return excess[part] > PURE * sum(excess.values()) and request["planted"] > 0 and request["inner"]["wall"] > self.threshold
 
     def judge(self, request: dict) -> None:
         """One plant."""
@@ -177,13 +180,18 @@ class Environment:
         wrong += [f"{plant}: {self.grown[plant]} of {number} did what they say" for plant, number in self.planted.items() if self.grown[plant] < GROWN * number]
         if any(not 0.95 <= share <= 1.05 for share in self.faults_counted):
             wrong.append("page faults are not counted as rusage has them")
+        if any(exemplar["known"] & WITHHELD.get(self.name, 0) for exemplar in self.said.values()):
+            wrong.append("something is known that cannot be")
+        if self.name == "ring" and not any(exemplar["known"] & RING for exemplar in self.said.values()):
+            wrong.append("nobody had a ring")
         return [f"{self.name}: {line}" for line in wrong]
 
     def table(self) -> str:
         """Markdown: planted, and said."""
         columns = [cause for cause in NAMES if any(row[cause] for row in self.matrix.values())]
         lines = [f"| planted | {' | '.join(NAMES[cause] for cause in columns)} | right | did not do what it says |", "| :-- |" + " --: |" * (len(columns) + 2)]
-        for plant in self.planted:
+        order = [*WAITS, *QUEUES, QUOTA, TOUCH, READ, WORK]
+        for plant in sorted(self.planted, key=lambda plant: order.index(plant) if plant in order else len(order)):
             counts = " | ".join(str(self.matrix[plant][cause] or "") for cause in columns)
             lines.append(f"| {plant} | {counts} | {self.right[plant]} of {self.judged[plant]} | {self.planted[plant] - self.grown[plant] or ''} |")
         return "\n".join(lines)
@@ -197,6 +205,8 @@ class Environment:
             f" {len(self.off_by)} parts compared with the oracle, the worst {worst:.1%} off"
         ]
         touched = self.grown[TOUCH]
+        scoped = [exemplar for exemplar in self.said.values() if exemplar["known"] & ACCOUNTS]
+        lines.append(f"a complete ring for {sum(bool(exemplar['known'] & RING) for exemplar in scoped)} of {len(scoped)} exemplars with accounts")
         lines.append(f"page faults: counted in all {len(self.faults_counted)}, timed in {self.faults_timed} of {touched} from the program's own code")
         return "\n".join(lines)
 

@@ -74,7 +74,12 @@ def miscounts_faults(lines: Lines) -> None:
     exemplars(lines, planted("first touch"))[0]["minor_faults"] *= 0.9
 
 
-CHANGES = (waiting_for_queue, knows_what_it_cannot, says_several, unexplained, longer, loses_the_slow, duds, miscounts_faults)
+def knows_of_switches(lines: Lines) -> None:
+    """Where it is not to be had."""
+    exemplars(lines, planted("usleep"))[0]["known"] |= sum(judge.WITHHELD.values())
+
+
+CHANGES = (waiting_for_queue, knows_what_it_cannot, says_several, unexplained, longer, loses_the_slow, duds, miscounts_faults, knows_of_switches)
 
 
 def main() -> int:
@@ -89,7 +94,7 @@ def main() -> int:
         with tempfile.NamedTemporaryFile("w", suffix=".json") as altered:
             altered.write("\n".join(map(json.dumps, changed)))
             altered.flush()
-            if not set(judge.Environment(name, altered.name).faults()) - already:
+            if not set(judge.Environment("no-ring" if change is knows_of_switches else name, altered.name).faults()) - already:
                 missed.append(change.__name__)
     print(f"the judge: notices {len(CHANGES) - len(missed)} of {len(CHANGES)} changed answers{': missed ' if missed else ''}{', '.join(missed)}")
     return 1 if missed else 0

@@ -94,6 +94,7 @@ static void request(const struct plant *plant, enum kind kind, enum how how)
 
 static void print_exemplars(void)
 {
+    printf("{\"threshold\":%u}\n", PLANTED);
     picollo_exemplar exemplar;
     size_t index = 0;
     while (picollo_exemplars_get(collector, index++, &exemplar) == PICOLLO_OK)

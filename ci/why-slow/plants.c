@@ -119,9 +119,10 @@ static void woken_late_request(int dud)
 {
     const struct accounts begin = accounts_now();
     work_for(USUAL_WORK / 2);
-    for (int i = 0; i < 16; i++) {
-        sleep_for(100000);
+    for (int i = 0; i < 40; i++) {
+        sleep_for(50000);
         if (dud || accounts_since(&begin).run_delay > PLANTED) break;
+        work_for(USUAL_WORK / 20);
     }
 }
 

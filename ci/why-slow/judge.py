@@ -33,7 +33,7 @@ GROWN = 0.5
 
 WAITS = ["usleep", "many short waits"]
 QUEUES = ["usleep beside neighbours", "neighbours", "database and neighbours", "the same, kinds mixed"]
-QUOTA, TOUCH, READ, WORK = "CPU quota", "first touch", "first touch in read()", "ten times the work"
+QUOTA, TOUCH, HUGE, READ, WORK = "CPU quota", "first touch", "first touch, huge pages", "first touch in read()", "ten times the work"
 
 
 class Parts(NamedTuple):
@@ -73,7 +73,7 @@ def right_of(request: dict, exemplar: dict | None, hidden: bool) -> set:
         return {THROTTLED, QUEUE_OR_QUOTA}
     if plant == WORK:
         return {MORE} if known & COUNTERS else {ON}
-    if plant == TOUCH:
+    if plant in (TOUCH, HUGE):
         return {FAULTS} if known & FAULT_TIMES else {ON}
     return {ON}
 
@@ -154,9 +154,9 @@ class Environment:
         both = [max(0.0, parts.queue + parts.quota if part in ("queue", "quota") else getattr(parts, part)) for parts in (inner, outer)]
         low, high = min(both), max(both)
         self.off_by.append((max(low - value, value - high, 0) / max(low, 1), request["plant"], request["request"], value, low, high))
-        if request["plant"] in (TOUCH, READ):
+        if request["plant"] in (TOUCH, HUGE, READ):
             self.faults_counted.append(exemplar["minor_faults"] / max(1, request["inner"]["minor_faults"]))
-        self.faults_timed += request["plant"] == TOUCH and bool(exemplar["known"] & FAULT_TIMES)
+        self.faults_timed += request["plant"] in (TOUCH, HUGE) and bool(exemplar["known"] & FAULT_TIMES)
 
     def unexplained(self) -> float:
         """The share of the excess, as the collector has it."""
@@ -190,7 +190,7 @@ class Environment:
         """Markdown: planted, and said."""
         columns = [cause for cause in NAMES if any(row[cause] for row in self.matrix.values())]
         lines = [f"| planted | {' | '.join(NAMES[cause] for cause in columns)} | right | did not do what it says |", "| :-- |" + " --: |" * (len(columns) + 2)]
-        order = [*WAITS, *QUEUES, QUOTA, TOUCH, READ, WORK]
+        order = [*WAITS, *QUEUES, QUOTA, TOUCH, HUGE, READ, WORK]
         for plant in sorted(self.planted, key=lambda plant: order.index(plant) if plant in order else len(order)):
             counts = " | ".join(str(self.matrix[plant][cause] or "") for cause in columns)
             lines.append(f"| {plant} | {counts} | {self.right[plant]} of {self.judged[plant]} | {self.planted[plant] - self.grown[plant] or ''} |")
@@ -204,7 +204,7 @@ class Environment:
             f"{sum(self.right.values())} of {judged} right, {len(self.wrong)} wrong with confidence; {self.unexplained():.1%} of the excess unexplained;"
             f" {len(self.off_by)} parts compared with the oracle, the worst {worst:.1%} off"
         ]
-        touched = self.grown[TOUCH]
+        touched = self.grown[TOUCH] + self.grown[HUGE]
         scoped = [exemplar for exemplar in self.said.values() if exemplar["known"] & ACCOUNTS]
         lines.append(f"a complete ring for {sum(bool(exemplar['known'] & RING) for exemplar in scoped)} of {len(scoped)} exemplars with accounts")
         lines.append(f"page faults: counted in all {len(self.faults_counted)}, timed in {self.faults_timed} of {touched} from the program's own code")

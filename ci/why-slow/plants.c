@@ -211,6 +211,30 @@ static void touched_by_read_request(int dud)
     }
 }
 
+/* Huge pages: few faults, each of which takes long, so that a ring of a page has room for all. */
+enum { HUGE_PAGE = 2 << 20, HUGE_PAGES = 256 };
+static char *huge, *huge_mapping;
+
+static void huge_before(int dud)
+{
+    huge_mapping = mmap(NULL, (size_t)(HUGE_PAGES + 1) * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (huge_mapping == MAP_FAILED) exit((perror("mmap"), 2));
+    huge = (char *)(((uintptr_t)huge_mapping + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    madvise(huge, (size_t)HUGE_PAGES * HUGE_PAGE, MADV_HUGEPAGE);
+    for (int page = 0; page < HUGE_PAGES && dud; page++) huge[(size_t)page * HUGE_PAGE] = 1;
+}
+static void huge_after(void) { munmap(huge_mapping, (size_t)(HUGE_PAGES + 1) * HUGE_PAGE); }
+
+static void huge_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    work_for(USUAL_WORK);
+    for (int page = 0; page < HUGE_PAGES; page++) {
+        huge[(size_t)page * HUGE_PAGE] = 1;
+        if (!dud && accounts_since(&begin).cpu > USUAL_WORK + PLANTED) break;
+    }
+}
+
 static void ten_times_request(int dud) { work_for(dud ? USUAL_WORK : 10 * USUAL_WORK); }
 
 static uint64_t run_queue_of(const struct accounts *accounts) { return accounts->run_delay; }
@@ -229,6 +253,13 @@ static uint64_t faults_of(const struct accounts *accounts)
 
 static const struct plant ordinary_work = {"ordinary", KIND_WORK, nothing_before, work_request, nothing, extra_cpu_of, 0};
 static const struct plant ordinary_database = {"ordinary", KIND_DATABASE, nothing_before, database_request, nothing, waiting_of, 0};
+/* Small pages are a microsecond each, huge ones some hundreds. */
+static uint64_t huge_faults_of(const struct accounts *accounts)
+{
+    const uint64_t extra = extra_cpu_of(accounts);
+    return accounts->minor_faults * 1000000 > extra ? extra : 0;
+}
+
 const struct plant *const ordinary[4][2] = {
     [KIND_WORK] = {&ordinary_work, &ordinary_work},
     [KIND_DATABASE] = {&ordinary_database, &ordinary_database},
@@ -241,6 +272,7 @@ const struct plant plants[] = {
     {"neighbours", KIND_WORK, wake_neighbours, preempted_request, calm_neighbours, run_queue_of, 0},
     {"CPU quota", KIND_WORK, quota_before, quota_request, quota_after, throttled_of, 1},
     {"first touch", KIND_WORK, mapping_before, touched_request, mapping_after, faults_of, 0},
+    {"first touch, huge pages", KIND_WORK, huge_before, huge_request, huge_after, huge_faults_of, 0},
     {"first touch in read()", KIND_WORK, mapping_before, touched_by_read_request, mapping_after, faults_of, 0},
     {"ten times the work", KIND_WORK, nothing_before, ten_times_request, nothing, extra_cpu_of, 0},
     {"database and neighbours", KIND_DATABASE, wake_neighbour, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},

@@ -20,7 +20,7 @@ NAMES = {
     SEVERAL: "several", NOT_KNOWN: "not known", None: "not kept",
 }
 # Bits of `known`.
-ACCOUNTS, RUN_DELAY, RING, FAULT_TIMES, COUNTERS = 1, 2, 4, 8, 16
+ACCOUNTS, RUN_DELAY, RING, FAULT_TIMES, COUNTERS = 1, 2, 8, 16, 32
 #: What nobody may know in an environment.
 WITHHELD = {"no-ring": RING | FAULT_TIMES, "perf-forbidden": RING | FAULT_TIMES | COUNTERS, "no-schedstat": RUN_DELAY}
 #: No claim at all.

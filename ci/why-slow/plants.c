@@ -166,8 +166,8 @@ static void set_quota(long micros)
     close(descriptor);
 }
 
-/* A fifth of a CPU for the group, so that a few milliseconds of work take some ten more. */
-static void quota_before(int dud) { if (!dud) set_quota(4000); }
+/* A tenth of a CPU for the group, so that two milliseconds of work take eighteen more. */
+static void quota_before(int dud) { if (!dud) set_quota(2000); }
 static void quota_after(void) { set_quota(-1); }
 static void quota_request(int dud)
 {

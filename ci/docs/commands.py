@@ -90,6 +90,25 @@ def demo_is_short(printed):
         yield "writes no report"
 
 
+def slow_ones_are_named(printed):
+    """What is wrong with what `make demo-slow` printed: its three problems, each the cause of some, and the requests that met them."""
+    causes = {cause: int(number.replace(",", "")) for cause, number in re.findall(r"^([a-z][\w ,]+?) +\d+% +([\d,]+) ", printed, re.MULTILINE)}
+    # Page faults are no cause where their times are not known: then their number says it.
+    memory = causes.get("page faults", 0) + causes.get("on CPU, cause not known", 0)
+    for name, number in (("waiting", causes.get("own waiting", 0)), ("neighbours", causes.get("run queue", 0)), ("memory", memory)):
+        if number == 0:
+            yield f"does not name the {name}:\n{printed}"
+    slowest = re.findall(r"^ +[\d.]+ ms  (.*)  id (\d+)$", printed, re.MULTILINE)
+    if not slowest:
+        yield f"names no requests:\n{printed}"
+    for said, request in slowest:
+        problems = {"own waiting": int(request) % 61 == 0, "page faults": int(request) % 97 == 0, "run queue": True}
+        if not any(name in said and met for name, met in problems.items()):
+            yield f"says {said} of request {request}, which met nothing of that"
+        if "page faults" in said and int(request) % 97 != 0:
+            yield f"says page faults of request {request}, which had none"
+
+
 def main():
     found = {command: page for page in PAGES for command in commands(page)}
     wrong = []
@@ -105,10 +124,11 @@ def main():
     run = {HERE[command]: page for command, page in found.items() if command in HERE}
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python-demo")}
     for command, page in run.items():
-        # A processor that changes its speed while the demo measures leaves it without an answer, rightly.
-        for _ in range(4 if command == "make demo" else 1):
+        # A processor that changes its speed while the demo measures leaves it without an answer, rightly; and other programs may delay the
+        # requests of the other one more than its own problems do.
+        for _ in range(4 if command in ("make demo", "make demo-slow") else 1):
             done = subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
-            if "No difference found" not in done.stdout:
+            if "No difference found" not in done.stdout and not (command == "make demo-slow" and [*slow_ones_are_named(done.stdout)]):
                 break
         if done.returncode != 0:
             wrong.append(f"{page}: {command}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -116,6 +136,8 @@ def main():
             print(f"ok: {command}", flush=True)
         if command == "make demo":
             wrong += [f"{page}: {command}: {fault}" for fault in demo_is_short(done.stdout)]
+        if command == "make demo-slow":
+            wrong += [f"{page}: {command}: {fault}" for fault in slow_ones_are_named(done.stdout)]
     for line in wrong:
         print("FAILED:", line)
     if wrong:

@@ -402,8 +402,8 @@ impl Inner {
                 if !thread.may_look_into(now, self.options.rate) {
                     return Evidence::none(Missing::TooMany);
                 }
-                let evidence = thread.evidence(scope.checkpoint);
-                thread.open(self.options.threads);
+                let evidence = thread.evidence(scope.checkpoint, scope.start, now);
+                self.open(thread);
                 evidence
             })
         });
@@ -428,6 +428,14 @@ impl Inner {
             scope.number = exemplar.number;
         }
         is_kept.into()
+    }
+
+    /// Opens what says more of the thread from now on. Whether its waiting can be split.
+    fn open(&self, thread: &mut Thread) -> bool {
+        if self.options.flags & EXEMPLARS_NO_RING == 0 {
+            thread.open_ring(self.options.threads);
+        }
+        thread.open(self.options.threads)
     }
 
     /// Whether the caller is the one that is kept for its octave.

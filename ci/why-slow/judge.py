@@ -114,7 +114,7 @@ class Environment:
             self.usual[kind] = Parts(*(mean(column) for column in zip(*parts)))
         self.matrix = defaultdict(Counter)
         self.right, self.wrong, self.grown, self.faults_timed, self.judged = Counter(), [], Counter(), 0, Counter()
-        self.planted, self.off_by, self.faults_counted = Counter(), [], []
+        self.planted, self.off_by, self.faults_counted, self.faults_share = Counter(), [], [], []
         for request in self.requests:
             if request["plant"] != "ordinary":
                 self.judge(request)
@@ -156,12 +156,28 @@ class Environment:
         self.off_by.append((max(low - value, value - high, 0) / max(low, 1), request["plant"], request["request"], value, low, high))
         if request["plant"] in (TOUCH, HUGE, READ):
             self.faults_counted.append(exemplar["minor_faults"] / max(1, request["inner"]["minor_faults"]))
-        self.faults_timed += request["plant"] in (TOUCH, HUGE) and bool(exemplar["known"] & FAULT_TIMES)
+        if request["plant"] in (TOUCH, HUGE) and exemplar["known"] & FAULT_TIMES:
+            self.faults_timed += 1
+            self.faults_share.append(exemplar["fault"] / request["planted"])
 
     def unexplained(self) -> float:
         """The share of the excess, as the collector has it."""
         total = sum(share["excess"] for share in self.shares.values())
         return self.shares[UNEXPLAINED]["excess"] / total if total else 1.0
+
+    def sums(self) -> list[tuple[str, float, float]]:
+        """The excess of all slow scopes: the name of a part, the oracle's, and the collector's."""
+        slow = [request for request in self.requests if request["how"] == "scope" and request["inner"]["wall"] > self.threshold]
+        oracle = Counter()
+        for request in slow:
+            for name, now, then in zip(Parts._fields, parts_of(request["inner"]), self.usual[request["kind"]]):
+                oracle[name] += max(0.0, now - then)
+        excess = {cause: share["excess"] for cause, share in self.shares.items()}
+        off = (oracle["waiting"], excess[WAITING]), (oracle["queue"] + oracle["quota"], excess[QUEUE] + excess[QUEUE_OR_QUOTA] + excess[THROTTLED])
+        if self.hidden:
+            off = ((sum(ours for ours, _ in off), excess[OFF] + sum(theirs for _, theirs in off)),)
+        on = (oracle["cpu"], excess[FAULTS] + excess[MORE] + excess[SLOWER] + excess[ON])
+        return [(name, *both) for name, both in zip(("off the CPU", "on the CPU") if self.hidden else ("waiting", "run queue", "on the CPU"), (*off, on))]
 
     def faults(self) -> list[str]:
         """What is not as it should be."""
@@ -177,6 +193,14 @@ class Environment:
             f"{plant}, request {number}: {value / 1e6:.2f} ms, and by the oracle between {low / 1e6:.2f} and {high / 1e6:.2f}"
             for off, plant, number, value, low, high in self.off_by if off > PART
         ]
+        total = sum(ours for _, ours, _ in self.sums())
+        wrong += [
+            f"the sum of the excess {name} is {theirs / 1e6:.1f} ms, and by the oracle {ours / 1e6:.1f}"
+            for name, ours, theirs in self.sums() if abs(theirs - ours) > PART * total
+        ]
+        # The handler's own time: getting there and back is a microsecond's third, which small pages have a part of and huge ones have not.
+        if any(not 0.5 <= share <= 1.05 for share in self.faults_share):
+            wrong.append("page faults took another time than the oracle has")
         wrong += [f"{plant}: {self.grown[plant]} of {number} did what they say" for plant, number in self.planted.items() if self.grown[plant] < GROWN * number]
         if any(not 0.95 <= share <= 1.05 for share in self.faults_counted):
             wrong.append("page faults are not counted as rusage has them")
@@ -208,6 +232,10 @@ class Environment:
         scoped = [exemplar for exemplar in self.said.values() if exemplar["known"] & ACCOUNTS]
         lines.append(f"a complete ring for {sum(bool(exemplar['known'] & RING) for exemplar in scoped)} of {len(scoped)} exemplars with accounts")
         lines.append(f"page faults: counted in all {len(self.faults_counted)}, timed in {self.faults_timed} of {touched} from the program's own code")
+        if self.faults_share:
+            lines[-1] += f", at {min(self.faults_share):.0%} to {max(self.faults_share):.0%} of the CPU time that they took"
+        sums = ", ".join(f"{name} {theirs / 1e6:.0f} ms (oracle: {ours / 1e6:.0f})" for name, ours, theirs in self.sums())
+        lines.append(f"the excess of all that was slow: {sums}")
         return "\n".join(lines)
 
 

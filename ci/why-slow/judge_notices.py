@@ -79,7 +79,14 @@ def knows_of_switches(lines: Lines) -> None:
     exemplars(lines, planted("usleep"))[0]["known"] |= sum(judge.WITHHELD.values())
 
 
-CHANGES = (waiting_for_queue, knows_what_it_cannot, says_several, unexplained, longer, loses_the_slow, duds, miscounts_faults, knows_of_switches)
+def adds_up_to_more(lines: Lines) -> None:
+    """The shares of a cause are half as much again."""
+    for line in lines:
+        if line.get("share") == judge.QUEUE:
+            line["excess"] = line["excess"] * 3 // 2
+
+
+CHANGES = (waiting_for_queue, knows_what_it_cannot, says_several, unexplained, longer, loses_the_slow, duds, miscounts_faults, knows_of_switches, adds_up_to_more)
 
 
 def main() -> int:

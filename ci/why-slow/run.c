@@ -1,7 +1,7 @@
 /* Requests with planted causes among ordinary ones, in random order, under a collector: a line of JSON for each request, with what the
  * oracle says of it, and for each exemplar that the collector kept, with what it says.
  *
- *   run ENVIRONMENT TIMES SEED [GROUP]     ENVIRONMENT: ring, no-ring, perf-forbidden, no-schedstat
+ *   run ENVIRONMENT TIMES SEED [GROUP]     ENVIRONMENT: ring, no-ring, perf-forbidden, no-schedstat, fixed-order
  *
  * Ends with status 77 where the environment cannot be made here.
  */
@@ -155,8 +155,8 @@ int main(int count, char **arguments)
     const char *const environment = count > 3 ? arguments[1] : "";
     const char *const group = count > 4 && *arguments[4] != 0 ? arguments[4] : NULL;
     const int has_ring = strcmp(environment, "ring") == 0, is_forbidden = strcmp(environment, "perf-forbidden") == 0;
-    const int is_hidden = strcmp(environment, "no-schedstat") == 0;
-    if (!has_ring && !is_forbidden && !is_hidden && strcmp(environment, "no-ring") != 0) return fprintf(stderr, "usage: run ENVIRONMENT TIMES SEED [GROUP]\n"), 2;
+    const int is_hidden = strcmp(environment, "no-schedstat") == 0, is_fixed = strcmp(environment, "fixed-order") == 0;
+    if (!has_ring && !is_forbidden && !is_hidden && !is_fixed && strcmp(environment, "no-ring") != 0) return fprintf(stderr, "usage: run ENVIRONMENT TIMES SEED [GROUP]\n"), 2;
     if ((is_forbidden && forbid_perf() != 0) || (is_hidden && hide_schedstat() != 0)) return perror(environment), 77;
 
     atomic_store(&oracle_is_opening, 1);
@@ -172,10 +172,10 @@ int main(int count, char **arguments)
     if (wanted == NULL) return 2;
     plan(wanted, times, group != NULL);
     for (size_t i = 0; i < length; i++) {
-        /* Ordinary ones of all kinds around it. */
+        /* Ordinary ones of all kinds around it; or in an order in which what is usual for one is hard to come by: short ones come first. */
         static const enum kind kinds[] = {KIND_WORK, KIND_WORK, KIND_WORK, KIND_DATABASE, KIND_MIXED, KIND_MIXED};
         for (int j = 0; j < 5; j++) {
-            const enum kind kind = kinds[random_below(sizeof kinds / sizeof *kinds)];
+            const enum kind kind = kinds[is_fixed ? (uint64_t)j : random_below(sizeof kinds / sizeof *kinds)];
             request(ordinary[kind][random_below(2)], kind, SCOPED);
         }
         request(wanted[i].plant, wanted[i].plant->kind, wanted[i].how);

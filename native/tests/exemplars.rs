@@ -72,7 +72,7 @@ fn the_slowest_is_kept_above_the_rate() {
     for request in 0..100 {
         let mut scope = collector.scope();
         spin(Duration::from_micros(if request == 80 { 5000 } else { 20 }));
-        assert!(scope.end() || request > 16);
+        assert!(scope.end() || request >= 16);
         scope.annotate(&context(request)).unwrap();
     }
     let interval = collector.collect().unwrap();
@@ -132,7 +132,7 @@ fn sleep_and_work_are_told_apart() {
         assert!([Cause::OwnWaiting, Cause::RunQueue, Cause::Several].contains(&slept.cause), "{slept:?}");
         // The clock is read as long as the thread's time is: little of it is in the kernel.
         let on_cpu = spun.parts.get(Cause::OnCpu) + spun.parts.get(Cause::PageFaults);
-        assert!(on_cpu >= worked && on_cpu < worked + 3_000_000, "{worked} {spun:?}");
+        assert!(on_cpu > worked * 98 / 100 && on_cpu < worked + 3_000_000, "{worked} {spun:?}");
         assert!(spun.parts.get(Cause::OwnWaiting) < 200_000, "{spun:?}");
         assert!([Cause::OnCpu, Cause::RunQueue, Cause::Several].contains(&spun.cause), "{spun:?}");
     }

@@ -303,7 +303,7 @@ impl Inner {
         let start = Clock::Tsc.ticks();
         // SAFETY: not NULL, and of this thread.
         let is_due = thread.is_null() || start >= unsafe { (*thread).due };
-        let mut scope = RawScope {
+        let scope = RawScope {
             start,
             threshold: self.threshold.load(Ordering::Relaxed),
             due: self.octave_due.load(Ordering::Relaxed),
@@ -316,11 +316,12 @@ impl Inner {
             label: 0,
             is_control: 0,
         };
-        if is_due || start >= self.control_due.load(Ordering::Relaxed) {
-            self.begin_slowly(&mut scope);
-        }
         // SAFETY: the caller's promise.
         unsafe { out.write(scope) };
+        if is_due || start >= self.control_due.load(Ordering::Relaxed) {
+            // SAFETY: just written.
+            self.begin_slowly(unsafe { &mut *out });
+        }
     }
 
     #[cold]

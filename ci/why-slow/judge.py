@@ -33,7 +33,9 @@ GROWN = 0.5
 
 WAITS = ["usleep", "many short waits"]
 QUEUES = ["usleep beside neighbours", "neighbours", "database and neighbours", "the same, kinds mixed"]
-QUOTA, TOUCH, HUGE, READ, WORK = "CPU quota", "first touch", "first touch, huge pages", "first touch in read()", "ten times the work"
+QUOTA, TOUCH, HUGE, READ, WORK, MIXED = (
+    "CPU quota", "first touch", "first touch, huge pages", "first touch in read()", "ten times the work", "ten times the work, and faults"
+)
 
 
 class Parts(NamedTuple):
@@ -71,7 +73,7 @@ def right_of(request: dict, exemplar: dict | None, hidden: bool) -> set:
         return {QUEUE, QUEUE_OR_QUOTA} if request["quota_before"] + request["inner"]["throttles"] else {QUEUE}
     if plant == QUOTA:
         return {THROTTLED, QUEUE_OR_QUOTA}
-    if plant == WORK:
+    if plant in (WORK, MIXED):
         return {MORE} if known & COUNTERS else {ON}
     if plant in (TOUCH, HUGE):
         return {FAULTS} if known & FAULT_TIMES else {ON}
@@ -214,7 +216,7 @@ class Environment:
         """Markdown: planted, and said."""
         columns = [cause for cause in NAMES if any(row[cause] for row in self.matrix.values())]
         lines = [f"| planted | {' | '.join(NAMES[cause] for cause in columns)} | right | did not do what it says |", "| :-- |" + " --: |" * (len(columns) + 2)]
-        order = [*WAITS, *QUEUES, QUOTA, TOUCH, HUGE, READ, WORK]
+        order = [*WAITS, *QUEUES, QUOTA, TOUCH, HUGE, READ, WORK, MIXED]
         for plant in sorted(self.planted, key=lambda plant: order.index(plant) if plant in order else len(order)):
             counts = " | ".join(str(self.matrix[plant][cause] or "") for cause in columns)
             lines.append(f"| {plant} | {counts} | {self.right[plant]} of {self.judged[plant]} | {self.planted[plant] - self.grown[plant] or ''} |")

@@ -40,7 +40,7 @@ int main(int count, char **arguments)
                 noticed[dud] += plant->planted(&last[dud]) >= least;
             }
         for (int dud = 0; dud < 2; dud++)
-            printf("%-24s %-5s planted in %d of %d; last: %5.1f ms, of which CPU %5.1f, run queue %5.1f, waiting %5.1f, quota %5.1f; %lu faults\n", plant->name, dud ? "dud" : "plant",
+            printf("%-31s %-5s planted in %d of %d; last: %5.1f ms, of which CPU %5.1f, run queue %5.1f, waiting %5.1f, quota %5.1f; %lu faults\n", plant->name, dud ? "dud" : "plant",
                 noticed[dud], times, (double)last[dud].wall / 1e6, (double)last[dud].cpu / 1e6, (double)last[dud].run_delay / 1e6, (double)waiting_of(&last[dud]) / 1e6,
                 (double)last[dud].throttled / 1e6, (unsigned long)last[dud].minor_faults);
         /* Other programs may delay a dud as well, which the oracle then rightly sees. */

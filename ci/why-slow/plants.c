@@ -235,6 +235,24 @@ static void huge_request(int dud)
     }
 }
 
+/* Eight times the work, thousands of faults that are short, and at the end some that are long: the latest do not stand for the others. */
+static void work_and_faults_before(int dud)
+{
+    mapping_before(dud);
+    huge_before(dud);
+}
+static void work_and_faults_after(void)
+{
+    mapping_after();
+    huge_after();
+}
+static void work_and_faults_request(int dud)
+{
+    work_for(dud ? USUAL_WORK : 10 * USUAL_WORK);
+    for (int page = 0; page < 2000 && !dud; page++) mapping[(size_t)page * PAGE] = 1;
+    for (int page = 0; page < 16 && !dud; page++) huge[(size_t)page * HUGE_PAGE] = 1;
+}
+
 static void ten_times_request(int dud) { work_for(dud ? USUAL_WORK : 10 * USUAL_WORK); }
 
 static uint64_t run_queue_of(const struct accounts *accounts) { return accounts->run_delay; }
@@ -275,6 +293,7 @@ const struct plant plants[] = {
     {"first touch, huge pages", KIND_WORK, huge_before, huge_request, huge_after, huge_faults_of, 0},
     {"first touch in read()", KIND_WORK, mapping_before, touched_by_read_request, mapping_after, faults_of, 0},
     {"ten times the work", KIND_WORK, nothing_before, ten_times_request, nothing, extra_cpu_of, 0},
+    {"ten times the work, and faults", KIND_WORK, work_and_faults_before, work_and_faults_request, work_and_faults_after, extra_cpu_of, 0},
     {"database and neighbours", KIND_DATABASE, wake_neighbour, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},
     {"the same, kinds mixed", KIND_MIXED, wake_neighbour, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},
 };

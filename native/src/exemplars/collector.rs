@@ -25,6 +25,8 @@ use crate::os::thread::process;
 
 /// Values that are offered between two that are kept for their octaves.
 const OFFERED: u64 = 1024;
+/// Controls in each doubling of the time since the collector was made, more or less, until there are as many as the options say.
+const EARLY: u64 = 12;
 /// Nanoseconds between two scopes that are kept for their octaves.
 const OCTAVE_NANOS: u64 = 10_000_000;
 /// Fewer scopes than these pass between the time when a control is due and the control, see [`Inner::control_passes`].
@@ -95,6 +97,8 @@ pub struct Inner {
     /// In units of values: the lesser of that and the least of the slowest.
     least: AtomicU64,
     options: ExemplarOptions,
+    /// In ticks.
+    created: u64,
     numbers: AtomicU64,
     random: AtomicU64,
     places: Places,
@@ -156,6 +160,7 @@ impl Collector {
             slow: AtomicU64::new(slow),
             least: AtomicU64::new(0),
             options,
+            created: now,
             numbers: AtomicU64::new(1),
             random: AtomicU64::new(now | 1),
             places: Places::new(),
@@ -340,7 +345,9 @@ impl Inner {
             });
         }
         let due = self.control_due.load(Ordering::Relaxed);
-        let mean = Clock::Tsc.frequency() / u64::from(self.options.controls);
+        // Shorter at first, so that a program that soon ends knows what is usual as well.
+        let mean = (Clock::Tsc.frequency() / u64::from(self.options.controls))
+            .min(scope.start.saturating_sub(self.created) / EARLY);
         let passes = self.control_passes.load(Ordering::Relaxed);
         // Where scopes are few, each that is due is a control.
         if scope.start >= due && scope.start - due < mean && passes > 0 {

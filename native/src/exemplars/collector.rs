@@ -29,6 +29,8 @@ const OFFERED: u64 = 1024;
 const EARLY: u64 = 12;
 /// Nanoseconds between two scopes that are kept for their octaves.
 const OCTAVE_NANOS: u64 = 10_000_000;
+/// Fewer scopes than these pass between the time when a control is due and the control, see [`Inner::control_passes`].
+const PASSES: u64 = 16;
 
 /// A scope under way. Its layout is that of `picollo_exemplar_scope`.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +87,9 @@ pub struct Inner {
     threshold: AtomicU64,
     octave_due: AtomicU64,
     control_due: AtomicU64,
+    /// How many scopes are let pass when a control is due, at random. Due times pass while long scopes last, so that the very next one is
+    /// what comes after a long one: in an order that repeats itself always of the same kind.
+    control_passes: AtomicU64,
     histogram: SharedHistogram,
     unit: Unit,
     /// In units of values: above it a value is slow; `u64::MAX` while that is not known.
@@ -149,6 +154,7 @@ impl Collector {
             threshold: AtomicU64::new(0),
             octave_due: AtomicU64::new(now),
             control_due: AtomicU64::new(now),
+            control_passes: AtomicU64::new(0),
             histogram: histogram.clone(),
             unit,
             slow: AtomicU64::new(slow),
@@ -339,12 +345,18 @@ impl Inner {
             });
         }
         let due = self.control_due.load(Ordering::Relaxed);
-        if scope.start >= due {
-            // Uniform, from none to twice the mean; which is shorter at first, so that a program that soon ends knows what is usual as well.
-            let mean = Clock::Tsc.frequency() / u64::from(self.options.controls);
-            let mean = mean.min(scope.start.saturating_sub(self.created) / EARLY);
+        // Shorter at first, so that a program that soon ends knows what is usual as well.
+        let mean = (Clock::Tsc.frequency() / u64::from(self.options.controls))
+            .min(scope.start.saturating_sub(self.created) / EARLY);
+        let passes = self.control_passes.load(Ordering::Relaxed);
+        // Where scopes are few, each that is due is a control.
+        if scope.start >= due && scope.start - due < mean && passes > 0 {
+            self.control_passes.store(passes - 1, Ordering::Relaxed);
+        } else if scope.start >= due {
+            // Uniform, from none to twice the mean.
             let next = scope.start + 1 + self.random_below(2 * mean);
             if self.control_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                self.control_passes.store(self.random_below(PASSES), Ordering::Relaxed);
                 scope.is_control = 1;
                 scope.threshold = 0;
             }

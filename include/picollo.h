@@ -4391,10 +4391,12 @@ uint64_t picollo_scope_end(picollo_scope *scope);
  * What collectors of exemplars take and give.
  */
 
-/** Do not ask the kernel for its records of context switches and page faults, which make some times more precise. */
+/** Do not ask the kernel for its records of context switches, which make some times more precise. */
 #define PICOLLO_EXEMPLARS_NO_RING (1 << 0)
 /** Keep none of the slowest, whatever the field says: only the latest of each octave of values, and the causes of slow ones. */
 #define PICOLLO_EXEMPLARS_NO_SLOWEST (1 << 1)
+/** Have it write down page faults as well, so that what they take is known, where the kernel lets: each takes some microsecond more. */
+#define PICOLLO_EXEMPLARS_FAULT_TIMES (1 << 2)
 /** picollo_exemplars_end and _offer: the observation is kept. */
 #define PICOLLO_EXEMPLAR_KEPT 1
 /** A CPU that is not known. */
@@ -4465,7 +4467,7 @@ typedef struct picollo_exemplars_options {
     uint32_t unit;
     /** How many of the slowest are kept, up to 65,536; 0: 16. */
     uint32_t slowest;
-    /** For how many threads of the process descriptors are kept at once; 0: 64. The waiting of others is not split. */
+    /** For how many threads of the process descriptors and rings are kept at once; 0: 64. The waiting of others is not split. */
     uint32_t threads;
     /** How many slow observations a thread looks into in a second; 0: 1,000. Of more than these only the largest is kept. */
     uint32_t rate;
@@ -4478,7 +4480,10 @@ typedef struct picollo_exemplars_options {
 /** Options that ask for nothing but the defaults: picollo_exemplars_options options = PICOLLO_EXEMPLARS_OPTIONS_INIT; */
 #define PICOLLO_EXEMPLARS_OPTIONS_INIT {sizeof(picollo_exemplars_options), 0, 0, 0, 0, 0, 0, 0, 0}
 
-/** A measurement under way. Its fields are for the library, but label. */
+/**
+ * A measurement under way, which may be copied elsewhere: the library keeps no pointer to it. Its fields are for the library, but label
+ * and, for event loops, thread.
+ */
 typedef struct picollo_exemplar_scope {
     /** Ticks at the beginning. */
     uint64_t start;
@@ -4492,7 +4497,10 @@ typedef struct picollo_exemplar_scope {
     uint64_t number;
     /** 0. */
     uint64_t reserved[2];
-    /** The thread that it began on. */
+    /**
+     * The thread that it began on. A caller may set it to NULL, where others work on this thread until the end, as in event loops: then
+     * nothing that the thread does is taken for this one's.
+     */
     void *thread;
     /** NULL once it has ended. */
     picollo_exemplars *exemplars;

@@ -30,8 +30,8 @@ use std::sync::Arc;
 use picollo_core::text::Format;
 use picollo_native::Unit;
 use picollo_native::exemplars::{
-    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_NO_RING, ExemplarOptions, Interval,
-    Missing, NO_CPU, RawScope,
+    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING,
+    ExemplarOptions, Interval, Missing, NO_CPU, RawScope,
 };
 
 use crate::argument::{input, output};
@@ -53,7 +53,10 @@ const _: () = {
     same!(start threshold due checkpoint number thread label is_control);
     assert!(size_of::<picollo_exemplar_scope>() == size_of::<RawScope>());
     assert!(offset_of!(picollo_exemplar_scope, exemplars) == offset_of!(RawScope, collector));
-    assert!(PICOLLO_EXEMPLARS_NO_RING == EXEMPLARS_NO_RING);
+    assert!(
+        PICOLLO_EXEMPLARS_NO_RING == EXEMPLARS_NO_RING
+            && PICOLLO_EXEMPLARS_FAULT_TIMES == EXEMPLARS_FAULT_TIMES
+    );
     assert!(PICOLLO_EXEMPLAR_KEPT == true as u32 && PICOLLO_CPU_UNKNOWN == NO_CPU);
     assert!(
         PICOLLO_CAUSE_OWN_WAITING == Cause::OwnWaiting as u32
@@ -87,6 +90,9 @@ const _: () = {
             && PICOLLO_MISSING_UNSUPPORTED == Missing::Unsupported as u32
     );
 };
+
+/// Flags that collectors have as well.
+const OF_COLLECTORS: u32 = PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_FAULT_TIMES;
 
 impl Counted for picollo_exemplars {
     type Reference = Collector;
@@ -123,9 +129,7 @@ pub unsafe extern "C" fn picollo_exemplars_create(
         let (histogram, out, asked) = unsafe { (borrow(histogram)?, output(out)?, options::read(options)?) };
         let mut given = ExemplarOptions::default();
         if let Some(asked) = asked {
-            if asked.reserved != 0
-                || asked.flags & !(PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_NO_SLOWEST) != 0
-            {
+            if asked.reserved != 0 || asked.flags & !(OF_COLLECTORS | PICOLLO_EXEMPLARS_NO_SLOWEST) != 0 {
                 return Err(Failure::UNSUPPORTED.into());
             }
             let unit = match asked.unit {
@@ -134,7 +138,7 @@ pub unsafe extern "C" fn picollo_exemplars_create(
             };
             let has_slowest = asked.flags & PICOLLO_EXEMPLARS_NO_SLOWEST == 0;
             given = ExemplarOptions {
-                flags: asked.flags & PICOLLO_EXEMPLARS_NO_RING,
+                flags: asked.flags & OF_COLLECTORS,
                 threshold: asked.threshold,
                 unit,
                 slowest: if has_slowest { Some(asked.slowest).filter(|&most| most != 0) } else { Some(0) },

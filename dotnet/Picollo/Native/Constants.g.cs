@@ -155,6 +155,7 @@ namespace Picollo.Native
 
         internal const int ExemplarsNoRing = 1 << 0;
         internal const int ExemplarsNoSlowest = 1 << 1;
+        internal const int ExemplarsFaultTimes = 1 << 2;
 
         internal const int ExemplarKept = 1;
 

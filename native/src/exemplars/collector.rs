@@ -13,7 +13,7 @@ use super::evidence::{Evidence, KNOWN_QUOTA, Missing};
 use super::exemplar::{Context, Exemplar, NO_CPU};
 use super::interval::{Counted, Interval};
 use super::kept::Kept;
-use super::options::{EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
+use super::options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
 use super::quota::Quota;
 use super::thread::{self, Thread, ticks_of};
 use super::usual::Usual;
@@ -118,7 +118,7 @@ impl Collector {
     pub fn create(histogram: &SharedHistogram, options: &ExemplarOptions) -> Result<Collector> {
         let mut options = *options;
         let unit = options.unit.unwrap_or(Unit::Nanos);
-        if options.flags & !EXEMPLARS_NO_RING != 0 {
+        if options.flags & !(EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES) != 0 {
             return Err(Error::new(Status::Unsupported, format_args!("unknown flags of exemplars")));
         }
         if options.slowest.is_some_and(|slowest| slowest > MAX_SLOWEST) || options.controls > 1_000_000 {
@@ -402,7 +402,9 @@ impl Inner {
         let _uncancelled = Uncancelled::new();
         let is_slow = value > self.slow.load(Ordering::Relaxed);
         let is_for_octave = now >= scope.due && self.take_octave(now);
-        let is_control = scope.is_control != 0 && !is_slow;
+        // Whoever has cleared it says that others worked on this thread meanwhile.
+        let is_elsewhere = scope.thread.is_null();
+        let is_control = scope.is_control != 0 && !is_slow && !is_elsewhere;
         // The scope's threshold may be of an earlier time, or a control's.
         if !is_slow && !is_for_octave && !is_control && value <= self.least.load(Ordering::Relaxed) {
             return 0;
@@ -415,6 +417,9 @@ impl Inner {
                 return Some(Evidence::none(Missing::Forked));
             }
             thread.with(|thread| {
+                if is_elsewhere {
+                    return Evidence::none(Missing::TimedElsewhere);
+                }
                 if !core::ptr::eq(begun_on, thread) {
                     return Evidence::none(Missing::OtherThread);
                 }
@@ -452,7 +457,7 @@ impl Inner {
     /// Opens what says more of the thread from now on. Whether its waiting can be split.
     fn open(&self, thread: &mut Thread) -> bool {
         if self.options.flags & EXEMPLARS_NO_RING == 0 {
-            thread.open_ring(self.options.threads);
+            thread.open_ring(self.options.threads, self.options.flags & EXEMPLARS_FAULT_TIMES != 0);
         }
         thread.open(self.options.threads)
     }

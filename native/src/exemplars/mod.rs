@@ -27,5 +27,5 @@ pub use evidence::{
 };
 pub use exemplar::{Context, Exemplar, NO_CPU};
 pub use interval::{Interval, Share};
-pub use options::{EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
+pub use options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
 pub use verdict::Verdict;

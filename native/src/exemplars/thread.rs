@@ -41,7 +41,8 @@ pub(super) struct Thread {
     /// A scope is in the middle of something here: a signal handler's is not to disturb it.
     is_busy: AtomicBool,
     process: u64,
-    checkpoints: [Option<Accounts>; REMEMBERED as usize],
+    /// With the faults in user space that the ring has seen.
+    checkpoints: [Option<(Accounts, Option<u64>)>; REMEMBERED as usize],
     schedstat: i32,
     ring: Option<Ring>,
     /// Opening one is tried once.
@@ -176,7 +177,8 @@ impl Thread {
         let began = Clock::Tsc.ticks();
         let accounts = Accounts::take(self.descriptor());
         self.number += 1;
-        self.checkpoints[(self.number % REMEMBERED) as usize] = accounts;
+        self.checkpoints[(self.number % REMEMBERED) as usize] =
+            accounts.map(|accounts| (accounts, self.faults()));
         let now = Clock::Tsc.ticks();
         // What an interruption takes is not the checkpoint's own.
         let cost = now.saturating_sub(began).min(ticks_of(20_000));
@@ -189,7 +191,7 @@ impl Thread {
         if checkpoint == 0 || checkpoint > self.number || self.number - checkpoint >= REMEMBERED {
             return Evidence::none(Missing::Overwritten);
         }
-        let Some(before) = self.checkpoints[(checkpoint % REMEMBERED) as usize] else {
+        let Some((before, faults)) = self.checkpoints[(checkpoint % REMEMBERED) as usize] else {
             return Evidence::none(Missing::Unsupported);
         };
         let Some(now) = Accounts::take(self.descriptor()) else {
@@ -197,13 +199,18 @@ impl Thread {
         };
         let mut evidence = now.since(&before);
         if evidence.known != 0 {
-            self.ask_ring(begin, end, &mut evidence);
+            let faults = faults.and_then(|before| self.faults()?.checked_sub(before));
+            self.ask_ring(begin, end, faults, &mut evidence);
         }
         evidence
     }
 
-    /// What the kernel has written down of the switches and faults between these ticks.
-    fn ask_ring(&self, begin: u64, end: u64, evidence: &mut Evidence) {
+    fn faults(&self) -> Option<u64> {
+        self.ring.as_ref()?.faults()
+    }
+
+    /// What the kernel has written down of the switches between these ticks, and of the faults in user space, of which there were so many.
+    fn ask_ring(&self, begin: u64, end: u64, all: Option<u64>, evidence: &mut Evidence) {
         let (Some(ring), Some(bracket)) = (&self.ring, Bracket::take()) else { return };
         let (from, to) = (bracket.raw(begin), bracket.raw(end));
         // What cannot be placed within a hundredth of it is not known better by this.
@@ -217,25 +224,27 @@ impl Thread {
         evidence.known |= KNOWN_RING;
         (evidence.off_nanos, evidence.preempted_nanos) = (window.off_nanos, window.preempted_nanos);
         let Some(faults) = window.faults else { return };
-        let all = u64::from(evidence.minor_faults) + u64::from(evidence.major_faults);
         let nanos = faults.nanos.saturating_sub(faults.off_nanos);
-        // Those that the ring has no room for any more, and those inside system calls, may have been quite different ones: the latest do not
-        // stand for them. A few that are missing at the end of a window do no harm.
-        if !faults.complete || u64::from(faults.timed) * 10 < all * 9 {
-            return;
-        }
-        evidence.fault_nanos = nanos;
+        evidence.fault_nanos = match (all, u64::from(faults.timed)) {
+            _ if faults.complete => nanos,
+            // The ring has the latest of them, which stand for the others: not for those inside system calls, which it does not see.
+            (Some(all), timed @ 1..) => {
+                (u128::from(nanos) * u128::from(all.max(timed)) / u128::from(timed)) as u64
+            }
+            _ => return,
+        };
         evidence.known |= KNOWN_FAULT_TIMES;
     }
 
-    /// Has the kernel write down the thread's switches and page faults from now on, where it may, and for so many threads.
-    pub(super) fn open_ring(&mut self, most: u32) {
+    /// Has the kernel write down the thread's switches, and page faults, from now on, where it may, and for so many threads.
+    pub(super) fn open_ring(&mut self, most: u32, has_faults: bool) {
         if self.has_tried_ring {
             return;
         }
         self.has_tried_ring = true;
         let most = most as usize;
-        self.ring = Ring::with_faults(Kernel, most).or_else(|_| Ring::open(Kernel, most)).ok();
+        let with_faults = has_faults.then(|| Ring::with_faults(Kernel, most).ok()).flatten();
+        self.ring = with_faults.or_else(|| Ring::open(Kernel, most).ok());
     }
 
     /// Whether one more slow observation may be looked into in this second.

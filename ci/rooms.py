@@ -16,7 +16,7 @@ from pathlib import Path
 # In the order in which they may import. What stands before a colon may be imported by all, and imports nothing.
 ROOMS = {
     "core": "error format: platform layout cells snapshot statistics figures threads histograms handle doubles interchange text metrics models",
-    "native": "base: os clock work segment event machine user_read opening session benchmark baseline elsewhere",
+    "native": "base: os clock work segment event machine user_read opening session benchmark baseline exemplars elsewhere",
     "serve": "options request protobuf: connection server otlp registry",
 }
 # Paths with `$crate` are what macros write.

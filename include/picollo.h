@@ -31,6 +31,7 @@
  * - Count cycles, misses, faults: picollo_session_open, _read, _record, _histogram_ref; picollo_perf_probe says what can be counted.
  * - Decide whether B is faster than A: picollo_benchmark_create, _next, _done, _format; of what was recorded: picollo_compare.
  * - See it: picollo_snapshot_format_chart in a terminal, picollo_pictures_format_svg, picollo_report_format_html.
+ * - Know why some were slow: picollo_exemplars_create, _begin, _end, _collect, _format.
  * - Let others watch while the program runs: picollo_segment_create, _histogram; the command picollo top is the viewer.
  * - Serve Prometheus or OpenTelemetry: picollo_registry_create, _add, _encode; picollo_otlp_export_create.
  * - Keep, send, merge: picollo_snapshot_encode, _decode, _merge; logs: picollo_log_format_interval, picollo_log_reader_create.
@@ -244,6 +245,9 @@ typedef struct picollo_double_histogram picollo_double_histogram;
  * picollo_double_snapshot_merge (into it) and picollo_double_snapshot_free must be alone with it.
  */
 typedef struct picollo_double_snapshot picollo_double_snapshot;
+
+/** Collects the slowest observations of a histogram, and why they were slow: a counted reference, which picollo_exemplars_free gives back. */
+typedef struct picollo_exemplars picollo_exemplars;
 
 /**
  * A histogram: a counted reference, which picollo_histogram_free gives back; picollo_histogram_retain makes one
@@ -4382,6 +4386,432 @@ void picollo_scope_begin(picollo_histogram *histogram,
  * Since: 0.1
  */
 uint64_t picollo_scope_end(picollo_scope *scope);
+
+/* ----------------------------------------------------------------------------------------------------------
+ * What collectors of exemplars take and give.
+ */
+
+/** Do not ask the kernel for its records of context switches and page faults, which make some times more precise. */
+#define PICOLLO_EXEMPLARS_NO_RING (1 << 0)
+/** Keep none of the slowest, whatever the field says: only the latest of each octave of values, and the causes of slow ones. */
+#define PICOLLO_EXEMPLARS_NO_SLOWEST (1 << 1)
+/** picollo_exemplars_end and _offer: the observation is kept. */
+#define PICOLLO_EXEMPLAR_KEPT 1
+/** A CPU that is not known. */
+#define PICOLLO_CPU_UNKNOWN 4294967295
+/** Off the CPU by its own call: a lock, a disk, another process, sleep. */
+#define PICOLLO_CAUSE_OWN_WAITING 1
+/** Ready, and not running: preempted, or woken late. */
+#define PICOLLO_CAUSE_RUN_QUEUE 2
+/** The same, while the thread's group was throttled at some time: its quota of CPU time may be the reason. */
+#define PICOLLO_CAUSE_RUN_QUEUE_OR_QUOTA 3
+/** Not running because the group's quota of CPU time was used up. */
+#define PICOLLO_CAUSE_THROTTLED 4
+/** Off the CPU; which of these is not known. */
+#define PICOLLO_CAUSE_OFF_CPU 5
+/** Handling page faults. */
+#define PICOLLO_CAUSE_PAGE_FAULTS 6
+/** More instructions were executed. */
+#define PICOLLO_CAUSE_MORE_INSTRUCTIONS 7
+/** Instructions were executed more slowly. */
+#define PICOLLO_CAUSE_SLOWER_INSTRUCTIONS 8
+/** On the CPU, and nothing says why for longer. Page faults are in it where their times are not known, as is what a hypervisor took. */
+#define PICOLLO_CAUSE_ON_CPU 9
+/** In none of the accounts. */
+#define PICOLLO_CAUSE_UNEXPLAINED 10
+/** No cause makes up more than half. */
+#define PICOLLO_CAUSE_SEVERAL 11
+/** There is no evidence, or nothing that it could be compared with. */
+#define PICOLLO_CAUSE_NOT_KNOWN 12
+/** window_nanos, cpu_nanos, voluntary, involuntary, minor_faults, major_faults. */
+#define PICOLLO_KNOWN_ACCOUNTS (1 << 0)
+/** run_delay_nanos. */
+#define PICOLLO_KNOWN_RUN_DELAY (1 << 1)
+/** throttled. */
+#define PICOLLO_KNOWN_QUOTA (1 << 2)
+/** off_nanos and preempted_nanos. */
+#define PICOLLO_KNOWN_RING (1 << 3)
+/** fault_nanos. */
+#define PICOLLO_KNOWN_FAULT_TIMES (1 << 4)
+/** There is evidence. */
+#define PICOLLO_MISSING_NOTHING 0
+/** It was timed elsewhere, or by an event loop. */
+#define PICOLLO_MISSING_TIMED_ELSEWHERE 1
+/** It ended on another thread than it began on. */
+#define PICOLLO_MISSING_OTHER_THREAD 2
+/** It began before a fork. */
+#define PICOLLO_MISSING_FORKED 3
+/** Too many were slow at once. */
+#define PICOLLO_MISSING_TOO_MANY 4
+/** It held so many other scopes that its beginning was forgotten. */
+#define PICOLLO_MISSING_OVERWRITTEN 5
+/** What the system says contradicts itself. */
+#define PICOLLO_MISSING_CONTRADICTORY 6
+/** The system has no such accounts. */
+#define PICOLLO_MISSING_UNSUPPORTED 7
+
+/** What a collector is to do. Begin with PICOLLO_EXEMPLARS_OPTIONS_INIT; zeroes are defaults. */
+typedef struct picollo_exemplars_options {
+    /** sizeof(picollo_exemplars_options). */
+    uint32_t struct_size;
+    /** PICOLLO_EXEMPLARS_.... */
+    uint32_t flags;
+    /**
+     * Above which an observation is slow, as recorded; 0: the 99th percentile of the interval before, and in the first interval the
+     * slowest only.
+     */
+    uint64_t threshold;
+    /** What scopes record, PICOLLO_UNIT_...; 0: nanoseconds. */
+    uint32_t unit;
+    /** How many of the slowest are kept, up to 65,536; 0: 16. */
+    uint32_t slowest;
+    /** For how many threads of the process descriptors are kept at once; 0: 64. The waiting of others is not split. */
+    uint32_t threads;
+    /** How many slow observations a thread looks into in a second; 0: 1,000. Of more than these only the largest is kept. */
+    uint32_t rate;
+    /** How many ordinary observations are looked into in a second, to know what is usual; 0: 20, at most 1,000,000. */
+    uint32_t controls;
+    /** 0. */
+    uint32_t reserved;
+} picollo_exemplars_options;
+
+/** Options that ask for nothing but the defaults: picollo_exemplars_options options = PICOLLO_EXEMPLARS_OPTIONS_INIT; */
+#define PICOLLO_EXEMPLARS_OPTIONS_INIT {sizeof(picollo_exemplars_options), 0, 0, 0, 0, 0, 0, 0, 0}
+
+/** A measurement under way. Its fields are for the library, but label. */
+typedef struct picollo_exemplar_scope {
+    /** Ticks at the beginning. */
+    uint64_t start;
+    /** Ticks that are not slow yet. */
+    uint64_t threshold;
+    /** Ticks from which on it is kept for another reason. */
+    uint64_t due;
+    /** The thread's checkpoint at the beginning. */
+    uint64_t checkpoint;
+    /** Of what it became; 0: nothing. */
+    uint64_t number;
+    /** 0. */
+    uint64_t reserved[2];
+    /** The thread that it began on. */
+    void *thread;
+    /** NULL once it has ended. */
+    picollo_exemplars *exemplars;
+    /** Of which kind it is, for the caller to set before the end: what is usual is told of each kind, of up to 16. 0 at the beginning. */
+    uint32_t label;
+    /** Whether it is a control. */
+    uint32_t is_control;
+} picollo_exemplar_scope;
+
+/** What leads from an observation to its request. Zeroes: nothing does. */
+typedef struct picollo_exemplar_context {
+    /** Whatever the caller likes. */
+    uint64_t words[2];
+    /** The trace, as in W3C's traceparent. */
+    uint8_t trace_id[16];
+    /** The span in it. */
+    uint8_t span_id[8];
+} picollo_exemplar_context;
+
+/** An observation that was kept. What is not known (known) is 0. */
+typedef struct picollo_exemplar {
+    /** As recorded. */
+    uint64_t value;
+    /** How long it took; 0 where values are no times. */
+    uint64_t wall_nanos;
+    /** When it began, in nanoseconds since 1970. */
+    uint64_t unix_nanos;
+    /** How long what is known of it lasted: from the thread's last checkpoint, up to 100 microseconds before it, to its end. */
+    uint64_t window_nanos;
+    /** What the thread ran in that. */
+    uint64_t cpu_nanos;
+    /** What it was ready and did not run. */
+    uint64_t run_delay_nanos;
+    /** What it was off the CPU. */
+    uint64_t off_nanos;
+    /** What of that it was off although it did not wait for anything. */
+    uint64_t preempted_nanos;
+    /** What handling page faults took. */
+    uint64_t fault_nanos;
+    /** What of its length is in excess of what is usual for its cause; 0 with PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN. */
+    uint64_t excess_nanos;
+    /** 0. */
+    uint64_t reserved[4];
+    /** What leads to its request. */
+    picollo_exemplar_context context;
+    /** Why it was slow, or took what it took: PICOLLO_CAUSE_.... */
+    uint32_t cause;
+    /** What is known: PICOLLO_KNOWN_.... */
+    uint32_t known;
+    /** Why there is no evidence: PICOLLO_MISSING_.... */
+    uint32_t missing;
+    /** Of which kind it is. */
+    uint32_t label;
+    /** The kernel's id of the thread that it ended on. */
+    int32_t thread;
+    /** The CPU that it ended on, or PICOLLO_CPU_UNKNOWN. */
+    uint32_t cpu;
+    /** How often the thread gave the CPU up, to wait. */
+    uint32_t voluntary;
+    /** How often it was taken off. */
+    uint32_t involuntary;
+    /** Page faults without reading from a disk. */
+    uint32_t minor_faults;
+    /** Page faults with. */
+    uint32_t major_faults;
+    /** How often its group was throttled since that was looked at last. */
+    uint32_t throttled;
+    /** Whether it is above the threshold of its interval. */
+    uint32_t is_slow;
+} picollo_exemplar;
+
+/** An interval that has ended. */
+typedef struct picollo_exemplar_interval {
+    /** When it began, in nanoseconds since 1970. */
+    uint64_t begin_unix_nanos;
+    /** When it ended. */
+    uint64_t end_unix_nanos;
+    /** Above which an observation was slow, as recorded; 0 where that was not known: then the slowest are. */
+    uint64_t threshold;
+    /** What was recorded. */
+    uint64_t observations;
+    /** How many were slow. */
+    uint64_t slow;
+    /** Of how many of those causes are known. */
+    uint64_t known;
+    /** Ordinary observations that were looked into so far. */
+    uint64_t controls;
+    /** In excess of the usual, all slow ones together. */
+    uint64_t excess_nanos;
+    /** Observations that are kept. */
+    uint64_t length;
+} picollo_exemplar_interval;
+
+/** What a cause has of an interval's excess. */
+typedef struct picollo_exemplar_share {
+    /** 0 to 1; 0 for PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN. */
+    double share;
+    /** Of all slow observations whose evidence is known. */
+    uint64_t excess_nanos;
+    /** How many were slow because of it. */
+    uint64_t observations;
+    /** The median of its excess in these. */
+    uint64_t typical_nanos;
+} picollo_exemplar_share;
+
+/* ----------------------------------------------------------------------------------------------------------
+ * Exemplars that say why: the slowest observations of a histogram, with what leads to their requests and what became of their time.
+ *
+ *     picollo_exemplars *exemplars;
+ *     if (picollo_exemplars_create(latency, NULL, &exemplars, &error) != PICOLLO_OK) puts(error.message), exit(1);
+ *
+ *     picollo_exemplar_scope scope;                              (each request)
+ *     picollo_exemplars_begin(exemplars, &scope);
+ *     work();
+ *     if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) {
+ *         picollo_exemplar_context context = {{request}, {0}, {0}};
+ *         picollo_exemplars_annotate(exemplars, &scope, &context);
+ *     }
+ *
+ *     picollo_exemplars_collect(exemplars, NULL);                (now and then)
+ *     picollo_exemplars_format(exemplars, PICOLLO_TEXT_HUMAN, text, sizeof text, &length);
+ *
+ * A scope records how long it took, as picollo_scope_end does. What is slow is looked into on the spot: from the kernel's accounts of the
+ * thread it is known what it ran, what it waited by its own call, and what it was ready and had no CPU. A random sample of ordinary
+ * observations says what of that is usual; the excess is the cause. None of it needs a right, a PMU, or another thread. Linux only.
+ *
+ * The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 microseconds a thread's
+ * accounts are read when a scope begins, which is at most 1 % of its time. Nothing here makes a thread wait for another, but
+ * picollo_exemplars_annotate and _collect. In the child of a fork a collector begins anew.
+ */
+
+/**
+ * Makes a collector of a histogram's observations, which records into it as well.
+ *
+ * Requires: options is NULL, for all defaults, or leads to options with struct_size set; error may be NULL.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_INVALID_ARGUMENT for an unknown unit, PICOLLO_UNIT_TICKS
+ *   among them being 0, and for numbers above the most; PICOLLO_ERR_UNSUPPORTED for unknown flags and fields, and elsewhere than on
+ *   Linux; PICOLLO_ERR_OUT_OF_MEMORY.
+ * Ownership: *out is the caller's, for picollo_exemplars_free; it holds the histogram.
+ * Threads: any thread.
+ * Cost: allocates room for all that it will keep: some 600 KB, and 200 bytes for each of the slowest.
+ * Since: 0.3
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_exemplars_create(picollo_histogram *histogram,
+                                        const picollo_exemplars_options *options,
+                                        picollo_exemplars **out,
+                                        picollo_error *error);
+
+/**
+ * Begins to measure. Does nothing when out is NULL; where exemplars is, nothing will be recorded.
+ *
+ * Requires: out leads to a scope; exemplars is NULL or outlives it.
+ * Ownership: nothing to free; a scope that never ends is simply not recorded.
+ * Threads: any thread. A scope may end on another one: it is recorded, and nothing is known of where its time went.
+ * Cost: hot. One reading of the clock; where the thread's last checkpoint is older than 100 microseconds, some microsecond more.
+ * Since: 0.3
+ */
+void picollo_exemplars_begin(picollo_exemplars *exemplars,
+                             picollo_exemplar_scope *out);
+
+/**
+ * Ends a measurement, records how long it took, and keeps it if it is slow, or an example of its octave of values. Ending it again does
+ * nothing.
+ *
+ * Requires: scope was begun, with the same exemplars.
+ * Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars, scope). Only for what is kept it is worth while to look up a context for picollo_exemplars_annotate.
+ * Threads: as picollo_histogram_record on the collector's histogram.
+ * Cost: hot. One reading of the clock, a conversion, a record and two comparisons; some 2 microseconds for what is slow.
+ * Since: 0.3
+ */
+uint32_t picollo_exemplars_end(picollo_exemplars *exemplars,
+                               picollo_exemplar_scope *scope);
+
+/**
+ * Says what leads to the request of an observation that is kept.
+ *
+ * Requires: picollo_exemplars_end returned PICOLLO_EXEMPLAR_KEPT for scope.
+ * Returns: PICOLLO_OK, also where slower ones have taken its place meanwhile; PICOLLO_ERR_NULL_POINTER (exemplars, scope, context);
+ *   PICOLLO_ERR_FORKED in the child of a fork in whose parent another thread was at work on the collector.
+ * Threads: any thread.
+ * Cost: looks through what is kept; waits for a thread that is doing something with it.
+ * Since: 0.3
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_exemplars_annotate(picollo_exemplars *exemplars,
+                                          const picollo_exemplar_scope *scope,
+                                          const picollo_exemplar_context *context);
+
+/**
+ * Records a value that was timed elsewhere, and keeps it as picollo_exemplars_end does. Nothing is known of what its thread did.
+ *
+ * Requires: value is in the collector's unit; context is NULL, or leads to what leads to its request.
+ * Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars).
+ * Threads: as picollo_histogram_record on the collector's histogram.
+ * Cost: a record and some nanoseconds; for what is slow as picollo_exemplars_end.
+ * Since: 0.3
+ */
+uint32_t picollo_exemplars_offer(picollo_exemplars *exemplars,
+                                 uint64_t value,
+                                 const picollo_exemplar_context *context);
+
+/**
+ * Makes ready what the calling thread's first slow observation would make: it opens /proc/thread-self/schedstat, without which waiting
+ * and the run queue are not told apart.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_UNSUPPORTED where that cannot be had, or as many threads as the
+ *   options say have it: the collector works all the same; PICOLLO_ERR_OUT_OF_MEMORY.
+ * Threads: any thread.
+ * Cost: a system call, and 300 bytes, given back when the thread ends.
+ * Since: 0.3
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_exemplars_prepare_thread(picollo_exemplars *exemplars,
+                                                picollo_error *error);
+
+/**
+ * Ends the interval and begins the next one. The calls below tell of the one that has ended.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY where the histogram cannot be
+ *   read now; PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
+ * Threads: any thread.
+ * Cost: reads the histogram, allocates anew what the next interval keeps, and judges what this one kept.
+ * Since: 0.3
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_exemplars_collect(picollo_exemplars *exemplars,
+                                         picollo_error *error);
+
+/**
+ * Tells what was counted in the interval that has ended.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY before the first picollo_exemplars_collect;
+ *   PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
+ * Threads: any thread.
+ * Since: 0.3
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_exemplars_interval(const picollo_exemplars *exemplars,
+                                          picollo_exemplar_interval *out);
+
+/**
+ * Tells what a cause has of the excess.
+ *
+ * Requires: cause is PICOLLO_CAUSE_....
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_INVALID_ARGUMENT for an unknown cause; PICOLLO_ERR_EMPTY and
+ *   PICOLLO_ERR_FORKED as picollo_exemplars_interval.
+ * Threads: any thread.
+ * Since: 0.3
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_exemplars_share(const picollo_exemplars *exemplars,
+                                       uint32_t cause,
+                                       picollo_exemplar_share *out);
+
+/**
+ * Tells one of the observations that the ended interval kept: the slowest first, then the latest of each octave of values.
+ *
+ * Returns: PICOLLO_OK; PICOLLO_END behind the last; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED
+ *   as picollo_exemplars_interval.
+ * Threads: any thread.
+ * Since: 0.3
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_exemplars_get(const picollo_exemplars *exemplars,
+                                     size_t index,
+                                     picollo_exemplar *out);
+
+/**
+ * Writes the interval that has ended: for people (PICOLLO_TEXT_HUMAN) the answer, the causes, and the slowest with what leads to their
+ * requests; for programs (PICOLLO_TEXT_JSON) all of it, exactly.
+ *
+ * Requires: format is PICOLLO_TEXT_HUMAN or PICOLLO_TEXT_JSON; buffer, capacity and out_length as at the head of "Text".
+ * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
+ *   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
+ * Threads: any thread.
+ * Since: 0.3
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_exemplars_format(const picollo_exemplars *exemplars,
+                                        uint32_t format,
+                                        char *buffer,
+                                        size_t capacity,
+                                        size_t *out_length);
+
+/**
+ * Makes the observations that the ended interval kept the exemplars of a registry's histogram, instead of those before: with their traces,
+ * and their causes as the label cause, but for those of which nothing is known.
+ *
+ * Requires: id is that of the histogram's entry in registry.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, registry); as picollo_registry_set_exemplars; PICOLLO_ERR_EMPTY as
+ *   picollo_exemplars_interval.
+ * Threads: any thread.
+ * Cost: as picollo_registry_set_exemplars.
+ * Since: 0.3
+ */
+PICOLLO_NODISCARD
+picollo_status picollo_exemplars_publish(const picollo_exemplars *exemplars,
+                                         picollo_registry *registry,
+                                         uint64_t id);
+
+/**
+ * Makes one reference more, which the same handle stands for.
+ *
+ * Returns: exemplars; NULL for NULL.
+ * Ownership: each reference is given back by one picollo_exemplars_free.
+ * Threads: any thread.
+ * Since: 0.3
+ */
+picollo_exemplars *picollo_exemplars_retain(picollo_exemplars *exemplars);
+
+/**
+ * Gives back a reference. NULL does nothing.
+ *
+ * Requires: no scope of it is under way, if it is the last reference.
+ * Threads: any thread, once for each reference.
+ * Since: 0.3
+ */
+void picollo_exemplars_free(picollo_exemplars *exemplars);
 
 /* ----------------------------------------------------------------------------------------------------------
  * Events: what can be counted.

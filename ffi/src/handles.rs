@@ -88,3 +88,8 @@ pub struct picollo_segment {
 pub struct picollo_viewer {
     _opaque: [u8; 0],
 }
+
+/// Collects the slowest observations of a histogram, and why they were slow: a counted reference, which picollo_exemplars_free gives back.
+pub struct picollo_exemplars {
+    _opaque: [u8; 0],
+}

@@ -89,6 +89,18 @@ layout!(crate::viewer::picollo_segment_info, 312, identity_high 0, identity_low 
     start_time 24, entries 32, refused 40, memory 48, capacity 56, pid 64, is_live 68, name 72, program 144,
     boot_id 272);
 layout!(crate::clock::picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
+layout!(crate::exemplar::picollo_exemplars_options, 40, struct_size 0, flags 4, threshold 8, unit 16, slowest 20,
+    threads 24, rate 28, controls 32, reserved 36);
+layout!(crate::exemplar::picollo_exemplar_scope, 64 + 2 * P, start 0, threshold 8, due 16, checkpoint 24, number 32,
+    reserved 40, thread 56, exemplars 56 + P, label 56 + 2 * P, is_control 60 + 2 * P);
+layout!(crate::exemplar::picollo_exemplar_context, 40, words 0, trace_id 16, span_id 32);
+layout!(crate::exemplar::picollo_exemplar, 200, value 0, wall_nanos 8, unix_nanos 16, window_nanos 24, cpu_nanos 32,
+    run_delay_nanos 40, off_nanos 48, preempted_nanos 56, fault_nanos 64, excess_nanos 72, reserved 80, context 112,
+    cause 152, known 156, missing 160, label 164, thread 168, cpu 172, voluntary 176, involuntary 180,
+    minor_faults 184, major_faults 188, throttled 192, is_slow 196);
+layout!(crate::exemplar::picollo_exemplar_interval, 72, begin_unix_nanos 0, end_unix_nanos 8, threshold 16,
+    observations 24, slow 32, known 40, controls 48, excess_nanos 56, length 64);
+layout!(crate::exemplar::picollo_exemplar_share, 32, share 0, excess_nanos 8, observations 16, typical_nanos 24);
 layout!(crate::event::picollo_event, 200, config 0, config1 8, config2 16, config3 24, scale 32, r#type 40,
     bp_type 44, modifiers 48, reserved 52, unit 56, name 72);
 layout!(crate::event::picollo_perf_info, 504, pmu_available 0, user_read_available 4, fixed_counters 8,

@@ -29,6 +29,7 @@
 //! - Count cycles, misses, faults: picollo_session_open, _read, _record, _histogram_ref; picollo_perf_probe says what can be counted.
 //! - Decide whether B is faster than A: picollo_benchmark_create, _next, _done, _format; of what was recorded: picollo_compare.
 //! - See it: picollo_snapshot_format_chart in a terminal, picollo_pictures_format_svg, picollo_report_format_html.
+//! - Know why some were slow: picollo_exemplars_create, _begin, _end, _collect, _format.
 //! - Let others watch while the program runs: picollo_segment_create, _histogram; the command `picollo top` is the viewer.
 //! - Serve Prometheus or OpenTelemetry: picollo_registry_create, _add, _encode; picollo_otlp_export_create.
 //! - Keep, send, merge: picollo_snapshot_encode, _decode, _merge; logs: picollo_log_format_interval, picollo_log_reader_create.
@@ -107,6 +108,10 @@ mod double_histogram;
 #[cfg(feature = "std")]
 mod double_snapshot;
 mod event;
+#[cfg_attr(not(feature = "std"), allow(dead_code))]
+mod exemplar;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod exemplars;
 mod failure;
 #[cfg(feature = "std")]
 mod figure;
@@ -148,6 +153,8 @@ mod text;
 mod version;
 #[cfg(feature = "std")]
 mod viewer;
+#[cfg(not(all(feature = "std", target_os = "linux")))]
+mod without_accounts;
 #[cfg(not(feature = "std"))]
 mod without_memory;
 #[cfg(not(feature = "std"))]

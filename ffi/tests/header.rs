@@ -82,6 +82,8 @@ const SECTIONS: &[Section] = &[
     Section { module: "segment", structs: &[] },
     Section { module: "viewer", structs: &[] },
     Section { module: "clock", structs: &[] },
+    Section { module: "exemplar", structs: &[] },
+    Section { module: "exemplars", structs: &[] },
     Section {
         module: "event",
         structs: &[("native", "event/event", "Event"), ("native", "machine/perf_info", "PerfInfo")],

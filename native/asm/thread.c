@@ -1,7 +1,7 @@
-/* The calling thread's token: a thread-local number.
+/* The calling thread's token, a thread-local number, and what exemplars keep of it, a thread-local pointer.
  *
  * In a shared library a thread-local variable costs a call into the dynamic linker, unless it uses the initial-exec model, which
- * Rust cannot ask for. Its room is small and shared by all libraries of a process: one word is all we take. musl refuses the
+ * Rust cannot ask for. Its room is small and shared by all libraries of a process: two words are all we take. musl refuses the
  * model to libraries that are loaded late, so that it gets the usual one. */
 #include <stdint.h>
 
@@ -9,11 +9,18 @@
 
 HIDDEN uint64_t picollo_asm_thread_token(void);
 HIDDEN void picollo_asm_set_thread_token(uint64_t value);
+HIDDEN void *picollo_asm_thread_account(void);
+HIDDEN void picollo_asm_set_thread_account(void *value);
 
 #if defined(__GLIBC__) && !defined(__ANDROID__)
-__attribute__((tls_model("initial-exec")))
+#define MODEL __attribute__((tls_model("initial-exec")))
+#else
+#define MODEL
 #endif
-static __thread uint64_t token;
+MODEL static __thread uint64_t token;
+MODEL static __thread void *account;
 
 uint64_t picollo_asm_thread_token(void) { return token; }
 void picollo_asm_set_thread_token(uint64_t value) { token = value; }
+void *picollo_asm_thread_account(void) { return account; }
+void picollo_asm_set_thread_account(void *value) { account = value; }

@@ -6,6 +6,7 @@
 //! - [`Segment`], [`Viewer`]: histograms in a file that others read while the program runs (on Linux).
 //! - [`benchmark()`]: which of two pieces of code is faster.
 //! - [`baseline`]: saved runs of benchmarks, and new ones against them.
+//! - [`exemplars`]: observations that are kept with what leads to their requests, and why the slow ones were slow (on Linux).
 //! - [`probe`]: what this machine can count, and what to change so that it can count more.
 //! - [`work`]: known work to check all of them against.
 //!
@@ -49,6 +50,8 @@ pub mod baseline;
 pub mod benchmark;
 mod clock;
 mod event;
+#[cfg(picollo_linux)]
+pub mod exemplars;
 mod machine;
 #[cfg(picollo_linux)]
 mod opening;

@@ -158,6 +158,41 @@ UNIT_MICROS = 2
 UNIT_MILLIS = 3
 UNIT_PICOS = 4
 
+EXEMPLARS_NO_RING = 1 << 0
+EXEMPLARS_NO_SLOWEST = 1 << 1
+
+EXEMPLAR_KEPT = 1
+
+CPU_UNKNOWN = 4294967295
+
+CAUSE_OWN_WAITING = 1
+CAUSE_RUN_QUEUE = 2
+CAUSE_RUN_QUEUE_OR_QUOTA = 3
+CAUSE_THROTTLED = 4
+CAUSE_OFF_CPU = 5
+CAUSE_PAGE_FAULTS = 6
+CAUSE_MORE_INSTRUCTIONS = 7
+CAUSE_SLOWER_INSTRUCTIONS = 8
+CAUSE_ON_CPU = 9
+CAUSE_UNEXPLAINED = 10
+CAUSE_SEVERAL = 11
+CAUSE_NOT_KNOWN = 12
+
+KNOWN_ACCOUNTS = 1 << 0
+KNOWN_RUN_DELAY = 1 << 1
+KNOWN_QUOTA = 1 << 2
+KNOWN_RING = 1 << 3
+KNOWN_FAULT_TIMES = 1 << 4
+
+MISSING_NOTHING = 0
+MISSING_TIMED_ELSEWHERE = 1
+MISSING_OTHER_THREAD = 2
+MISSING_FORKED = 3
+MISSING_TOO_MANY = 4
+MISSING_OVERWRITTEN = 5
+MISSING_CONTRADICTORY = 6
+MISSING_UNSUPPORTED = 7
+
 EVENT_USER = 1 << 0
 EVENT_KERNEL = 1 << 1
 EVENT_HYPERVISOR = 1 << 2
@@ -681,6 +716,107 @@ class Scope(ctypes.Structure):
     ]
 
 
+class ExemplarsOptions(ctypes.Structure):
+    """``picollo_exemplars_options``"""
+
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("flags", c_uint32),
+        ("threshold", c_uint64),
+        ("unit", c_uint32),
+        ("slowest", c_uint32),
+        ("threads", c_uint32),
+        ("rate", c_uint32),
+        ("controls", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+class ExemplarScope(ctypes.Structure):
+    """``picollo_exemplar_scope``"""
+
+    _fields_ = [
+        ("start", c_uint64),
+        ("threshold", c_uint64),
+        ("due", c_uint64),
+        ("checkpoint", c_uint64),
+        ("number", c_uint64),
+        ("reserved", c_uint64 * 2),
+        ("thread", c_void_p),
+        ("exemplars", c_void_p),
+        ("label", c_uint32),
+        ("is_control", c_uint32),
+    ]
+
+
+class ExemplarContext(ctypes.Structure):
+    """``picollo_exemplar_context``"""
+
+    _fields_ = [
+        ("words", c_uint64 * 2),
+        ("trace_id", c_uint8 * 16),
+        ("span_id", c_uint8 * 8),
+    ]
+
+
+class Exemplar(ctypes.Structure):
+    """``picollo_exemplar``"""
+
+    _fields_ = [
+        ("value", c_uint64),
+        ("wall_nanos", c_uint64),
+        ("unix_nanos", c_uint64),
+        ("window_nanos", c_uint64),
+        ("cpu_nanos", c_uint64),
+        ("run_delay_nanos", c_uint64),
+        ("off_nanos", c_uint64),
+        ("preempted_nanos", c_uint64),
+        ("fault_nanos", c_uint64),
+        ("excess_nanos", c_uint64),
+        ("reserved", c_uint64 * 4),
+        ("context", ExemplarContext),
+        ("cause", c_uint32),
+        ("known", c_uint32),
+        ("missing", c_uint32),
+        ("label", c_uint32),
+        ("thread", c_int32),
+        ("cpu", c_uint32),
+        ("voluntary", c_uint32),
+        ("involuntary", c_uint32),
+        ("minor_faults", c_uint32),
+        ("major_faults", c_uint32),
+        ("throttled", c_uint32),
+        ("is_slow", c_uint32),
+    ]
+
+
+class ExemplarInterval(ctypes.Structure):
+    """``picollo_exemplar_interval``"""
+
+    _fields_ = [
+        ("begin_unix_nanos", c_uint64),
+        ("end_unix_nanos", c_uint64),
+        ("threshold", c_uint64),
+        ("observations", c_uint64),
+        ("slow", c_uint64),
+        ("known", c_uint64),
+        ("controls", c_uint64),
+        ("excess_nanos", c_uint64),
+        ("length", c_uint64),
+    ]
+
+
+class ExemplarShare(ctypes.Structure):
+    """``picollo_exemplar_share``"""
+
+    _fields_ = [
+        ("share", c_double),
+        ("excess_nanos", c_uint64),
+        ("observations", c_uint64),
+        ("typical_nanos", c_uint64),
+    ]
+
+
 class Event(ctypes.Structure):
     """``picollo_event``"""
 
@@ -839,6 +975,12 @@ BY_C_NAME: dict[str, type[ctypes.Structure]] = {
     "picollo_segment_entry": SegmentEntry,
     "picollo_segment_info": SegmentInfo,
     "picollo_scope": Scope,
+    "picollo_exemplars_options": ExemplarsOptions,
+    "picollo_exemplar_scope": ExemplarScope,
+    "picollo_exemplar_context": ExemplarContext,
+    "picollo_exemplar": Exemplar,
+    "picollo_exemplar_interval": ExemplarInterval,
+    "picollo_exemplar_share": ExemplarShare,
     "picollo_event": Event,
     "picollo_perf_info": PerfInfo,
     "picollo_session_options": SessionOptions,

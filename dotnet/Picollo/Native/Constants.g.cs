@@ -153,6 +153,41 @@ namespace Picollo.Native
         internal const int UnitMillis = 3;
         internal const int UnitPicos = 4;
 
+        internal const int ExemplarsNoRing = 1 << 0;
+        internal const int ExemplarsNoSlowest = 1 << 1;
+
+        internal const int ExemplarKept = 1;
+
+        internal const int CpuUnknown = 4294967295;
+
+        internal const int CauseOwnWaiting = 1;
+        internal const int CauseRunQueue = 2;
+        internal const int CauseRunQueueOrQuota = 3;
+        internal const int CauseThrottled = 4;
+        internal const int CauseOffCpu = 5;
+        internal const int CausePageFaults = 6;
+        internal const int CauseMoreInstructions = 7;
+        internal const int CauseSlowerInstructions = 8;
+        internal const int CauseOnCpu = 9;
+        internal const int CauseUnexplained = 10;
+        internal const int CauseSeveral = 11;
+        internal const int CauseNotKnown = 12;
+
+        internal const int KnownAccounts = 1 << 0;
+        internal const int KnownRunDelay = 1 << 1;
+        internal const int KnownQuota = 1 << 2;
+        internal const int KnownRing = 1 << 3;
+        internal const int KnownFaultTimes = 1 << 4;
+
+        internal const int MissingNothing = 0;
+        internal const int MissingTimedElsewhere = 1;
+        internal const int MissingOtherThread = 2;
+        internal const int MissingForked = 3;
+        internal const int MissingTooMany = 4;
+        internal const int MissingOverwritten = 5;
+        internal const int MissingContradictory = 6;
+        internal const int MissingUnsupported = 7;
+
         internal const int EventUser = 1 << 0;
         internal const int EventKernel = 1 << 1;
         internal const int EventHypervisor = 1 << 2;

@@ -689,6 +689,53 @@ namespace Picollo.Native
         [DllImport(Library)]
         internal static extern ulong picollo_scope_end(PicolloScope* scope);
 
+        // Exemplars.
+
+        [DllImport(Library)]
+        internal static extern int picollo_exemplars_create(
+            HistogramHandle histogram, PicolloExemplarsOptions* options, out IntPtr result, PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern void picollo_exemplars_begin(IntPtr exemplars, PicolloExemplarScope* result);
+
+        [DllImport(Library)]
+        internal static extern uint picollo_exemplars_end(IntPtr exemplars, PicolloExemplarScope* scope);
+
+        [DllImport(Library)]
+        internal static extern int picollo_exemplars_annotate(
+            IntPtr exemplars, PicolloExemplarScope* scope, PicolloExemplarContext* context);
+
+        [DllImport(Library)]
+        internal static extern uint picollo_exemplars_offer(IntPtr exemplars, ulong value, PicolloExemplarContext* context);
+
+        [DllImport(Library)]
+        internal static extern int picollo_exemplars_prepare_thread(IntPtr exemplars, PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern int picollo_exemplars_collect(IntPtr exemplars, PicolloError* error);
+
+        [DllImport(Library)]
+        internal static extern int picollo_exemplars_interval(IntPtr exemplars, PicolloExemplarInterval* result);
+
+        [DllImport(Library)]
+        internal static extern int picollo_exemplars_share(IntPtr exemplars, uint cause, PicolloExemplarShare* result);
+
+        [DllImport(Library)]
+        internal static extern int picollo_exemplars_get(IntPtr exemplars, UIntPtr index, PicolloExemplar* result);
+
+        [DllImport(Library)]
+        internal static extern int picollo_exemplars_format(
+            IntPtr exemplars, uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+
+        [DllImport(Library)]
+        internal static extern int picollo_exemplars_publish(IntPtr exemplars, RegistryHandle registry, ulong id);
+
+        [DllImport(Library)]
+        internal static extern IntPtr picollo_exemplars_retain(IntPtr exemplars);
+
+        [DllImport(Library)]
+        internal static extern void picollo_exemplars_free(IntPtr exemplars);
+
         // Event.
 
         [DllImport(Library)]

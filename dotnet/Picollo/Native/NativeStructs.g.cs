@@ -479,6 +479,103 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloExemplarsOptions
+    {
+        public uint StructSize;
+        public uint Flags;
+        public ulong Threshold;
+        public uint Unit;
+        public uint Slowest;
+        public uint Threads;
+        public uint Rate;
+        public uint Controls;
+        public uint Reserved;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct PicolloExemplarScope
+    {
+        public const int ReservedLength = 2;
+
+        public ulong Start;
+        public ulong Threshold;
+        public ulong Due;
+        public ulong Checkpoint;
+        public ulong Number;
+        public fixed ulong Reserved[ReservedLength];
+        public void* Thread;
+        public void* Exemplars;
+        public uint Label;
+        public uint IsControl;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct PicolloExemplarContext
+    {
+        public const int WordsLength = 2;
+        public const int TraceIdLength = 16;
+        public const int SpanIdLength = 8;
+
+        public fixed ulong Words[WordsLength];
+        public fixed byte TraceId[TraceIdLength];
+        public fixed byte SpanId[SpanIdLength];
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal unsafe struct PicolloExemplar
+    {
+        public const int ReservedLength = 4;
+
+        public ulong Value;
+        public ulong WallNanos;
+        public ulong UnixNanos;
+        public ulong WindowNanos;
+        public ulong CpuNanos;
+        public ulong RunDelayNanos;
+        public ulong OffNanos;
+        public ulong PreemptedNanos;
+        public ulong FaultNanos;
+        public ulong ExcessNanos;
+        public fixed ulong Reserved[ReservedLength];
+        public PicolloExemplarContext Context;
+        public uint Cause;
+        public uint Known;
+        public uint Missing;
+        public uint Label;
+        public int Thread;
+        public uint Cpu;
+        public uint Voluntary;
+        public uint Involuntary;
+        public uint MinorFaults;
+        public uint MajorFaults;
+        public uint Throttled;
+        public uint IsSlow;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloExemplarInterval
+    {
+        public ulong BeginUnixNanos;
+        public ulong EndUnixNanos;
+        public ulong Threshold;
+        public ulong Observations;
+        public ulong Slow;
+        public ulong Known;
+        public ulong Controls;
+        public ulong ExcessNanos;
+        public ulong Length;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct PicolloExemplarShare
+    {
+        public double Share;
+        public ulong ExcessNanos;
+        public ulong Observations;
+        public ulong TypicalNanos;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
     internal unsafe struct PicolloEvent
     {
         public const int UnitLength = 16;

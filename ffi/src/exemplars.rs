@@ -1,0 +1,483 @@
+//! Exemplars that say why: the slowest observations of a histogram, with what leads to their requests and what became of their time.
+//!
+//!     picollo_exemplars *exemplars;
+//!     if (picollo_exemplars_create(latency, NULL, &exemplars, &error) != PICOLLO_OK) puts(error.message), exit(1);
+//!
+//!     picollo_exemplar_scope scope;                              (each request)
+//!     picollo_exemplars_begin(exemplars, &scope);
+//!     work();
+//!     if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) {
+//!         picollo_exemplar_context context = {{request}, {0}, {0}};
+//!         picollo_exemplars_annotate(exemplars, &scope, &context);
+//!     }
+//!
+//!     picollo_exemplars_collect(exemplars, NULL);                (now and then)
+//!     picollo_exemplars_format(exemplars, PICOLLO_TEXT_HUMAN, text, sizeof text, &length);
+//!
+//! A scope records how long it took, as picollo_scope_end does. What is slow is looked into on the spot: from the kernel's accounts of the
+//! thread it is known what it ran, what it waited by its own call, and what it was ready and had no CPU. A random sample of ordinary
+//! observations says what of that is usual; the excess is the cause. None of it needs a right, a PMU, or another thread. Linux only.
+//!
+//! The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 microseconds a thread's
+//! accounts are read when a scope begins, which is at most 1 % of its time. Nothing here makes a thread wait for another, but
+//! picollo_exemplars_annotate and _collect. In the child of a fork a collector begins anew.
+
+use core::ffi::c_char;
+use core::mem::offset_of;
+use core::ptr::NonNull;
+use std::sync::Arc;
+
+use picollo_core::text::Format;
+use picollo_native::Unit;
+use picollo_native::exemplars::{
+    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_NO_RING, ExemplarOptions, Interval,
+    Missing, NO_CPU, RawScope,
+};
+
+use crate::argument::{input, output};
+use crate::counted::{Counted, borrow, free, retain};
+use crate::event::picollo_error;
+use crate::exemplar::*;
+use crate::failure::{Failure, Outcome};
+use crate::guard::{guard, guard_uncancelled, guard_value, guard_void_uncancelled};
+use crate::handles::{picollo_exemplars, picollo_histogram, picollo_registry};
+use crate::options;
+use crate::registry::with;
+use crate::status::picollo_status;
+use crate::text::write_text;
+
+const _: () = {
+    macro_rules! same {
+        ($($field:ident)*) => { $(assert!(offset_of!(picollo_exemplar_scope, $field) == offset_of!(RawScope, $field));)* };
+    }
+    same!(start threshold due checkpoint number thread label is_control);
+    assert!(size_of::<picollo_exemplar_scope>() == size_of::<RawScope>());
+    assert!(offset_of!(picollo_exemplar_scope, exemplars) == offset_of!(RawScope, collector));
+    assert!(PICOLLO_EXEMPLARS_NO_RING == EXEMPLARS_NO_RING);
+    assert!(PICOLLO_EXEMPLAR_KEPT == true as u32 && PICOLLO_CPU_UNKNOWN == NO_CPU);
+    assert!(
+        PICOLLO_CAUSE_OWN_WAITING == Cause::OwnWaiting as u32
+            && PICOLLO_CAUSE_RUN_QUEUE == Cause::RunQueue as u32
+            && PICOLLO_CAUSE_RUN_QUEUE_OR_QUOTA == Cause::RunQueueOrQuota as u32
+            && PICOLLO_CAUSE_THROTTLED == Cause::Throttled as u32
+            && PICOLLO_CAUSE_OFF_CPU == Cause::OffCpu as u32
+            && PICOLLO_CAUSE_PAGE_FAULTS == Cause::PageFaults as u32
+            && PICOLLO_CAUSE_MORE_INSTRUCTIONS == Cause::MoreInstructions as u32
+            && PICOLLO_CAUSE_SLOWER_INSTRUCTIONS == Cause::SlowerInstructions as u32
+            && PICOLLO_CAUSE_ON_CPU == Cause::OnCpu as u32
+            && PICOLLO_CAUSE_UNEXPLAINED == Cause::Unexplained as u32
+            && PICOLLO_CAUSE_SEVERAL == Cause::Several as u32
+            && PICOLLO_CAUSE_NOT_KNOWN == Cause::NotKnown as u32
+    );
+    assert!(
+        PICOLLO_KNOWN_ACCOUNTS == native::KNOWN_ACCOUNTS
+            && PICOLLO_KNOWN_RUN_DELAY == native::KNOWN_RUN_DELAY
+            && PICOLLO_KNOWN_QUOTA == native::KNOWN_QUOTA
+            && PICOLLO_KNOWN_RING == native::KNOWN_RING
+            && PICOLLO_KNOWN_FAULT_TIMES == native::KNOWN_FAULT_TIMES
+    );
+    assert!(
+        PICOLLO_MISSING_NOTHING == Missing::Nothing as u32
+            && PICOLLO_MISSING_TIMED_ELSEWHERE == Missing::TimedElsewhere as u32
+            && PICOLLO_MISSING_OTHER_THREAD == Missing::OtherThread as u32
+            && PICOLLO_MISSING_FORKED == Missing::Forked as u32
+            && PICOLLO_MISSING_TOO_MANY == Missing::TooMany as u32
+            && PICOLLO_MISSING_OVERWRITTEN == Missing::Overwritten as u32
+            && PICOLLO_MISSING_CONTRADICTORY == Missing::Contradictory as u32
+            && PICOLLO_MISSING_UNSUPPORTED == Missing::Unsupported as u32
+    );
+};
+
+impl Counted for picollo_exemplars {
+    type Reference = Collector;
+
+    unsafe fn reference(handle: NonNull<Self>) -> Collector {
+        // SAFETY: a handle is such a pointer.
+        unsafe { Collector::from_raw(handle.as_ptr().cast::<CollectorInner>()) }
+    }
+}
+
+fn context_of(context: &picollo_exemplar_context) -> Context {
+    Context { trace_id: context.trace_id, span_id: context.span_id, words: context.words }
+}
+
+/// Makes a collector of a histogram's observations, which records into it as well.
+///
+/// Requires: options is NULL, for all defaults, or leads to options with struct_size set; error may be NULL.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (histogram, out); PICOLLO_ERR_INVALID_ARGUMENT for an unknown unit, PICOLLO_UNIT_TICKS
+///   among them being 0, and for numbers above the most; PICOLLO_ERR_UNSUPPORTED for unknown flags and fields, and elsewhere than on
+///   Linux; PICOLLO_ERR_OUT_OF_MEMORY.
+/// Ownership: *out is the caller's, for picollo_exemplars_free; it holds the histogram.
+/// Threads: any thread.
+/// Cost: allocates room for all that it will keep: some 600 KB, and 200 bytes for each of the slowest.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_create(
+    histogram: *mut picollo_histogram,
+    options: *const picollo_exemplars_options,
+    out: *mut *mut picollo_exemplars,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promises, passed on.
+        let (histogram, out, asked) = unsafe { (borrow(histogram)?, output(out)?, options::read(options)?) };
+        let mut given = ExemplarOptions::default();
+        if let Some(asked) = asked {
+            if asked.reserved != 0
+                || asked.flags & !(PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_NO_SLOWEST) != 0
+            {
+                return Err(Failure::UNSUPPORTED.into());
+            }
+            let unit = match asked.unit {
+                0 => None,
+                raw => Some(Unit::from_raw(raw).ok_or(Failure::INVALID_ARGUMENT)?),
+            };
+            let has_slowest = asked.flags & PICOLLO_EXEMPLARS_NO_SLOWEST == 0;
+            given = ExemplarOptions {
+                flags: asked.flags & PICOLLO_EXEMPLARS_NO_RING,
+                threshold: asked.threshold,
+                unit,
+                slowest: if has_slowest { Some(asked.slowest).filter(|&most| most != 0) } else { Some(0) },
+                threads: asked.threads,
+                rate: asked.rate,
+                controls: asked.controls,
+            };
+        }
+        out.set(Collector::create(&histogram, &given)?.into_raw().cast_mut().cast());
+        Ok(())
+    })
+}
+
+/// Begins to measure. Does nothing when out is NULL; where exemplars is, nothing will be recorded.
+///
+/// Requires: out leads to a scope; exemplars is NULL or outlives it.
+/// Ownership: nothing to free; a scope that never ends is simply not recorded.
+/// Threads: any thread. A scope may end on another one: it is recorded, and nothing is known of where its time went.
+/// Cost: hot. One reading of the clock; where the thread's last checkpoint is older than 100 microseconds, some microsecond more.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_begin(
+    exemplars: *mut picollo_exemplars,
+    out: *mut picollo_exemplar_scope,
+) {
+    if out.is_null() {
+        return;
+    }
+    // SAFETY: a scope has this layout (asserted above).
+    match unsafe { exemplars.cast::<CollectorInner>().as_ref() } {
+        // SAFETY: not NULL; the rest is the caller's promise.
+        Some(inner) => unsafe { inner.begin(out.cast()) },
+        // SAFETY: as above.
+        None => unsafe { (*out).exemplars = core::ptr::null_mut() },
+    }
+}
+
+/// Ends a measurement, records how long it took, and keeps it if it is slow, or an example of its octave of values. Ending it again does
+/// nothing.
+///
+/// Requires: scope was begun, with the same exemplars.
+/// Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars, scope). Only for what is kept it is worth while to look up a context for picollo_exemplars_annotate.
+/// Threads: as picollo_histogram_record on the collector's histogram.
+/// Cost: hot. One reading of the clock, a conversion, a record and two comparisons; some 2 microseconds for what is slow.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_end(
+    exemplars: *mut picollo_exemplars,
+    scope: *mut picollo_exemplar_scope,
+) -> u32 {
+    if scope.is_null() {
+        return 0;
+    }
+    // SAFETY: the caller's promise.
+    match unsafe { exemplars.cast::<CollectorInner>().as_ref() } {
+        // SAFETY: not NULL; the rest is the caller's promise.
+        Some(inner) => unsafe { inner.end(scope.cast()) },
+        None => 0,
+    }
+}
+
+/// Says what leads to the request of an observation that is kept.
+///
+/// Requires: picollo_exemplars_end returned PICOLLO_EXEMPLAR_KEPT for scope.
+/// Returns: PICOLLO_OK, also where slower ones have taken its place meanwhile; PICOLLO_ERR_NULL_POINTER (exemplars, scope, context);
+///   PICOLLO_ERR_FORKED in the child of a fork in whose parent another thread was at work on the collector.
+/// Threads: any thread.
+/// Cost: looks through what is kept; waits for a thread that is doing something with it.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_annotate(
+    exemplars: *mut picollo_exemplars,
+    scope: *const picollo_exemplar_scope,
+    context: *const picollo_exemplar_context,
+) -> picollo_status {
+    guard_uncancelled(core::ptr::null_mut(), || {
+        // SAFETY: the caller's promises, passed on.
+        let (exemplars, scope, context) = unsafe { (borrow(exemplars)?, input(scope)?, input(context)?) };
+        exemplars.inner().annotate(scope.number, &context_of(context)).map(drop)
+    })
+}
+
+/// Records a value that was timed elsewhere, and keeps it as picollo_exemplars_end does. Nothing is known of what its thread did.
+///
+/// Requires: value is in the collector's unit; context is NULL, or leads to what leads to its request.
+/// Returns: PICOLLO_EXEMPLAR_KEPT or 0; 0 for NULL (exemplars).
+/// Threads: as picollo_histogram_record on the collector's histogram.
+/// Cost: a record and some nanoseconds; for what is slow as picollo_exemplars_end.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_offer(
+    exemplars: *mut picollo_exemplars,
+    value: u64,
+    context: *const picollo_exemplar_context,
+) -> u32 {
+    guard_value(0, || {
+        // SAFETY: the caller's promises, passed on.
+        let Ok(exemplars) = (unsafe { borrow(exemplars) }) else { return 0 };
+        // SAFETY: as above.
+        let context = unsafe { context.as_ref() }.map(context_of);
+        exemplars.offer(value, context.as_ref()).into()
+    })
+}
+
+/// Makes ready what the calling thread's first slow observation would make: it opens /proc/thread-self/schedstat, without which waiting
+/// and the run queue are not told apart.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_UNSUPPORTED where that cannot be had, or as many threads as the
+///   options say have it: the collector works all the same; PICOLLO_ERR_OUT_OF_MEMORY.
+/// Threads: any thread.
+/// Cost: a system call, and 300 bytes, given back when the thread ends.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_prepare_thread(
+    exemplars: *mut picollo_exemplars,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { borrow(exemplars)? }.prepare_thread()
+    })
+}
+
+/// Ends the interval and begins the next one. The calls below tell of the one that has ended.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY where the histogram cannot be
+///   read now; PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
+/// Threads: any thread.
+/// Cost: reads the histogram, allocates anew what the next interval keeps, and judges what this one kept.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_collect(
+    exemplars: *mut picollo_exemplars,
+    error: *mut picollo_error,
+) -> picollo_status {
+    guard_uncancelled(error, || {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { borrow(exemplars)? }.collect().map(drop)
+    })
+}
+
+/// The interval that has ended.
+///
+/// # Safety
+/// If not NULL, a handle that is not freed meanwhile.
+unsafe fn ended(exemplars: *const picollo_exemplars) -> Outcome<Arc<Interval>> {
+    // SAFETY: the caller's promise, passed on.
+    let ended = unsafe { borrow(exemplars)? }.ended()?;
+    ended.ok_or(Failure::from(picollo_core::Error::Empty))
+}
+
+/// Tells what was counted in the interval that has ended.
+///
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY before the first picollo_exemplars_collect;
+///   PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
+/// Threads: any thread.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_interval(
+    exemplars: *const picollo_exemplars,
+    out: *mut picollo_exemplar_interval,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (interval, out) = unsafe { (ended(exemplars)?, output(out)?) };
+        out.set(picollo_exemplar_interval {
+            begin_unix_nanos: interval.unix_nanos[0],
+            end_unix_nanos: interval.unix_nanos[1],
+            threshold: interval.threshold,
+            observations: interval.observations,
+            slow: interval.slow,
+            known: interval.known,
+            controls: interval.controls,
+            excess_nanos: interval.excess_nanos(),
+            length: interval.exemplars().len() as u64,
+        });
+        Ok(())
+    })
+}
+
+/// Tells what a cause has of the excess.
+///
+/// Requires: cause is PICOLLO_CAUSE_....
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_INVALID_ARGUMENT for an unknown cause; PICOLLO_ERR_EMPTY and
+///   PICOLLO_ERR_FORKED as picollo_exemplars_interval.
+/// Threads: any thread.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_share(
+    exemplars: *const picollo_exemplars,
+    cause: u32,
+    out: *mut picollo_exemplar_share,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (interval, out) = unsafe { (ended(exemplars)?, output(out)?) };
+        let share = interval.share(Cause::from_raw(cause).ok_or(Failure::INVALID_ARGUMENT)?);
+        out.set(picollo_exemplar_share {
+            share: match interval.excess_nanos() {
+                0 => 0.0,
+                all => share.excess_nanos as f64 / all as f64,
+            },
+            excess_nanos: share.excess_nanos,
+            observations: share.observations,
+            typical_nanos: share.typical_nanos,
+        });
+        Ok(())
+    })
+}
+
+/// Tells one of the observations that the ended interval kept: the slowest first, then the latest of each octave of values.
+///
+/// Returns: PICOLLO_OK; PICOLLO_END behind the last; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED
+///   as picollo_exemplars_interval.
+/// Threads: any thread.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_get(
+    exemplars: *const picollo_exemplars,
+    index: usize,
+    out: *mut picollo_exemplar,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        let (interval, out) = unsafe { (ended(exemplars)?, output(out)?) };
+        let (exemplar, verdict) = interval.exemplars().get(index).ok_or(Failure::END)?;
+        let evidence = &exemplar.evidence;
+        out.set(picollo_exemplar {
+            value: exemplar.value,
+            wall_nanos: exemplar.wall_nanos,
+            unix_nanos: exemplar.unix_nanos,
+            window_nanos: evidence.window_nanos,
+            cpu_nanos: evidence.cpu_nanos,
+            run_delay_nanos: evidence.run_delay_nanos,
+            off_nanos: evidence.off_nanos,
+            preempted_nanos: evidence.preempted_nanos,
+            fault_nanos: evidence.fault_nanos,
+            excess_nanos: verdict.excess.get(verdict.cause),
+            reserved: [0; 4],
+            context: picollo_exemplar_context {
+                words: exemplar.context.words,
+                trace_id: exemplar.context.trace_id,
+                span_id: exemplar.context.span_id,
+            },
+            cause: verdict.cause as u32,
+            known: evidence.known,
+            missing: evidence.missing as u32,
+            label: exemplar.label,
+            thread: exemplar.thread,
+            cpu: exemplar.cpu,
+            voluntary: evidence.voluntary,
+            involuntary: evidence.involuntary,
+            minor_faults: evidence.minor_faults,
+            major_faults: evidence.major_faults,
+            throttled: evidence.throttled,
+            is_slow: (interval.threshold != 0 && exemplar.value > interval.threshold).into(),
+        });
+        Ok(())
+    })
+}
+
+/// Writes the interval that has ended: for people (PICOLLO_TEXT_HUMAN) the answer, the causes, and the slowest with what leads to their
+/// requests; for programs (PICOLLO_TEXT_JSON) all of it, exactly.
+///
+/// Requires: format is PICOLLO_TEXT_HUMAN or PICOLLO_TEXT_JSON; buffer, capacity and out_length as at the head of "Text".
+/// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
+///   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
+/// Threads: any thread.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_format(
+    exemplars: *const picollo_exemplars,
+    format: u32,
+    buffer: *mut c_char,
+    capacity: usize,
+    out_length: *mut usize,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promise, passed on.
+        let interval = unsafe { ended(exemplars)? };
+        let is_json = match format {
+            json if json == Format::Json as u32 => true,
+            human if human == Format::Human as u32 => false,
+            _ => return Err(Failure::UNSUPPORTED),
+        };
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            write_text(buffer, capacity, out_length, &|out| match is_json {
+                true => interval.write_json(out),
+                false => interval.write_text(out),
+            })
+        }
+    })
+}
+
+/// Makes the observations that the ended interval kept the exemplars of a registry's histogram, instead of those before: with their traces,
+/// and their causes as the label cause, but for those of which nothing is known.
+///
+/// Requires: id is that of the histogram's entry in registry.
+/// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, registry); as picollo_registry_set_exemplars; PICOLLO_ERR_EMPTY as
+///   picollo_exemplars_interval.
+/// Threads: any thread.
+/// Cost: as picollo_registry_set_exemplars.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_publish(
+    exemplars: *const picollo_exemplars,
+    registry: *mut picollo_registry,
+    id: u64,
+) -> picollo_status {
+    guard(|| {
+        // SAFETY: the caller's promises, passed on.
+        unsafe {
+            let metrics = ended(exemplars)?.metric_exemplars()?;
+            with(registry, |registry| Ok(registry.set_exemplars(id, metrics)?))
+        }
+    })
+}
+
+/// Makes one reference more, which the same handle stands for.
+///
+/// Returns: exemplars; NULL for NULL.
+/// Ownership: each reference is given back by one picollo_exemplars_free.
+/// Threads: any thread.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_retain(
+    exemplars: *mut picollo_exemplars,
+) -> *mut picollo_exemplars {
+    guard_value(core::ptr::null_mut(), || {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { retain(exemplars) };
+        exemplars
+    })
+}
+
+/// Gives back a reference. NULL does nothing.
+///
+/// Requires: no scope of it is under way, if it is the last reference.
+/// Threads: any thread, once for each reference.
+/// Since: 0.3
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn picollo_exemplars_free(exemplars: *mut picollo_exemplars) {
+    // SAFETY: the caller's promise, passed on.
+    guard_void_uncancelled(|| unsafe { free(exemplars) });
+}

@@ -1,0 +1,184 @@
+//! An interval of a collector that has ended: why its slow observations were slow.
+
+use super::cause::{Cause, PARTS};
+use super::evidence::{KNOWN_RUN_DELAY, Missing};
+use super::exemplar::Exemplar;
+use super::usual::Usual;
+use super::verdict::Verdict;
+use crate::base::error::{Error, Result, Status};
+
+/// What of the excess is a cause's.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Share {
+    /// Nanoseconds in excess of the usual, of all observations whose evidence is known.
+    pub excess_nanos: u64,
+    /// How many have it as their verdict.
+    pub observations: u64,
+    /// The median of its excess in those.
+    pub typical_nanos: u64,
+}
+
+/// An interval that has ended.
+#[derive(Clone, Debug)]
+pub struct Interval {
+    /// When it began and ended, in nanoseconds since 1970.
+    pub unix_nanos: [u64; 2],
+    /// Above which an observation is slow; 0 where the interval began without knowing.
+    pub threshold: u64,
+    /// Nanoseconds for each unit of values; 0 where values are no times.
+    pub unit_nanos: f64,
+    /// What was recorded.
+    pub observations: u64,
+    /// How many of them were slow.
+    pub slow: u64,
+    /// Of how many of these the evidence is known.
+    pub known: u64,
+    /// Ordinary observations that they are compared with.
+    pub controls: u64,
+    /// Evidence that is there of the system: whether any slow one could be split into waiting and the run queue.
+    pub has_run_delay: bool,
+    /// The slowest first, then those kept for their octaves, with their verdicts.
+    exemplars: Vec<(Exemplar, Verdict)>,
+    shares: [Share; Cause::ALL.len()],
+    /// Slow ones without accounts, by [`Missing`].
+    missing: [u64; 8],
+    /// Slow ones whose kind has too few controls.
+    without_controls: u64,
+}
+
+/// What was counted of an interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// As in [`Interval`].
+    pub unix_nanos: [u64; 2],
+    /// As in [`Interval`].
+    pub threshold: u64,
+    /// As in [`Interval`].
+    pub unit_nanos: f64,
+    /// As in [`Interval`].
+    pub observations: u64,
+    /// As in [`Interval`].
+    pub slow: u64,
+}
+
+impl Interval {
+    /// What `exemplars`, the first so many of which are the slowest, and a sample of `of_slow` slow ones say. Where nobody knew what is slow,
+    /// the slowest are. `OutOfMemory`.
+    pub fn new(
+        counted: Counted,
+        exemplars: &[Exemplar],
+        slowest: usize,
+        sampled: &[Exemplar],
+        of_slow: u64,
+        usual: &Usual,
+    ) -> Result<Interval> {
+        let no_memory = |_| Error::from(Status::OutOfMemory);
+        let slowest = exemplars.get(..slowest).unwrap_or(exemplars);
+        let (sampled, of_slow, most) = match counted.threshold {
+            0 => (
+                slowest,
+                slowest.len() as u64,
+                slowest.last().map_or(u64::MAX, |least| least.value.saturating_sub(1)),
+            ),
+            threshold => (sampled, of_slow, threshold),
+        };
+        let verdict = |exemplar: &Exemplar| Verdict::of(exemplar, usual.of(exemplar.label, most).as_ref());
+        let mut judged = Vec::new();
+        judged.try_reserve_exact(exemplars.len()).map_err(no_memory)?;
+        judged.extend(exemplars.iter().map(|exemplar| (*exemplar, verdict(exemplar))));
+        let mut interval = Interval {
+            unix_nanos: counted.unix_nanos,
+            threshold: counted.threshold,
+            unit_nanos: counted.unit_nanos,
+            observations: counted.observations,
+            slow: counted.slow.max(of_slow),
+            known: 0,
+            controls: usual.taken(),
+            has_run_delay: false,
+            exemplars: judged,
+            shares: Default::default(),
+            missing: [0; 8],
+            without_controls: 0,
+        };
+        // A sample stands for all of its kind.
+        let weight = if sampled.is_empty() { 0.0 } else { of_slow as f64 / sampled.len() as f64 };
+        let scaled = |number: u64| (number as f64 * weight).round() as u64;
+        let mut typical: [Vec<u64>; PARTS] = Default::default();
+        let mut excess = [0u128; PARTS];
+        let (mut known, mut counts) = (0, [0u64; Cause::ALL.len()]);
+        for exemplar in sampled {
+            let verdict = verdict(exemplar);
+            interval.has_run_delay |= exemplar.evidence.knows(KNOWN_RUN_DELAY);
+            counts[verdict.cause as usize - 1] += 1;
+            if verdict.cause == Cause::NotKnown {
+                match exemplar.evidence.missing {
+                    Missing::Nothing => interval.without_controls += 1,
+                    why => interval.missing[why as usize] += 1,
+                }
+                continue;
+            }
+            known += 1;
+            for (sum, nanos) in excess.iter_mut().zip(verdict.excess.0) {
+                *sum += u128::from(nanos);
+            }
+            if let Some(of_cause) = typical.get_mut(verdict.cause as usize - 1) {
+                of_cause.try_reserve(1).map_err(no_memory)?;
+                of_cause.push(verdict.excess.get(verdict.cause));
+            }
+        }
+        interval.known = scaled(known);
+        interval.without_controls = scaled(interval.without_controls);
+        interval.missing = interval.missing.map(scaled);
+        for (at, share) in interval.shares.iter_mut().enumerate() {
+            share.observations = scaled(counts[at]);
+            if let Some(of_cause) = typical.get_mut(at) {
+                of_cause.sort_unstable();
+                share.typical_nanos = of_cause.get(of_cause.len() / 2).copied().unwrap_or(0);
+                share.excess_nanos = (excess[at] as f64 * weight) as u64;
+            }
+        }
+        // Those that were not handed in at all.
+        interval.shares[Cause::NotKnown as usize - 1].observations += interval.slow.saturating_sub(of_slow);
+        Ok(interval)
+    }
+
+    /// What is kept, slowest first, with verdicts.
+    pub fn exemplars(&self) -> &[(Exemplar, Verdict)] {
+        &self.exemplars
+    }
+
+    /// What is kept, for a registry's histogram: with traces, and causes where they are known.
+    pub fn metric_exemplars(&self) -> Result<Vec<picollo_core::Exemplar>> {
+        let mut metrics = Vec::new();
+        metrics.try_reserve_exact(self.exemplars.len()).map_err(|_| Error::from(Status::OutOfMemory))?;
+        for (exemplar, verdict) in &self.exemplars {
+            let cause = [("cause", verdict.cause.name())];
+            let labels = if verdict.cause == Cause::NotKnown { &cause[..0] } else { &cause[..] };
+            let context = &exemplar.context;
+            metrics.push(picollo_core::Exemplar::with_trace(
+                exemplar.value as f64,
+                exemplar.unix_nanos,
+                context.trace_id,
+                context.span_id,
+                labels,
+            )?);
+        }
+        Ok(metrics)
+    }
+
+    /// What a cause has of the excess.
+    pub const fn share(&self, cause: Cause) -> Share {
+        self.shares[cause as usize - 1]
+    }
+
+    /// All of the excess, in nanoseconds.
+    pub fn excess_nanos(&self) -> u64 {
+        self.shares.iter().fold(0, |sum, share| sum.saturating_add(share.excess_nanos))
+    }
+
+    /// Slow ones without evidence, and why: those that were only counted, without controls, and by [`Missing`].
+    pub(super) fn unknown(&self) -> (u64, u64, &[u64; 8]) {
+        let looked_into = self.known + self.without_controls + self.missing.iter().sum::<u64>();
+        (self.slow.saturating_sub(looked_into), self.without_controls, &self.missing)
+    }
+}

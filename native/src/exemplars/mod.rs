@@ -1,0 +1,27 @@
+//! Why was this one slow? Observations that are kept with what leads to their requests, and with what became of their time.
+
+mod accounts;
+mod cause;
+mod cgroup;
+mod collector;
+mod evidence;
+mod exemplar;
+mod interval;
+mod kept;
+mod options;
+mod quota;
+mod text;
+mod thread;
+mod usual;
+mod verdict;
+mod waiting;
+
+pub use cause::{Cause, Parts};
+pub use collector::{Collector, ExemplarScope, Inner as CollectorInner, RawScope};
+pub use evidence::{
+    Evidence, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY, Missing,
+};
+pub use exemplar::{Context, Exemplar, NO_CPU};
+pub use interval::{Interval, Share};
+pub use options::{EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
+pub use verdict::Verdict;

@@ -1,0 +1,335 @@
+//! An interval for people, and for programs.
+
+use core::fmt::{self, Write};
+
+use picollo_core::text::Unit;
+
+use super::cause::{Cause, PARTS};
+use super::evidence::{KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY};
+use super::exemplar::{Exemplar, NO_CPU};
+use super::interval::Interval;
+use super::verdict::Verdict;
+
+/// Exemplars that are shown to people.
+const SHOWN: usize = 8;
+
+/// Why there is no evidence, as [`super::evidence::Missing`] has it.
+const MISSING: [&str; 8] = [
+    "",
+    "were timed elsewhere, or by an event loop",
+    "ended on another thread than they began on",
+    "began before a fork",
+    "came too many at once",
+    "held so many other scopes that their beginnings were forgotten",
+    "have accounts that contradict themselves",
+    "are on a system without accounts",
+];
+
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// A number with commas.
+struct Grouped(u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut digits = [0; 27];
+        let (mut at, mut rest, mut count) = (digits.len(), self.0, 0);
+        loop {
+            if count > 0 && count % 3 == 0 {
+                at -= 1;
+                digits[at] = b',';
+            }
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            count += 1;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        f.pad(core::str::from_utf8(&digits[at..]).unwrap_or_default())
+    }
+}
+
+fn time(nanos: u64) -> impl fmt::Display {
+    Unit::new("ns").integer(nanos)
+}
+
+/// Pads what is written in another way.
+struct Right<T>(T, usize);
+
+impl<T: fmt::Display> fmt::Display for Right<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        struct Count(usize);
+        impl Write for Count {
+            fn write_str(&mut self, text: &str) -> fmt::Result {
+                self.0 += text.chars().count();
+                Ok(())
+            }
+        }
+        let mut width = Count(0);
+        write!(width, "{}", self.0)?;
+        write!(f, "{:1$}", "", self.1.saturating_sub(width.0))?;
+        self.0.fmt(f)
+    }
+}
+
+impl Interval {
+    fn nanos_of(&self, value: u64) -> u64 {
+        (value as f64 * self.unit_nanos).round() as u64
+    }
+
+    /// The causes that have a part of the excess, or are verdicts, the largest first.
+    fn rows(&self) -> Vec<Cause> {
+        let mut rows: Vec<Cause> = Cause::ALL
+            .into_iter()
+            .filter(|&cause| self.share(cause).observations > 0 || self.percent(cause) >= 0.5)
+            .collect();
+        rows.sort_by_key(|&cause| {
+            let share = self.share(cause);
+            (cause as usize > PARTS, core::cmp::Reverse((share.excess_nanos, share.observations)))
+        });
+        rows
+    }
+
+    fn percent(&self, cause: Cause) -> f64 {
+        match self.excess_nanos() {
+            0 => 0.0,
+            all => self.share(cause).excess_nanos as f64 * 100.0 / all as f64,
+        }
+    }
+
+    /// The answer in a sentence, the causes in a table, the slowest with what leads to their requests, and what is not known.
+    pub fn write_text(&self, out: &mut dyn Write) -> fmt::Result {
+        self.write_answer(out)?;
+        let rows = self.rows();
+        if !rows.is_empty() {
+            let widest = rows.iter().map(|cause| cause.name().len()).max().unwrap_or(0);
+            write!(out, "\n\n{:widest$}  Excess  Observations   Typical  It", "Cause")?;
+            for &cause in &rows {
+                let share = self.share(cause);
+                write!(out, "\n{:widest$}  ", cause.name())?;
+                match (cause as usize) <= PARTS && self.known > 0 {
+                    true => write!(out, "{:>5.0}%", self.percent(cause))?,
+                    false => write!(out, "      ")?,
+                }
+                write!(out, "  {:>12}  ", Grouped(share.observations))?;
+                match share.typical_nanos {
+                    0 => write!(out, "{:8}", "")?,
+                    nanos => write!(out, "{}", Right(time(nanos), 8))?,
+                }
+                write!(out, "  {}", cause.meaning())?;
+            }
+        }
+        if !self.exemplars().is_empty() {
+            write!(out, "\n\nThe slowest")?;
+            for (exemplar, verdict) in self.exemplars().iter().take(SHOWN) {
+                write!(out, "\n  ")?;
+                self.write_exemplar(out, exemplar, verdict)?;
+            }
+        }
+        self.write_unknown(out)
+    }
+
+    fn write_answer(&self, out: &mut dyn Write) -> fmt::Result {
+        if self.observations == 0 && self.exemplars().is_empty() {
+            return out.write_str("Nothing was recorded.");
+        }
+        let largest = self.rows().first().copied().filter(|&cause| self.percent(cause) > 50.0);
+        match (self.known, largest) {
+            (0, _) => write!(out, "Why these were slow is not known.")?,
+            (_, Some(cause)) => {
+                write!(
+                    out,
+                    "Mostly {} ({:.0}%): what was slow {}.",
+                    cause.name(),
+                    self.percent(cause),
+                    cause.meaning()
+                )?;
+            }
+            (_, None) => write!(out, "Several causes: none makes up more than half.")?,
+        }
+        match self.threshold {
+            0 => write!(
+                out,
+                "\nThe {} slowest of {} observations; causes are known of {}.",
+                Grouped(self.slow),
+                Grouped(self.observations),
+                Grouped(self.known)
+            ),
+            threshold => write!(
+                out,
+                "\n{} of {} observations were above {}; causes are known of {}.",
+                Grouped(self.slow),
+                Grouped(self.observations),
+                time(self.nanos_of(threshold)),
+                Grouped(self.known)
+            ),
+        }
+    }
+
+    fn write_exemplar(&self, out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict) -> fmt::Result {
+        write!(out, "{}  {}", Right(time(self.nanos_of(exemplar.value)), 8), verdict.cause.name())?;
+        let mut parts: Vec<Cause> =
+            Cause::ALL.into_iter().take(PARTS).filter(|&cause| verdict.excess.get(cause) > 0).collect();
+        parts.sort_by_key(|&cause| core::cmp::Reverse(verdict.excess.get(cause)));
+        if verdict.cause == Cause::Several {
+            for (at, &cause) in parts.iter().take(2).enumerate() {
+                write!(
+                    out,
+                    "{} {} {}",
+                    if at == 0 { ":" } else { "," },
+                    cause.name(),
+                    time(verdict.excess.get(cause))
+                )?;
+            }
+        } else if let Some(&cause) = parts.first().filter(|&&cause| cause == verdict.cause) {
+            write!(out, " {}", time(verdict.excess.get(cause)))?;
+        }
+        if exemplar.evidence.major_faults > 0 {
+            write!(out, ", {} faults from disk", Grouped(exemplar.evidence.major_faults.into()))?;
+        } else if exemplar.evidence.minor_faults >= 100 {
+            write!(out, ", {} page faults", Grouped(exemplar.evidence.minor_faults.into()))?;
+        }
+        let context = &exemplar.context;
+        if context.trace_id != [0; 16] {
+            write!(out, "  trace {}", Hex(&context.trace_id))?;
+        }
+        match context.words {
+            [0, 0] => Ok(()),
+            [first, 0] => write!(out, "  id {first}"),
+            [first, second] => write!(out, "  id {first} {second}"),
+        }
+    }
+
+    fn write_unknown(&self, out: &mut dyn Write) -> fmt::Result {
+        let (counted_only, without_controls, missing) = self.unknown();
+        let mut lines = 0;
+        let mut line = |out: &mut dyn Write, count: u64, what: &str| -> fmt::Result {
+            if count > 0 {
+                write!(
+                    out,
+                    "{}{} {what}.",
+                    if lines == 0 { "\n\nNot known: " } else { "\n           " },
+                    Grouped(count)
+                )?;
+                lines += 1;
+            }
+            Ok(())
+        };
+        line(out, counted_only, "were only counted")?;
+        line(
+            out,
+            without_controls,
+            "are of a kind of which too few ordinary ones were seen to say what is usual",
+        )?;
+        for (&count, why) in missing.iter().zip(MISSING).skip(1) {
+            line(out, count, why)?;
+        }
+        if self.known > 0 && !self.has_run_delay {
+            write!(
+                out,
+                "\nWaiting and the run queue are not told apart: this system has no schedstat, or its threads were not prepared."
+            )?;
+        }
+        Ok(())
+    }
+
+    /// All of it, exactly, as a JSON object. What is not known is null.
+    pub fn write_json(&self, out: &mut dyn Write) -> fmt::Result {
+        let (counted_only, without_controls, missing) = self.unknown();
+        write!(
+            out,
+            "{{\"begin_unix_nanos\":{},\"end_unix_nanos\":{},\"threshold\":{},\"observations\":{},\"slow\":{},\"known\":{},\
+             \"controls\":{},\"counted_only\":{counted_only},\"without_controls\":{without_controls},\"without_evidence\":{},\
+             \"excess_nanos\":{},\"causes\":[",
+            self.unix_nanos[0],
+            self.unix_nanos[1],
+            Optional(Some(self.threshold).filter(|&threshold| threshold != 0)),
+            self.observations,
+            self.slow,
+            self.known,
+            self.controls,
+            missing.iter().sum::<u64>(),
+            self.excess_nanos(),
+        )?;
+        for (at, cause) in Cause::ALL.into_iter().enumerate() {
+            let share = self.share(cause);
+            let is_part = at < PARTS && self.known > 0;
+            write!(
+                out,
+                "{}{{\"cause\":\"{}\",\"excess_nanos\":{},\"observations\":{},\"typical_nanos\":{}}}",
+                if at == 0 { "" } else { "," },
+                cause.name(),
+                Optional(is_part.then_some(share.excess_nanos)),
+                share.observations,
+                Optional((is_part && share.observations > 0).then_some(share.typical_nanos)),
+            )?;
+        }
+        out.write_str("],\"exemplars\":[")?;
+        for (at, (exemplar, verdict)) in self.exemplars().iter().enumerate() {
+            out.write_str(if at == 0 { "" } else { "," })?;
+            write_json_exemplar(out, exemplar, verdict)?;
+        }
+        out.write_str("]}")
+    }
+}
+
+struct Optional<T>(Option<T>);
+
+impl<T: fmt::Display> fmt::Display for Optional<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(value) => value.fmt(f),
+            None => f.write_str("null"),
+        }
+    }
+}
+
+fn write_json_exemplar(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict) -> fmt::Result {
+    let evidence = &exemplar.evidence;
+    let known = |bit: u32, value: u64| Optional(evidence.knows(bit).then_some(value));
+    write!(
+        out,
+        "{{\"value\":{},\"wall_nanos\":{},\"unix_nanos\":{},\"thread\":{},\"cpu\":{},\"label\":{},\"words\":[{},{}],\
+         \"trace_id\":\"{}\",\"span_id\":\"{}\",\"cause\":\"{}\"",
+        exemplar.value,
+        exemplar.wall_nanos,
+        exemplar.unix_nanos,
+        exemplar.thread,
+        Optional(Some(exemplar.cpu).filter(|&cpu| cpu != NO_CPU)),
+        exemplar.label,
+        exemplar.context.words[0],
+        exemplar.context.words[1],
+        Hex(&exemplar.context.trace_id),
+        Hex(&exemplar.context.span_id),
+        verdict.cause.name(),
+    )?;
+    write!(
+        out,
+        ",\"window_nanos\":{},\"cpu_nanos\":{},\"run_delay_nanos\":{},\"off_nanos\":{},\"preempted_nanos\":{},\"fault_nanos\":{},\
+         \"throttled\":{},\"voluntary\":{},\"involuntary\":{},\"minor_faults\":{},\"major_faults\":{},\"excess\":{{",
+        known(KNOWN_ACCOUNTS, evidence.window_nanos),
+        known(KNOWN_ACCOUNTS, evidence.cpu_nanos),
+        known(KNOWN_RUN_DELAY, evidence.run_delay_nanos),
+        known(KNOWN_RING, evidence.off_nanos),
+        known(KNOWN_RING, evidence.preempted_nanos),
+        known(KNOWN_FAULT_TIMES, evidence.fault_nanos),
+        known(KNOWN_QUOTA, evidence.throttled.into()),
+        known(KNOWN_ACCOUNTS, evidence.voluntary.into()),
+        known(KNOWN_ACCOUNTS, evidence.involuntary.into()),
+        known(KNOWN_ACCOUNTS, evidence.minor_faults.into()),
+        known(KNOWN_ACCOUNTS, evidence.major_faults.into()),
+    )?;
+    let parts = Cause::ALL.into_iter().take(PARTS).filter(|&cause| verdict.excess.get(cause) > 0);
+    for (at, cause) in parts.enumerate() {
+        write!(out, "{}\"{}\":{}", if at == 0 { "" } else { "," }, cause.name(), verdict.excess.get(cause))?;
+    }
+    out.write_str("}}")
+}

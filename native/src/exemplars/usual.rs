@@ -1,0 +1,106 @@
+//! What is usual: a random sample of ordinary observations of each kind, and where their time goes.
+
+use super::cause::{PARTS, Parts};
+use super::exemplar::Exemplar;
+
+/// Kinds that are told apart. What comes later has none that is usual.
+pub const LABELS: usize = 16;
+/// The latest of a kind that are remembered.
+const REMEMBERED: usize = 64;
+/// Fewer say nothing about what is usual.
+pub const LEAST: usize = 5;
+
+#[derive(Clone, Copy, Debug)]
+struct Control {
+    wall_nanos: u64,
+    value: u64,
+    parts: Parts,
+}
+
+#[derive(Clone, Debug)]
+struct Kind {
+    label: u32,
+    controls: Vec<Control>,
+    next: usize,
+}
+
+/// The controls of all kinds.
+#[derive(Clone, Debug)]
+pub struct Usual {
+    kinds: Vec<Kind>,
+    taken: u64,
+}
+
+/// Where the time of ordinary observations of one kind goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Ordinary {
+    /// How many it is of.
+    pub controls: usize,
+    /// The mean of each part, in nanoseconds.
+    pub mean: [f64; PARTS],
+    /// The standard deviation of each part.
+    pub deviation: [f64; PARTS],
+    /// The mean of their lengths.
+    pub wall_nanos: f64,
+}
+
+impl Usual {
+    /// Room for all that will be. `None` without memory.
+    pub fn new() -> Option<Usual> {
+        let mut kinds = Vec::new();
+        kinds.try_reserve_exact(LABELS).ok()?;
+        for _ in 0..LABELS {
+            let mut controls = Vec::new();
+            controls.try_reserve_exact(REMEMBERED).ok()?;
+            kinds.push(Kind { label: 0, controls, next: 0 });
+        }
+        Some(Usual { kinds, taken: 0 })
+    }
+
+    /// Takes a control in, if there are accounts of it.
+    pub fn take(&mut self, exemplar: &Exemplar) {
+        let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else { return };
+        let known =
+            self.kinds.iter().position(|kind| kind.label == exemplar.label && !kind.controls.is_empty());
+        let Some(at) = known.or_else(|| self.kinds.iter().position(|kind| kind.controls.is_empty())) else {
+            return;
+        };
+        let kind = &mut self.kinds[at];
+        kind.label = exemplar.label;
+        let control = Control { wall_nanos: exemplar.wall_nanos, value: exemplar.value, parts };
+        match kind.controls.get_mut(kind.next) {
+            Some(place) => *place = control,
+            None => kind.controls.push(control),
+        }
+        kind.next = (kind.next + 1) % REMEMBERED;
+        self.taken += 1;
+    }
+
+    /// Controls so far.
+    pub const fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// What is usual for a kind, of observations up to this value; `None` where too few are known.
+    pub fn of(&self, label: u32, most: u64) -> Option<Ordinary> {
+        let kind = self.kinds.iter().find(|kind| kind.label == label && !kind.controls.is_empty())?;
+        let ordinary = || kind.controls.iter().filter(|control| control.value <= most);
+        let count = ordinary().count();
+        if count < LEAST {
+            return None;
+        }
+        let mean_of = |part: &dyn Fn(&Control) -> f64| ordinary().map(part).sum::<f64>() / count as f64;
+        let (mut mean, mut deviation) = ([0.0; PARTS], [0.0; PARTS]);
+        for at in 0..PARTS {
+            let middle = mean_of(&|control| control.parts.0[at] as f64);
+            mean[at] = middle;
+            deviation[at] = mean_of(&|control| (control.parts.0[at] as f64 - middle).powi(2)).sqrt();
+        }
+        Some(Ordinary {
+            controls: count,
+            mean,
+            deviation,
+            wall_nanos: mean_of(&|control| control.wall_nanos as f64),
+        })
+    }
+}

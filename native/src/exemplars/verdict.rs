@@ -1,0 +1,71 @@
+//! The cause of an observation, beside what is usual for its kind.
+//!
+//! What is in excess of the usual in each part of its time is held against the others: a cause is named if it makes up more than half of the
+//! excess, and does so as well when it is taken as small, and all others as large, as ordinary observations vary. So what is as usual, and
+//! only happens to be a little more than the mean, is no cause, and neither is what hides behind it.
+
+use super::cause::{Cause, PARTS, Parts};
+use super::exemplar::Exemplar;
+use super::usual::Ordinary;
+
+/// What is said of an observation.
+#[derive(Clone, Copy, Debug)]
+pub struct Verdict {
+    /// Its cause, [`Cause::Several`] or [`Cause::NotKnown`].
+    pub cause: Cause,
+    /// Where its time went.
+    pub parts: Parts,
+    /// What of that is more than usual, in nanoseconds; less than usual is 0.
+    pub excess: Parts,
+}
+
+const NOTHING: Verdict =
+    Verdict { cause: Cause::NotKnown, parts: Parts([0; PARTS]), excess: Parts([0; PARTS]) };
+
+impl Verdict {
+    /// Of an observation, beside the ordinary ones of its kind.
+    pub fn of(exemplar: &Exemplar, ordinary: Option<&Ordinary>) -> Verdict {
+        let Some(parts) = Parts::of(&exemplar.evidence, exemplar.wall_nanos) else { return NOTHING };
+        let Some(ordinary) = ordinary else { return Verdict { parts, ..NOTHING } };
+        let mut usual = ordinary.mean;
+        let mut deviation = ordinary.deviation;
+        level(&parts, &mut usual, &mut deviation);
+        let mut excess = Parts::default();
+        for at in 0..PARTS {
+            excess.0[at] = (parts.0[at] as f64 - usual[at]).max(0.0) as u64;
+        }
+        let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();
+        let spread: f64 = deviation.iter().sum();
+        let named = Cause::ALL.into_iter().take(PARTS).find(|cause| {
+            let at = *cause as usize - 1;
+            let own = excess.0[at] as f64;
+            let least = own - deviation[at];
+            let others = all - own + (spread - deviation[at]);
+            own * 2.0 > all && least > others
+        });
+        Verdict { cause: named.unwrap_or(Cause::Several), parts, excess }
+    }
+}
+
+/// Ordinary observations of which more is known than of this one, or less, had their time in other parts of the same sum: waiting that is
+/// split, and not; with a quota, and without. What is usual is laid out as this one is.
+fn level(parts: &Parts, usual: &mut [f64; PARTS], deviation: &mut [f64; PARTS]) {
+    let mut shift = |from: Cause, to: Cause| {
+        let (from, to) = (from as usize - 1, to as usize - 1);
+        usual[to] += core::mem::take(&mut usual[from]);
+        deviation[to] = deviation[to].hypot(core::mem::take(&mut deviation[from]));
+    };
+    if parts.get(Cause::OffCpu) > 0 {
+        for from in [Cause::OwnWaiting, Cause::RunQueue, Cause::RunQueueOrQuota] {
+            shift(from, Cause::OffCpu);
+        }
+    } else {
+        // Most likely; if it was not, less is said than could be.
+        shift(Cause::OffCpu, Cause::OwnWaiting);
+    }
+    if parts.get(Cause::RunQueueOrQuota) > 0 {
+        shift(Cause::RunQueue, Cause::RunQueueOrQuota);
+    } else if parts.get(Cause::RunQueue) > 0 {
+        shift(Cause::RunQueueOrQuota, Cause::RunQueue);
+    }
+}

@@ -1,0 +1,151 @@
+//! What a collector shares between threads without ever making one wait: a lock that is tried, and places for what did not get it.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::exemplar::Exemplar;
+use crate::os::thread::process;
+
+/// Why a lock was not had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Refused {
+    /// Another thread is at work.
+    Busy,
+    /// A thread of the process that this one was forked from was at work. It will stay so.
+    Forked,
+}
+
+/// Data that one thread at a time works on, for those who can do without.
+#[derive(Debug)]
+pub(super) struct TryLock<T> {
+    /// The process whose thread holds the lock; 0 when nobody does.
+    holder: AtomicU64,
+    data: UnsafeCell<T>,
+}
+
+// SAFETY: the data are touched by the holder alone.
+unsafe impl<T: Send> Sync for TryLock<T> {}
+
+impl<T> TryLock<T> {
+    pub(super) const fn new(data: T) -> TryLock<T> {
+        TryLock { holder: AtomicU64::new(0), data: UnsafeCell::new(data) }
+    }
+
+    /// Works on the data, if nobody else does.
+    pub(super) fn try_with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Result<R, Refused> {
+        struct Held<'a>(&'a AtomicU64);
+        impl Drop for Held<'_> {
+            fn drop(&mut self) {
+                self.0.store(0, Ordering::Release);
+            }
+        }
+        let process = process();
+        // Acquire, paired with the release: the data are what the last holder left.
+        match self.holder.compare_exchange(0, process, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => {
+                let _held = Held(&self.holder);
+                // SAFETY: this thread alone holds the lock, until the end of this function.
+                Ok(work(unsafe { &mut *self.data.get() }))
+            }
+            Err(holder) if holder == process => Err(Refused::Busy),
+            Err(_) => Err(Refused::Forked),
+        }
+    }
+
+    /// The same, however long it takes: for who collects. `Forked` only.
+    pub(super) fn with<R>(&self, mut work: impl FnMut(&mut T) -> R) -> Result<R, Refused> {
+        for attempt in 0u32.. {
+            match self.try_with(&mut work) {
+                Err(Refused::Busy) if attempt < 100 => core::hint::spin_loop(),
+                // Also a holder of a lower priority has to run.
+                Err(Refused::Busy) => std::thread::sleep(std::time::Duration::from_micros(50)),
+                done => return done,
+            }
+        }
+        Err(Refused::Busy)
+    }
+}
+
+/// An observation that waits to be taken in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub exemplar: Exemplar,
+    pub is_slow: bool,
+    pub is_for_octave: bool,
+}
+
+const PLACES: usize = 32;
+
+/// Places for observations that came while another thread was at work. The largest of them is never lost.
+#[derive(Debug)]
+pub(super) struct Places {
+    places: [TryLock<Option<Pending>>; PLACES],
+    full: AtomicU32,
+}
+
+impl Places {
+    pub(super) const fn new() -> Places {
+        Places { places: [const { TryLock::new(None) }; PLACES], full: AtomicU32::new(0) }
+    }
+
+    /// Puts one into a free place, or into that of a smaller one. Whether it has one.
+    pub(super) fn put(&self, pending: &Pending, first: u64) -> bool {
+        // Others hold a place for as long as copying takes, so that one round is nearly always enough. Whoever is refused every time was
+        // smaller than what is there, or met thirty-two that were all taken, a hundred times.
+        for round in 0..100 {
+            let mut was_refused = false;
+            for at in 0..PLACES {
+                let place = &self.places[(first as usize + at) % PLACES];
+                let put = place.try_with(|place| match place {
+                    None => {
+                        *place = Some(*pending);
+                        self.full.fetch_add(1, Ordering::Relaxed);
+                        true
+                    }
+                    // In the first round there may be a free one yet.
+                    Some(smaller) if round > 0 && smaller.exemplar.value < pending.exemplar.value => {
+                        *smaller = *pending;
+                        true
+                    }
+                    Some(_) => false,
+                });
+                match put {
+                    Ok(true) => return true,
+                    Ok(false) => {}
+                    Err(_) => was_refused = true,
+                }
+            }
+            if round > 0 && !was_refused {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Takes out what is there.
+    pub(super) fn drain(&self, mut each: impl FnMut(&Pending)) {
+        if self.full.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        for place in &self.places {
+            if let Ok(Some(pending)) = place.try_with(Option::take) {
+                self.full.fetch_sub(1, Ordering::Relaxed);
+                each(&pending);
+            }
+        }
+    }
+
+    /// Changes the one with this number. Whether it is there.
+    pub(super) fn change(&self, number: u64, change: impl Fn(&mut Exemplar)) -> bool {
+        self.places.iter().any(|place| {
+            let changed = place.try_with(|place| match place {
+                Some(pending) if pending.exemplar.number == number => {
+                    change(&mut pending.exemplar);
+                    true
+                }
+                _ => false,
+            });
+            changed == Ok(true)
+        })
+    }
+}

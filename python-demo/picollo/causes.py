@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from ctypes import c_uint64
-from math import isnan
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
 from . import _structs as structs
@@ -68,25 +67,24 @@ class TraceContext(NamedTuple):
 
 
 class CauseShare(NamedTuple):
-    """How much of what slow observations took more than is usual went to one cause."""
+    """How much of what slow observations took in excess of what is usual went to one cause."""
 
-    #: Its part of the excess of all whose causes are known, 0 to 1; ``None`` where there is no excess.
+    #: Its part of the excess of all whose evidence is known, 0 to 1; ``None`` where there is no excess, and of causes that are none:
+    #: ``SEVERAL`` and ``NOT_KNOWN``.
     share: Optional[float]
     #: The same in nanoseconds.
-    excess_nanos: int
-    #: How many observations it is the cause of.
+    excess_nanos: Optional[int]
+    #: How many observations were slow because of it.
     observations: int
-    #: Its excess in a typical one of them; ``None`` where there is none.
+    #: The median of its excess in these.
     typical_nanos: Optional[int]
 
     @classmethod
-    def _of(cls, raw: structs.ExemplarsShare) -> CauseShare:
-        return cls(
-            None if isnan(raw.share) else raw.share,
-            raw.excess_nanos,
-            raw.observations,
-            raw.typical_nanos if raw.observations else None,
-        )
+    def _of(cls, cause: Cause, raw: structs.ExemplarShare, excess: int) -> CauseShare:
+        if cause in (Cause.SEVERAL, Cause.NOT_KNOWN):
+            return cls(None, None, raw.observations, None)
+        typical = raw.typical_nanos if raw.observations else None
+        return cls(raw.share if excess else None, raw.excess_nanos, raw.observations, typical)
 
 
 class KeptExemplar(NamedTuple):
@@ -108,54 +106,74 @@ class KeptExemplar(NamedTuple):
     label: int
     #: The kernel's id of the thread that it ended on, as of :func:`threading.get_native_id`.
     thread: int
-    #: The processors that it began and ended on.
-    cpu_begin: Optional[int]
-    cpu_end: Optional[int]
-    #: How long the window is that what follows is of: it ends with the observation, and begins with it or up to 100 µs before.
+    #: The processor that it ended on.
+    cpu: Optional[int]
+    #: What of its length is in excess of what is usual, for its cause.
+    excess_nanos: Optional[int]
+    #: Why nothing is known of where its time went, for people; ``""`` where something is.
+    missing: str
+    #: How long the window is that what follows is of: it ends with the observation, and begins up to 100 µs before it.
     window_nanos: Optional[int]
     #: How long the thread ran in it.
     on_cpu_nanos: Optional[int]
     #: How long it was ready and did not run.
     run_delay_nanos: Optional[int]
+    #: How long it was off the processor, and what of that although it did not wait for anything.
+    off_cpu_nanos: Optional[int]
+    preempted_nanos: Optional[int]
+    #: How long handling page faults took.
+    fault_nanos: Optional[int]
     #: How often it gave the processor up, to wait, and how often it was taken off.
     voluntary_switches: Optional[int]
     involuntary_switches: Optional[int]
     #: Page faults without reading from a disk, and with.
     minor_faults: Optional[int]
     major_faults: Optional[int]
+    #: How often its group of processes was held back by a quota since that was looked at last.
+    throttled: Optional[int]
 
     @classmethod
     def _of(cls, raw: structs.Exemplar) -> KeptExemplar:
         def known(bits: int, value: int) -> Optional[int]:
             return value if raw.known & bits else None
 
-        def cpu(number: int) -> Optional[int]:
-            return None if number == _NO_CPU else number
-
-        accounts = structs.KNOWN_ACCOUNTS
+        accounts, ring, context, cause = structs.KNOWN_ACCOUNTS, structs.KNOWN_RING, raw.context, CAUSES[raw.cause]
         return cls(
             value=raw.value,
-            cause=CAUSES[raw.cause],
+            cause=cause,
             time=raw.unix_nanos / 1e9,
-            trace_id=_digits(raw.trace_id),
-            span_id=_digits(raw.span_id),
-            words=(raw.words[0], raw.words[1]),
+            trace_id=_digits(context.trace_id),
+            span_id=_digits(context.span_id),
+            words=(context.words[0], context.words[1]),
             label=raw.label,
             thread=raw.thread,
-            cpu_begin=cpu(raw.cpu_begin),
-            cpu_end=cpu(raw.cpu_end),
+            cpu=None if raw.cpu == structs.CPU_UNKNOWN else raw.cpu,
+            excess_nanos=None if cause in (Cause.SEVERAL, Cause.NOT_KNOWN) else raw.excess_nanos,
+            missing=_MISSING.get(raw.missing, "not known"),
             window_nanos=known(accounts, raw.window_nanos),
             on_cpu_nanos=known(accounts, raw.cpu_nanos),
             run_delay_nanos=known(structs.KNOWN_RUN_DELAY, raw.run_delay_nanos),
+            off_cpu_nanos=known(ring, raw.off_nanos),
+            preempted_nanos=known(ring, raw.preempted_nanos),
+            fault_nanos=known(structs.KNOWN_FAULT_TIMES, raw.fault_nanos),
             voluntary_switches=known(accounts, raw.voluntary),
             involuntary_switches=known(accounts, raw.involuntary),
             minor_faults=known(accounts, raw.minor_faults),
             major_faults=known(accounts, raw.major_faults),
+            throttled=known(structs.KNOWN_QUOTA, raw.throttled),
         )
 
 
-#: A processor that is not known.
-_NO_CPU = 0xFFFF_FFFF
+_MISSING: Dict[int, str] = {
+    structs.MISSING_NOTHING: "",
+    structs.MISSING_TIMED_ELSEWHERE: "timed elsewhere, or by an event loop",
+    structs.MISSING_OTHER_THREAD: "ended on another thread than it began on",
+    structs.MISSING_FORKED: "began before a fork",
+    structs.MISSING_TOO_MANY: "too many were slow at once",
+    structs.MISSING_OVERWRITTEN: "held so many other scopes that its beginning was forgotten",
+    structs.MISSING_CONTRADICTORY: "its accounts contradict themselves",
+    structs.MISSING_UNSUPPORTED: "the system has no such accounts",
+}
 
 
 def _digits(raw: Any) -> str:
@@ -172,7 +190,7 @@ class ExemplarInterval:
 
     def __init__(
         self,
-        totals: structs.ExemplarsInterval,
+        totals: structs.ExemplarInterval,
         exemplars: Tuple[KeptExemplar, ...],
         shares: Dict[Cause, CauseShare],
         text: str,
@@ -182,13 +200,13 @@ class ExemplarInterval:
         #: When it began and ended, in seconds since 1970.
         self.begin: float = totals.begin_unix_nanos / 1e9
         self.end: float = totals.end_unix_nanos / 1e9
-        #: From where on observations were slow, in units as recorded.
-        self.threshold: int = totals.threshold
+        #: Above which an observation was slow, as recorded; ``None`` where that was not known, in the first interval: then the slowest are.
+        self.threshold: Optional[int] = totals.threshold or None
         #: How many observations there were, how many of them slow, and of how many of these the causes are known.
         self.observations: int = totals.observations
         self.slow: int = totals.slow
         self.known: int = totals.known
-        #: How many ordinary ones were looked into, to know what is usual.
+        #: How many ordinary ones were looked into so far, to know what is usual.
         self.controls: int = totals.controls
         #: The slowest, slowest first, and after them the latest of each octave of values.
         self.exemplars = exemplars

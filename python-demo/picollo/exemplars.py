@@ -8,14 +8,13 @@ import threading
 from ctypes import addressof, byref, c_void_p
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE
 from types import CodeType
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Literal, Optional
 
 from . import _structs as structs
-from ._arguments import u64
+from ._arguments import choice, u64
 from ._handle import Handle
 from ._library import held, own, released
 from ._text import read_text
-from .clock import Unit, unit_code
 from .errors import check, check_detail
 from .histogram import Histogram
 from .registry import Registry
@@ -26,6 +25,16 @@ __all__ = ["ExemplarScope", "Exemplars"]
 _BEGIN = held.exemplars_begin
 _END = held.exemplars_end
 _KEPT = structs.EXEMPLAR_KEPT
+
+#: What scopes record.
+Unit = Literal["nanos", "micros", "millis", "picos"]
+
+_UNITS = {
+    "nanos": structs.UNIT_NANOS,
+    "micros": structs.UNIT_MICROS,
+    "millis": structs.UNIT_MILLIS,
+    "picos": structs.UNIT_PICOS,
+}
 
 #: Code whose frames are suspended by event loops.
 _SUSPENDED = CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR
@@ -97,7 +106,7 @@ class ExemplarScope:
         if self._label:
             self._raw.label = self._label
         if is_shared:
-            self._raw.flags = structs.EXEMPLAR_SCOPE_NO_THREAD
+            self._raw.thread = None
         return self
 
     def __exit__(self, *exception: Any) -> None:
@@ -129,19 +138,21 @@ class Exemplars(Handle):
         ...
         print(slow.collect())                   # why those above P99 were slow, and the slowest with their traces
 
-    Any thread may use one. One that goes through a fork starts anew in the child, where it takes no evidence of threads.
+    Any thread may use one. In the child of a fork it begins anew. Linux only.
 
     :param histogram: what scopes and :meth:`offer` record into. It may be closed before.
-    :param threshold: from where on causes are told, in units as recorded; 0: P99 of the interval before, and in the first interval
-        only those that are kept.
-    :param unit: what scopes record: ``"nanos"``, ``"micros"``, ``"millis"``, ``"picos"``, or ``"ticks"`` of the time stamp counter.
-    :param slowest: how many of the slowest are kept in an interval, 1 to 65,536. Beside them is the latest of each octave of values.
-    :param threads: for how many threads the kernel's account of waiting is kept open; other threads' waiting is not split.
-    :param rings: for how many threads the kernel's records of switches are kept, where it permits that; 0: for none.
-    :param rate: how many slow observations a second and thread are looked into; more are counted, and the slowest is never lost.
-    :param controls: how many ordinary observations a second are looked into as well, to know what is usual.
+    :param threshold: above it, or rather above the end of its bucket, an observation is slow, as recorded; 0: P99 of the interval before, and in the first
+        interval the slowest.
+    :param unit: what scopes record: ``"nanos"``, ``"micros"``, ``"millis"`` or ``"picos"``.
+    :param slowest: how many of the slowest are kept in an interval, up to 65,536. Beside them is the latest of each octave of values.
+    :param threads: for how many threads of the process the kernel's account of the run queue is kept open; the waiting of others is not
+        split.
+    :param rate: how many slow observations a thread looks into in a second; more are counted, and the slowest is never lost.
+    :param controls: how many ordinary observations are looked into in a second, to know what is usual.
+    :param ring: whether to ask the kernel for its records of context switches and page faults, which make some times more precise.
     :param context: called on the observation's thread when one is kept, for its context. Default: that of OpenTelemetry's current
         span, where that package is in use. What it raises, the scope raises.
+    :raises UnsupportedError: elsewhere than on Linux.
     """
 
     __slots__ = ("_lock", "_lookup", "unit")
@@ -156,9 +167,9 @@ class Exemplars(Handle):
         *,
         slowest: int = 16,
         threads: int = 64,
-        rings: int = 64,
         rate: int = 1000,
         controls: int = 20,
+        ring: bool = True,
         context: Lookup = current_span,
     ) -> None:
         self._pointer = None
@@ -168,12 +179,11 @@ class Exemplars(Handle):
             raise TypeError(f"context must be a function, not {type(context).__name__}")
         options = structs.ExemplarsOptions(
             struct_size=ctypes.sizeof(structs.ExemplarsOptions),
-            flags=0 if rings else structs.EXEMPLARS_NO_RING,
+            flags=(0 if ring else structs.EXEMPLARS_NO_RING) | (0 if slowest else structs.EXEMPLARS_NO_SLOWEST),
             threshold=u64(threshold, "threshold"),
-            unit=unit_code(unit),
-            slowest=_count(slowest, 1, "slowest"),
-            threads=_count(threads, 0, "threads"),
-            rings=_count(rings, 0, "rings"),
+            unit=choice(unit, _UNITS, "unit"),
+            slowest=_count(slowest, 0, "slowest"),
+            threads=_count(threads, 1, "threads"),
             rate=_count(rate, 1, "rate"),
             controls=_count(controls, 1, "controls"),
         )
@@ -191,18 +201,19 @@ class Exemplars(Handle):
     def scope(self, label: int = 0) -> ExemplarScope:
         """Times a ``with`` block: ``with slow.scope(): ...``.
 
-        :param label: a number that tells kinds of observations apart: what is usual is known by kind. Few kinds: each needs controls.
+        :param label: tells kinds of observations apart, up to 16, as what is usual of one may not be of another.
         """
         return ExemplarScope(self._handle(), self._lookup, _count(label, 0, "label"))
 
-    def offer(self, value: int, *, label: int = 0, context: Optional[TraceContext] = None) -> bool:
+    def offer(self, value: int, context: Optional[TraceContext] = None) -> bool:
         """Records a value that was timed elsewhere; tells whether it is kept. Nothing is known then of where its time went."""
         raw = None if context is None else byref(context._native())
         return bool(held.exemplars_offer(self._handle(), u64(value, "value"), raw))
 
     def prepare_thread(self) -> None:
-        """Opens what is kept for the calling thread now, rather than after its first slow observation: 11 ms for the first in a
-        system, microseconds otherwise.
+        """Opens the kernel's account of the calling thread now, rather than at its first slow observation.
+
+        :raises UnsupportedError: where there is none, or as many threads as wanted have theirs. The collector works all the same.
         """
         error = structs.Error()
         check_detail(released.exemplars_prepare_thread(self._handle(), byref(error)), error)
@@ -235,7 +246,7 @@ class Exemplars(Handle):
 
 def _interval(handle: c_void_p) -> ExemplarInterval:
     """What the library knows of the interval that was collected last."""
-    totals, kept, share = structs.ExemplarsInterval(), structs.Exemplar(), structs.ExemplarsShare()
+    totals, kept, share = structs.ExemplarInterval(), structs.Exemplar(), structs.ExemplarShare()
     check(held.exemplars_interval(handle, byref(totals)), "exemplars")
     exemplars = []
     while True:
@@ -247,7 +258,7 @@ def _interval(handle: c_void_p) -> ExemplarInterval:
     shares = {}
     for number, cause in CAUSES.items():
         check(held.exemplars_share(handle, number, byref(share)), "share of a cause")
-        shares[cause] = CauseShare._of(share)
+        shares[cause] = CauseShare._of(cause, share, totals.excess_nanos)
     text = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_HUMAN, *buffer), "table of causes")
     json = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_JSON, *buffer), "causes as JSON")
     return ExemplarInterval(totals, tuple(exemplars), shares, text, json)

@@ -56,11 +56,18 @@ def test_the_slowest_are_kept_with_their_context() -> None:
     assert {(one.trace_id, one.span_id) for one in interval.exemplars} == {(TRACE, SPAN)}
     assert histogram.total_count == interval.observations == len(values)
     # Timed elsewhere: nothing is known, and nothing of it is told as 0.
-    assert all(one.cause is Cause.NOT_KNOWN for one in interval.exemplars)
+    assert all(one.cause is Cause.NOT_KNOWN and "timed elsewhere" in one.missing for one in interval.exemplars)
     assert all(one.on_cpu_nanos is one.run_delay_nanos is one.minor_faults is None for one in interval.exemplars)
     # The next interval knows nothing of them.
     slow.offer(5)
     assert [one.value for one in slow.collect().exemplars] == [5]
+
+
+def test_none_of_the_slowest() -> None:
+    slow = Exemplars(Histogram(), slowest=0)
+    with slow.scope():
+        time.sleep(0.01)
+    assert len(slow.collect().exemplars) == 1, "that of its octave"
 
 
 @pytest.mark.parametrize("slowest", [1, 100])
@@ -164,7 +171,9 @@ def test_the_table_and_the_json() -> None:
         with slow.scope():
             time.sleep(0.05)
     interval = slow.collect()
-    assert interval.threshold == 20 * MILLI and 4 <= interval.slow <= interval.observations == 304
+    # The end of its bucket.
+    assert interval.threshold is not None and 20 * MILLI <= interval.threshold <= 20.1 * MILLI
+    assert 4 <= interval.slow <= interval.observations == 304
     assert interval.known >= 4 and interval.controls >= 3
     cause = waits(interval.exemplars[0])
     share = interval.shares[cause]
@@ -275,14 +284,16 @@ def test_publish() -> None:
     slow = Exemplars(histogram)
     with pytest.raises(errors.EmptyError):
         slow.publish(registry, number)
+    ordinary(slow)
     with slow.scope() as scope:
-        time.sleep(0.03)
+        time.sleep(0.3)
     scope.annotate(TraceContext(TRACE, SPAN))
-    slow.collect()
+    cause = slow.collect().exemplars[0].cause
     slow.publish(registry, number)
-    (line,) = [line for line in registry.openmetrics().splitlines() if " # {" in line]
-    assert f'trace_id="{TRACE}"' in line and f'span_id="{SPAN}"' in line and 'cause="' in line
-    assert 0.03 <= float(line.split("} ")[-1].split()[0]) < 2
+    line = [line for line in registry.openmetrics().splitlines() if " # {" in line][-1]
+    assert f'trace_id="{TRACE}"' in line and f'span_id="{SPAN}"' in line
+    assert cause in (Cause.OWN_WAITING, Cause.OFF_CPU) and f'cause="{cause}"' in line
+    assert 0.3 <= float(line.split("} ")[-1].split()[0]) < 2
     with pytest.raises(errors.InvalidArgumentError):
         slow.publish(registry, number + 1)
     # Those of an interval without any take their place.
@@ -452,11 +463,13 @@ def test_fork() -> None:
 
 def test_threads_that_come_and_go() -> None:
     histogram = Histogram()
-    slow = Exemplars(histogram, 1, threads=4, rings=2)
+    slow = Exemplars(histogram, 1, threads=4)
     descriptors = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
 
     def work() -> None:
-        slow.prepare_thread()
+        # Of five at once, one cannot.
+        with contextlib.suppress(errors.UnsupportedError):
+            slow.prepare_thread()
         with slow.scope():
             time.sleep(0.001)
 
@@ -475,13 +488,13 @@ def test_wrong_arguments() -> None:
     histogram = Histogram()
     with pytest.raises(TypeError, match="of a histogram, not of DoubleHistogram"):
         Exemplars(picollo.DoubleHistogram())  # type: ignore[arg-type]
-    for name, wrong in (("threshold", -1), ("slowest", 0), ("slowest", 2**32), ("threads", -1), ("rate", 0), ("controls", 0)):
+    for name, wrong in (("threshold", -1), ("slowest", -1), ("slowest", 2**32), ("threads", 0), ("rate", 0), ("controls", 0)):
         with pytest.raises(ValueError, match=name):
             Exemplars(histogram, **{name: wrong})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="slowest must be an int"):
         Exemplars(histogram, slowest="many")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="unit must be one of"):
-        Exemplars(histogram, unit="days")  # type: ignore[arg-type]
+        Exemplars(histogram, unit="ticks")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="context must be a function"):
         Exemplars(histogram, context=TraceContext())  # type: ignore[arg-type]
     with pytest.raises(errors.PicolloError):

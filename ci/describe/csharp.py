@@ -55,7 +55,8 @@ def constants(description: Description) -> str:
             lines.append("\n")
         last = constant.group
         value = constant.expression.strip("()") if constant.kind == "flag" else str(constant.value)
-        lines.append(f"        internal const int {camel(constant.short)} = {value};\n")
+        kind = "int" if constant.value < 1 << 31 else "uint"
+        lines.append(f"        internal const {kind} {camel(constant.short)} = {value};\n")
     return (
         f"{HEAD}namespace Picollo.Native\n{{\n"
         "    /// <summary>The numbers of include/picollo.h: PICOLLO_TEXT_JSON is TextJson here.</summary>\n"

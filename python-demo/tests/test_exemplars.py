@@ -32,6 +32,10 @@ def spin(seconds: float) -> None:
         pass
 
 
+#: So many controls a second that there are always enough.
+OFTEN = {"controls": 1_000}
+
+
 def ordinary(slow: Exemplars, count: int = 300) -> None:
     """What is usual: about a millisecond of waiting."""
     for _ in range(count):

@@ -12,29 +12,38 @@ namespace Picollo.Metrics
             Cause = (Cause)native.Cause;
             BeganUtc = UnixTime.Utc(native.UnixNanos);
             Label = native.Label;
+            IsSlow = native.IsSlow != 0;
             ThreadId = native.Thread;
-            CpuAtBegin = Cpu(native.CpuBegin);
-            CpuAtEnd = Cpu(native.CpuEnd);
-            PicolloExemplar one = native;
-            TraceId = HexDigits.Write(one.TraceId, PicolloExemplar.TraceIdLength);
-            SpanId = HexDigits.Write(one.SpanId, PicolloExemplar.SpanIdLength);
-            Word0 = one.Words[0];
-            Word1 = one.Words[1];
-            bool accounts = Knows(native, Constants.KnownAccounts);
+            Cpu = Known(native.Cpu != Constants.CpuUnknown, native.Cpu);
+            ExcessNanos = Known(Cause != Cause.Several && Cause != Cause.NotKnown, native.ExcessNanos);
+            Missing = (MissingEvidence)native.Missing;
+            PicolloExemplarContext context = native.Context;
+            TraceId = HexDigits.Write(context.TraceId, PicolloExemplarContext.TraceIdLength);
+            SpanId = HexDigits.Write(context.SpanId, PicolloExemplarContext.SpanIdLength);
+            Word0 = context.Words[0];
+            Word1 = context.Words[1];
+            bool accounts = Knows(in native, Constants.KnownAccounts), ring = Knows(in native, Constants.KnownRing);
+            WindowNanos = Known(accounts, native.WindowNanos);
             OnCpuNanos = Known(accounts, native.CpuNanos);
-            RunDelayNanos = Known(Knows(native, Constants.KnownRunDelay), native.RunDelayNanos);
+            RunDelayNanos = Known(Knows(in native, Constants.KnownRunDelay), native.RunDelayNanos);
+            OffCpuNanos = Known(ring, native.OffNanos);
+            PreemptedNanos = Known(ring, native.PreemptedNanos);
+            FaultNanos = Known(Knows(in native, Constants.KnownFaultTimes), native.FaultNanos);
             VoluntarySwitches = Known(accounts, native.Voluntary);
             InvoluntarySwitches = Known(accounts, native.Involuntary);
             MinorFaults = Known(accounts, native.MinorFaults);
             MajorFaults = Known(accounts, native.MajorFaults);
-            WindowNanos = Known(accounts, native.WindowNanos);
+            Throttled = Known(Knows(in native, Constants.KnownQuota), native.Throttled);
         }
 
         /// <summary>As recorded.</summary>
         public ulong Value { get; }
 
-        /// <summary>Why it was slow.</summary>
+        /// <summary>Why it was slow, or took what it took.</summary>
         public Cause Cause { get; }
+
+        /// <summary>Whether it is above the threshold of its interval.</summary>
+        public bool IsSlow { get; }
 
         /// <summary>When it began.</summary>
         public DateTime BeganUtc { get; }
@@ -57,14 +66,17 @@ namespace Picollo.Metrics
         /// <summary>The kernel's number of the thread that it ended on.</summary>
         public int ThreadId { get; }
 
-        /// <summary>The processor that it began on.</summary>
-        public uint? CpuAtBegin { get; }
-
         /// <summary>The processor that it ended on.</summary>
-        public uint? CpuAtEnd { get; }
+        public uint? Cpu { get; }
+
+        /// <summary>What of its length is in excess of what is usual, for its cause.</summary>
+        public ulong? ExcessNanos { get; }
+
+        /// <summary>Why nothing is known of where its time went.</summary>
+        public MissingEvidence Missing { get; }
 
         /// <summary>
-        /// How long the window is that what follows is of: it ends with the observation, and begins with it or up to 100 µs before.
+        /// How long the window is that what follows is of: it ends with the observation, and begins up to 100 µs before it.
         /// </summary>
         public ulong? WindowNanos { get; }
 
@@ -73,6 +85,15 @@ namespace Picollo.Metrics
 
         /// <summary>How long it was ready and did not run.</summary>
         public ulong? RunDelayNanos { get; }
+
+        /// <summary>How long it was off the processor.</summary>
+        public ulong? OffCpuNanos { get; }
+
+        /// <summary>What of that although it did not wait for anything.</summary>
+        public ulong? PreemptedNanos { get; }
+
+        /// <summary>How long handling page faults took.</summary>
+        public ulong? FaultNanos { get; }
 
         /// <summary>How often it gave the processor up, to wait.</summary>
         public uint? VoluntarySwitches { get; }
@@ -86,10 +107,11 @@ namespace Picollo.Metrics
         /// <summary>Page faults with.</summary>
         public uint? MajorFaults { get; }
 
+        /// <summary>How often its group of processes was held back by a quota since that was looked at last.</summary>
+        public uint? Throttled { get; }
+
         private static bool Knows(in PicolloExemplar native, int what) => (native.Known & (uint)what) != 0;
 
         private static T? Known<T>(bool isKnown, T value) where T : struct => isKnown ? value : (T?)null;
-
-        private static uint? Cpu(uint number) => Known(number != uint.MaxValue, number);
     }
 }

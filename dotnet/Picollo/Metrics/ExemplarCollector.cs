@@ -1,5 +1,4 @@
 using System;
-using System.Collections.Generic;
 using Picollo.Native;
 
 namespace Picollo.Metrics
@@ -14,7 +13,7 @@ namespace Picollo.Metrics
     ///     Handle(request);
     /// Console.WriteLine(slow.Collect());       // why those above P99 were slow, and the slowest with their traces
     /// </code>
-    /// Any thread may call anything, at any time. It keeps the histogram's counts, not its object, which may be disposed before.
+    /// Any thread may call anything, at any time. Linux only. It keeps the histogram's counts, not its object, which may be disposed before.
     /// </remarks>
     public sealed unsafe class ExemplarCollector : IDisposable
     {
@@ -26,7 +25,10 @@ namespace Picollo.Metrics
         /// <summary>Begins the first interval.</summary>
         /// <param name="histogram">What scopes and <see cref="Offer(ulong)"/> record into.</param>
         /// <param name="options">How; null: as the library chooses.</param>
-        /// <exception cref="PicolloException">The library does not offer these options, or there is no memory for them.</exception>
+        /// <exception cref="PicolloException">
+        /// The library does not offer these options, or there is no memory for them. <see cref="PicolloStatus.Unsupported"/>: elsewhere
+        /// than on Linux.
+        /// </exception>
         public ExemplarCollector(HdrHistogram histogram, ExemplarOptions? options = null)
         {
             if (histogram == null)
@@ -35,11 +37,12 @@ namespace Picollo.Metrics
             var native = new PicolloExemplarsOptions
             {
                 StructSize = (uint)sizeof(PicolloExemplarsOptions),
-                Flags = options.UsesRings ? 0 : (uint)Constants.ExemplarsNoRing,
+                Flags = (options.UsesRing ? 0 : (uint)Constants.ExemplarsNoRing)
+                    | (options.Slowest == 0 ? (uint)Constants.ExemplarsNoSlowest : 0),
                 Threshold = options.Threshold,
+                Unit = (uint)options.Unit,
                 Slowest = options.Slowest,
                 Threads = options.Threads,
-                Rings = options.Rings,
                 Rate = options.Rate,
                 Controls = options.Controls
             };
@@ -55,7 +58,7 @@ namespace Picollo.Metrics
         }
 
         /// <summary>Measures a block on this thread: <c>using (slow.Scope()) { … }</c>. Allocates nothing.</summary>
-        /// <param name="label">Tells kinds of observations apart: what is usual is known by kind. Each kind needs controls.</param>
+        /// <param name="label">Tells kinds of observations apart, up to 16, as what is usual of one may not be of another.</param>
         public ExemplarScope Scope(uint label = 0) => new ExemplarScope(this, label);
 
         /// <summary>Measures a block of an async method, from which nothing is taken of the thread. Allocates nothing.</summary>
@@ -74,10 +77,11 @@ namespace Picollo.Metrics
             return Offer(value, &given);
         }
 
-        /// <summary>
-        /// Opens what is kept for the calling thread now, rather than after its first slow observation: 11 ms for the first in a system,
-        /// microseconds otherwise.
-        /// </summary>
+        /// <summary>Opens the kernel's account of the calling thread now, rather than at its first slow observation.</summary>
+        /// <exception cref="PicolloException">
+        /// <see cref="PicolloStatus.Unsupported"/>: there is none, or as many threads as wanted have theirs. The collector works all the
+        /// same.
+        /// </exception>
         public void PrepareThread()
         {
             ThrowIfDisposed();

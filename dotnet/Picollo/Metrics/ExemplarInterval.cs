@@ -7,29 +7,33 @@ namespace Picollo.Metrics
     /// <summary>How much of what slow observations took more than is usual went to one cause.</summary>
     public readonly struct CauseShare
     {
-        internal CauseShare(Cause cause, in PicolloExemplarsShare native)
+        internal CauseShare(Cause cause, in PicolloExemplarShare native, ulong excess)
         {
+            bool isPart = cause != Cause.Several && cause != Cause.NotKnown;
             Cause = cause;
-            Share = native.Share;
-            ExcessNanos = native.ExcessNanos;
+            Share = isPart && excess != 0 ? native.Share : (double?)null;
+            ExcessNanos = isPart ? native.ExcessNanos : (ulong?)null;
             Observations = native.Observations;
-            TypicalNanos = native.TypicalNanos;
+            TypicalNanos = isPart && native.Observations != 0 ? native.TypicalNanos : (ulong?)null;
         }
 
         /// <summary>Which cause.</summary>
         public Cause Cause { get; }
 
-        /// <summary>Its part of the excess of all that causes are known of, 0 to 1; NaN where there is no excess.</summary>
-        public double Share { get; }
+        /// <summary>
+        /// Its part of the excess of all whose evidence is known, 0 to 1; null where there is no excess, and of <see cref="Cause.Several"/> and
+        /// <see cref="Cause.NotKnown"/>.
+        /// </summary>
+        public double? Share { get; }
 
         /// <summary>The same in nanoseconds.</summary>
-        public ulong ExcessNanos { get; }
+        public ulong? ExcessNanos { get; }
 
-        /// <summary>How many observations it is the cause of.</summary>
+        /// <summary>How many observations were slow because of it.</summary>
         public ulong Observations { get; }
 
-        /// <summary>Its excess in a typical one of them.</summary>
-        public ulong TypicalNanos { get; }
+        /// <summary>The median of its excess in these; null where there are none.</summary>
+        public ulong? TypicalNanos { get; }
     }
 
     /// <summary>What was slow in an interval, and why. It does not change.</summary>
@@ -41,11 +45,11 @@ namespace Picollo.Metrics
 
         internal ExemplarInterval(ExemplarsHandle collector)
         {
-            PicolloExemplarsInterval native;
+            PicolloExemplarInterval native;
             Outcome.Check(NativeMethods.picollo_exemplars_interval(collector, &native));
             BeginUtc = UnixTime.Utc(native.BeginUnixNanos);
             EndUtc = UnixTime.Utc(native.EndUnixNanos);
-            Threshold = native.Threshold;
+            Threshold = native.Threshold == 0 ? (ulong?)null : native.Threshold;
             ObservationCount = native.Observations;
             SlowCount = native.Slow;
             KnownCount = native.Known;
@@ -61,9 +65,9 @@ namespace Picollo.Metrics
             var shares = new List<CauseShare>();
             foreach (Cause cause in s_causes)
             {
-                PicolloExemplarsShare share;
+                PicolloExemplarShare share;
                 Outcome.Check(NativeMethods.picollo_exemplars_share(collector, (uint)cause, &share));
-                shares.Add(new CauseShare(cause, in share));
+                shares.Add(new CauseShare(cause, in share, native.ExcessNanos));
             }
             Shares = shares.AsReadOnly();
             _text = Format(collector, Constants.TextHuman);
@@ -76,8 +80,10 @@ namespace Picollo.Metrics
         /// <summary>When it ended.</summary>
         public DateTime EndUtc { get; }
 
-        /// <summary>From where on observations were slow, in units as recorded.</summary>
-        public ulong Threshold { get; }
+        /// <summary>
+        /// Above which an observation was slow, as recorded; null where that was not known, in the first interval: then the slowest are.
+        /// </summary>
+        public ulong? Threshold { get; }
 
         /// <summary>How many observations there were.</summary>
         public ulong ObservationCount { get; }
@@ -88,7 +94,7 @@ namespace Picollo.Metrics
         /// <summary>Of how many of these the causes are known.</summary>
         public ulong KnownCount { get; }
 
-        /// <summary>Of how many ordinary ones it was looked where their time went, to know what is usual.</summary>
+        /// <summary>How many ordinary ones were looked into so far, to know what is usual.</summary>
         public ulong ControlCount { get; }
 
         /// <summary>The slowest, slowest first, and after them the latest of each octave of values.</summary>

@@ -4,7 +4,7 @@ using Picollo.Native;
 namespace Picollo.Metrics
 {
     /// <summary>
-    /// Measures a <c>using</c> block in nanoseconds, records that, and keeps it with its causes where it is slow. On one thread: the
+    /// Measures a <c>using</c> block, records that, and keeps it with its causes where it is slow. On one thread: the
     /// compiler lets it into no async method, where <see cref="AsyncExemplarScope"/> is for.
     /// </summary>
     public ref struct ExemplarScope
@@ -14,7 +14,7 @@ namespace Picollo.Metrics
         internal ExemplarScope(ExemplarCollector collector, uint label)
         {
             _measure = default;
-            _measure.Begin(collector, label, 0);
+            _measure.Begin(collector, label, false);
         }
 
         /// <summary>Records the time since the beginning, and tells whether it is kept; a second time does nothing.</summary>
@@ -41,7 +41,7 @@ namespace Picollo.Metrics
         internal AsyncExemplarScope(ExemplarCollector collector, uint label)
         {
             _measure = default;
-            _measure.Begin(collector, label, (uint)Constants.ExemplarScopeNoThread);
+            _measure.Begin(collector, label, true);
         }
 
         /// <summary>Records the time since the beginning, and tells whether it is kept; a second time does nothing.</summary>
@@ -58,14 +58,15 @@ namespace Picollo.Metrics
         private bool _ended;
         private PicolloExemplarScope _native;
 
-        internal void Begin(ExemplarCollector collector, uint label, uint flags)
+        internal void Begin(ExemplarCollector collector, uint label, bool sharesThread)
         {
             _collector = collector;
             IntPtr pointer = collector.Pointer;
             fixed (PicolloExemplarScope* native = &_native)
                 NativeMethods.picollo_exemplars_begin(pointer, native);
             _native.Label = label;
-            _native.Flags = flags;
+            if (sharesThread)
+                _native.Thread = null;
         }
 
         internal bool End()

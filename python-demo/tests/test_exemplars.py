@@ -33,7 +33,7 @@ def spin(seconds: float) -> None:
 
 
 #: So many controls a second that there are always enough.
-OFTEN = {"controls": 1_000}
+OFTEN: Any = {"controls": 1_000}
 
 
 def ordinary(slow: Exemplars, count: int = 300) -> None:
@@ -148,7 +148,7 @@ def plant(slow: Exemplars, work: Callable[[], None], times: int = 5) -> List[Kep
 
 
 def test_a_planted_wait_is_told() -> None:
-    kept = plant(Exemplars(Histogram(), slowest=5), lambda: time.sleep(0.06))
+    kept = plant(Exemplars(Histogram(), slowest=5, **OFTEN), lambda: time.sleep(0.06))
     # A machine that is busy may hold one of them back for longer than it waits.
     assert sum(one.cause is waits(one) for one in kept) >= 4, kept
     assert all(one.value >= 60 * MILLI for one in kept)
@@ -158,7 +158,7 @@ def test_a_planted_wait_is_told() -> None:
 
 
 def test_planted_work_is_told() -> None:
-    kept = plant(Exemplars(Histogram(), slowest=5), lambda: spin(0.06))
+    kept = plant(Exemplars(Histogram(), slowest=5, **OFTEN), lambda: spin(0.06))
     right = {Cause.ON_CPU, Cause.MORE_INSTRUCTIONS}
     # On a busy machine it waits for the CPU as well, and this is told of those.
     for one in kept:
@@ -169,7 +169,7 @@ def test_planted_work_is_told() -> None:
 
 
 def test_the_table_and_the_json() -> None:
-    slow = Exemplars(Histogram(), 20 * MILLI)
+    slow = Exemplars(Histogram(), 20 * MILLI, **OFTEN)
     ordinary(slow)
     for _ in range(4):
         with slow.scope():
@@ -285,7 +285,7 @@ def test_opentelemetry_itself() -> None:
 def test_publish() -> None:
     histogram, registry = Histogram(), picollo.Registry()
     number = registry.add(histogram, "request_seconds", unit="seconds", divisor=1e9)
-    slow = Exemplars(histogram)
+    slow = Exemplars(histogram, **OFTEN)
     with pytest.raises(errors.EmptyError):
         slow.publish(registry, number)
     ordinary(slow)
@@ -314,7 +314,7 @@ def nothing_is_known(kept: KeptExemplar) -> bool:
 
 
 def test_of_a_scope_that_changes_its_thread_nothing_is_known() -> None:
-    slow = Exemplars(Histogram(), slowest=1)
+    slow = Exemplars(Histogram(), slowest=1, **OFTEN)
     ordinary(slow, 100)
     scope = slow.scope()
     scope.__enter__()
@@ -355,7 +355,7 @@ async def asks_timed(slow: Exemplars) -> None:
 @pytest.mark.parametrize("ask", [asks, asks_async, asks_in_a_stack, asks_timed])
 def test_of_a_task_nothing_is_known(ask: Any) -> None:
     """It waits while its thread spins for another: by the thread's accounts it would have spun."""
-    slow = Exemplars(Histogram(), slowest=1)
+    slow = Exemplars(Histogram(), slowest=1, **OFTEN)
     ordinary(slow, 100)
 
     async def other() -> None:
@@ -373,7 +373,7 @@ def test_of_a_task_nothing_is_known(ask: Any) -> None:
 
 def test_of_coroutines_without_asyncio_nothing_is_known() -> None:
     """Whatever loop it is that runs them."""
-    slow = Exemplars(Histogram(), slowest=1)
+    slow = Exemplars(Histogram(), slowest=1, **OFTEN)
 
     @types.coroutine
     def pause() -> Any:

@@ -274,6 +274,76 @@ AT(picollo_otlp_options, temporality, 4);
 AT(picollo_otlp_options, resource, 8);
 AT(picollo_otlp_options, resource_length, 8 + P);
 
+SIZE(picollo_exemplars_options, 40);
+AT(picollo_exemplars_options, struct_size, 0);
+AT(picollo_exemplars_options, flags, 4);
+AT(picollo_exemplars_options, threshold, 8);
+AT(picollo_exemplars_options, unit, 16);
+AT(picollo_exemplars_options, slowest, 20);
+AT(picollo_exemplars_options, threads, 24);
+AT(picollo_exemplars_options, rate, 28);
+AT(picollo_exemplars_options, controls, 32);
+AT(picollo_exemplars_options, reserved, 36);
+
+SIZE(picollo_exemplar_scope, 64 + 2 * P);
+AT(picollo_exemplar_scope, start, 0);
+AT(picollo_exemplar_scope, threshold, 8);
+AT(picollo_exemplar_scope, due, 16);
+AT(picollo_exemplar_scope, checkpoint, 24);
+AT(picollo_exemplar_scope, number, 32);
+AT(picollo_exemplar_scope, reserved, 40);
+AT(picollo_exemplar_scope, thread, 56);
+AT(picollo_exemplar_scope, exemplars, 56 + P);
+AT(picollo_exemplar_scope, label, 56 + 2 * P);
+AT(picollo_exemplar_scope, is_control, 60 + 2 * P);
+
+SIZE(picollo_exemplar_context, 40);
+AT(picollo_exemplar_context, words, 0);
+AT(picollo_exemplar_context, trace_id, 16);
+AT(picollo_exemplar_context, span_id, 32);
+
+SIZE(picollo_exemplar, 200);
+AT(picollo_exemplar, value, 0);
+AT(picollo_exemplar, wall_nanos, 8);
+AT(picollo_exemplar, unix_nanos, 16);
+AT(picollo_exemplar, window_nanos, 24);
+AT(picollo_exemplar, cpu_nanos, 32);
+AT(picollo_exemplar, run_delay_nanos, 40);
+AT(picollo_exemplar, off_nanos, 48);
+AT(picollo_exemplar, preempted_nanos, 56);
+AT(picollo_exemplar, fault_nanos, 64);
+AT(picollo_exemplar, excess_nanos, 72);
+AT(picollo_exemplar, reserved, 80);
+AT(picollo_exemplar, context, 112);
+AT(picollo_exemplar, cause, 152);
+AT(picollo_exemplar, known, 156);
+AT(picollo_exemplar, missing, 160);
+AT(picollo_exemplar, label, 164);
+AT(picollo_exemplar, thread, 168);
+AT(picollo_exemplar, cpu, 172);
+AT(picollo_exemplar, voluntary, 176);
+AT(picollo_exemplar, involuntary, 180);
+AT(picollo_exemplar, minor_faults, 184);
+AT(picollo_exemplar, major_faults, 188);
+AT(picollo_exemplar, throttled, 192);
+AT(picollo_exemplar, is_slow, 196);
+
+SIZE(picollo_exemplar_interval, 72);
+AT(picollo_exemplar_interval, begin_unix_nanos, 0);
+AT(picollo_exemplar_interval, end_unix_nanos, 8);
+AT(picollo_exemplar_interval, threshold, 16);
+AT(picollo_exemplar_interval, observations, 24);
+AT(picollo_exemplar_interval, slow, 32);
+AT(picollo_exemplar_interval, known, 40);
+AT(picollo_exemplar_interval, controls, 48);
+AT(picollo_exemplar_interval, excess_nanos, 56);
+AT(picollo_exemplar_interval, length, 64);
+
+SIZE(picollo_exemplar_share, 32);
+AT(picollo_exemplar_share, share, 0);
+AT(picollo_exemplar_share, excess_nanos, 8);
+AT(picollo_exemplar_share, observations, 16);
+AT(picollo_exemplar_share, typical_nanos, 24);
 SIZE(picollo_segment_options, 16 + 2 * P);
 AT(picollo_segment_options, struct_size, 0);
 AT(picollo_segment_options, flags, 4);
@@ -473,6 +543,20 @@ static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 
                   PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == 2 && PICOLLO_EXPOSITION_OTLP == 3 &&
                   PICOLLO_TEMPORALITY_CUMULATIVE == 0 && PICOLLO_TEMPORALITY_DELTA == 1,
               "doubles, counters and metrics");
+static_assert(PICOLLO_EXEMPLARS_NO_RING == 1 && PICOLLO_EXEMPLARS_NO_SLOWEST == 2, "exemplars");
+static_assert(PICOLLO_EXEMPLAR_KEPT == 1, "exemplar");
+static_assert(PICOLLO_CPU_UNKNOWN == 4294967295, "cpu");
+static_assert(PICOLLO_CAUSE_OWN_WAITING == 1 && PICOLLO_CAUSE_RUN_QUEUE == 2 &&
+              PICOLLO_CAUSE_RUN_QUEUE_OR_QUOTA == 3 && PICOLLO_CAUSE_THROTTLED == 4 && PICOLLO_CAUSE_OFF_CPU == 5 &&
+              PICOLLO_CAUSE_PAGE_FAULTS == 6 && PICOLLO_CAUSE_MORE_INSTRUCTIONS == 7 &&
+              PICOLLO_CAUSE_SLOWER_INSTRUCTIONS == 8 && PICOLLO_CAUSE_ON_CPU == 9 &&
+              PICOLLO_CAUSE_UNEXPLAINED == 10 && PICOLLO_CAUSE_SEVERAL == 11 && PICOLLO_CAUSE_NOT_KNOWN == 12, "cause");
+static_assert(PICOLLO_KNOWN_ACCOUNTS == 1 && PICOLLO_KNOWN_RUN_DELAY == 2 && PICOLLO_KNOWN_QUOTA == 4 &&
+              PICOLLO_KNOWN_RING == 8 && PICOLLO_KNOWN_FAULT_TIMES == 16, "known");
+static_assert(PICOLLO_MISSING_NOTHING == 0 && PICOLLO_MISSING_TIMED_ELSEWHERE == 1 &&
+              PICOLLO_MISSING_OTHER_THREAD == 2 && PICOLLO_MISSING_FORKED == 3 && PICOLLO_MISSING_TOO_MANY == 4 &&
+              PICOLLO_MISSING_OVERWRITTEN == 5 && PICOLLO_MISSING_CONTRADICTORY == 6 &&
+              PICOLLO_MISSING_UNSUPPORTED == 7, "missing");
 static_assert(PICOLLO_SEGMENT_KEEP == 1 && PICOLLO_SEGMENT_ON_DISK == 2 && PICOLLO_SEGMENT_INTERLOCKED == 4 &&
                   PICOLLO_SEGMENT_LIVE_RESET == 8 &&
                   PICOLLO_ENTRY_HISTOGRAM == 1 && PICOLLO_ENTRY_COUNTER == 2,
@@ -503,6 +587,7 @@ static void initialisers_ask_for_the_defaults(void)
     const picollo_metric_options metrics = PICOLLO_METRIC_OPTIONS_INIT;
     const picollo_otlp_options exports = PICOLLO_OTLP_OPTIONS_INIT;
     const picollo_segment_options segments = PICOLLO_SEGMENT_OPTIONS_INIT;
+    const picollo_exemplars_options exemplars = PICOLLO_EXEMPLARS_OPTIONS_INIT;
     const picollo_session_options sessions = PICOLLO_SESSION_OPTIONS_INIT;
     const picollo_benchmark_options benchmarks = PICOLLO_BENCHMARK_OPTIONS_INIT;
     ALL_DEFAULTS(picollo_histogram_options, histograms);
@@ -512,6 +597,7 @@ static void initialisers_ask_for_the_defaults(void)
     ALL_DEFAULTS(picollo_metric_options, metrics);
     ALL_DEFAULTS(picollo_otlp_options, exports);
     ALL_DEFAULTS(picollo_segment_options, segments);
+    ALL_DEFAULTS(picollo_exemplars_options, exemplars);
     ALL_DEFAULTS(picollo_session_options, sessions);
     ALL_DEFAULTS(picollo_benchmark_options, benchmarks);
     ALL_DEFAULTS(picollo_histogram_options, in_static_memory);

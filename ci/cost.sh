@@ -54,6 +54,15 @@ measure() {
     awk -v name="$2" -v n=$((many - few)) -v d=$((($4 - $3) * $5)) 'BEGIN { printf "%s %.2f\n", name, n / d }'
 }
 
+# own PROGRAM PATH FUNCTION NAME: a call of a function, without what it calls: checkpoints come by the clock, and are no part of it. Of
+# ten thousand calls.
+own() {
+    local out=$work/own.$2
+    [ -e "$out" ] || LD_LIBRARY_PATH=$stage/lib valgrind --quiet --tool=callgrind --callgrind-out-file="$out" "$1" "$2" 10 >/dev/null 2>&1
+    callgrind_annotate --threshold=100 "$out" | tr -d , |
+        awk -v name="$4" -v called="$3" 'index($0, ":" called " ") { sum += $1 } END { printf "%s %.2f\n", name, sum / 10000 }'
+}
+
 instructions() {
     if [ "$(uname -m)" != x86_64 ] || ! grep -qw avx2 /proc/cpuinfo || ! grep -qw bmi2 /proc/cpuinfo; then
         echo "SKIPPED instructions: the budgets are for x86-64 with AVX2 and BMI2"
@@ -68,6 +77,10 @@ instructions() {
             record-interlocked-32 record-per-cpu-without-areas record-segment record-segment-viewed record-inline-c record-batch record-batch-thread-local; do
             measure "$c" $path 2 12 1000
         done
+        own "$c" scopes picollo_scope_begin scope-begin
+        own "$c" scopes picollo_scope_end scope-end
+        own "$c" exemplar-scopes picollo_exemplars_begin exemplar-begin
+        own "$c" exemplar-scopes picollo_exemplars_end exemplar-end
         # Each of ten histograms.
         for path in update openmetrics prometheus-text prometheus-protobuf otlp; do measure "${rust%/*}/metrics" expose-$path 2 6 10; done
         for path in snapshot snapshot-delta snapshot-thread-local encode-v2 percentiles summary summary-text; do measure "$c" $path 2 6 1; done

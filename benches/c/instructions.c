@@ -55,6 +55,28 @@ static void record(picollo_histogram *histogram, long times)
     }
 }
 
+/* Scopes that are not slow: plain ones, or those of a collector. */
+static void scopes(int is_collected, long times)
+{
+    picollo_histogram *histogram = create(PICOLLO_MODE_INTERLOCKED, 64, 0);
+    picollo_exemplars_options options = PICOLLO_EXEMPLARS_OPTIONS_INIT;
+    picollo_exemplars *exemplars;
+    options.threshold = UINT64_C(1) << 40;
+    options.controls = 1;
+    if (picollo_exemplars_create(histogram, &options, &exemplars, NULL) != PICOLLO_OK) exit(2);
+    for (long i = 0; i < times * VALUES; i++) {
+        picollo_scope scope;
+        picollo_exemplar_scope exemplar;
+        if (is_collected) {
+            picollo_exemplars_begin(exemplars, &exemplar);
+            picollo_exemplars_end(exemplars, &exemplar);
+        } else {
+            picollo_scope_begin(histogram, PICOLLO_CLOCK_TSC, PICOLLO_UNIT_NANOS, &scope);
+            picollo_scope_end(&scope);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3) return 2;
@@ -94,6 +116,8 @@ int main(int argc, char **argv)
         for (long time = 0; time < times; time++) {
             for (int i = 0; i < VALUES; i++) picollo_recorder_record(&own, values[i]);
         }
+    } else if (strcmp(path, "scopes") == 0 || strcmp(path, "exemplar-scopes") == 0) {
+        scopes(path[0] == 'e', times);
     } else if (strncmp(path, "record-batch", 12) == 0) {
         const int is_alone = strcmp(path, "record-batch") == 0;
         picollo_histogram *histogram = create(is_alone ? PICOLLO_MODE_SINGLE_WRITER : PICOLLO_MODE_THREAD_LOCAL, 64, 0);

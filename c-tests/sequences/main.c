@@ -20,7 +20,7 @@ static const struct operation *const tables[] = {
     histogram_operations,   snapshot_operations, text_operations,       summary_operations,  session_operations, interchange_operations,
     array_operations,       recorder_operations, double_operations,     counter_operations,  registry_operations, log_operations,
     step_operations,        layout_operations,   comparison_operations, picture_operations,  benchmark_operations, argument_operations,
-    scalar_operations,    segment_operations,
+    scalar_operations,    segment_operations, exemplar_operations,
 };
 static unsigned long long calls;
 
@@ -82,6 +82,7 @@ static void end(struct world *world)
     end_scalars(world);
     end_segments(world);
     end_benchmark(world);
+    end_exemplars(world);
     for (size_t i = 0; i < 2; i++) picollo_session_free(world->sessions[i]);
     for (size_t i = 0; i < world->number_of_models; i++) {
         forget_counts(&world->models[i]->raw);

@@ -61,6 +61,7 @@ struct world {
     struct scalars *scalars;
     struct segments *segments;
     struct benchmarked *benchmarked;
+    struct collected *collected;
 
     struct model *models[MODELS];
     size_t number_of_models;
@@ -82,12 +83,13 @@ struct operation {
 
 extern const struct operation histogram_operations[], snapshot_operations[], text_operations[], session_operations[],
     interchange_operations[], array_operations[], recorder_operations[], double_operations[], counter_operations[], registry_operations[],
-    scalar_operations[], segment_operations[], log_operations[], step_operations[], layout_operations[], comparison_operations[], picture_operations[], summary_operations[], argument_operations[], benchmark_operations[];
+    scalar_operations[], segment_operations[], log_operations[], step_operations[], layout_operations[], comparison_operations[], picture_operations[], summary_operations[], argument_operations[], benchmark_operations[], exemplar_operations[];
 void end_doubles(struct world *world);
 void end_registry(struct world *world);
 void end_scalars(struct world *world);
 void end_segments(struct world *world);
 void end_benchmark(struct world *world);
+void end_exemplars(struct world *world);
 
 /* Which of the faults the library is made to look as if it had, to see that they are found out; 0: none. */
 extern int planted_fault;

@@ -1,6 +1,8 @@
 //! Where time goes: the parts that a window is split into, and what they are called.
 
-use super::evidence::{Evidence, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RUN_DELAY};
+use super::evidence::{
+    Evidence, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY,
+};
 
 /// Why an observation was slow. The numbers are those of the C ABI.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,10 +111,12 @@ impl Parts {
             return None;
         }
         let mut parts = Parts::default();
-        let window = evidence.window_nanos;
-        // The two clocks are not read at the same instant.
-        let cpu = evidence.cpu_nanos.min(window);
-        let off = window - cpu;
+        // The ring knows of the observation itself. As for the accounts, clocks are not read at the same instant.
+        let (window, off) = match evidence.knows(KNOWN_RING) {
+            true => (wall_nanos, evidence.off_nanos.min(wall_nanos)),
+            false => (evidence.window_nanos, evidence.window_nanos.saturating_sub(evidence.cpu_nanos)),
+        };
+        let cpu = window - off;
         let is_throttled = evidence.knows(KNOWN_QUOTA) && evidence.throttled > 0;
         match (evidence.knows(KNOWN_RUN_DELAY), evidence.voluntary > 0) {
             (true, waited) => {

@@ -25,6 +25,8 @@ use crate::os::thread::process;
 
 /// Values that are offered between two that are kept for their octaves.
 const OFFERED: u64 = 1024;
+/// Controls in each doubling of the time since the collector was made, more or less, until there are as many as the options say.
+const EARLY: u64 = 12;
 /// Nanoseconds between two scopes that are kept for their octaves.
 const OCTAVE_NANOS: u64 = 10_000_000;
 
@@ -90,6 +92,8 @@ pub struct Inner {
     /// In units of values: the lesser of that and the least of the slowest.
     least: AtomicU64,
     options: ExemplarOptions,
+    /// In ticks.
+    created: u64,
     numbers: AtomicU64,
     random: AtomicU64,
     places: Places,
@@ -150,6 +154,7 @@ impl Collector {
             slow: AtomicU64::new(slow),
             least: AtomicU64::new(0),
             options,
+            created: now,
             numbers: AtomicU64::new(1),
             random: AtomicU64::new(now | 1),
             places: Places::new(),
@@ -297,7 +302,7 @@ impl Inner {
         let start = Clock::Tsc.ticks();
         // SAFETY: not NULL, and of this thread.
         let is_due = thread.is_null() || start >= unsafe { (*thread).due };
-        let mut scope = RawScope {
+        let scope = RawScope {
             start,
             threshold: self.threshold.load(Ordering::Relaxed),
             due: self.octave_due.load(Ordering::Relaxed),
@@ -310,11 +315,12 @@ impl Inner {
             label: 0,
             is_control: 0,
         };
-        if is_due || start >= self.control_due.load(Ordering::Relaxed) {
-            self.begin_slowly(&mut scope);
-        }
         // SAFETY: the caller's promise.
         unsafe { out.write(scope) };
+        if is_due || start >= self.control_due.load(Ordering::Relaxed) {
+            // SAFETY: just written.
+            self.begin_slowly(unsafe { &mut *out });
+        }
     }
 
     #[cold]
@@ -334,8 +340,9 @@ impl Inner {
         }
         let due = self.control_due.load(Ordering::Relaxed);
         if scope.start >= due {
-            // Uniform, from none to twice the mean.
+            // Uniform, from none to twice the mean; which is shorter at first, so that a program that soon ends knows what is usual as well.
             let mean = Clock::Tsc.frequency() / u64::from(self.options.controls);
+            let mean = mean.min(scope.start.saturating_sub(self.created) / EARLY);
             let next = scope.start + 1 + self.random_below(2 * mean);
             if self.control_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 scope.is_control = 1;
@@ -402,8 +409,8 @@ impl Inner {
                 if !thread.may_look_into(now, self.options.rate) {
                     return Evidence::none(Missing::TooMany);
                 }
-                let evidence = thread.evidence(scope.checkpoint);
-                thread.open(self.options.threads);
+                let evidence = thread.evidence(scope.checkpoint, scope.start, now);
+                self.open(thread);
                 evidence
             })
         });
@@ -428,6 +435,14 @@ impl Inner {
             scope.number = exemplar.number;
         }
         is_kept.into()
+    }
+
+    /// Opens what says more of the thread from now on. Whether its waiting can be split.
+    fn open(&self, thread: &mut Thread) -> bool {
+        if self.options.flags & EXEMPLARS_NO_RING == 0 {
+            thread.open_ring(self.options.threads);
+        }
+        thread.open(self.options.threads)
     }
 
     /// Whether the caller is the one that is kept for its octave.

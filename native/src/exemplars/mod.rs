@@ -1,6 +1,7 @@
 //! Why was this one slow? Observations that are kept with what leads to their requests, and with what became of their time.
 
 mod accounts;
+mod bracket;
 mod cause;
 mod cgroup;
 mod collector;
@@ -10,6 +11,7 @@ mod interval;
 mod kept;
 mod options;
 mod quota;
+mod ring;
 mod text;
 mod thread;
 mod usual;

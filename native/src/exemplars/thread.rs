@@ -5,8 +5,11 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::cell::Cell;
 
 use super::accounts::Accounts;
-use super::evidence::{Evidence, Missing};
-use crate::clock::Clock;
+use super::bracket::Bracket;
+use super::evidence::{Evidence, KNOWN_FAULT_TIMES, KNOWN_RING, Missing};
+use super::ring::Ring;
+use crate::clock::{Clock, Unit};
+use crate::os::sys::Kernel;
 use crate::os::thread::{kernel_id, process};
 
 /// Checkpoints that a thread remembers: scopes that lie in each other take new ones while the outer ones run.
@@ -40,6 +43,9 @@ pub(super) struct Thread {
     process: u64,
     checkpoints: [Option<Accounts>; REMEMBERED as usize],
     schedstat: i32,
+    ring: Option<Ring>,
+    /// Opening one is tried once.
+    has_tried_ring: bool,
     pub kernel_id: i32,
     interval: u64,
     /// The second, in ticks, in which slow observations are counted, and how many there were.
@@ -100,6 +106,8 @@ pub(super) fn made() -> *mut Thread {
                     process: process(),
                     checkpoints: [None; REMEMBERED as usize],
                     schedstat: NONE,
+                    ring: None,
+                    has_tried_ring: false,
                     kernel_id: kernel_id(),
                     interval,
                     second: 0,
@@ -148,6 +156,9 @@ impl Thread {
             unsafe { libc::syscall(libc::SYS_close, self.schedstat) };
         }
         self.schedstat = NONE;
+        // Its memory is not there.
+        self.ring = None;
+        self.has_tried_ring = false;
         self.process = process;
         self.kernel_id = kernel_id();
         self.checkpoints = [None; REMEMBERED as usize];
@@ -173,18 +184,58 @@ impl Thread {
         self.due = now + self.interval;
     }
 
-    /// What became of the time since a checkpoint.
-    pub(super) fn evidence(&mut self, checkpoint: u64) -> Evidence {
+    /// What became of the time since a checkpoint, and between these ticks.
+    pub(super) fn evidence(&mut self, checkpoint: u64, begin: u64, end: u64) -> Evidence {
         if checkpoint == 0 || checkpoint > self.number || self.number - checkpoint >= REMEMBERED {
             return Evidence::none(Missing::Overwritten);
         }
         let Some(before) = self.checkpoints[(checkpoint % REMEMBERED) as usize] else {
             return Evidence::none(Missing::Unsupported);
         };
-        match Accounts::take(self.descriptor()) {
-            Some(now) => now.since(&before),
-            None => Evidence::none(Missing::Contradictory),
+        let Some(now) = Accounts::take(self.descriptor()) else {
+            return Evidence::none(Missing::Contradictory);
+        };
+        let mut evidence = now.since(&before);
+        if evidence.known != 0 {
+            self.ask_ring(begin, end, &mut evidence);
         }
+        evidence
+    }
+
+    /// What the kernel has written down of the switches and faults between these ticks.
+    fn ask_ring(&self, begin: u64, end: u64, evidence: &mut Evidence) {
+        let (Some(ring), Some(bracket)) = (&self.ring, Bracket::take()) else { return };
+        let (from, to) = (bracket.raw(begin), bracket.raw(end));
+        // What cannot be placed within a hundredth of it is not known better by this.
+        if (from.error + to.error) * 100 > Clock::Tsc.convert(end.saturating_sub(begin), Unit::Nanos) {
+            return;
+        }
+        let window = ring.window(from.at, to.at);
+        if !window.complete {
+            return;
+        }
+        evidence.known |= KNOWN_RING;
+        (evidence.off_nanos, evidence.preempted_nanos) = (window.off_nanos, window.preempted_nanos);
+        let Some(faults) = window.faults else { return };
+        let all = u64::from(evidence.minor_faults) + u64::from(evidence.major_faults);
+        let nanos = faults.nanos.saturating_sub(faults.off_nanos);
+        evidence.fault_nanos = match u64::from(faults.timed) {
+            _ if faults.complete => nanos,
+            0 => return,
+            // The latest of them stand for all.
+            timed => (u128::from(nanos) * u128::from(all.max(timed)) / u128::from(timed)) as u64,
+        };
+        evidence.known |= KNOWN_FAULT_TIMES;
+    }
+
+    /// Has the kernel write down the thread's switches and page faults from now on, where it may, and for so many threads.
+    pub(super) fn open_ring(&mut self, most: u32) {
+        if self.has_tried_ring {
+            return;
+        }
+        self.has_tried_ring = true;
+        let most = most as usize;
+        self.ring = Ring::with_faults(Kernel, most).or_else(|_| Ring::open(Kernel, most)).ok();
     }
 
     /// Whether one more slow observation may be looked into in this second.

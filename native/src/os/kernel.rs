@@ -119,8 +119,12 @@ pub(crate) mod flag {
     pub(crate) const EXCLUDE_HV: u64 = bit(6);
     pub(crate) const EXCLUDE_IDLE: u64 = bit(7);
     pub(crate) const ENABLE_ON_EXEC: u64 = bit(12);
+    pub(crate) const SAMPLE_ID_ALL: u64 = bit(18);
     pub(crate) const EXCLUDE_HOST: u64 = bit(19);
     pub(crate) const EXCLUDE_GUEST: u64 = bit(20);
+    pub(crate) const USE_CLOCKID: u64 = bit(25);
+    pub(crate) const CONTEXT_SWITCH: u64 = bit(26);
+    pub(crate) const WRITE_BACKWARD: u64 = bit(27);
     pub(crate) const INHERIT_THREAD: u64 = bit(35);
     pub(crate) const REMOVE_ON_EXEC: u64 = bit(36);
     pub(crate) const PRECISE_MASK: u64 = precise(3);
@@ -198,11 +202,32 @@ pub(crate) mod kind {
 pub(crate) mod software {
     pub(crate) const CPU_CLOCK: u64 = 0;
     pub(crate) const TASK_CLOCK: u64 = 1;
+    /// Written when a fault begins.
+    pub(crate) const PAGE_FAULTS: u64 = 2;
     pub(crate) const CONTEXT_SWITCHES: u64 = 3;
     pub(crate) const CPU_MIGRATIONS: u64 = 4;
+    /// Written when a fault was handled without reading from a device.
+    pub(crate) const PAGE_FAULTS_MINOR: u64 = 5;
+    /// Written when a fault was handled that had to.
+    pub(crate) const PAGE_FAULTS_MAJOR: u64 = 6;
     /// Counts nothing, anywhere.
     pub(crate) const DUMMY: u64 = 9;
     pub(crate) const CGROUP_SWITCHES: u64 = 11;
+}
+
+/// Records that events write to their rings: the kind of each, and bits of its `misc`.
+pub(crate) mod record {
+    /// How many records found no room.
+    pub(crate) const LOST: u32 = 2;
+    /// The event happened.
+    pub(crate) const SAMPLE: u32 = 9;
+    /// The thread got a CPU, or with [`OUT`] left it.
+    pub(crate) const SWITCH: u32 = 14;
+    pub(crate) const OUT: u16 = 1 << 13;
+    /// It left although it could have gone on.
+    pub(crate) const PREEMPTED: u16 = 1 << 14;
+    /// `PERF_SAMPLE_TIME` of `Attr::sample_type`: records end with, or samples are, the time.
+    pub(crate) const TIME: u64 = 1 << 2;
 }
 
 /// Bits of `Attr::read_format`.
@@ -251,6 +276,7 @@ mod tests {
         assert_eq!(flag::EXCLUDE_KERNEL, 32);
         assert_eq!(flag::PRECISE_MASK, 3 << 15);
         assert_eq!(flag::REMOVE_ON_EXEC, 1 << 36);
+        assert_eq!(flag::CONTEXT_SWITCH | flag::WRITE_BACKWARD, 3 << 26);
         assert_eq!(CAP_USER_READ, 4);
     }
 }

@@ -1,0 +1,148 @@
+/* Collectors of exemplars, as a program uses them. */
+#include "test.h"
+
+#include <pthread.h>
+#include <time.h>
+
+static picollo_exemplars *collector_of(picollo_histogram *histogram, const picollo_exemplars_options *options)
+{
+    picollo_exemplars *exemplars = NULL;
+    picollo_error error;
+    const picollo_status status = picollo_exemplars_create(histogram, options, &exemplars, &error);
+    CHECK_STATUS(PICOLLO_OK, status);
+    if (status != PICOLLO_OK) puts(error.message);
+    return exemplars;
+}
+
+static void work_for(uint64_t nanos)
+{
+    const uint64_t begin = picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC);
+    while (picollo_clock_ticks(PICOLLO_CLOCK_MONOTONIC) - begin < nanos) {}
+}
+
+static void sleep_for(long nanos)
+{
+    const struct timespec time = {0, nanos};
+    nanosleep(&time, NULL);
+}
+
+/* Among ordinary ones a request that sleeps: it is the slowest, its time is its own, and its identifier leads to it. */
+static void the_slowest_has_its_request_and_its_time(void)
+{
+    picollo_histogram *histogram = create_from(NULL);
+    picollo_exemplars *exemplars = collector_of(histogram, NULL);
+    const picollo_status prepared = picollo_exemplars_prepare_thread(exemplars, NULL);
+    CHECK(prepared == PICOLLO_OK || prepared == PICOLLO_ERR_UNSUPPORTED);
+    for (uint64_t request = 1; request <= 200; request++) {
+        picollo_exemplar_scope scope;
+        picollo_exemplars_begin(exemplars, &scope);
+        work_for(50000);
+        if (request == 150) sleep_for(200000000);
+        if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) {
+            picollo_exemplar_context context;
+            memset(&context, 0, sizeof context);
+            context.words[0] = request;
+            context.trace_id[0] = 0xab;
+            CHECK_STATUS(PICOLLO_OK, picollo_exemplars_annotate(exemplars, &scope, &context));
+        }
+    }
+    picollo_exemplar_interval interval;
+    CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_exemplars_interval(exemplars, &interval));
+    CHECK_STATUS(PICOLLO_OK, picollo_exemplars_collect(exemplars, NULL));
+    CHECK_STATUS(PICOLLO_OK, picollo_exemplars_interval(exemplars, &interval));
+    CHECK_U64(200, interval.observations);
+    CHECK_U64(0, interval.threshold);
+    picollo_exemplar slowest;
+    CHECK_STATUS(PICOLLO_OK, picollo_exemplars_get(exemplars, 0, &slowest));
+    CHECK_U64(150, slowest.context.words[0]);
+    CHECK_U64(0xab, slowest.context.trace_id[0]);
+    CHECK(slowest.wall_nanos >= 200000000 && slowest.value == slowest.wall_nanos);
+    CHECK(slowest.known & PICOLLO_KNOWN_ACCOUNTS);
+    CHECK(slowest.cpu_nanos < slowest.window_nanos - 150000000 && slowest.voluntary > 0);
+    if (prepared == PICOLLO_OK) {
+        CHECK(slowest.known & PICOLLO_KNOWN_RUN_DELAY);
+        /* As far as the machine lets it run afterwards. */
+        CHECK(slowest.cause == PICOLLO_CAUSE_OWN_WAITING || slowest.run_delay_nanos > 50000000);
+    }
+    char text[16384];
+    size_t length;
+    CHECK_STATUS(PICOLLO_OK, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
+    CHECK(strstr(text, "id 150") != NULL && strstr(text, "The slowest") != NULL);
+    picollo_exemplars_free(exemplars);
+    picollo_histogram_free(histogram);
+}
+
+#define THREADS 4
+
+struct shared {
+    picollo_exemplars *exemplars;
+    uint64_t largest;
+};
+
+static void *offer_many(void *argument)
+{
+    struct shared *const shared = (struct shared *)argument;
+    uint64_t random = (uint64_t)(uintptr_t)&random | 1;
+    for (int i = 0; i < 20000; i++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        const uint64_t value = random >> 20;
+        picollo_exemplars_offer(shared->exemplars, value, NULL);
+        uint64_t largest = __atomic_load_n(&shared->largest, __ATOMIC_RELAXED);
+        while (value > largest && !__atomic_compare_exchange_n(&shared->largest, &largest, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+        if (i % 100 == 0) {
+            picollo_exemplar_scope scope;
+            picollo_exemplars_begin(shared->exemplars, &scope);
+            picollo_exemplars_end(shared->exemplars, &scope);
+        }
+    }
+    return NULL;
+}
+
+static void the_largest_of_many_threads_is_kept(void)
+{
+    picollo_histogram *histogram = create_from(NULL);
+    struct shared shared = {collector_of(histogram, NULL), 0};
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) CHECK_U64(0, pthread_create(&threads[i], NULL, offer_many, &shared));
+    /* Intervals end meanwhile. */
+    uint64_t observations = 0, largest = 0;
+    for (int i = 0; i <= 20; i++) {
+        if (i == 20) {
+            for (int j = 0; j < THREADS; j++) CHECK_U64(0, pthread_join(threads[j], NULL));
+        }
+        picollo_exemplar_interval interval;
+        picollo_exemplar slowest;
+        CHECK_STATUS(PICOLLO_OK, picollo_exemplars_collect(shared.exemplars, NULL));
+        CHECK_STATUS(PICOLLO_OK, picollo_exemplars_interval(shared.exemplars, &interval));
+        observations += interval.observations;
+        if (picollo_exemplars_get(shared.exemplars, 0, &slowest) == PICOLLO_OK && slowest.value > largest) largest = slowest.value;
+    }
+    CHECK_U64(THREADS * (20000 + 200), observations);
+    CHECK_U64(shared.largest, largest);
+    picollo_exemplars_free(shared.exemplars);
+    picollo_histogram_free(histogram);
+}
+
+static void nothing_is_taken_for_something(void)
+{
+    picollo_exemplar_scope scope;
+    memset(&scope, 0xff, sizeof scope);
+    picollo_exemplars_begin(NULL, &scope);
+    CHECK(scope.exemplars == NULL);
+    CHECK_U64(0, picollo_exemplars_end(NULL, &scope));
+    picollo_exemplars_begin(NULL, NULL);
+    CHECK_U64(0, picollo_exemplars_end(NULL, NULL));
+    CHECK_U64(0, picollo_exemplars_offer(NULL, 1, NULL));
+    CHECK(picollo_exemplars_retain(NULL) == NULL);
+    picollo_exemplars_free(NULL);
+}
+
+int main(void)
+{
+    RUN(the_slowest_has_its_request_and_its_time);
+    RUN(the_largest_of_many_threads_is_kept);
+    RUN(nothing_is_taken_for_something);
+    return report();
+}

@@ -1,0 +1,211 @@
+/* Collectors of exemplars: what was offered is kept as a sort would have it, whatever else is measured meanwhile. */
+#include "buffers.h"
+
+#define OFFERED 64
+/* Longer than any scope here lasts: what is offered is slower than what is measured. */
+#define LONG UINT64_C(1000000000000)
+
+struct collected {
+    picollo_exemplars *handle;
+    picollo_histogram *histogram;
+    picollo_exemplar_scope scope;
+    int is_open;
+    uint64_t scopes, values[OFFERED], ids[OFFERED];
+    size_t offered, most;
+    /* Of the interval that has ended. */
+    int has_ended;
+    uint64_t ended_observations, ended_values[OFFERED];
+    size_t ended_offered;
+};
+
+static struct collected *collected_of(struct world *world)
+{
+    if (world->collected == NULL) world->collected = (struct collected *)calloc(1, sizeof *world->collected);
+    if (world->collected == NULL) abort();
+    return world->collected;
+}
+
+static void op_create(struct world *world)
+{
+    struct collected *const collected = collected_of(world);
+    picollo_exemplars_options options = PICOLLO_EXEMPLARS_OPTIONS_INIT;
+    picollo_error error;
+    picollo_exemplars_free(collected->handle);
+    picollo_exemplars_free(NULL);
+    picollo_histogram_free(collected->histogram);
+    memset(collected, 0, sizeof *collected);
+    EXPECT(PICOLLO_OK, picollo_histogram_create(NULL, &collected->histogram));
+    options.slowest = (uint32_t)choose(world, 20);
+    options.threshold = rarely(world, 2) ? LONG / 2 : 0;
+    options.flags = PICOLLO_EXEMPLARS_NO_RING | (rarely(world, 4) ? PICOLLO_EXEMPLARS_NO_SLOWEST : 0);
+    options.controls = 1 + (uint32_t)choose(world, 1000);
+    collected->most = options.flags & PICOLLO_EXEMPLARS_NO_SLOWEST ? 0 : options.slowest == 0 ? 16 : options.slowest;
+    picollo_exemplars *made = NULL;
+    picollo_exemplars_options wrong = options;
+    wrong.flags = 4u << choose(world, 30);
+    EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_exemplars_create(collected->histogram, &wrong, &made, &error));
+    wrong = options;
+    wrong.slowest = 65537 + (uint32_t)choose(world, 1000);
+    wrong.flags = 0;
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_exemplars_create(collected->histogram, &wrong, &made, &error));
+    wrong = options;
+    wrong.unit = 5 + (uint32_t)choose(world, 1000);
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_exemplars_create(collected->histogram, &wrong, &made, NULL));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_exemplars_create(NULL, &options, &made, NULL));
+    REQUIRE(made == NULL);
+    EXPECT(PICOLLO_OK, picollo_exemplars_create(collected->histogram, &options, &collected->handle, &error));
+    REQUIRE(picollo_exemplars_retain(collected->handle) == collected->handle);
+    picollo_exemplars_free(collected->handle);
+    if (rarely(world, 4)) {
+        const picollo_status status = picollo_exemplars_prepare_thread(collected->handle, &error);
+        REQUIRE(status == PICOLLO_OK || status == PICOLLO_ERR_UNSUPPORTED);
+    }
+}
+
+static struct collected *made(struct world *world)
+{
+    if (collected_of(world)->handle == NULL) op_create(world);
+    return world->collected;
+}
+
+static void op_scope(struct world *world)
+{
+    struct collected *const collected = made(world);
+    const picollo_exemplar_context context = {{choose(world, 0), 0}, {1}, {2}};
+    if (!collected->is_open) {
+        picollo_exemplars_begin(collected->handle, &collected->scope);
+        collected->scope.label = (uint32_t)choose(world, 20);
+        collected->is_open = 1;
+        return;
+    }
+    const uint32_t kept = picollo_exemplars_end(collected->handle, &collected->scope);
+    REQUIRE(kept == 0 || kept == PICOLLO_EXEMPLAR_KEPT);
+    SAME(0, picollo_exemplars_end(collected->handle, &collected->scope));
+    EXPECT(PICOLLO_OK, picollo_exemplars_annotate(collected->handle, &collected->scope, &context));
+    EXPECT(PICOLLO_ERR_NULL_POINTER, picollo_exemplars_annotate(collected->handle, NULL, &context));
+    collected->is_open = 0;
+    collected->scopes++;
+}
+
+static void op_offer(struct world *world)
+{
+    struct collected *const collected = made(world);
+    if (collected->offered == OFFERED) return;
+    const uint64_t value = LONG + choose(world, LONG);
+    const picollo_exemplar_context context = {{value, 1}, {0}, {0}};
+    const uint32_t kept = picollo_exemplars_offer(collected->handle, value, &context);
+    size_t above = 0;
+    for (size_t i = 0; i < collected->offered; i++) above += collected->values[i] >= value;
+    if (above < collected->most) SAME(PICOLLO_EXEMPLAR_KEPT, kept);
+    collected->values[collected->offered++] = value;
+}
+
+static int falling(const void *a, const void *b)
+{
+    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first < second) - (first > second);
+}
+
+static void op_collect(struct world *world)
+{
+    struct collected *const collected = made(world);
+    EXPECT(PICOLLO_OK, picollo_exemplars_collect(collected->handle, NULL));
+    qsort(collected->values, collected->offered, sizeof *collected->values, falling);
+    memcpy(collected->ended_values, collected->values, sizeof collected->values);
+    collected->ended_offered = collected->offered;
+    collected->ended_observations = collected->offered + collected->scopes;
+    collected->offered = 0;
+    collected->scopes = 0;
+    collected->has_ended = 1;
+}
+
+static void op_read(struct world *world)
+{
+    struct collected *const collected = made(world);
+    picollo_exemplar_interval interval;
+    picollo_exemplar_share share;
+    picollo_exemplar exemplar;
+    if (!collected->has_ended) {
+        EXPECT(PICOLLO_ERR_EMPTY, picollo_exemplars_interval(collected->handle, &interval));
+        EXPECT(PICOLLO_ERR_EMPTY, picollo_exemplars_get(collected->handle, 0, &exemplar));
+        EXPECT(PICOLLO_ERR_EMPTY, picollo_exemplars_share(collected->handle, 1, &share));
+        return;
+    }
+    EXPECT(PICOLLO_OK, picollo_exemplars_interval(collected->handle, &interval));
+    SAME(collected->ended_observations + (uint64_t)(PLANTED(15) ? 1 : 0), interval.observations);
+    uint64_t last = UINT64_MAX;
+    for (size_t i = 0; i < interval.length; i++) {
+        EXPECT(PICOLLO_OK, picollo_exemplars_get(collected->handle, i, &exemplar));
+        REQUIRE(exemplar.value <= last && exemplar.cause >= 1 && exemplar.cause <= PICOLLO_CAUSE_NOT_KNOWN);
+        last = exemplar.value;
+        if (i < collected->most && i < collected->ended_offered) {
+            SAME(collected->ended_values[i], exemplar.value);
+            SAME(collected->ended_values[i], exemplar.context.words[0]);
+            SAME(PICOLLO_MISSING_TIMED_ELSEWHERE, exemplar.missing);
+            SAME(PICOLLO_CAUSE_NOT_KNOWN, exemplar.cause);
+        }
+    }
+    EXPECT(PICOLLO_END, picollo_exemplars_get(collected->handle, (size_t)interval.length, &exemplar));
+    double shares = 0;
+    uint64_t observations = 0;
+    for (uint32_t cause = 1; cause <= PICOLLO_CAUSE_NOT_KNOWN; cause++) {
+        EXPECT(PICOLLO_OK, picollo_exemplars_share(collected->handle, cause, &share));
+        shares += share.share;
+        observations += share.observations;
+    }
+    REQUIRE(shares == 0 || (shares > 0.999 && shares < 1.001));
+    SAME(interval.slow, observations);
+    EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_exemplars_share(collected->handle, 13 + (uint32_t)choose(world, 99), &share));
+}
+
+static void op_format(struct world *world)
+{
+    struct collected *const collected = made(world);
+    const uint32_t format = rarely(world, 2) ? PICOLLO_TEXT_HUMAN : PICOLLO_TEXT_JSON;
+    size_t length = 0;
+    if (!collected->has_ended) {
+        EXPECT(PICOLLO_ERR_EMPTY, picollo_exemplars_format(collected->handle, format, NULL, 0, &length));
+        return;
+    }
+    EXPECT(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_exemplars_format(collected->handle, format, NULL, 0, &length));
+    char *const text = (char *)malloc(length + 1);
+    if (text == NULL) abort();
+    EXPECT(PICOLLO_OK, picollo_exemplars_format(collected->handle, format, text, length + 1, &length));
+    SAME(length, strlen(text));
+    if (format == PICOLLO_TEXT_JSON) check_form(world, format, text);
+    free(text);
+    EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_exemplars_format(collected->handle, PICOLLO_TEXT_CSV, NULL, 0, &length));
+}
+
+static void op_publish(struct world *world)
+{
+    struct collected *const collected = made(world);
+    picollo_registry *registry = NULL;
+    picollo_metric_options metric = PICOLLO_METRIC_OPTIONS_INIT;
+    uint64_t id = 0;
+    metric.name = "requests";
+    EXPECT(PICOLLO_OK, picollo_registry_create(&registry));
+    EXPECT(PICOLLO_OK, picollo_registry_add(registry, collected->histogram, &metric, NULL, 0, &id));
+    EXPECT(collected->has_ended ? PICOLLO_OK : PICOLLO_ERR_EMPTY, picollo_exemplars_publish(collected->handle, registry, id));
+    if (collected->has_ended) EXPECT(PICOLLO_ERR_INVALID_ARGUMENT, picollo_exemplars_publish(collected->handle, registry, id + 1));
+    picollo_registry_free(registry);
+}
+
+void end_exemplars(struct world *world)
+{
+    if (world->collected == NULL) return;
+    picollo_histogram_free(world->collected->histogram);
+    picollo_exemplars_free(world->collected->handle);
+    free(world->collected);
+}
+
+const struct operation exemplar_operations[] = {
+    {"a collector", op_create, 1},
+    {"a scope of a collector", op_scope, 6},
+    {"an offer to a collector", op_offer, 6},
+    {"the end of a collector's interval", op_collect, 2},
+    {"an interval of a collector", op_read, 2},
+    {"an interval as text", op_format, 1},
+    {"exemplars for a registry", op_publish, 1},
+    {NULL, NULL, 0},
+};

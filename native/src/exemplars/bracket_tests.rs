@@ -1,0 +1,162 @@
+//! Conversions against clocks whose truth is known.
+
+use std::cell::{Cell, RefCell};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// One truth, of which both clocks are functions; time passes while they are read.
+struct Model {
+    /// Nanoseconds and a thousandth of them, since a beginning.
+    picos: Cell<u128>,
+    /// How long the next readings take.
+    delays: RefCell<Vec<u64>>,
+    hertz: Option<u64>,
+    /// What the counter or the monotonic clock really does, in parts per million of what it should.
+    parts: i64,
+    raw_offset: u64,
+    first_tick: u64,
+}
+
+impl Model {
+    fn new(hertz: Option<u64>, parts: i64, delays: Vec<u64>) -> Model {
+        let delays = RefCell::new(delays);
+        Model {
+            picos: Cell::new(1_000_000_000_000_000),
+            delays,
+            hertz,
+            parts,
+            raw_offset: 77_000_000_000,
+            first_tick: 5_000_000,
+        }
+    }
+
+    fn pass(&self) {
+        let nanos = self.delays.borrow_mut().pop().unwrap_or(30);
+        self.picos.set(self.picos.get() + u128::from(nanos) * 1_000);
+    }
+
+    fn ticks_at(&self, picos: u128) -> u64 {
+        let hertz = self.hertz.unwrap_or(1_000_000_000);
+        let real = (i128::from(hertz) * (1_000_000 + i128::from(self.parts))) as u128;
+        self.first_tick + (picos * real / 1_000_000_000_000 / 1_000_000) as u64
+    }
+
+    fn raw_at(&self, picos: u128) -> u64 {
+        self.raw_offset + (picos / 1_000) as u64
+    }
+}
+
+impl Clocks for Model {
+    fn ticks(&self) -> u64 {
+        self.pass();
+        let ticks = self.ticks_at(self.picos.get());
+        self.pass();
+        ticks
+    }
+    fn raw(&self) -> u64 {
+        self.pass();
+        let raw = self.raw_at(self.picos.get());
+        self.pass();
+        raw
+    }
+    fn hertz(&self) -> Option<u64> {
+        self.hertz
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever the frequency, its error, and the width of the bracket: the truth lies within what is said.
+    #[test]
+    fn the_truth_is_within_the_error(
+        hertz in prop_oneof![Just(None), (1_000_000u64..6_000_000_000).prop_map(Some)], parts in -900i64..900,
+        delays in prop::collection::vec(0u64..2_000, 0..30), distance in 0u64..100_000_000_000, later: bool,
+    ) {
+        let model = Model::new(hertz, parts, delays);
+        let Some(bracket) = Bracket::of(&model) else { return Ok(()) };
+        prop_assert!(bracket.width <= WIDE_NANOS);
+        let picos = model.picos.get();
+        let distance = u128::from(distance) * 1_000;
+        let at = if later { picos + distance } else { picos - distance };
+        let (found, truth) = (bracket.raw(model.ticks_at(at)), model.raw_at(at));
+        prop_assert!(found.at.abs_diff(truth) <= found.error, "{:?} of {}, {:?}", found, truth, bracket);
+        // And not much is said to be wrong. (The bracket may have been taken some tries ago.)
+        let tick = 1_000_000_000 / hertz.unwrap_or(1_000_000_000);
+        prop_assert!(found.error <= bracket.width / 2 + 50 + tick + (distance / 1_000 / 990) as u64);
+    }
+}
+
+#[test]
+fn a_wide_bracket_is_none() {
+    // Every reading takes 3 us.
+    assert_eq!(Bracket::of(&Model::new(Some(2_000_000_000), 0, vec![3_000; 100])), None);
+    assert_eq!(Bracket::of(&Model::new(None, 0, vec![3_000; 100])), None);
+    // The thread lost its CPU in the first try, and not in the second.
+    let mut delays = vec![50; 4];
+    delays.extend([50, 9_000_000, 50, 50, 50, 50]);
+    let bracket = Bracket::of(&Model::new(Some(2_000_000_000), 0, delays)).unwrap();
+    assert!(bracket.width < 1_000, "{bracket:?}");
+}
+
+/// Clocks that stand still, run backwards, or cannot be read.
+#[test]
+fn broken_clocks_give_nothing_wrong() {
+    struct Broken(Cell<u64>, u64);
+    impl Clocks for Broken {
+        fn ticks(&self) -> u64 {
+            self.0.set(self.0.get().wrapping_sub(10));
+            self.0.get()
+        }
+        fn raw(&self) -> u64 {
+            self.1
+        }
+        fn hertz(&self) -> Option<u64> {
+            None
+        }
+    }
+    assert_eq!(Bracket::of(&Broken(Cell::new(1_000), 5)), None);
+    struct Dead;
+    impl Clocks for Dead {
+        fn ticks(&self) -> u64 {
+            7
+        }
+        fn raw(&self) -> u64 {
+            0
+        }
+        fn hertz(&self) -> Option<u64> {
+            Some(1)
+        }
+    }
+    assert_eq!(Bracket::of(&Dead), None);
+    // Far away, nothing overflows.
+    let bracket = Bracket { tsc: 1 << 63, raw_ns: 5, width: 100, hertz: 1, parts: PARTS_COUNTER };
+    assert_eq!(bracket.raw(0).at, 0);
+    assert_eq!(bracket.raw(u64::MAX).at, u64::MAX);
+}
+
+/// The machine's own: a moment between two readings of the raw clock is found between them.
+#[test]
+fn this_machines_clocks_agree() {
+    Clock::init();
+    let mut moments = Vec::new();
+    for _ in 0..20 {
+        let before = System.raw();
+        let ticks = System.ticks();
+        moments.push((before, ticks, System.raw()));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let Some(bracket) = (0..50).find_map(|_| Bracket::take()) else {
+        return eprintln!("SKIPPED: the clocks of this machine are too slow, or it is too busy");
+    };
+    eprintln!("a bracket of {} ns", bracket.width);
+    for (before, ticks, after) in moments {
+        let found = bracket.raw(ticks);
+        assert!(
+            found.at + found.error >= before && found.at <= after + found.error,
+            "{before} {found:?} {after}"
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! When a thread was off the CPU, and why: switches as the kernel writes them down.
+//!
+//! One event of the kernel that counts nothing, but writes a record whenever its thread leaves the CPU or comes back, into a ring of
+//! one page that is only read: the latest 256 records, 128 absences. There is nothing to do between a slow observation and the reading of
+//! its window but to read soon; windows that the ring no longer holds are *incomplete*, and nothing is said of them.
+//!
+//! Often it is refused, see [`Refused`]: then the accounts of the kernel say less exactly what happened, and nothing else is lost.
+//!
+//! **A woken thread that waits for a CPU was not preempted**: what of an absence was waiting for a CPU is the business of the thread's
+//! accounts (`run_delay`); the ring says exactly when, how long and how often it was away.
+//!
+//! No descriptor is kept: a mapping keeps its event, so that a thousand threads take none of the program's descriptors.
+//!
+//! With page faults ([`Ring::with_faults`]) there are three more rings: a fault is written down when it begins, and when it has been handled
+//! as a minor or a major one. They have rings of their own because they come by thousands: 128 of them would drive all switches out of
+//! a common one. Of a span with more than 224, the latest are known.
+
+mod count;
+mod image;
+mod refused;
+mod system;
+mod window;
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::os::kernel::{Attr, CLOEXEC, flag, kind, record, software};
+use crate::os::sys::{Files, Kernel, page_size, persist};
+use crate::os::thread::{process, token};
+
+use count::Counted;
+use image::Image;
+pub(crate) use refused::Refused;
+pub(crate) use system::System;
+pub(crate) use window::Window;
+use window::{FaultImages, Span};
+
+/// The switches of the thread that opened it. May be dropped anywhere; only that thread may ask it.
+#[derive(Debug)]
+pub(crate) struct Ring<S: System = Kernel> {
+    sys: S,
+    switches: Mapping,
+    /// Begun, handled as minor ones, handled as major ones: all or none, once it is open.
+    faults: [Option<Mapping>; 3],
+    /// All that has happened since is, or was, in the rings.
+    since: u64,
+    thread: u64,
+    process: u64,
+    /// Where it has not been unmapped, it counts.
+    _counted: Counted,
+}
+
+impl<S: System> Ring<S> {
+    /// Opens it for the calling thread, unless there are `cap` of them in this process. Records begin now: open it before it is needed, or
+    /// after the first slow observation. Allocates nothing, and keeps no descriptor.
+    pub(crate) fn open(sys: S, cap: usize) -> Result<Ring<S>, Refused> {
+        Ring::with(sys, cap, false)
+    }
+
+    /// The same with page faults, which takes four times the memory, and makes each fault slower.
+    pub(crate) fn with_faults(sys: S, cap: usize) -> Result<Ring<S>, Refused> {
+        Ring::with(sys, cap, true)
+    }
+
+    fn with(sys: S, cap: usize, faults: bool) -> Result<Ring<S>, Refused> {
+        let counted = Counted::new(cap).ok_or(Refused::Cap)?;
+        if !clocks_agree(&sys) {
+            return Err(Refused::Clock);
+        }
+        let switches = Mapping::new(&sys, software::DUMMY)?;
+        let (thread, process) = (token(), process());
+        let mut ring =
+            Ring { sys, switches, faults: [const { None }; 3], since: 0, thread, process, _counted: counted };
+        // From here on, what is mapped is unmapped by the ring's end.
+        if faults {
+            let configs = [software::PAGE_FAULTS, software::PAGE_FAULTS_MINOR, software::PAGE_FAULTS_MAJOR];
+            for (mapping, config) in ring.faults.iter_mut().zip(configs) {
+                *mapping = Some(Mapping::new(&ring.sys, config)?);
+            }
+        }
+        ring.since = ring.sys.raw_nanos();
+        Ok(ring)
+    }
+
+    /// What happened to the thread between two moments at which it ran, in nanoseconds of `CLOCK_MONOTONIC_RAW`, neither of which lies
+    /// in the future. Not complete when the ring does not reach back that far, when it was opened in between, on other
+    /// threads, and in a forked child. Neither blocks nor allocates; the time is bounded by the length of the ring.
+    pub(crate) fn window(&self, begin_raw_ns: u64, end_raw_ns: u64) -> Window {
+        // A child has no such memory; and to another thread, records that are just being written could look whole.
+        if process() != self.process || token() != self.thread {
+            return Window::default();
+        }
+        let span = Span { begin: begin_raw_ns, end: end_raw_ns, since: self.since };
+        let images = match &self.faults {
+            [Some(begun), Some(minor), Some(major)] => Some(FaultImages { begun, minor, major }),
+            _ => None,
+        };
+        window::window(&self.switches, images, span, || self.sys.raw_nanos())
+    }
+}
+
+impl<S: System> Drop for Ring<S> {
+    fn drop(&mut self) {
+        // In a child there is nothing at these addresses, or something of its own.
+        if process() != self.process {
+            return;
+        }
+        for mapping in self.faults.iter().flatten().chain([&self.switches]) {
+            // SAFETY: mapped by this process, and gone with the ring.
+            unsafe { mapping.unmap(&self.sys) };
+        }
+    }
+}
+
+/// One event's ring, mapped: a page that describes it, and a page of records.
+#[derive(Debug)]
+struct Mapping(NonNull<u8>);
+
+// SAFETY: the memory belongs to no thread; it is only read, by atomic loads.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+/// Where `data_head` is in the first page.
+const DATA_HEAD: usize = 1024;
+
+impl Mapping {
+    /// A software event of the calling thread that writes its records backwards: switches for the one that counts nothing, and otherwise
+    /// every time that it happens. Records have nothing but the time: that is all that is asked of them, and each is a line of
+    /// 16 bytes.
+    fn new<S: System>(sys: &S, config: u64) -> Result<Mapping, Refused> {
+        let mut attr = Attr { kind: kind::SOFTWARE, config, sample_type: record::TIME, ..Attr::default() };
+        attr.clockid = libc::CLOCK_MONOTONIC_RAW;
+        attr.flags = flag::USE_CLOCKID | flag::WRITE_BACKWARD | flag::EXCLUDE_KERNEL | flag::EXCLUDE_HV;
+        if config == software::DUMMY {
+            attr.flags |= flag::CONTEXT_SWITCH | flag::SAMPLE_ID_ALL;
+        } else {
+            attr.sample_period = 1;
+        }
+        let asked = attr;
+        let fd = persist(|| sys.open(&mut attr, 0, -1, -1, CLOEXEC))
+            .map_err(|errno| Refused::Open { attr: asked, errno })?;
+        let mapped = sys.map_ring(fd, Mapping::length());
+        // The mapping keeps the event. SAFETY: opened above, and not used after this.
+        unsafe { sys.close(fd) };
+        mapped.map(Mapping).map_err(Refused::Memory)
+    }
+
+    fn length() -> usize {
+        2 * page_size()
+    }
+
+    /// # Safety
+    /// This process has mapped it, and nothing uses it after this.
+    unsafe fn unmap<S: System>(&self, sys: &S) {
+        // SAFETY: says the caller; the length is that of every mapping.
+        unsafe { sys.unmap_ring(self.0, Mapping::length()) };
+    }
+}
+
+impl Image for Mapping {
+    fn words(&self) -> usize {
+        page_size() / 8
+    }
+
+    fn head(&self) -> u64 {
+        // SAFETY: the first page has this word, and stays mapped while the ring is there, which a child does not ask.
+        unsafe { self.0.byte_add(DATA_HEAD).cast::<AtomicU64>().as_ref() }.load(Ordering::Acquire)
+    }
+
+    fn word(&self, index: usize) -> u64 {
+        let at = page_size() + (index & (self.words() - 1)) * 8;
+        // SAFETY: as above; the second page has as many words. Relaxed and atomic, because the kernel may write meanwhile.
+        unsafe { self.0.byte_add(at).cast::<AtomicU64>().as_ref() }.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether `CLOCK_MONOTONIC_RAW` is what the kernel dates records by: in a time namespace it is apart by a constant.
+fn clocks_agree<S: Files>(sys: &S) -> bool {
+    let mut buffer = [0; 256];
+    match sys.read_file("/proc/self/timens_offsets", &mut buffer) {
+        // Lines of a clock, seconds, and nanoseconds.
+        Ok(length) => match core::str::from_utf8(&buffer[..length]) {
+            Ok(text) => text
+                .lines()
+                .filter(|line| line.starts_with("monotonic"))
+                .all(|line| line.split_ascii_whitespace().skip(1).all(|number| number == "0")),
+            Err(_) => false,
+        },
+        // Kernels before 5.6 have none; and where /proc is not to be read, one is hardly ever there.
+        Err(_) => true,
+    }
+}
+
+#[cfg(test)]
+#[path = "ring/opening_tests.rs"]
+mod opening_tests;
+
+#[cfg(test)]
+#[path = "ring/kernel_tests.rs"]
+pub(crate) mod kernel_tests;
+
+#[cfg(test)]
+#[path = "ring/figures_tests.rs"]
+mod figures_tests;

@@ -1,0 +1,191 @@
+//! Records, byte for byte as the kernel lays them out, and bytes that are none.
+
+use std::cell::{Cell, RefCell};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A ring in memory, and the kernel's way of writing to it. While it is read, more may be written.
+#[derive(Default)]
+pub(crate) struct Memory {
+    words: RefCell<Vec<u64>>,
+    head: Cell<u64>,
+    /// After so many loads of words, these records come.
+    pub meanwhile: RefCell<Option<(usize, Vec<Vec<u64>>)>>,
+}
+
+impl Memory {
+    pub(crate) fn new(words: usize) -> Memory {
+        Memory { words: RefCell::new(vec![0; words]), ..Memory::default() }
+    }
+
+    pub(crate) fn of(words: Vec<u64>, head: u64) -> Memory {
+        Memory { words: RefCell::new(words), head: Cell::new(head), ..Memory::default() }
+    }
+
+    /// The head falls by the record's length, and the record is written at it, around the end where it must.
+    pub(crate) fn write(&self, record: &[u64]) {
+        let head = self.head.get().wrapping_sub(record.len() as u64 * 8);
+        let mut words = self.words.borrow_mut();
+        let length = words.len();
+        for (index, word) in record.iter().enumerate() {
+            words[(head / 8) as usize % length + index
+                - if (head / 8) as usize % length + index < length { 0 } else { length }] = *word;
+        }
+        self.head.set(head);
+    }
+}
+
+impl Image for Memory {
+    fn words(&self) -> usize {
+        self.words.borrow().len()
+    }
+
+    fn head(&self) -> u64 {
+        self.head.get()
+    }
+
+    fn word(&self, index: usize) -> u64 {
+        let word = self.words.borrow()[index];
+        let due = self.meanwhile.borrow_mut().take_if(|(loads, _)| match loads.checked_sub(1) {
+            Some(left) => {
+                *loads = left;
+                false
+            }
+            None => true,
+        });
+        for record in due.into_iter().flat_map(|(_, records)| records) {
+            self.write(&record);
+        }
+        word
+    }
+}
+
+/// A record with this header, and as many words in all; the first behind the header is the time.
+pub(crate) fn record(kind: u32, misc: u16, words: usize, time: u64) -> Vec<u64> {
+    let mut header = [0; 8];
+    header[..4].copy_from_slice(&kind.to_ne_bytes());
+    header[4..6].copy_from_slice(&misc.to_ne_bytes());
+    header[6..].copy_from_slice(&(words as u16 * 8).to_ne_bytes());
+    let mut record = vec![u64::from_ne_bytes(header), time];
+    // What is behind it would mislead who takes it for a record.
+    record.resize(words.max(2), u64::MAX);
+    record.truncate(words);
+    record
+}
+
+fn all(image: &Memory) -> (Vec<Record>, End) {
+    let mut records = Records::new(image);
+    let mut found = Vec::new();
+    loop {
+        match records.next() {
+            Ok(record) => found.push(record),
+            Err(end) => {
+                // It stays at its end.
+                assert_eq!(records.next(), Err(end));
+                return (found, end);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_ring_has_no_records() {
+    for words in [0, 1, 8, 512] {
+        assert_eq!(all(&Memory::new(words)), (Vec::new(), End::First));
+    }
+}
+
+#[test]
+fn the_newest_comes_first() {
+    let image = Memory::new(8);
+    image.write(&record(14, 1 << 13, 2, 100));
+    image.write(&record(14, 0, 2, 200));
+    image.write(&record(3, 7, 1, 0));
+    let expected = [(3, 7, 0), (14, 0, 200), (14, 1 << 13, 100)];
+    let expected = expected.map(|(kind, misc, time)| Record { kind, misc, time });
+    assert_eq!(all(&image), (expected.to_vec(), End::First));
+    // Five words are taken; three are left, and the oldest is overwritten by the fourth.
+    image.write(&record(9, 0, 4, 300));
+    let (found, end) = all(&image);
+    assert_eq!((found.len(), end), (3, End::Overwritten));
+    assert_eq!(found[0], Record { kind: 9, misc: 0, time: 300 });
+    assert_eq!(found[1..], expected[..2]);
+}
+
+/// What is read holds for as long as the kernel has not come so far, and no longer.
+#[test]
+fn a_walk_holds_while_there_is_room() {
+    for walked in 0..=8usize {
+        for moved in 0..=10usize {
+            let image = Memory::new(16);
+            (0..9).for_each(|time| image.write(&record(14, 0, 2, time)));
+            let mut records = Records::new(&image);
+            for _ in 0..walked {
+                records.next().unwrap();
+            }
+            (0..moved).for_each(|time| image.write(&record(14, 0, 2, 100 + time as u64)));
+            assert_eq!(records.held(), walked + moved <= 8, "{walked} {moved}");
+        }
+    }
+    // A head that rises was never one.
+    let image = Memory::new(16);
+    image.write(&record(14, 0, 2, 1));
+    let records = Records::new(&image);
+    image.head.set(0);
+    assert!(!records.held());
+}
+
+#[test]
+fn what_are_no_records_is_told() {
+    for words in [record(14, 0, 0, 5), vec![u64::from_ne_bytes([14, 0, 0, 0, 0, 0, 12, 0])]] {
+        // A length of 0, and one that is no whole word.
+        let image = Memory::new(8);
+        image.write(&record(14, 0, 2, 5));
+        image.write(if words.is_empty() { &[14] } else { &words });
+        assert_eq!(all(&image), (Vec::new(), End::Broken));
+    }
+    // Longer than all that was ever written.
+    let image = Memory::new(8);
+    image.write(&record(14, 0, 3, 5)[..2]);
+    assert_eq!(all(&image), (Vec::new(), End::Broken));
+    // A head between two words.
+    assert_eq!(all(&Memory::of(vec![0; 8], 4)), (Vec::new(), End::Broken));
+}
+
+proptest! {
+    /// Whatever was written last and fits is found, and nothing else.
+    #[test]
+    fn what_fits_is_found(sizes in prop::collection::vec(1usize..7, 0..60), power in 0u32..7) {
+        let image = Memory::new(1 << power);
+        let written: Vec<Vec<u64>> = sizes.iter().enumerate().map(|(n, &size)| record(n as u32, n as u16, size, n as u64)).collect();
+        // A record that is longer than the ring is never written.
+        let written: Vec<_> = written.into_iter().filter(|record| record.len() <= 1 << power).collect();
+        written.iter().for_each(|record| image.write(record));
+        let mut room = 1usize << power;
+        let fits = written.iter().rev().take_while(|record| {
+            let fits = record.len() <= room;
+            room = room.saturating_sub(record.len());
+            fits
+        });
+        let expected: Vec<u32> = fits.map(|record| record[0].to_ne_bytes()[0].into()).collect();
+        let (found, end) = all(&image);
+        prop_assert_eq!(found.iter().map(|record| record.kind).collect::<Vec<_>>(), &expected[..]);
+        prop_assert_eq!(end, if expected.len() == written.len() { End::First } else { End::Overwritten });
+        for record in found {
+            let words = written.iter().find(|words| words[0].to_ne_bytes()[0] == record.kind as u8).unwrap();
+            prop_assert_eq!(record.time, if words.len() > 1 { u64::from(record.kind) } else { 0 });
+        }
+    }
+
+    /// Any bytes at all come to an end.
+    #[test]
+    fn any_bytes_end(power in 0u32..8, seed in prop::collection::vec(any::<u64>(), 128), head: u64, small in any::<bool>(), whole in any::<bool>()) {
+        let words: Vec<u64> = seed.iter().take(1 << power)
+            .map(|&word| if small { word & 0x003f_6001_0000_000f } else { word }).collect();
+        let image = Memory::of(words, if whole { head & !7 } else { head });
+        let (found, _) = all(&image);
+        prop_assert!(found.len() <= 1 << power);
+    }
+}

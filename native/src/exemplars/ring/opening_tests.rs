@@ -1,0 +1,217 @@
+//! What is asked of the system, in which order, and what is left when it refuses.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use super::window::Faults;
+use super::*;
+use crate::base::error::Status;
+use crate::os::kernel::Page;
+use crate::os::sys::{Errno, Perf};
+
+/// A system that opens and maps until it is told to refuse.
+#[derive(Default, Debug)]
+struct Fake(RefCell<State>);
+
+#[derive(Default, Debug)]
+struct State {
+    opened: Vec<Attr>,
+    descriptors: Vec<i32>,
+    mapped: BTreeMap<usize, Box<[u64]>>,
+    /// The number of the call that is refused.
+    refuse_open: Option<(usize, i32)>,
+    refuse_map: Option<(usize, i32)>,
+    maps: usize,
+    offsets: Option<&'static str>,
+}
+
+impl Files for &Fake {
+    fn read_file(&self, path: &str, buffer: &mut [u8]) -> Result<usize, Errno> {
+        match self.0.borrow().offsets {
+            Some(text) if path == "/proc/self/timens_offsets" => {
+                buffer[..text.len()].copy_from_slice(text.as_bytes());
+                Ok(text.len())
+            }
+            _ => Err(Errno(libc::ENOENT)),
+        }
+    }
+    fn list(&self, _: &str, _: &mut dyn FnMut(&str)) -> Result<(), Errno> {
+        Err(Errno(libc::ENOENT))
+    }
+}
+
+impl Perf for &Fake {
+    fn open(&self, attr: &mut Attr, pid: i32, cpu: i32, group: i32, flags: u64) -> Result<i32, Errno> {
+        assert_eq!((pid, cpu, group, flags), (0, -1, -1, CLOEXEC));
+        let mut state = self.0.borrow_mut();
+        state.opened.push(*attr);
+        let number = state.opened.len();
+        if let Some((refused, errno)) = state.refuse_open
+            && number >= refused
+        {
+            return Err(Errno(errno));
+        }
+        state.descriptors.push(100 + number as i32);
+        Ok(100 + number as i32)
+    }
+    unsafe fn close(&self, fd: i32) {
+        let mut state = self.0.borrow_mut();
+        let at = state.descriptors.iter().position(|&open| open == fd).expect("an open descriptor");
+        state.descriptors.remove(at);
+    }
+    fn read(&self, _: i32, _: &mut [u64]) -> Result<usize, Errno> {
+        Err(Errno(libc::EINVAL))
+    }
+    unsafe fn ioctl(&self, _: i32, _: u64, _: u64) -> Result<(), Errno> {
+        Err(Errno(libc::EINVAL))
+    }
+    fn event_id(&self, _: i32) -> Result<u64, Errno> {
+        Err(Errno(libc::EINVAL))
+    }
+    fn map_page(&self, _: i32) -> Result<NonNull<Page>, Errno> {
+        Err(Errno(libc::EINVAL))
+    }
+    unsafe fn unmap_page(&self, _: NonNull<Page>) {}
+}
+
+impl System for &Fake {
+    fn map_ring(&self, fd: i32, length: usize) -> Result<NonNull<u8>, Errno> {
+        let mut state = self.0.borrow_mut();
+        assert!(state.descriptors.contains(&fd));
+        state.maps += 1;
+        if let Some((refused, errno)) = state.refuse_map
+            && state.maps >= refused
+        {
+            return Err(Errno(errno));
+        }
+        let mut memory = vec![0u64; length / 8].into_boxed_slice();
+        let at = NonNull::from(&mut memory[0]).cast();
+        state.mapped.insert(at.as_ptr() as usize, memory);
+        Ok(at)
+    }
+    unsafe fn unmap_ring(&self, at: NonNull<u8>, length: usize) {
+        let gone = self.0.borrow_mut().mapped.remove(&(at.as_ptr() as usize));
+        assert_eq!(gone.expect("a mapping").len() * 8, length);
+    }
+    fn raw_nanos(&self) -> u64 {
+        1_000
+    }
+}
+
+const MANY: usize = usize::MAX;
+
+#[test]
+fn a_ring_asks_for_what_it_needs() {
+    let fake = Fake::default();
+    let ring = Ring::open(&fake, MANY).unwrap();
+    {
+        let state = fake.0.borrow();
+        // The descriptor is gone, the mapping stays.
+        assert_eq!((state.opened.len(), state.descriptors.len(), state.mapped.len()), (1, 0, 1));
+        let attr = state.opened[0];
+        // Software, the event that counts nothing, times only, dated by CLOCK_MONOTONIC_RAW.
+        assert_eq!((attr.kind, attr.config, attr.sample_type, attr.clockid), (1, 9, 4, 4));
+        assert_eq!((attr.sample_period, attr.size), (0, 112));
+        #[cfg(target_endian = "little")]
+        assert_eq!(attr.flags, 1 << 5 | 1 << 6 | 1 << 18 | 1 << 25 | 1 << 26 | 1 << 27);
+    }
+    assert!(ring.window(1_000, 1_000).complete);
+    assert!(!ring.window(999, 1_000).complete);
+    assert_eq!(ring.window(1_000, 1_000).faults, None);
+    drop(ring);
+    assert!(fake.0.borrow().mapped.is_empty());
+}
+
+#[test]
+fn faults_have_rings_of_their_own() {
+    let fake = Fake::default();
+    let ring = Ring::with_faults(&fake, MANY).unwrap();
+    {
+        let state = fake.0.borrow();
+        assert_eq!((state.descriptors.len(), state.mapped.len()), (0, 4));
+        let configs: Vec<_> = state.opened.iter().map(|attr| (attr.config, attr.sample_period)).collect();
+        assert_eq!(configs, [(9, 0), (2, 1), (5, 1), (6, 1)]);
+        #[cfg(target_endian = "little")]
+        assert!(state.opened[1..].iter().all(|attr| attr.flags == 1 << 5 | 1 << 6 | 1 << 25 | 1 << 27));
+    }
+    let faults = Faults { complete: true, ..Faults::default() };
+    assert_eq!(ring.window(1_000, 1_000).faults, Some(faults));
+    drop(ring);
+    assert!(fake.0.borrow().mapped.is_empty());
+}
+
+/// Whichever call fails, nothing is left behind, and it is said why.
+#[test]
+fn refusals_leave_nothing() {
+    for number in 1..=4 {
+        let fake = Fake::default();
+        fake.0.borrow_mut().refuse_open = Some((number, libc::EACCES));
+        let refused = Ring::with_faults(&fake, MANY).unwrap_err();
+        assert!(matches!(refused, Refused::Open { errno: Errno(libc::EACCES), .. }), "{refused:?}");
+        assert!(fake.0.borrow().mapped.is_empty() && fake.0.borrow().descriptors.is_empty());
+        let fake = Fake::default();
+        fake.0.borrow_mut().refuse_map = Some((number, libc::EPERM));
+        let refused = Ring::with_faults(&fake, MANY).unwrap_err();
+        assert_eq!(refused, Refused::Memory(Errno(libc::EPERM)));
+        assert!(fake.0.borrow().mapped.is_empty() && fake.0.borrow().descriptors.is_empty());
+    }
+    // An interrupted call is repeated, not for ever.
+    let fake = Fake::default();
+    fake.0.borrow_mut().refuse_open = Some((1, libc::EINTR));
+    assert!(matches!(Ring::open(&fake, MANY), Err(Refused::Open { errno: Errno(libc::EINTR), .. })));
+}
+
+#[test]
+fn a_cap_of_none_opens_none() {
+    let fake = Fake::default();
+    assert_eq!(Ring::open(&fake, 0).unwrap_err(), Refused::Cap);
+    assert!(fake.0.borrow().opened.is_empty());
+}
+
+#[test]
+fn clocks_of_a_namespace_are_noticed() {
+    let same = "monotonic           0         0\nboottime            5         0\n";
+    for (offsets, agree) in [
+        (None, true),
+        (Some(same), true),
+        (Some("monotonic           0         1\nboottime            0         0\n"), false),
+        (Some("monotonic  -86400         0\n"), false),
+        (Some("boottime            0         0\nmonotonic           7         0\n"), false),
+        (Some(""), true),
+    ] {
+        let fake = Fake::default();
+        fake.0.borrow_mut().offsets = offsets;
+        match Ring::open(&fake, MANY) {
+            Ok(_) => assert!(agree, "{offsets:?}"),
+            Err(refused) => assert_eq!((refused, agree), (Refused::Clock, false), "{offsets:?}"),
+        }
+    }
+}
+
+#[test]
+fn refusals_are_explained() {
+    let fake = &Fake::default();
+    let attr = Attr {
+        kind: kind::SOFTWARE,
+        config: software::DUMMY,
+        flags: flag::EXCLUDE_KERNEL,
+        ..Attr::default()
+    };
+    let open = |errno| Refused::Open { attr, errno: Errno(errno) };
+    for (refused, status, errno, said) in [
+        (Refused::Cap, Status::Os, 0, "more rings"),
+        (Refused::Clock, Status::Unsupported, 0, "time namespace"),
+        (Refused::Memory(Errno(libc::EPERM)), Status::Permission, libc::EPERM, "RLIMIT_MEMLOCK"),
+        (Refused::Memory(Errno(libc::ENOMEM)), Status::OutOfMemory, libc::ENOMEM, "mapped"),
+        (open(libc::EACCES), Status::Permission, libc::EACCES, "perf_event_paranoid"),
+        (open(libc::EMFILE), Status::Os, libc::EMFILE, "ulimit -n"),
+        (open(libc::ENOSYS), Status::Unsupported, libc::ENOSYS, "CONFIG_PERF_EVENTS"),
+    ] {
+        let error = refused.explain(&fake);
+        assert!(
+            error.message().starts_with("context switches: ") && error.message().contains(said),
+            "{error}"
+        );
+        assert_eq!((error.status(), error.os_errno()), (status, errno), "{error}");
+    }
+}

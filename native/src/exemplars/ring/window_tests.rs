@@ -1,0 +1,325 @@
+//! Windows against an oracle that has the whole list of what happened.
+
+use proptest::prelude::*;
+
+use super::super::image::tests::{Memory, record};
+use super::*;
+use crate::os::kernel::record as kernel;
+
+/// What a thread does next, with how long it takes.
+#[derive(Clone, Debug)]
+enum Deed {
+    Run(u64),
+    Off {
+        nanos: u64,
+        preempted: bool,
+    },
+    /// A fault; while it is handled, the thread may be off.
+    Fault {
+        before: u64,
+        off: Option<u64>,
+        after: u64,
+        major: bool,
+    },
+    /// One that becomes a signal.
+    Bad,
+    /// Something else is written, so many words long.
+    Noise(u32, usize),
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let nanos = || prop_oneof![0..3u64, 1..1_000u64, 1_000..20_000_000u64];
+    let deed = prop_oneof![
+        4 => nanos().prop_map(Deed::Run),
+        6 => (nanos(), any::<bool>()).prop_map(|(nanos, preempted)| Deed::Off { nanos, preempted }),
+        3 => (nanos(), prop::option::of(nanos()), nanos(), any::<bool>())
+            .prop_map(|(before, off, after, major)| Deed::Fault { before, off, after, major }),
+        1 => Just(Deed::Bad),
+        2 => (prop_oneof![Just(1u32), Just(3), Just(5), Just(6), Just(12), Just(77)], 1..6usize)
+            .prop_map(|(kind, words)| Deed::Noise(kind, words)),
+    ];
+    prop::collection::vec(deed, 0..40)
+}
+
+/// All that happened, and the rings that it was written to.
+struct History {
+    since: u64,
+    now: u64,
+    offs: Vec<(u64, u64, bool)>,
+    /// When each began, and was handled.
+    faults: Vec<(u64, Option<u64>)>,
+    switches: Vec<Vec<u64>>,
+    begun: Vec<Vec<u64>>,
+    handled: [Vec<Vec<u64>>; 2],
+}
+
+const SWITCH: u32 = 14;
+const SAMPLE: u32 = 9;
+
+impl History {
+    fn of(deeds: &[Deed]) -> History {
+        let since = 1_000_000_000;
+        let mut history = History {
+            since,
+            now: since + 5,
+            offs: Vec::new(),
+            faults: Vec::new(),
+            switches: Vec::new(),
+            begun: Vec::new(),
+            handled: [Vec::new(), Vec::new()],
+        };
+        for deed in deeds {
+            history.now += 1;
+            match *deed {
+                Deed::Run(nanos) => history.now += nanos,
+                Deed::Off { nanos, preempted } => history.off(nanos, preempted),
+                Deed::Fault { before, off, after, major } => {
+                    let begun = history.now;
+                    history.begun.push(record(SAMPLE, 2, 2, begun));
+                    history.now += before;
+                    if let Some(nanos) = off {
+                        history.off(nanos, false);
+                    }
+                    history.now += after;
+                    history.handled[usize::from(major)].push(record(SAMPLE, 2, 2, history.now));
+                    history.faults.push((begun, Some(history.now)));
+                }
+                Deed::Bad => {
+                    history.begun.push(record(SAMPLE, 2, 2, history.now));
+                    history.faults.push((history.now, None));
+                }
+                Deed::Noise(kind, words) => history.switches.push(record(kind, 0x6fff, words, 3)),
+            }
+        }
+        history.now += 1;
+        history
+    }
+
+    fn off(&mut self, nanos: u64, preempted: bool) {
+        let misc = kernel::OUT | if preempted { kernel::PREEMPTED } else { 0 };
+        self.switches.push(record(SWITCH, misc, 2, self.now));
+        let out = self.now;
+        self.now += nanos;
+        self.switches.push(record(SWITCH, 0, 2, self.now));
+        self.offs.push((out, self.now, preempted));
+    }
+
+    fn span(&self, begin: u64, end: u64) -> Span {
+        Span { begin, end, since: self.since }
+    }
+
+    /// Somewhere in it, or a little before.
+    fn moment(&self, at: u32) -> u64 {
+        let from = self.since - 3;
+        from + ((u128::from(self.now - from) * u128::from(at)) >> 32) as u64
+    }
+
+    /// The naive one: every absence, cut at the window's edges.
+    fn truth(&self, begin: u64, end: u64) -> (u64, u64, u32) {
+        let parts =
+            self.offs.iter().map(|&(out, back, preempted)| (overlap(out, back, begin, end), preempted));
+        let parts: Vec<_> = parts.filter(|&(nanos, _)| nanos > 0).collect();
+        let preempted = parts.iter().filter(|part| part.1).map(|part| part.0).sum();
+        (parts.iter().map(|part| part.0).sum(), preempted, parts.len() as u32)
+    }
+
+    /// Whether a ring of so many words still has a switch from before the window, or has lost nothing.
+    fn is_known(&self, words: usize, begin: u64) -> bool {
+        let mut room = words;
+        for record in self.switches.iter().rev() {
+            if record.len() > room {
+                return false;
+            }
+            room -= record.len();
+            if record[0].to_ne_bytes()[0] == SWITCH as u8 && record[1] <= begin {
+                return true;
+            }
+        }
+        self.since <= begin
+    }
+}
+
+fn overlap(from: u64, to: u64, begin: u64, end: u64) -> u64 {
+    to.min(end).saturating_sub(from.max(begin))
+}
+
+fn ring(words: usize, records: &[Vec<u64>]) -> Memory {
+    let ring = Memory::new(words);
+    // The kernel writes no record that is longer than its ring.
+    records.iter().filter(|record| record.len() <= words).for_each(|record| ring.write(record));
+    ring
+}
+
+fn numbers(window: &Window) -> (u64, u64, u32) {
+    (window.off_nanos, window.preempted_nanos, window.outs)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn windows_are_what_happened(deeds in deeds(), power in 3u32..9, a: u32, b: u32) {
+        let history = History::of(&deeds);
+        let (begin, end) = (history.moment(a.min(b)), history.moment(a.max(b)));
+        let switches = ring(1 << power, &history.switches);
+        let found = window(&switches, None, history.span(begin, end), || history.now);
+        prop_assert_eq!(found.complete, history.is_known(1 << power, begin));
+        let expected = if found.complete { history.truth(begin, end) } else { (0, 0, 0) };
+        prop_assert_eq!(numbers(&found), expected);
+        prop_assert!(found.faults.is_none());
+    }
+
+    /// While it is read, the thread loses its CPU, and more is written: what is complete is right, and what does not reach so far is
+    /// complete.
+    #[test]
+    fn torn_windows_are_right_or_incomplete(deeds in deeds(), power in 3u32..7, a: u32, b: u32, loads in 0usize..40, more in 0usize..40) {
+        let history = History::of(&deeds);
+        let (begin, end) = (history.moment(a.min(b)), history.moment(a.max(b)));
+        let known = history.is_known(1 << power, begin);
+        let switches = ring(1 << power, &history.switches);
+        let late = |n| record(SWITCH, if n % 2 == 0 { kernel::OUT } else { 0 }, 2, history.now + 10 * n as u64);
+        *switches.meanwhile.borrow_mut() = Some((loads, (0..2 * more).map(late).collect()));
+        let found = window(&switches, None, history.span(begin, end), || history.now);
+        prop_assert!(known || !found.complete);
+        if found.complete {
+            prop_assert_eq!(numbers(&found), history.truth(begin, end));
+        }
+        let written: usize = history.switches.iter().map(Vec::len).sum();
+        if known && written + 4 * more <= 1 << power {
+            prop_assert!(found.complete);
+        }
+    }
+
+    /// One record is missing: of windows that reach back to it, nothing is said.
+    #[test]
+    fn missing_records_are_noticed(deeds in deeds(), which: prop::sample::Index, a: u32, b: u32) {
+        let mut history = History::of(&deeds);
+        let (begin, end) = (history.moment(a.min(b)), history.moment(a.max(b)));
+        let is_switch = |record: &Vec<u64>| record[0].to_ne_bytes()[0] == SWITCH as u8;
+        let switches: Vec<usize> = (0..history.switches.len()).filter(|&at| is_switch(&history.switches[at])).collect();
+        prop_assume!(!switches.is_empty());
+        let gone = history.switches.remove(switches[which.index(switches.len())]);
+        let found = window(&ring(512, &history.switches), None, history.span(begin, end), || history.now);
+        prop_assert!(!found.complete || gone[1] <= begin);
+        if found.complete {
+            prop_assert_eq!(numbers(&found), history.truth(begin, end));
+        }
+    }
+
+    #[test]
+    fn faults_are_what_happened(deeds in deeds(), power in 2u32..8, a: u32, b: u32) {
+        let history = History::of(&deeds);
+        let (begin, end) = (history.moment(a.min(b)), history.moment(a.max(b)));
+        let switches = ring(512, &history.switches);
+        let [minor, major] = [0, 1].map(|kind| ring(1 << power, &history.handled[kind]));
+        let begun = ring(1 << power, &history.begun);
+        let images = FaultImages { begun: &begun, minor: &minor, major: &major };
+        let found = window(&switches, Some(images), history.span(begin, end), || history.now);
+        prop_assert_eq!(found.complete, history.is_known(512, begin));
+        if !found.complete {
+            prop_assert_eq!(found, Window::default());
+            return Ok(());
+        }
+        let faults = found.faults.unwrap();
+        // The latest first: those that are known are the first of these.
+        let inside = |&&(begun, handled): &&(u64, Option<u64>)| handled.unwrap_or(begun) > begin && begun <= end;
+        let inside: Vec<_> = history.faults.iter().rev().filter(inside).copied().collect();
+        let timed: Vec<_> = inside.iter().filter_map(|&(begun, handled)| Some((begun, handled?))).collect();
+        let bad = inside.len() - timed.len();
+        if faults.complete {
+            prop_assert_eq!((faults.timed as usize, faults.unhandled as usize), (timed.len(), bad));
+        }
+        if history.begun.len() * 16 <= 7 << power {
+            prop_assert!(faults.complete);
+        }
+        let known = &timed[..faults.timed as usize];
+        let nanos: u64 = known.iter().map(|&(from, to)| overlap(from, to, begin, end)).sum();
+        prop_assert_eq!(faults.nanos, nanos);
+        let off: u64 = known.iter().map(|&(from, to)| {
+            let (from, to) = (from.max(begin), to.min(end));
+            history.offs.iter().map(|&(out, back, _)| overlap(out, back, from, to)).sum::<u64>()
+        }).sum();
+        prop_assert_eq!(faults.off_nanos, off);
+    }
+
+    /// Whatever the bytes: no panic, no loop, and never more time than there is.
+    #[test]
+    fn any_bytes_are_survived(
+        seeds in prop::collection::vec(prop::collection::vec(any::<u64>(), 64), 4),
+        heads in prop::array::uniform4(any::<u64>()), power in 0u32..7, likely: bool,
+        begin: u64, length: u64, since: u64, now: u64,
+    ) {
+        let end = begin.saturating_add(length);
+        let rings: Vec<Memory> = seeds.iter().zip(heads).map(|(seed, head)| {
+            let words = seed.iter().take(1 << power).enumerate().map(|(at, &word)| match likely {
+                // Headers of records that matter, and times that are near.
+                true if at % 2 == 0 => record([SWITCH, SAMPLE, 2][word as usize % 3], (word >> 8) as u16, 2, 0)[0],
+                true => now.saturating_sub(word % (64 - at as u64)),
+                false => word,
+            });
+            Memory::of(words.collect(), if likely { head & !15 } else { head })
+        }).collect();
+        let images = FaultImages { begun: &rings[1], minor: &rings[2], major: &rings[3] };
+        let begin = if likely { now.saturating_sub(length % 70) } else { begin };
+        let found = window(&rings[0], Some(images), Span { begin, end, since }, || now);
+        if found.complete {
+            prop_assert!(found.preempted_nanos <= found.off_nanos && found.off_nanos <= end.saturating_sub(begin));
+            let faults = found.faults.unwrap();
+            prop_assert!(faults.off_nanos <= faults.nanos && faults.nanos <= end.saturating_sub(begin));
+        } else {
+            prop_assert_eq!(found, Window::default());
+        }
+    }
+}
+
+#[test]
+fn a_window_that_ends_before_it_begins_is_none() {
+    let history = History::of(&[Deed::Run(100)]);
+    let ending = |at| history.span(history.since + 5, history.since + at);
+    assert!(window(&ring(8, &[]), None, ending(5), || history.now).complete);
+    assert_eq!(window(&ring(8, &[]), None, ending(4), || history.now), Window::default());
+}
+
+/// Records of a later time than now are dated by another clock.
+#[test]
+fn another_clock_is_noticed() {
+    let history = History::of(&[Deed::Run(5_000), Deed::Off { nanos: 100, preempted: false }, Deed::Run(10)]);
+    let switches = ring(8, &history.switches);
+    let span = history.span(history.since, history.since + 10);
+    assert!(window(&switches, None, span, || history.now).complete);
+    assert!(window(&switches, None, span, || history.now - 500).complete);
+    assert!(!window(&switches, None, span, || history.now - 3_000).complete);
+}
+
+/// The thread loses its CPU between the first look and the reading of the clock, and takes a fault there: all of that is later than
+/// the window.
+#[test]
+fn what_comes_while_it_begins_does_no_harm() {
+    let deeds = [Deed::Run(50), Deed::Off { nanos: 70, preempted: false }, Deed::Bad, Deed::Run(50)];
+    let history = History::of(&deeds);
+    let rings = [0; 3].map(|_| ring(16, &[]));
+    let (switches, begun) = (ring(16, &history.switches), ring(16, &history.begun));
+    let images = FaultImages { begun: &begun, minor: &rings[0], major: &rings[1] };
+    let later = history.now + 5_000_000;
+    let found = window(&switches, Some(images), history.span(history.since, history.now), || {
+        switches.write(&record(SWITCH, kernel::OUT, 2, history.now + 3));
+        switches.write(&record(SWITCH, 0, 2, later - 20));
+        begun.write(&record(SAMPLE, 2, 2, later - 10));
+        rings[0].write(&record(SAMPLE, 2, 2, later - 5));
+        later
+    });
+    assert_eq!(numbers(&found), (70, 0, 1));
+    let faults = found.faults.unwrap();
+    assert!(found.complete && faults.complete);
+    assert_eq!((faults.timed, faults.unhandled), (0, 1));
+}
+
+#[test]
+fn a_loss_that_the_kernel_tells_is_one() {
+    let mut history = History::of(&[Deed::Run(50), Deed::Off { nanos: 100, preempted: true }, Deed::Run(50)]);
+    let span = history.span(history.since + 1, history.now);
+    let now = history.now;
+    assert_eq!(numbers(&window(&ring(16, &history.switches), None, span, || now)), (100, 100, 1));
+    history.switches.push(record(2, 0, 4, 0));
+    assert!(!window(&ring(16, &history.switches), None, span, || now).complete);
+}

@@ -242,7 +242,12 @@ static void refusals()
     picollo::histogram histogram = must(picollo::histogram::create());
     FAILS(invalid_argument, picollo::exemplars::create(histogram, picollo::exemplars_options().slowest(1000000)));
     picollo::exemplars none = must(picollo::exemplars::create(histogram, picollo::exemplars_options().slowest(0).no_ring()));
-    for (int i = 0; i < 2; i++) auto timing = none.scope();
+    {
+        auto timing = none.scope();
+    }
+    must(none.collect());
+    CHECK(must(none.kept()).size() == 1);  // that of its octave
+    for (std::uint64_t i = 0; i < 100; i++) none.offer(600 + i);
     must(none.collect());
     CHECK(must(none.kept()).size() <= 1);
     const picollo::exemplars_options some = picollo::exemplars_options().slowest(0).slowest(3);

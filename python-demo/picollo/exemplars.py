@@ -248,7 +248,7 @@ def _interval(handle: c_void_p) -> ExemplarInterval:
     """What the library knows of the interval that was collected last."""
     totals, kept, share = structs.ExemplarInterval(), structs.Exemplar(), structs.ExemplarShare()
     check(held.exemplars_interval(handle, byref(totals)), "exemplars")
-    exemplars = []
+    exemplars: list[KeptExemplar] = []
     while True:
         status = held.exemplars_get(handle, len(exemplars), byref(kept))
         if status == structs.END:

@@ -159,7 +159,7 @@ namespace Picollo.Native
 
         internal const int ExemplarKept = 1;
 
-        internal const int CpuUnknown = 4294967295;
+        internal const uint CpuUnknown = 4294967295;
 
         internal const int CauseOwnWaiting = 1;
         internal const int CauseRunQueue = 2;

@@ -3,7 +3,7 @@
 # that shares nothing with the library says what became of each plant. Prints what was planted and what was said, and fails when less
 # than 95 % is right, more than 1 % is wrong with confidence, more than 5 % of the excess is unexplained, or a part is off by more than 5 %.
 #
-#   ci/why-slow.sh [ENVIRONMENT...]     default: ring no-ring perf-forbidden no-schedstat fixed-order, a minute; WHY_SLOW_TIMES=100 for the long form
+#   ci/why-slow.sh [ENVIRONMENT...]     default: ring no-ring perf-forbidden no-schedstat fixed-order, 80 seconds; WHY_SLOW_TIMES=100 for the long form
 #
 # The oracle first has to notice plants that do nothing, and the judge answers that are wrong. Other programs on this machine delay
 # requests, too: plants to which more happened than was planted are counted, and not judged. Ends with "N passed, N failed".

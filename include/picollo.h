@@ -4625,7 +4625,8 @@ typedef struct picollo_exemplar_share {
  *
  * A scope records how long it took, as picollo_scope_end does. What is slow is looked into on the spot: from the kernel's accounts of the
  * thread it is known what it ran, what it waited by its own call, and what it was ready and had no CPU. A random sample of ordinary
- * observations says what of that is usual; the excess is the cause. None of it needs a right, a PMU, or another thread. Linux only.
+ * observations says what of that is usual; the excess is the cause. It needs no privileges, no PMU, and no other
+ * thread. Linux only.
  *
  * The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 microseconds a thread's
  * accounts are read when a scope begins, which is at most 1 % of its time. Nothing here makes a thread wait for another, but
@@ -4736,6 +4737,7 @@ picollo_status picollo_exemplars_collect(picollo_exemplars *exemplars,
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY before the first picollo_exemplars_collect;
  *   PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
  * Threads: any thread.
+ * Cost: none to speak of.
  * Since: 0.3
  */
 PICOLLO_NODISCARD
@@ -4749,6 +4751,7 @@ picollo_status picollo_exemplars_interval(const picollo_exemplars *exemplars,
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_INVALID_ARGUMENT for an unknown cause; PICOLLO_ERR_EMPTY and
  *   PICOLLO_ERR_FORKED as picollo_exemplars_interval.
  * Threads: any thread.
+ * Cost: none to speak of.
  * Since: 0.3
  */
 PICOLLO_NODISCARD
@@ -4762,6 +4765,7 @@ picollo_status picollo_exemplars_share(const picollo_exemplars *exemplars,
  * Returns: PICOLLO_OK; PICOLLO_END behind the last; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED
  *   as picollo_exemplars_interval.
  * Threads: any thread.
+ * Cost: none to speak of.
  * Since: 0.3
  */
 PICOLLO_NODISCARD
@@ -4777,6 +4781,7 @@ picollo_status picollo_exemplars_get(const picollo_exemplars *exemplars,
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
  *   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
  * Threads: any thread.
+ * Cost: none to speak of.
  * Since: 0.3
  */
 PICOLLO_NODISCARD
@@ -4808,6 +4813,7 @@ picollo_status picollo_exemplars_publish(const picollo_exemplars *exemplars,
  * Returns: exemplars; NULL for NULL.
  * Ownership: each reference is given back by one picollo_exemplars_free.
  * Threads: any thread.
+ * Cost: one atomic addition.
  * Since: 0.3
  */
 picollo_exemplars *picollo_exemplars_retain(picollo_exemplars *exemplars);
@@ -4817,6 +4823,7 @@ picollo_exemplars *picollo_exemplars_retain(picollo_exemplars *exemplars);
  *
  * Requires: no scope of it is under way, if it is the last reference.
  * Threads: any thread, once for each reference.
+ * Cost: one atomic subtraction; the last one frees.
  * Since: 0.3
  */
 void picollo_exemplars_free(picollo_exemplars *exemplars);

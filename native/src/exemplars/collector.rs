@@ -371,7 +371,7 @@ impl Inner {
         random ^= random << 25;
         random ^= random >> 27;
         self.random.store(random, Ordering::Relaxed);
-        (u128::from(random.wrapping_mul(0x2545_F491_4F6C_DD1D)) * u128::from(end) >> 64) as u64
+        ((u128::from(random.wrapping_mul(0x2545_F491_4F6C_DD1D)) * u128::from(end)) >> 64) as u64
     }
 
     /// Ends a scope: 1 if it is kept, 0 otherwise.

@@ -158,16 +158,6 @@ impl<S: System> Ring<S> {
     }
 }
 
-impl<S: System> Ring<S> {
-    /// Page faults in user space that the thread has met since the ring was opened; `None` unless they are asked for.
-    pub(crate) fn faults(&self) -> Option<u64> {
-        if process() != self.process {
-            return None;
-        }
-        self.faults[0].as_ref().map(|begun| begun.head().wrapping_neg() / RECORD)
-    }
-}
-
 impl<S: System> Drop for Ring<S> {
     fn drop(&mut self) {
         // In a child there is nothing at these addresses, or something of its own.

@@ -41,8 +41,7 @@ pub(super) struct Thread {
     /// A scope is in the middle of something here: a signal handler's is not to disturb it.
     is_busy: AtomicBool,
     process: u64,
-    /// With the faults in user space that the ring has seen.
-    checkpoints: [Option<(Accounts, Option<u64>)>; REMEMBERED as usize],
+    checkpoints: [Option<Accounts>; REMEMBERED as usize],
     schedstat: i32,
     ring: Option<Ring>,
     /// Opening one is tried once.
@@ -177,8 +176,7 @@ impl Thread {
         let began = Clock::Tsc.ticks();
         let accounts = Accounts::take(self.descriptor());
         self.number += 1;
-        self.checkpoints[(self.number % REMEMBERED) as usize] =
-            accounts.map(|accounts| (accounts, self.faults()));
+        self.checkpoints[(self.number % REMEMBERED) as usize] = accounts;
         let now = Clock::Tsc.ticks();
         // What an interruption takes is not the checkpoint's own.
         let cost = now.saturating_sub(began).min(ticks_of(20_000));
@@ -191,7 +189,7 @@ impl Thread {
         if checkpoint == 0 || checkpoint > self.number || self.number - checkpoint >= REMEMBERED {
             return Evidence::none(Missing::Overwritten);
         }
-        let Some((before, faults)) = self.checkpoints[(checkpoint % REMEMBERED) as usize] else {
+        let Some(before) = self.checkpoints[(checkpoint % REMEMBERED) as usize] else {
             return Evidence::none(Missing::Unsupported);
         };
         let Some(now) = Accounts::take(self.descriptor()) else {
@@ -199,18 +197,13 @@ impl Thread {
         };
         let mut evidence = now.since(&before);
         if evidence.known != 0 {
-            let faults = faults.and_then(|before| self.faults()?.checked_sub(before));
-            self.ask_ring(begin, end, faults, &mut evidence);
+            self.ask_ring(begin, end, &mut evidence);
         }
         evidence
     }
 
-    fn faults(&self) -> Option<u64> {
-        self.ring.as_ref()?.faults()
-    }
-
-    /// What the kernel has written down of the switches between these ticks, and of the faults in user space, of which there were so many.
-    fn ask_ring(&self, begin: u64, end: u64, all: Option<u64>, evidence: &mut Evidence) {
+    /// What the kernel has written down of the switches and faults between these ticks.
+    fn ask_ring(&self, begin: u64, end: u64, evidence: &mut Evidence) {
         let (Some(ring), Some(bracket)) = (&self.ring, Bracket::take()) else { return };
         let (from, to) = (bracket.raw(begin), bracket.raw(end));
         // What cannot be placed within a hundredth of it is not known better by this.
@@ -224,15 +217,13 @@ impl Thread {
         evidence.known |= KNOWN_RING;
         (evidence.off_nanos, evidence.preempted_nanos) = (window.off_nanos, window.preempted_nanos);
         let Some(faults) = window.faults else { return };
-        let nanos = faults.nanos.saturating_sub(faults.off_nanos);
-        evidence.fault_nanos = match (all, u64::from(faults.timed)) {
-            _ if faults.complete => nanos,
-            // The ring has the latest of them, which stand for the others: not for those inside system calls, which it does not see.
-            (Some(all), timed @ 1..) => {
-                (u128::from(nanos) * u128::from(all.max(timed)) / u128::from(timed)) as u64
-            }
-            _ => return,
-        };
+        // Those that the ring has no room for any more may have been quite different ones, and the latest do not stand for them: ten times the
+        // work that ends with a few huge pages would be said to be page faults. The same holds for those inside system calls, which it does
+        // not see. A few that are missing do no harm.
+        if !faults.complete || u64::from(faults.timed) * 10 < evidence.faults() * 9 {
+            return;
+        }
+        evidence.fault_nanos = faults.nanos.saturating_sub(faults.off_nanos);
         evidence.known |= KNOWN_FAULT_TIMES;
     }
 

@@ -32,8 +32,6 @@ pub(crate) struct Faults {
     pub nanos: u64,
     /// In this part of it the thread was off the CPU, waiting for a device or for a CPU.
     pub off_nanos: u64,
-    /// Three of four that were timed took this or longer.
-    pub short_nanos: u64,
 }
 
 /// What is asked of a window.
@@ -194,19 +192,13 @@ fn count<I: Image>(records: FaultRecords<'_, I>, mut offs: Offs<'_, I>, now: u64
     let mut pairs = Pairs::new(records, span, now);
     let mut off = offs.next();
     let mut faults = Faults::default();
-    // A ring has no more.
-    let mut lengths = [0; 256];
     while let Some((begun, handled)) = pairs.next() {
         // Handled behind the span's beginning, says who gives them; and not begun behind its end.
         if begun > span.end {
             continue;
         }
-        let length = span.part(begun, handled);
-        if let Some(place) = lengths.get_mut(faults.timed as usize) {
-            *place = length;
-        }
         faults.timed += 1;
-        faults.nanos += length;
+        faults.nanos += span.part(begun, handled);
         // Both go backwards, and neither overlaps with itself.
         while let Some(at) = off {
             faults.off_nanos += span.part(at.out.max(begun), at.back.min(handled));
@@ -215,10 +207,6 @@ fn count<I: Image>(records: FaultRecords<'_, I>, mut offs: Offs<'_, I>, now: u64
             }
             off = offs.next();
         }
-    }
-    let timed = (faults.timed as usize).min(lengths.len());
-    if timed > 0 {
-        faults.short_nanos = *lengths[..timed].select_nth_unstable(timed / 4).1;
     }
     faults.unhandled = pairs.unhandled;
     faults.complete = pairs.ended == Some(true);

@@ -14,6 +14,9 @@ help:            ## list the commands
 demo: stage      ## build the library and measure something with it: at most 15 seconds after the build, which takes a minute
 	@$(MAKE) --no-print-directory -s -C c-tests demo
 
+demo-slow: stage ## a service with three hidden problems, and why its slow requests were slow: under 10 seconds after the build
+	@$(MAKE) --no-print-directory -s -C c-tests demo-slow
+
 demos: stage     ## all other demos, in C, C++ and Python
 	$(MAKE) --no-print-directory -s -C c-tests run-demos
 	python-demo/run-demos.sh
@@ -64,4 +67,4 @@ setup-tests:     ## the same, and what the tests need
 clean:           ## remove what was built
 	rm -rf target
 
-.PHONY: help demo demos test check release-check lint stage install install-capi uninstall deb dist nuget bench setup setup-tests clean
+.PHONY: help demo demo-slow demos test check release-check lint stage install install-capi uninstall deb dist nuget bench setup setup-tests clean

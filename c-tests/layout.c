@@ -557,7 +557,7 @@ static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 
                   PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == 2 && PICOLLO_EXPOSITION_OTLP == 3 &&
                   PICOLLO_TEMPORALITY_CUMULATIVE == 0 && PICOLLO_TEMPORALITY_DELTA == 1,
               "doubles, counters and metrics");
-static_assert(PICOLLO_EXEMPLARS_NO_RING == 1 && PICOLLO_EXEMPLARS_NO_SLOWEST == 2, "exemplars");
+static_assert(PICOLLO_EXEMPLARS_NO_RING == 1 && PICOLLO_EXEMPLARS_NO_SLOWEST == 2 && PICOLLO_EXEMPLARS_FAULT_TIMES == 4, "exemplars");
 static_assert(PICOLLO_EXEMPLAR_KEPT == 1, "exemplar");
 static_assert(PICOLLO_CPU_UNKNOWN == 4294967295, "cpu");
 static_assert(PICOLLO_CAUSE_OWN_WAITING == 1 && PICOLLO_CAUSE_RUN_QUEUE == 2 &&

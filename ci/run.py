@@ -94,6 +94,7 @@ NIGHTLY = [
     Job("observe", 270, "ci/observe.sh", needs=("stage", "dotnet")),
     Job("deny", 180, "ci/deny.sh", needs=()),
     Job("verdicts", 240, "ci/verdicts.sh", alone=True),
+    Job("why-slow", 240, "ci/why-slow.sh", alone=True),
     Job("simulated-pmu-all", 240, "ci/simulated-pmu.sh", alone=True),
     Job("dotnet-pmu", 60, "ci/simulated-pmu.sh clr", alone=True, needs=("stage", "dotnet")),
 ]
@@ -116,6 +117,7 @@ RELEASE = [
     Job("valgrind-long", 3600, "VALGRIND_FULL=1 ci/sanitizers.sh valgrind", alone=True),
     Job("stress-long", 1800, f"PICOLLO_STRESS_RECORDS=100000000 {STRESS}", alone=True, needs=()),
     Job("abi-fuzz-long", 3600, "ABI_SEQUENCES=1000000 ci/abi-fuzz.sh", alone=True),
+    Job("why-slow-long", 1800, "WHY_SLOW_TIMES=100 ci/why-slow.sh", alone=True),
     Job("fuzz-long", 3600, "FUZZ_RUNS=1700000 ci/fuzz.sh", alone=True, needs=()),
 ]
 

@@ -4421,10 +4421,12 @@ uint64_t picollo_scope_end(picollo_scope *scope);
  * What collectors of exemplars take and give.
  */
 
-/** Do not ask the kernel for its records of context switches and page faults, which make some times more precise. */
+/** Do not ask the kernel for its records of context switches, which make some times more precise. */
 #define PICOLLO_EXEMPLARS_NO_RING (1 << 0)
 /** Keep none of the slowest, whatever the field says: only the latest of each octave of values, and the causes of slow ones. */
 #define PICOLLO_EXEMPLARS_NO_SLOWEST (1 << 1)
+/** Have it write down page faults as well, so that what they take is known, where the kernel lets: each takes some microsecond more. */
+#define PICOLLO_EXEMPLARS_FAULT_TIMES (1 << 2)
 /** picollo_exemplars_end and _offer: the observation is kept. */
 #define PICOLLO_EXEMPLAR_KEPT 1
 /** A CPU that is not known. */
@@ -4495,7 +4497,7 @@ typedef struct picollo_exemplars_options {
     uint32_t unit;
     /** How many of the slowest are kept, up to 65,536; 0: 16. */
     uint32_t slowest;
-    /** For how many threads of the process descriptors are kept at once; 0: 64. The waiting of others is not split. */
+    /** For how many threads of the process descriptors and rings are kept at once; 0: 64. The waiting of others is not split. */
     uint32_t threads;
     /** How many slow observations a thread looks into in a second; 0: 1,000. Of more than these only the largest is kept. */
     uint32_t rate;
@@ -4508,7 +4510,10 @@ typedef struct picollo_exemplars_options {
 /** Options that ask for nothing but the defaults: picollo_exemplars_options options = PICOLLO_EXEMPLARS_OPTIONS_INIT; */
 #define PICOLLO_EXEMPLARS_OPTIONS_INIT {sizeof(picollo_exemplars_options), 0, 0, 0, 0, 0, 0, 0, 0}
 
-/** A measurement under way. Its fields are for the library, but label. */
+/**
+ * A measurement under way, which may be copied elsewhere: the library keeps no pointer to it. Its fields are for the library, but label
+ * and, for event loops, thread.
+ */
 typedef struct picollo_exemplar_scope {
     /** Ticks at the beginning. */
     uint64_t start;
@@ -4522,7 +4527,10 @@ typedef struct picollo_exemplar_scope {
     uint64_t number;
     /** 0. */
     uint64_t reserved[2];
-    /** The thread that it began on. */
+    /**
+     * The thread that it began on. A caller may set it to NULL, where others work on this thread until the end, as in event loops: then
+     * nothing that the thread does is taken for this one's.
+     */
     void *thread;
     /** NULL once it has ended. */
     picollo_exemplars *exemplars;
@@ -4647,7 +4655,8 @@ typedef struct picollo_exemplar_share {
  *
  * A scope records how long it took, as picollo_scope_end does. What is slow is looked into on the spot: from the kernel's accounts of the
  * thread it is known what it ran, what it waited by its own call, and what it was ready and had no CPU. A random sample of ordinary
- * observations says what of that is usual; the excess is the cause. None of it needs a right, a PMU, or another thread. Linux only.
+ * observations says what of that is usual; the excess is the cause. It needs no privileges, no PMU, and no other
+ * thread. Linux only.
  *
  * The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 microseconds a thread's
  * accounts are read when a scope begins, which is at most 1 % of its time. Nothing here makes a thread wait for another, but
@@ -4758,6 +4767,7 @@ picollo_status picollo_exemplars_collect(picollo_exemplars *exemplars,
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY before the first picollo_exemplars_collect;
  *   PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
  * Threads: any thread.
+ * Cost: none to speak of.
  * Since: 0.3
  */
 PICOLLO_NODISCARD
@@ -4771,6 +4781,7 @@ picollo_status picollo_exemplars_interval(const picollo_exemplars *exemplars,
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_INVALID_ARGUMENT for an unknown cause; PICOLLO_ERR_EMPTY and
  *   PICOLLO_ERR_FORKED as picollo_exemplars_interval.
  * Threads: any thread.
+ * Cost: none to speak of.
  * Since: 0.3
  */
 PICOLLO_NODISCARD
@@ -4784,6 +4795,7 @@ picollo_status picollo_exemplars_share(const picollo_exemplars *exemplars,
  * Returns: PICOLLO_OK; PICOLLO_END behind the last; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED
  *   as picollo_exemplars_interval.
  * Threads: any thread.
+ * Cost: none to speak of.
  * Since: 0.3
  */
 PICOLLO_NODISCARD
@@ -4799,6 +4811,7 @@ picollo_status picollo_exemplars_get(const picollo_exemplars *exemplars,
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
  *   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
  * Threads: any thread.
+ * Cost: none to speak of.
  * Since: 0.3
  */
 PICOLLO_NODISCARD
@@ -4830,6 +4843,7 @@ picollo_status picollo_exemplars_publish(const picollo_exemplars *exemplars,
  * Returns: exemplars; NULL for NULL.
  * Ownership: each reference is given back by one picollo_exemplars_free.
  * Threads: any thread.
+ * Cost: one atomic addition.
  * Since: 0.3
  */
 picollo_exemplars *picollo_exemplars_retain(picollo_exemplars *exemplars);
@@ -4839,6 +4853,7 @@ picollo_exemplars *picollo_exemplars_retain(picollo_exemplars *exemplars);
  *
  * Requires: no scope of it is under way, if it is the last reference.
  * Threads: any thread, once for each reference.
+ * Cost: one atomic subtraction; the last one frees.
  * Since: 0.3
  */
 void picollo_exemplars_free(picollo_exemplars *exemplars);

@@ -27,6 +27,7 @@
 #include "picollo_benchmark.hpp"
 #include "picollo_compare.hpp"
 #include "picollo_double.hpp"
+#include "picollo_exemplars.hpp"
 #include "picollo_histogram.hpp"
 #include "picollo_log.hpp"
 #include "picollo_perf.hpp"

@@ -42,7 +42,7 @@ static void op_create(struct world *world)
     collected->most = options.flags & PICOLLO_EXEMPLARS_NO_SLOWEST ? 0 : options.slowest == 0 ? 16 : options.slowest;
     picollo_exemplars *made = NULL;
     picollo_exemplars_options wrong = options;
-    wrong.flags = 4u << choose(world, 30);
+    wrong.flags = 8u << choose(world, 29);
     EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_exemplars_create(collected->histogram, &wrong, &made, &error));
     wrong = options;
     wrong.slowest = 65537 + (uint32_t)choose(world, 1000);

@@ -21,7 +21,7 @@ NUMBERS = {
 # Functions whose callers keep the handle alive themselves, which costs nothing: they take bare pointers. All others take
 # SafeHandles, which the runtime keeps alive for the call.
 BARE = re.compile(
-    r"picollo_(\w+_free|\w*histogram(_array)?_record(_\w+)?|histogram_(atomic_)?recorder|striped_counter_add|metric_(counter_add|gauge_set|gauge_add)|session_(?!create)\w+)"
+    r"picollo_(\w+_free|\w*histogram(_array)?_record(_\w+)?|histogram_(atomic_)?recorder|striped_counter_add|metric_(counter_add|gauge_set|gauge_add)|exemplars_(begin|end|annotate|offer)|session_(?!create)\w+)"
 )
 # What neither allocates nor waits, at least with dense histograms: .NET 5 and later leave out the transition of the garbage
 # collector (5 ns of 8). The same function with the transition is there under a second name.
@@ -55,7 +55,8 @@ def constants(description: Description) -> str:
             lines.append("\n")
         last = constant.group
         value = constant.expression.strip("()") if constant.kind == "flag" else str(constant.value)
-        lines.append(f"        internal const int {camel(constant.short)} = {value};\n")
+        kind = "int" if constant.value < 1 << 31 else "uint"
+        lines.append(f"        internal const {kind} {camel(constant.short)} = {value};\n")
     return (
         f"{HEAD}namespace Picollo.Native\n{{\n"
         "    /// <summary>The numbers of include/picollo.h: PICOLLO_TEXT_JSON is TextJson here.</summary>\n"

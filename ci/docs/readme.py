@@ -1,4 +1,4 @@
-"""Runs the C and Python examples of README.md, and the first program of docs/cpp.md, as a reader would, against the staged library:
+"""Runs the C and Python examples of README.md and docs/why-slow.md, and the first program of docs/cpp.md, as a reader would, against the staged library:
 C and C++ by the very commands printed below them, and all without LD_LIBRARY_PATH, which `make` sets and a reader does not.
 
 Runs what the rows of docs/from-hdrhistogram.md say in C and Python, too, and looks whether the test of those in Rust is current. (Those
@@ -63,8 +63,8 @@ def ways_to_compile(blocks):
     return [commands for _, commands in ways]
 
 
-def check(page, languages):
-    """Runs the page's blocks in these languages. Returns how many went well, and how many did not."""
+def check(page, languages, expected=r"1,000 values|^\| Percentile \|.*1,000 \|"):
+    """Runs the page's blocks in these languages. Returns how many went well, which print what is expected, and how many did not."""
     blocks = re.findall(r"^```([a-z+]+)\n(.*?)^```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
     passed = failed = 0
     for number, (language, code) in enumerate(blocks):
@@ -79,7 +79,7 @@ def check(page, languages):
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     printed = way(code, pathlib.Path(folder))
-                    good = bool(re.search(r"1,000 values|^\| Percentile \|.*1,000 \|", printed, re.DOTALL | re.MULTILINE))
+                    good = bool(re.search(expected, printed, re.DOTALL | re.MULTILINE))
                 except subprocess.CalledProcessError as error:
                     printed, good = f"{error}\n{error.stderr}", False
             passed, failed = passed + good, failed + (not good)
@@ -120,10 +120,11 @@ def check_rows():
 def main():
     # The other blocks of docs/cpp.md are no whole programs: ci/cpp.sh.
     of_readme, of_cpp = check("README.md", ("c", "python")), check("docs/cpp.md", ("c++",))
+    of_slow = check("docs/why-slow.md", ("c", "python"), r"^own waiting +\d+% +\d+ ")
     of_rows = check_rows()
-    passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_rows))
+    passed, failed = (sum(counts) for counts in zip(of_readme, of_cpp, of_slow, of_rows))
     print(f"{passed} passed, {failed} failed")
-    return 1 if failed or of_readme[0] < 3 or of_cpp[0] < 1 else 0
+    return 1 if failed or of_readme[0] < 3 or of_cpp[0] < 1 or of_slow[0] < 2 else 0
 
 
 if __name__ == "__main__":

@@ -48,8 +48,15 @@ fn text_of(info: &PerfInfo) -> String {
         Some(level) => text += &format!("kernel.perf_event_paranoid: {level}\n"),
         None => text += "kernel.perf_event_paranoid: cannot be read\n",
     }
-    let explanation = info.explanation().trim();
-    if !explanation.is_empty() {
+    let switches = picollo_native::exemplars::switch_records();
+    text += &format!(
+        "Context switches are written down for collectors of exemplars: {}\n",
+        yes(switches.is_ok().into())
+    );
+    let refusal = switches.as_ref().err().map_or("", |refused| refused.message());
+    for explanation in
+        [info.explanation(), refusal].map(str::trim).into_iter().filter(|text| !text.is_empty())
+    {
         text += &format!("\n{explanation}\n");
     }
     text
@@ -62,6 +69,7 @@ fn json_of(info: &PerfInfo) -> Value {
         "fixed_counters": info.fixed_counters,
         "programmable_counters": info.programmable_counters,
         "hypervisor": info.hypervisor == 1,
+        "context_switches": picollo_native::exemplars::switch_records().is_ok(),
         "perf_event_paranoid": paranoid(info),
         "explanation": info.explanation().trim(),
     })

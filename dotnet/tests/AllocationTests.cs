@@ -50,6 +50,35 @@ namespace Picollo.Tests
             });
         }
 
+        /// <summary>Also where an observation is kept for its octave, or its thread is looked into.</summary>
+        [Test]
+        public static void Exemplars()
+        {
+            var slow = new ExemplarCollector(HdrHistogram.Create());
+            Nothing("Scope", () =>
+            {
+                using (slow.Scope())
+                {
+                }
+            });
+            Nothing("AsyncScope", () =>
+            {
+                using (slow.AsyncScope(1))
+                {
+                }
+            });
+            Nothing("Offer", () => slow.Offer(5));
+            var context = new ExemplarContext("0af7651916cd43dd8448eb211c80319c");
+            ulong value = 0;
+            Nothing("Offer, kept", () => slow.Offer(++value, context));
+            Nothing("Annotate", () =>
+            {
+                ExemplarScope scope = slow.Scope();
+                if (scope.End())
+                    scope.Annotate(context);
+            });
+        }
+
         [Test]
         public static void Summaries()
         {

@@ -51,6 +51,7 @@ namespace Picollo.Tests
             { typeof(HdrComparison), () => s_histogram.Compare(s_histogram.GetSnapshot()) },
             { typeof(OtlpExport), () => new OtlpExport() },
             { typeof(MetricRegistry), () => new MetricRegistry() },
+            { typeof(ExemplarCollector), () => new ExemplarCollector(s_histogram) },
             { typeof(MetricOptions), () => new MetricOptions { Name = "x" } },
             { typeof(MetricExemplar), () => new MetricExemplar() },
             { typeof(MetricCounter), () => new MetricRegistry().AddCounter(new MetricOptions { Name = "x" }) },

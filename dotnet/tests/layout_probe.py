@@ -25,7 +25,7 @@ for struct in description.structs:
             f"sizeof((({name} *)0)->{field.name}));"
         )
 for constant in description.constants:
-    print(f'    printf("constant {constant.group or "-"} {constant.name} %d\\n", {constant.name});')
+    print(f'    printf("constant {constant.group or "-"} {constant.name} %lld\\n", (long long){constant.name});')
 for function in description.functions:
     print(f'    puts("function {function.name}");')
 # All are declared, by a generator; what matters is what is called.

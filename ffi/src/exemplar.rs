@@ -5,10 +5,12 @@ use core::ffi::c_void;
 use crate::handles::picollo_exemplars;
 use crate::options;
 
-/// Do not ask the kernel for its records of context switches and page faults, which make some times more precise.
+/// Do not ask the kernel for its records of context switches, which make some times more precise.
 pub const PICOLLO_EXEMPLARS_NO_RING: u32 = 1 << 0;
 /// Keep none of the slowest, whatever the field says: only the latest of each octave of values, and the causes of slow ones.
 pub const PICOLLO_EXEMPLARS_NO_SLOWEST: u32 = 1 << 1;
+/// Have it write down page faults as well, so that what they take is known, where the kernel lets: each takes some microsecond more.
+pub const PICOLLO_EXEMPLARS_FAULT_TIMES: u32 = 1 << 2;
 
 /// picollo_exemplars_end and _offer: the observation is kept.
 pub const PICOLLO_EXEMPLAR_KEPT: u32 = 1;
@@ -84,7 +86,7 @@ pub struct picollo_exemplars_options {
     pub unit: u32,
     /// How many of the slowest are kept, up to 65,536; 0: 16.
     pub slowest: u32,
-    /// For how many threads of the process descriptors are kept at once; 0: 64. The waiting of others is not split.
+    /// For how many threads of the process descriptors and rings are kept at once; 0: 64. The waiting of others is not split.
     pub threads: u32,
     /// How many slow observations a thread looks into in a second; 0: 1,000. Of more than these only the largest is kept.
     pub rate: u32,
@@ -99,7 +101,8 @@ unsafe impl options::Options for picollo_exemplars_options {
     const FIRST_SIZE: usize = 40;
 }
 
-/// A measurement under way. Its fields are for the library, but label.
+/// A measurement under way, which may be copied elsewhere: the library keeps no pointer to it. Its fields are for the library, but label
+/// and, for event loops, thread.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct picollo_exemplar_scope {
@@ -115,7 +118,8 @@ pub struct picollo_exemplar_scope {
     pub number: u64,
     /// 0.
     pub reserved: [u64; 2],
-    /// The thread that it began on.
+    /// The thread that it began on. A caller may set it to NULL, where others work on this thread until the end, as in event loops: then
+    /// nothing that the thread does is taken for this one's.
     pub thread: *mut c_void,
     /// NULL once it has ended.
     pub exemplars: *mut picollo_exemplars,

@@ -16,7 +16,8 @@
 //!
 //! A scope records how long it took, as picollo_scope_end does. What is slow is looked into on the spot: from the kernel's accounts of the
 //! thread it is known what it ran, what it waited by its own call, and what it was ready and had no CPU. A random sample of ordinary
-//! observations says what of that is usual; the excess is the cause. None of it needs a right, a PMU, or another thread. Linux only.
+//! observations says what of that is usual; the excess is the cause. It needs no privileges, no PMU, and no other
+//! thread. Linux only.
 //!
 //! The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 microseconds a thread's
 //! accounts are read when a scope begins, which is at most 1 % of its time. Nothing here makes a thread wait for another, but
@@ -30,8 +31,8 @@ use std::sync::Arc;
 use picollo_core::text::Format;
 use picollo_native::Unit;
 use picollo_native::exemplars::{
-    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_NO_RING, ExemplarOptions, Interval,
-    Missing, NO_CPU, RawScope,
+    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING,
+    ExemplarOptions, Interval, Missing, NO_CPU, RawScope,
 };
 
 use crate::argument::{input, output};
@@ -53,7 +54,10 @@ const _: () = {
     same!(start threshold due checkpoint number thread label is_control);
     assert!(size_of::<picollo_exemplar_scope>() == size_of::<RawScope>());
     assert!(offset_of!(picollo_exemplar_scope, exemplars) == offset_of!(RawScope, collector));
-    assert!(PICOLLO_EXEMPLARS_NO_RING == EXEMPLARS_NO_RING);
+    assert!(
+        PICOLLO_EXEMPLARS_NO_RING == EXEMPLARS_NO_RING
+            && PICOLLO_EXEMPLARS_FAULT_TIMES == EXEMPLARS_FAULT_TIMES
+    );
     assert!(PICOLLO_EXEMPLAR_KEPT == true as u32 && PICOLLO_CPU_UNKNOWN == NO_CPU);
     assert!(
         PICOLLO_CAUSE_OWN_WAITING == Cause::OwnWaiting as u32
@@ -87,6 +91,9 @@ const _: () = {
             && PICOLLO_MISSING_UNSUPPORTED == Missing::Unsupported as u32
     );
 };
+
+/// Flags that collectors have as well.
+const OF_COLLECTORS: u32 = PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_FAULT_TIMES;
 
 impl Counted for picollo_exemplars {
     type Reference = Collector;
@@ -123,9 +130,7 @@ pub unsafe extern "C" fn picollo_exemplars_create(
         let (histogram, out, asked) = unsafe { (borrow(histogram)?, output(out)?, options::read(options)?) };
         let mut given = ExemplarOptions::default();
         if let Some(asked) = asked {
-            if asked.reserved != 0
-                || asked.flags & !(PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_NO_SLOWEST) != 0
-            {
+            if asked.reserved != 0 || asked.flags & !(OF_COLLECTORS | PICOLLO_EXEMPLARS_NO_SLOWEST) != 0 {
                 return Err(Failure::UNSUPPORTED.into());
             }
             let unit = match asked.unit {
@@ -134,7 +139,7 @@ pub unsafe extern "C" fn picollo_exemplars_create(
             };
             let has_slowest = asked.flags & PICOLLO_EXEMPLARS_NO_SLOWEST == 0;
             given = ExemplarOptions {
-                flags: asked.flags & PICOLLO_EXEMPLARS_NO_RING,
+                flags: asked.flags & OF_COLLECTORS,
                 threshold: asked.threshold,
                 unit,
                 slowest: if has_slowest { Some(asked.slowest).filter(|&most| most != 0) } else { Some(0) },
@@ -291,6 +296,7 @@ unsafe fn ended(exemplars: *const picollo_exemplars) -> Outcome<Arc<Interval>> {
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY before the first picollo_exemplars_collect;
 ///   PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
 /// Threads: any thread.
+/// Cost: none to speak of.
 /// Since: 0.3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_interval(
@@ -321,6 +327,7 @@ pub unsafe extern "C" fn picollo_exemplars_interval(
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_INVALID_ARGUMENT for an unknown cause; PICOLLO_ERR_EMPTY and
 ///   PICOLLO_ERR_FORKED as picollo_exemplars_interval.
 /// Threads: any thread.
+/// Cost: none to speak of.
 /// Since: 0.3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_share(
@@ -350,6 +357,7 @@ pub unsafe extern "C" fn picollo_exemplars_share(
 /// Returns: PICOLLO_OK; PICOLLO_END behind the last; PICOLLO_ERR_NULL_POINTER (exemplars, out); PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED
 ///   as picollo_exemplars_interval.
 /// Threads: any thread.
+/// Cost: none to speak of.
 /// Since: 0.3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_get(
@@ -403,6 +411,7 @@ pub unsafe extern "C" fn picollo_exemplars_get(
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
 ///   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
 /// Threads: any thread.
+/// Cost: none to speak of.
 /// Since: 0.3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_format(
@@ -459,6 +468,7 @@ pub unsafe extern "C" fn picollo_exemplars_publish(
 /// Returns: exemplars; NULL for NULL.
 /// Ownership: each reference is given back by one picollo_exemplars_free.
 /// Threads: any thread.
+/// Cost: one atomic addition.
 /// Since: 0.3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_retain(
@@ -475,6 +485,7 @@ pub unsafe extern "C" fn picollo_exemplars_retain(
 ///
 /// Requires: no scope of it is under way, if it is the last reference.
 /// Threads: any thread, once for each reference.
+/// Cost: one atomic subtraction; the last one frees.
 /// Since: 0.3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_free(exemplars: *mut picollo_exemplars) {

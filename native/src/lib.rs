@@ -141,3 +141,8 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/rust.md")]
 pub struct Manual;
+
+/// That of the page on why observations are slow.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/why-slow.md")]
+pub struct WhySlow;

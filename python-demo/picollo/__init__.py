@@ -37,6 +37,13 @@ from .benchmark import (
     Step as Step,
     benchmark,
 )
+from .causes import (
+    Cause as Cause,
+    CauseShare as CauseShare,
+    ExemplarInterval as ExemplarInterval,
+    KeptExemplar as KeptExemplar,
+    TraceContext as TraceContext,
+)
 from .compare import (
     BlockComparison as BlockComparison,
     Comparison as Comparison,
@@ -79,6 +86,7 @@ from .errors import (
     WrongThreadError as WrongThreadError,
 )
 from .event import Event, EventInfo as EventInfo, PerfInfo as PerfInfo, perf_probe
+from .exemplars import Exemplars, ExemplarScope as ExemplarScope
 from .figure import Figure as Figure, FigureTail as FigureTail, figure, figure_tail, figures
 from .histogram import Histogram
 from .histogram_array import HistogramArray
@@ -119,6 +127,7 @@ __all__ = [
     "Counter",
     "DoubleHistogram",
     "Event",
+    "Exemplars",
     "Histogram",
     "HistogramArray",
     "Layout",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
-from typing import Any, Mapping, Optional, Sequence, TypeVar
+from typing import Any, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import _structs as structs
 
@@ -33,6 +33,19 @@ def u64(value: Any, name: str) -> int:
     if not 0 <= number <= _MAX:
         raise ValueError(f"{name} must be within 0 .. 2**64 - 1, not {number}")
     return number
+
+
+def identifier(given: Union[str, bytes], size: int, name: str) -> Any:
+    """The id of a trace or a span, of hexadecimal digits or of bytes; zeroes for none."""
+    try:
+        raw = bytes.fromhex(given) if isinstance(given, str) else bytes(memoryview(given))
+    except ValueError:
+        raw = b"?"
+    except TypeError:
+        raise TypeError(f"{name} must be a str or bytes, not {type(given).__name__}") from None
+    if len(raw) != (size if given else 0):
+        raise ValueError(f"{name} must be {2 * size} hexadecimal digits or {size} bytes, not {given!r}")
+    return (ctypes.c_uint8 * size).from_buffer_copy(raw.ljust(size, b"\0"))
 
 
 def choice(value: str, choices: Mapping[str, Code], name: str) -> Code:

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import byref, c_double, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
+from ctypes import byref, c_double, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Callable, ClassVar, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _structs as structs
-from ._arguments import u64
+from ._arguments import identifier, u64
 from ._buffers import batch_of, double_batch_of
 from ._handle import Handle
 from ._library import held, own, released
@@ -57,21 +57,11 @@ class Exemplar(NamedTuple):
         return structs.MetricExemplar(
             value=float(self.value),
             unix_nanos=u64(int(seconds) * 10**9 + round(fraction * 1e9), "an exemplar's time"),
-            trace_id=_identifier(self.trace_id, 16, "trace_id"),
-            span_id=_identifier(self.span_id, 8, "span_id"),
+            trace_id=identifier(self.trace_id, 16, "trace_id"),
+            span_id=identifier(self.span_id, 8, "span_id"),
             labels=labels,
             labels_length=len(labels),
         )
-
-
-def _identifier(digits: str, size: int, what: str) -> Any:
-    try:
-        raw = bytes.fromhex(digits)
-    except ValueError:
-        raw = b""
-    if len(raw) != (size if digits else 0):
-        raise ValueError(f"{what} must be {2 * size} hexadecimal digits, not {digits!r}")
-    return (c_uint8 * size).from_buffer_copy(raw.ljust(size, b"\0"))
 
 
 class _Number(Handle):

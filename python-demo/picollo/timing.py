@@ -1,14 +1,15 @@
-"""``@picollo.timed(histogram)``: how long calls take, of every kind of function that Python has."""
+"""``@picollo.timed(histogram)``: how long calls take, of every kind of function that Python has, and which were slow."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Awaitable, Generator
-from typing import Any, Callable, Optional, TypeVar, cast
+from typing import Any, Callable, Optional, TypeVar, Union, cast
 
 from ._extension import timed_in_c
 from .clock import Clock, Unit, clock_code, convert, ticks, unit_code
+from .exemplars import Exemplars, ExemplarScope
 from .histogram import Histogram
 from .scope import Scope
 
@@ -16,7 +17,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def timed(
-    histogram: Histogram, unit: Unit = "nanos", clock: Clock = "tsc", *, suspended: Optional[bool] = None
+    histogram: Union[Histogram, Exemplars], unit: Unit = "nanos", clock: Clock = "tsc", *, suspended: Optional[bool] = None
 ) -> Callable[[_Function], _Function]:
     """Records how long each call of a function takes, also when it raises.
 
@@ -28,6 +29,9 @@ def timed(
         @picollo.timed(latency, unit="micros")
         async def fetch(url): ...
 
+    With a collector of exemplars, which has a unit of its own, it also keeps which calls were slow, and why. Where the time of coroutines
+    and generators went is not known: their thread works for others meanwhile.
+
     Recursive calls, calls on many threads and tasks that overlap are each recorded by themselves.
 
     :param unit: what is recorded: ``"nanos"``, ``"micros"``, ``"millis"``, ``"picos"``, or ``"ticks"`` of the clock.
@@ -37,7 +41,7 @@ def timed(
 
     A generator is recorded once, when it ends or is closed.
     """
-    scopes = _Scopes(histogram, unit, clock)
+    scopes = _ExemplarScopes(histogram, unit, clock) if isinstance(histogram, Exemplars) else _Scopes(histogram, unit, clock)
 
     def decorate(function: _Function) -> _Function:
         wrapper: Callable[..., Any]
@@ -108,7 +112,7 @@ def timed(
                     scopes.give(scope)
 
             # These become static and class methods by themselves, but only as functions.
-            if wrapper.__name__ not in ("__new__", "__init_subclass__", "__class_getitem__"):
+            if wrapper.__name__ not in ("__new__", "__init_subclass__", "__class_getitem__") and isinstance(histogram, Histogram):
                 wrapper = timed_in_c(wrapper, function, scopes.make())
 
         return cast(_Function, wrapper)
@@ -119,27 +123,46 @@ def timed(
 class _Scopes:
     """Scopes of one histogram, kept for the next call: making one takes as long as using it."""
 
-    __slots__ = ("_free", "clock", "histogram", "make", "unit")
+    __slots__ = ("_free", "clock", "make", "record", "unit")
+
+    #: Makes a scope for one call at a time.
+    make: Callable[[], Any]
+    #: Records what was added up, in the unit.
+    record: Callable[[int], Any]
 
     def __init__(self, histogram: Histogram, unit: Unit, clock: Clock) -> None:
         if not isinstance(histogram, Histogram):
             raise TypeError(
                 f"timed takes the histogram to record into, as in @picollo.timed(latency), not {type(histogram).__name__}"
             )
-        self.histogram, self.unit, self.clock = histogram, unit, clock
+        self.unit, self.clock, self.record = unit, clock, histogram.record
         # A histogram that is closed stays with what was made from it, and so with all scopes of these calls.
         self.make = functools.partial(Scope, histogram._handle(), clock_code(clock), unit_code(unit))
         # What is wrong with the arguments shows here, not at the first call. Append and pop are atomic, with a GIL or without.
-        self._free: list[Scope] = [self.make()]
+        self._free: list[Any] = [self.make()]
 
-    def take(self) -> Scope:
+    def take(self) -> Any:
         try:
             return self._free.pop()
         except IndexError:
             return self.make()
 
-    def give(self, scope: Scope) -> None:
+    def give(self, scope: Any) -> None:
         self._free.append(scope)
+
+
+class _ExemplarScopes(_Scopes):
+    """Scopes of a collector of exemplars."""
+
+    __slots__ = ()
+
+    def __init__(self, exemplars: Exemplars, unit: Unit, clock: Clock) -> None:
+        if (unit, clock) != ("nanos", "tsc"):
+            raise TypeError("timed takes no unit and no clock with a collector of exemplars, which was made with its unit")
+        self.unit, self.clock, self.record = exemplars.unit, clock, exemplars.offer
+        # As above, a collector that is closed stays with its scopes.
+        self.make = functools.partial(ExemplarScope, exemplars._handle(), exemplars._lookup, 0)
+        self._free = [self.make()]
 
 
 class _Meter:
@@ -166,7 +189,7 @@ class _Meter:
     def record(self) -> None:
         if self._suspended:
             self._total = max(0, ticks(self._clock) - self._begin)
-        self._scopes.histogram.record(convert(self._total, self._scopes.unit, self._clock))
+        self._scopes.record(convert(self._total, self._scopes.unit, self._clock))
 
 
 def _steps(stepped: Any, meter: _Meter) -> Generator[Any, Any, Any]:

@@ -138,3 +138,23 @@ def test_published() -> None:
         assert re.match(r"[1-9][\d,]* requests of 4 workers, request: Total=[1-9]", text)
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="accounts of threads are Linux's")
+def test_why_slow() -> None:
+    # Other programs may delay its requests more than its own problems do.
+    for _ in range(3):
+        text = run("why_slow", "--seconds", "3")
+        causes = re.findall(r"^([a-z][\w ,]+?) +\d+% ", text, re.MULTILINE)
+        slowest = re.findall(r"^ +[\d.]+ m?s  (.*)  id (\d+)$", text, re.MULTILINE)
+        if {"own waiting", "run queue"} <= set(causes) and {"page faults", "on CPU, cause not known"} & set(causes):
+            break
+    assert {"own waiting", "run queue"} <= set(causes), text
+    assert {"page faults", "on CPU, cause not known"} & set(causes), text
+    # The requests are those that met what is said of them.
+    assert any("6,144 page faults" in said for said, _ in slowest), text
+    for said, request in slowest:
+        if "6,144 page faults" in said:
+            assert int(request) % 97 == 0, (said, request)
+        if said.startswith("own waiting"):
+            assert int(request) % 61 == 0, (said, request)

@@ -29,31 +29,11 @@ namespace Picollo.Metrics
         internal PicolloMetricExemplar ToNative(NativeBlocks blocks)
         {
             var native = new PicolloMetricExemplar { Value = Value, UnixNanos = UnixTime.Nanos(TimeUtc) };
-            Read(TraceId, native.TraceId, PicolloMetricExemplar.TraceIdLength, nameof(TraceId));
-            Read(SpanId, native.SpanId, PicolloMetricExemplar.SpanIdLength, nameof(SpanId));
+            HexDigits.Read(TraceId, native.TraceId, PicolloMetricExemplar.TraceIdLength, nameof(TraceId));
+            HexDigits.Read(SpanId, native.SpanId, PicolloMetricExemplar.SpanIdLength, nameof(SpanId));
             native.Labels = blocks.Labels(Labels, nameof(Labels), out int length);
             native.LabelsLength = (UIntPtr)length;
             return native;
-        }
-
-        private static void Read(string? digits, byte* bytes, int length, string parameter)
-        {
-            if (digits == null || digits.Length == 0)
-                return;
-            if (digits.Length != 2 * length)
-                throw new ArgumentException($"There must be {2 * length} hexadecimal digits.", parameter);
-            for (int at = 0; at < length; at++)
-                bytes[at] = (byte)(16 * Digit(digits[2 * at], parameter) + Digit(digits[2 * at + 1], parameter));
-        }
-
-        private static int Digit(char digit, string parameter)
-        {
-            if (digit >= '0' && digit <= '9')
-                return digit - '0';
-            char lower = (char)(digit | 0x20);
-            if (lower >= 'a' && lower <= 'f')
-                return lower - 'a' + 10;
-            throw new ArgumentException($"{digit} is no hexadecimal digit.", parameter);
         }
     }
 }

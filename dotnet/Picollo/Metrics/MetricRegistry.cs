@@ -238,6 +238,13 @@ namespace Picollo.Metrics
             return status;
         }
 
+        /// <summary>Takes the exemplars of an interval: see <see cref="ExemplarCollector.Publish"/>.</summary>
+        internal int Publish(ExemplarsHandle exemplars, ulong id)
+        {
+            lock (_gate)
+                return NativeMethods.picollo_exemplars_publish(exemplars, Live(), id);
+        }
+
         private RegistryHandle Live()
         {
             if (_handle.IsClosed)

@@ -156,10 +156,11 @@ namespace Picollo.Native
 
         internal const int ExemplarsNoRing = 1 << 0;
         internal const int ExemplarsNoSlowest = 1 << 1;
+        internal const int ExemplarsFaultTimes = 1 << 2;
 
         internal const int ExemplarKept = 1;
 
-        internal const int CpuUnknown = 4294967295;
+        internal const uint CpuUnknown = 4294967295;
 
         internal const int CauseOwnWaiting = 1;
         internal const int CauseRunQueue = 2;

@@ -169,6 +169,20 @@ namespace Picollo.Native
         }
     }
 
+    /// <summary>A picollo_exemplars.</summary>
+    internal sealed class ExemplarsHandle : LastingHandle
+    {
+        public ExemplarsHandle()
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            NativeMethods.picollo_exemplars_free(handle);
+            return true;
+        }
+    }
+
     /// <summary>A picollo_registry.</summary>
     internal sealed class RegistryHandle : NativeHandle
     {

@@ -698,7 +698,7 @@ namespace Picollo.Native
 
         [DllImport(Library)]
         internal static extern int picollo_exemplars_create(
-            HistogramHandle histogram, PicolloExemplarsOptions* options, out IntPtr result, PicolloError* error);
+            HistogramHandle histogram, PicolloExemplarsOptions* options, out ExemplarsHandle result, PicolloError* error);
 
         [DllImport(Library)]
         internal static extern void picollo_exemplars_begin(IntPtr exemplars, PicolloExemplarScope* result);
@@ -714,29 +714,29 @@ namespace Picollo.Native
         internal static extern uint picollo_exemplars_offer(IntPtr exemplars, ulong value, PicolloExemplarContext* context);
 
         [DllImport(Library)]
-        internal static extern int picollo_exemplars_prepare_thread(IntPtr exemplars, PicolloError* error);
+        internal static extern int picollo_exemplars_prepare_thread(ExemplarsHandle exemplars, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_exemplars_collect(IntPtr exemplars, PicolloError* error);
+        internal static extern int picollo_exemplars_collect(ExemplarsHandle exemplars, PicolloError* error);
 
         [DllImport(Library)]
-        internal static extern int picollo_exemplars_interval(IntPtr exemplars, PicolloExemplarInterval* result);
+        internal static extern int picollo_exemplars_interval(ExemplarsHandle exemplars, PicolloExemplarInterval* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_exemplars_share(IntPtr exemplars, uint cause, PicolloExemplarShare* result);
+        internal static extern int picollo_exemplars_share(ExemplarsHandle exemplars, uint cause, PicolloExemplarShare* result);
 
         [DllImport(Library)]
-        internal static extern int picollo_exemplars_get(IntPtr exemplars, UIntPtr index, PicolloExemplar* result);
+        internal static extern int picollo_exemplars_get(ExemplarsHandle exemplars, UIntPtr index, PicolloExemplar* result);
 
         [DllImport(Library)]
         internal static extern int picollo_exemplars_format(
-            IntPtr exemplars, uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
+            ExemplarsHandle exemplars, uint format, byte* buffer, UIntPtr capacity, UIntPtr* outLength);
 
         [DllImport(Library)]
-        internal static extern int picollo_exemplars_publish(IntPtr exemplars, RegistryHandle registry, ulong id);
+        internal static extern int picollo_exemplars_publish(ExemplarsHandle exemplars, RegistryHandle registry, ulong id);
 
         [DllImport(Library)]
-        internal static extern IntPtr picollo_exemplars_retain(IntPtr exemplars);
+        internal static extern IntPtr picollo_exemplars_retain(ExemplarsHandle exemplars);
 
         [DllImport(Library)]
         internal static extern void picollo_exemplars_free(IntPtr exemplars);

@@ -13,7 +13,7 @@ use super::evidence::{Evidence, KNOWN_QUOTA, Missing};
 use super::exemplar::{Context, Exemplar, NO_CPU};
 use super::interval::{Counted, Interval};
 use super::kept::Kept;
-use super::options::{EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
+use super::options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
 use super::quota::Quota;
 use super::thread::{self, Thread, ticks_of};
 use super::usual::Usual;
@@ -29,6 +29,8 @@ const OFFERED: u64 = 1024;
 const EARLY: u64 = 12;
 /// Nanoseconds between two scopes that are kept for their octaves.
 const OCTAVE_NANOS: u64 = 10_000_000;
+/// Fewer scopes than these pass between the time when a control is due and the control, see [`Inner::control_passes`].
+const PASSES: u64 = 16;
 
 /// A scope under way. Its layout is that of `picollo_exemplar_scope`.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +87,9 @@ pub struct Inner {
     threshold: AtomicU64,
     octave_due: AtomicU64,
     control_due: AtomicU64,
+    /// How many scopes are let pass when a control is due, at random. Due times pass while long scopes last, so that the very next one is
+    /// what comes after a long one: in an order that repeats itself always of the same kind.
+    control_passes: AtomicU64,
     histogram: SharedHistogram,
     unit: Unit,
     /// In units of values: above it a value is slow; `u64::MAX` while that is not known.
@@ -113,7 +118,7 @@ impl Collector {
     pub fn create(histogram: &SharedHistogram, options: &ExemplarOptions) -> Result<Collector> {
         let mut options = *options;
         let unit = options.unit.unwrap_or(Unit::Nanos);
-        if options.flags & !EXEMPLARS_NO_RING != 0 {
+        if options.flags & !(EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES) != 0 {
             return Err(Error::new(Status::Unsupported, format_args!("unknown flags of exemplars")));
         }
         if options.slowest.is_some_and(|slowest| slowest > MAX_SLOWEST) || options.controls > 1_000_000 {
@@ -149,6 +154,7 @@ impl Collector {
             threshold: AtomicU64::new(0),
             octave_due: AtomicU64::new(now),
             control_due: AtomicU64::new(now),
+            control_passes: AtomicU64::new(0),
             histogram: histogram.clone(),
             unit,
             slow: AtomicU64::new(slow),
@@ -339,12 +345,18 @@ impl Inner {
             });
         }
         let due = self.control_due.load(Ordering::Relaxed);
-        if scope.start >= due {
-            // Uniform, from none to twice the mean; which is shorter at first, so that a program that soon ends knows what is usual as well.
-            let mean = Clock::Tsc.frequency() / u64::from(self.options.controls);
-            let mean = mean.min(scope.start.saturating_sub(self.created) / EARLY);
+        // Shorter at first, so that a program that soon ends knows what is usual as well.
+        let mean = (Clock::Tsc.frequency() / u64::from(self.options.controls))
+            .min(scope.start.saturating_sub(self.created) / EARLY);
+        let passes = self.control_passes.load(Ordering::Relaxed);
+        // Where scopes are few, each that is due is a control.
+        if scope.start >= due && scope.start - due < mean && passes > 0 {
+            self.control_passes.store(passes - 1, Ordering::Relaxed);
+        } else if scope.start >= due {
+            // Uniform, from none to twice the mean.
             let next = scope.start + 1 + self.random_below(2 * mean);
             if self.control_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                self.control_passes.store(self.random_below(PASSES), Ordering::Relaxed);
                 scope.is_control = 1;
                 scope.threshold = 0;
             }
@@ -359,7 +371,7 @@ impl Inner {
         random ^= random << 25;
         random ^= random >> 27;
         self.random.store(random, Ordering::Relaxed);
-        (u128::from(random.wrapping_mul(0x2545_F491_4F6C_DD1D)) * u128::from(end) >> 64) as u64
+        ((u128::from(random.wrapping_mul(0x2545_F491_4F6C_DD1D)) * u128::from(end)) >> 64) as u64
     }
 
     /// Ends a scope: 1 if it is kept, 0 otherwise.
@@ -390,7 +402,9 @@ impl Inner {
         let _uncancelled = Uncancelled::new();
         let is_slow = value > self.slow.load(Ordering::Relaxed);
         let is_for_octave = now >= scope.due && self.take_octave(now);
-        let is_control = scope.is_control != 0 && !is_slow;
+        // Whoever has cleared it says that others worked on this thread meanwhile.
+        let is_elsewhere = scope.thread.is_null();
+        let is_control = scope.is_control != 0 && !is_slow && !is_elsewhere;
         // The scope's threshold may be of an earlier time, or a control's.
         if !is_slow && !is_for_octave && !is_control && value <= self.least.load(Ordering::Relaxed) {
             return 0;
@@ -403,6 +417,9 @@ impl Inner {
                 return Some(Evidence::none(Missing::Forked));
             }
             thread.with(|thread| {
+                if is_elsewhere {
+                    return Evidence::none(Missing::TimedElsewhere);
+                }
                 if !core::ptr::eq(begun_on, thread) {
                     return Evidence::none(Missing::OtherThread);
                 }
@@ -440,7 +457,7 @@ impl Inner {
     /// Opens what says more of the thread from now on. Whether its waiting can be split.
     fn open(&self, thread: &mut Thread) -> bool {
         if self.options.flags & EXEMPLARS_NO_RING == 0 {
-            thread.open_ring(self.options.threads);
+            thread.open_ring(self.options.threads, self.options.flags & EXEMPLARS_FAULT_TIMES != 0);
         }
         thread.open(self.options.threads)
     }

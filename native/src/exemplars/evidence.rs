@@ -87,6 +87,11 @@ impl Evidence {
         }
     }
 
+    /// Page faults of either kind.
+    pub const fn faults(&self) -> u64 {
+        self.minor_faults as u64 + self.major_faults as u64
+    }
+
     /// Whether all of this is known.
     pub const fn knows(&self, what: u32) -> bool {
         self.known & what == what

@@ -16,6 +16,8 @@ pub struct Share {
     pub observations: u64,
     /// The median of its excess in those.
     pub typical_nanos: u64,
+    /// The median of their page faults beyond those that are usual.
+    pub typical_faults: u64,
 }
 
 /// An interval that has ended.
@@ -103,7 +105,7 @@ impl Interval {
         // A sample stands for all of its kind.
         let weight = if sampled.is_empty() { 0.0 } else { of_slow as f64 / sampled.len() as f64 };
         let scaled = |number: u64| (number as f64 * weight).round() as u64;
-        let mut typical: [Vec<u64>; PARTS] = Default::default();
+        let mut typical: [Vec<(u64, u64)>; PARTS] = Default::default();
         let mut excess = [0u128; PARTS];
         let (mut known, mut counts) = (0, [0u64; Cause::ALL.len()]);
         for exemplar in sampled {
@@ -123,7 +125,7 @@ impl Interval {
             }
             if let Some(of_cause) = typical.get_mut(verdict.cause as usize - 1) {
                 of_cause.try_reserve(1).map_err(no_memory)?;
-                of_cause.push(verdict.excess.get(verdict.cause));
+                of_cause.push((verdict.excess.get(verdict.cause), verdict.faults));
             }
         }
         interval.known = scaled(known);
@@ -133,7 +135,9 @@ impl Interval {
             share.observations = scaled(counts[at]);
             if let Some(of_cause) = typical.get_mut(at) {
                 of_cause.sort_unstable();
-                share.typical_nanos = of_cause.get(of_cause.len() / 2).copied().unwrap_or(0);
+                share.typical_nanos = of_cause.get(of_cause.len() / 2).map_or(0, |of| of.0);
+                of_cause.sort_unstable_by_key(|of| of.1);
+                share.typical_faults = of_cause.get(of_cause.len() / 2).map_or(0, |of| of.1);
                 share.excess_nanos = (excess[at] as f64 * weight) as u64;
             }
         }

@@ -27,5 +27,11 @@ pub use evidence::{
 };
 pub use exemplar::{Context, Exemplar, NO_CPU};
 pub use interval::{Interval, Share};
-pub use options::{EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
+pub use options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
 pub use verdict::Verdict;
+
+/// Whether the kernel writes down this thread's switches, as collectors ask it to: if not, why, and what to do about it.
+pub fn switch_records() -> crate::base::error::Result<()> {
+    let sys = crate::os::sys::Kernel;
+    ring::Ring::open(sys, usize::MAX).map(drop).map_err(|refused| refused.explain(&sys))
+}

@@ -13,6 +13,9 @@ use super::verdict::Verdict;
 /// Exemplars that are shown to people.
 const SHOWN: usize = 8;
 
+/// Page faults that are worth a word: they take 50 µs and more.
+const MANY_FAULTS: u64 = 100;
+
 /// Why there is no evidence, as [`super::evidence::Missing`] has it.
 const MISSING: [&str; 8] = [
     "",
@@ -124,7 +127,13 @@ impl Interval {
                     0 => write!(out, "{:8}", "")?,
                     nanos => write!(out, "{}", Right(time(nanos), 8))?,
                 }
-                write!(out, "  {}", cause.meaning())?;
+                // No time is known of them, so that they are not said to be the cause.
+                match share.typical_faults {
+                    faults if cause == Cause::OnCpu && faults >= MANY_FAULTS => {
+                        write!(out, "  ran for longer, with {} page faults", Grouped(faults))?;
+                    }
+                    _ => write!(out, "  {}", cause.meaning())?,
+                }
             }
         }
         if !self.exemplars().is_empty() {
@@ -194,7 +203,7 @@ impl Interval {
         }
         if exemplar.evidence.major_faults > 0 {
             write!(out, ", {} faults from disk", Grouped(exemplar.evidence.major_faults.into()))?;
-        } else if exemplar.evidence.minor_faults >= 100 {
+        } else if u64::from(exemplar.evidence.minor_faults) >= MANY_FAULTS {
             write!(out, ", {} page faults", Grouped(exemplar.evidence.minor_faults.into()))?;
         }
         let context = &exemplar.context;

@@ -217,25 +217,25 @@ impl Thread {
         evidence.known |= KNOWN_RING;
         (evidence.off_nanos, evidence.preempted_nanos) = (window.off_nanos, window.preempted_nanos);
         let Some(faults) = window.faults else { return };
-        let all = u64::from(evidence.minor_faults) + u64::from(evidence.major_faults);
-        let nanos = faults.nanos.saturating_sub(faults.off_nanos);
-        evidence.fault_nanos = match u64::from(faults.timed) {
-            _ if faults.complete => nanos,
-            0 => return,
-            // The latest of them stand for all.
-            timed => (u128::from(nanos) * u128::from(all.max(timed)) / u128::from(timed)) as u64,
-        };
+        // Those that the ring has no room for any more may have been quite different ones, and the latest do not stand for them: ten times the
+        // work that ends with a few huge pages would be said to be page faults. The same holds for those inside system calls, which it does
+        // not see. A few that are missing do no harm.
+        if !faults.complete || u64::from(faults.timed) * 10 < evidence.faults() * 9 {
+            return;
+        }
+        evidence.fault_nanos = faults.nanos.saturating_sub(faults.off_nanos);
         evidence.known |= KNOWN_FAULT_TIMES;
     }
 
-    /// Has the kernel write down the thread's switches and page faults from now on, where it may, and for so many threads.
-    pub(super) fn open_ring(&mut self, most: u32) {
+    /// Has the kernel write down the thread's switches, and page faults, from now on, where it may, and for so many threads.
+    pub(super) fn open_ring(&mut self, most: u32, has_faults: bool) {
         if self.has_tried_ring {
             return;
         }
         self.has_tried_ring = true;
         let most = most as usize;
-        self.ring = Ring::with_faults(Kernel, most).or_else(|_| Ring::open(Kernel, most)).ok();
+        let with_faults = has_faults.then(|| Ring::with_faults(Kernel, most).ok()).flatten();
+        self.ring = with_faults.or_else(|| Ring::open(Kernel, most).ok());
     }
 
     /// Whether one more slow observation may be looked into in this second.

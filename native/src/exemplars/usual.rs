@@ -12,8 +12,8 @@ pub const LEAST: usize = 5;
 
 #[derive(Clone, Copy, Debug)]
 struct Control {
-    wall_nanos: u64,
     value: u64,
+    faults: u64,
     parts: Parts,
 }
 
@@ -40,8 +40,8 @@ pub struct Ordinary {
     pub mean: [f64; PARTS],
     /// The standard deviation of each part.
     pub deviation: [f64; PARTS],
-    /// The mean of their lengths.
-    pub wall_nanos: f64,
+    /// The mean of their page faults.
+    pub faults: f64,
 }
 
 impl Usual {
@@ -67,7 +67,7 @@ impl Usual {
         };
         let kind = &mut self.kinds[at];
         kind.label = exemplar.label;
-        let control = Control { wall_nanos: exemplar.wall_nanos, value: exemplar.value, parts };
+        let control = Control { value: exemplar.value, faults: exemplar.evidence.faults(), parts };
         match kind.controls.get_mut(kind.next) {
             Some(place) => *place = control,
             None => kind.controls.push(control),
@@ -96,11 +96,6 @@ impl Usual {
             mean[at] = middle;
             deviation[at] = mean_of(&|control| (control.parts.0[at] as f64 - middle).powi(2)).sqrt();
         }
-        Some(Ordinary {
-            controls: count,
-            mean,
-            deviation,
-            wall_nanos: mean_of(&|control| control.wall_nanos as f64),
-        })
+        Some(Ordinary { controls: count, mean, deviation, faults: mean_of(&|control| control.faults as f64) })
     }
 }

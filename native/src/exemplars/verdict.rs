@@ -17,10 +17,12 @@ pub struct Verdict {
     pub parts: Parts,
     /// What of that is more than usual, in nanoseconds; less than usual is 0.
     pub excess: Parts,
+    /// Page faults beyond those that are usual.
+    pub faults: u64,
 }
 
 const NOTHING: Verdict =
-    Verdict { cause: Cause::NotKnown, parts: Parts([0; PARTS]), excess: Parts([0; PARTS]) };
+    Verdict { cause: Cause::NotKnown, parts: Parts([0; PARTS]), excess: Parts([0; PARTS]), faults: 0 };
 
 impl Verdict {
     /// Of an observation, beside the ordinary ones of its kind.
@@ -31,8 +33,8 @@ impl Verdict {
         let mut deviation = ordinary.deviation;
         level(&parts, &mut usual, &mut deviation);
         let mut excess = Parts::default();
-        for at in 0..PARTS {
-            excess.0[at] = (parts.0[at] as f64 - usual[at]).max(0.0) as u64;
+        for ((excess, &part), usual) in excess.0.iter_mut().zip(&parts.0).zip(usual) {
+            *excess = (part as f64 - usual).max(0.0) as u64;
         }
         let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();
         let spread: f64 = deviation.iter().sum();
@@ -43,7 +45,12 @@ impl Verdict {
             let others = all - own + (spread - deviation[at]);
             own * 2.0 > all && least > others
         });
-        Verdict { cause: named.unwrap_or(Cause::Several), parts, excess }
+        Verdict {
+            cause: named.unwrap_or(Cause::Several),
+            parts,
+            excess,
+            faults: (exemplar.evidence.faults() as f64 - ordinary.faults).max(0.0) as u64,
+        }
     }
 }
 

@@ -1,0 +1,333 @@
+#define _GNU_SOURCE
+#include "plants.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Neighbours: threads on the same CPU that spin when they are told to. */
+enum { NEIGHBOURS = 6 };
+static pthread_t neighbours[NEIGHBOURS];
+static sem_t wanted;
+static atomic_int spinning, stop, closing;
+
+static const char *group;
+static double links_per_nano;
+static volatile uint64_t seed = 3;
+
+static void sleep_for(uint64_t nanos)
+{
+    struct timespec left = {(time_t)(nanos / 1000000000u), (long)(nanos % 1000000000u)};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {}
+}
+
+/* Work that takes a known time on the CPU: a chain of multiplications, each of which needs the one before it. */
+static void work_for(uint64_t nanos)
+{
+    uint64_t x = seed;
+    for (uint64_t i = (uint64_t)((double)nanos * links_per_nano); i > 0; i--) {
+        x *= x | 1;
+        __asm__ volatile("" : "+r"(x));
+    }
+    seed = x | 1;
+}
+
+static void calibrate(void)
+{
+    double best = 0;
+    links_per_nano = 1;
+    for (int i = 0; i < 20; i++) {
+        const struct accounts begin = accounts_now();
+        work_for(1000000);
+        const double rate = 1e6 / (double)accounts_since(&begin).cpu;
+        if (rate > best) best = rate;
+    }
+    links_per_nano = best;
+}
+
+static void *neighbour(void *unused)
+{
+    for (;;) {
+        while (sem_wait(&wanted) != 0) {}
+        if (atomic_load(&closing)) return unused;
+        atomic_fetch_add(&spinning, 1);
+        while (!atomic_load_explicit(&stop, memory_order_relaxed)) {}
+        atomic_fetch_sub(&spinning, 1);
+    }
+}
+
+/* Until they all spin, or none does any more. */
+static void await_neighbours(int number)
+{
+    while (atomic_load(&spinning) != number) sleep_for(50000);
+}
+
+static void wake(int number)
+{
+    atomic_store(&stop, 0);
+    for (int i = 0; i < number; i++) sem_post(&wanted);
+    await_neighbours(number);
+}
+static void wake_neighbours(int dud) { if (!dud) wake(NEIGHBOURS); }
+static void wake_neighbour(int dud) { if (!dud) wake(1); }
+
+static void calm_neighbours(void)
+{
+    atomic_store(&stop, 1);
+    await_neighbours(0);
+}
+
+static void nothing(void) {}
+static void nothing_before(int dud) { (void)dud; }
+
+/* Ordinary requests. */
+static void work_request(int dud) { (void)dud; work_for(USUAL_WORK); }
+static void database_request(int dud) { (void)dud; sleep_for(USUAL_WAIT); }
+
+/* Waiting for something of its own. */
+static void usleep_request(int dud)
+{
+    work_for(USUAL_WORK);
+    if (!dud) sleep_for(PLANTED);
+}
+
+/* The same in pieces: more switches than a ring of a page has room for. */
+static void short_waits_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    work_for(USUAL_WORK);
+    for (;;) {
+        const struct accounts so_far = accounts_since(&begin);
+        if (dud || waiting_of(&so_far) > PLANTED) break;
+        sleep_for(100000);
+    }
+}
+
+/* Many short waits, after each of which it has to wait for the CPU: woken late, without ever being preempted. */
+static void woken_late_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    work_for(USUAL_WORK / 2);
+    for (int i = 0; i < 40; i++) {
+        sleep_for(50000);
+        if (dud || accounts_since(&begin).run_delay > PLANTED) break;
+        work_for(USUAL_WORK / 20);
+    }
+}
+
+/* Work in pieces until neighbours have taken the CPU for long enough. */
+static void preempted_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    work_for(USUAL_WORK);
+    for (int i = 0; i < 20 && !dud && accounts_since(&begin).run_delay < PLANTED; i++) work_for(USUAL_WORK / 6);
+}
+
+/* Ten milliseconds of waiting as ever, and two of neighbours. */
+static void database_and_neighbours_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    sleep_for(USUAL_WAIT);
+    while (!dud && accounts_since(&begin).run_delay < PLANTED_TO_DATABASE) sched_yield();
+}
+
+static void set_quota(long micros)
+{
+    static const long period = 20000;
+    char path[4096], text[64];
+    struct stat status;
+    int descriptor;
+    snprintf(path, sizeof path, "%s/cpu.max", group);
+    if (stat(path, &status) == 0) {
+        if (micros < 0) snprintf(text, sizeof text, "max %ld", period);
+        else snprintf(text, sizeof text, "%ld %ld", micros, period);
+    } else {
+        snprintf(path, sizeof path, "%s/cpu.cfs_period_us", group);
+        snprintf(text, sizeof text, "%ld", period);
+        descriptor = open(path, O_WRONLY);
+        if (descriptor < 0 || write(descriptor, text, strlen(text)) < 0) exit((perror(path), 2));
+        close(descriptor);
+        snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", group);
+        snprintf(text, sizeof text, "%ld", micros);
+    }
+    descriptor = open(path, O_WRONLY);
+    if (descriptor < 0 || write(descriptor, text, strlen(text)) < 0) exit((perror(path), 2));
+    close(descriptor);
+}
+
+/* A tenth of a CPU for the group, so that two milliseconds of work take eighteen more. */
+static void quota_before(int dud) { if (!dud) set_quota(2000); }
+static void quota_after(void) { set_quota(-1); }
+static void quota_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    work_for(USUAL_WORK);
+    for (int i = 0; i < 20 && !dud && accounts_since(&begin).throttled < PLANTED; i++) work_for(USUAL_WORK / 3);
+}
+
+/* Memory that nobody has touched yet: by the program itself, and by the kernel inside read(). */
+enum { PAGE = 4096, PAGES = 1 << 15 };
+static char *mapping;
+static int zeroes = -1;
+
+static void mapping_before(int dud)
+{
+    mapping = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (dud ? MAP_POPULATE : 0), -1, 0);
+    if (mapping == MAP_FAILED) exit((perror("mmap"), 2));
+    madvise(mapping, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
+    if (zeroes < 0) zeroes = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+}
+static void mapping_after(void) { munmap(mapping, (size_t)PAGES * PAGE); }
+
+static void touched_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    work_for(USUAL_WORK);
+    for (int page = 0; page < PAGES; page++) {
+        mapping[(size_t)page * PAGE] = 1;
+        if (page % 512 == 0 && !dud && accounts_since(&begin).cpu > USUAL_WORK + PLANTED) break;
+    }
+}
+
+static void touched_by_read_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    enum { CHUNK = 256 * PAGE };
+    work_for(USUAL_WORK);
+    for (size_t at = 0; at < (size_t)PAGES * PAGE; at += CHUNK) {
+        if (read(zeroes, mapping + at, CHUNK) != CHUNK) exit((perror("/dev/zero"), 2));
+        if (accounts_since(&begin).cpu > (dud ? 2 * USUAL_WORK : USUAL_WORK + PLANTED)) break;
+    }
+}
+
+/* Huge pages: few faults, each of which takes long, so that a ring of a page has room for all. */
+enum { HUGE_PAGE = 2 << 20, HUGE_PAGES = 256 };
+static char *huge, *huge_mapping;
+
+static void huge_before(int dud)
+{
+    huge_mapping = mmap(NULL, (size_t)(HUGE_PAGES + 1) * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (huge_mapping == MAP_FAILED) exit((perror("mmap"), 2));
+    huge = (char *)(((uintptr_t)huge_mapping + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    madvise(huge, (size_t)HUGE_PAGES * HUGE_PAGE, MADV_HUGEPAGE);
+    for (int page = 0; page < HUGE_PAGES && dud; page++) huge[(size_t)page * HUGE_PAGE] = 1;
+}
+static void huge_after(void) { munmap(huge_mapping, (size_t)(HUGE_PAGES + 1) * HUGE_PAGE); }
+
+static void huge_request(int dud)
+{
+    const struct accounts begin = accounts_now();
+    work_for(USUAL_WORK);
+    for (int page = 0; page < HUGE_PAGES; page++) {
+        huge[(size_t)page * HUGE_PAGE] = 1;
+        if (!dud && accounts_since(&begin).cpu > USUAL_WORK + PLANTED) break;
+    }
+}
+
+/* Eight times the work, thousands of faults that are short, and at the end some that are long: the latest do not stand for the others. */
+static void work_and_faults_before(int dud)
+{
+    mapping_before(dud);
+    huge_before(dud);
+}
+static void work_and_faults_after(void)
+{
+    mapping_after();
+    huge_after();
+}
+static void work_and_faults_request(int dud)
+{
+    work_for(dud ? USUAL_WORK : 10 * USUAL_WORK);
+    for (int page = 0; page < 2000 && !dud; page++) mapping[(size_t)page * PAGE] = 1;
+    for (int page = 0; page < 16 && !dud; page++) huge[(size_t)page * HUGE_PAGE] = 1;
+}
+
+static void ten_times_request(int dud) { work_for(dud ? USUAL_WORK : 10 * USUAL_WORK); }
+
+static uint64_t run_queue_of(const struct accounts *accounts) { return accounts->run_delay; }
+static uint64_t throttled_of(const struct accounts *accounts)
+{
+    /* The group's: never more than this thread's own. */
+    return accounts->throttled < accounts->run_delay ? accounts->throttled : accounts->run_delay;
+}
+static uint64_t extra_cpu_of(const struct accounts *accounts) { return accounts->cpu > USUAL_WORK ? accounts->cpu - USUAL_WORK : 0; }
+/* There is no account of the time that faults take: the CPU time beyond the usual, if there were as many faults as it would take. */
+static uint64_t faults_of(const struct accounts *accounts)
+{
+    const uint64_t extra = extra_cpu_of(accounts);
+    return accounts->minor_faults * 20000 > extra ? extra : 0;
+}
+
+static const struct plant ordinary_work = {"ordinary", KIND_WORK, nothing_before, work_request, nothing, extra_cpu_of, 0};
+static const struct plant ordinary_database = {"ordinary", KIND_DATABASE, nothing_before, database_request, nothing, waiting_of, 0};
+/* Small pages are a microsecond each, huge ones some hundreds. */
+static uint64_t huge_faults_of(const struct accounts *accounts)
+{
+    const uint64_t extra = extra_cpu_of(accounts);
+    return accounts->minor_faults * 1000000 > extra ? extra : 0;
+}
+
+const struct plant *const ordinary[4][2] = {
+    [KIND_WORK] = {&ordinary_work, &ordinary_work},
+    [KIND_DATABASE] = {&ordinary_database, &ordinary_database},
+    [KIND_MIXED] = {&ordinary_work, &ordinary_database},
+};
+const struct plant plants[] = {
+    {"usleep", KIND_WORK, nothing_before, usleep_request, nothing, waiting_of, 0},
+    {"many short waits", KIND_WORK, nothing_before, short_waits_request, nothing, waiting_of, 0},
+    {"usleep beside neighbours", KIND_WORK, wake_neighbours, woken_late_request, calm_neighbours, run_queue_of, 0},
+    {"neighbours", KIND_WORK, wake_neighbours, preempted_request, calm_neighbours, run_queue_of, 0},
+    {"CPU quota", KIND_WORK, quota_before, quota_request, quota_after, throttled_of, 1},
+    {"first touch", KIND_WORK, mapping_before, touched_request, mapping_after, faults_of, 0},
+    {"first touch, huge pages", KIND_WORK, huge_before, huge_request, huge_after, huge_faults_of, 0},
+    {"first touch in read()", KIND_WORK, mapping_before, touched_by_read_request, mapping_after, faults_of, 0},
+    {"ten times the work", KIND_WORK, nothing_before, ten_times_request, nothing, extra_cpu_of, 0},
+    {"ten times the work, and faults", KIND_WORK, work_and_faults_before, work_and_faults_request, work_and_faults_after, extra_cpu_of, 0},
+    {"database and neighbours", KIND_DATABASE, wake_neighbour, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},
+    {"the same, kinds mixed", KIND_MIXED, wake_neighbour, database_and_neighbours_request, calm_neighbours, run_queue_of, 0},
+};
+const unsigned plants_length = sizeof plants / sizeof *plants;
+
+void plants_open(const char *with_group)
+{
+    cpu_set_t allowed, one;
+    pthread_attr_t attributes;
+    int cpu = CPU_SETSIZE - 1;
+    oracle_open();
+    oracle_of_group(with_group);
+    group = with_group;
+    /* The last of those that this process may use: the first has more of the machine's interrupts. */
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    while (!CPU_ISSET(cpu, &allowed)) cpu--;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    calibrate();
+    sem_init(&wanted, 0, 0);
+    pthread_attr_init(&attributes);
+    pthread_attr_setaffinity_np(&attributes, sizeof one, &one);
+    for (int i = 0; i < NEIGHBOURS; i++)
+        if (pthread_create(&neighbours[i], &attributes, neighbour, NULL) != 0) exit(2);
+    pthread_attr_destroy(&attributes);
+    /* The neighbours come first, as far as the scheduler has a say; else a thread that slept gets the CPU back at once, more often than not. */
+    errno = 0;
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, 0) + 5) != 0) exit((perror("setpriority"), 2));
+}
+
+void plants_close(void)
+{
+    atomic_store(&closing, 1);
+    for (int i = 0; i < NEIGHBOURS; i++) sem_post(&wanted);
+    for (int i = 0; i < NEIGHBOURS; i++) pthread_join(neighbours[i], NULL);
+}

@@ -1,0 +1,229 @@
+"""Why observations were slow: what a collector of exemplars tells. See ``docs/why-slow.md``."""
+
+from __future__ import annotations
+
+import enum
+from ctypes import c_uint64
+from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
+
+from . import _structs as structs
+from ._arguments import identifier, u64
+
+__all__ = ["Cause", "CauseShare", "ExemplarInterval", "KeptExemplar", "TraceContext"]
+
+
+class Cause(enum.Enum):
+    """Where the time went that a slow observation took more than is usual."""
+
+    #: Off the CPU, by a call of its own: for a lock, a disk, another thread, Python's GIL.
+    OWN_WAITING = "own waiting"
+    #: Ready, and not running: preempted, or woken late.
+    RUN_QUEUE = "run queue"
+    #: The same, and the group of processes was also held back by its quota of CPU time.
+    RUN_QUEUE_OR_QUOTA = "run queue or quota"
+    #: Held back by the quota.
+    THROTTLED = "throttled"
+    #: Off the CPU, and no more is known than that.
+    OFF_CPU = "off CPU, not split"
+    #: The kernel's handling of pages that were not there.
+    PAGE_FAULTS = "page faults"
+    #: More work than usual.
+    MORE_INSTRUCTIONS = "more instructions"
+    #: The same work, slower.
+    SLOWER_INSTRUCTIONS = "slower instructions"
+    #: On the CPU, and no more is known than that.
+    ON_CPU = "on CPU, cause not known"
+    #: What is left of the time.
+    UNEXPLAINED = "unexplained"
+    #: None has more than half.
+    SEVERAL = "several"
+    #: There is no evidence, or nothing usual to compare it with.
+    NOT_KNOWN = "not known"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+CAUSES: Dict[int, Cause] = {getattr(structs, f"CAUSE_{cause.name}"): cause for cause in Cause}
+
+
+class TraceContext(NamedTuple):
+    """What leads from an observation to its request."""
+
+    #: The trace: 32 hexadecimal digits, as in W3C's ``traceparent``, or 16 bytes.
+    trace_id: Union[str, bytes] = ""
+    #: The span in it: 16 hexadecimal digits, or 8 bytes.
+    span_id: Union[str, bytes] = ""
+    #: Two integers of the program's, such as a request's number.
+    words: Tuple[int, int] = (0, 0)
+
+    def _native(self) -> structs.ExemplarContext:
+        first, second = self.words
+        return structs.ExemplarContext(
+            trace_id=identifier(self.trace_id, 16, "trace_id"),
+            span_id=identifier(self.span_id, 8, "span_id"),
+            words=(c_uint64 * 2)(u64(first, "words"), u64(second, "words")),
+        )
+
+
+class CauseShare(NamedTuple):
+    """How much of what slow observations took in excess of what is usual went to one cause."""
+
+    #: Its part of the excess of all whose evidence is known, 0 to 1; ``None`` where there is no excess, and of causes that are none:
+    #: ``SEVERAL`` and ``NOT_KNOWN``.
+    share: Optional[float]
+    #: The same in nanoseconds.
+    excess_nanos: Optional[int]
+    #: How many observations were slow because of it.
+    observations: int
+    #: The median of its excess in these.
+    typical_nanos: Optional[int]
+
+    @classmethod
+    def _of(cls, cause: Cause, raw: structs.ExemplarShare, excess: int) -> CauseShare:
+        if cause in (Cause.SEVERAL, Cause.NOT_KNOWN):
+            return cls(None, None, raw.observations, None)
+        typical = raw.typical_nanos if raw.observations else None
+        return cls(raw.share if excess else None, raw.excess_nanos, raw.observations, typical)
+
+
+class KeptExemplar(NamedTuple):
+    """An observation that was kept, with what is known of where its time went. What is not known is ``None``."""
+
+    #: As recorded.
+    value: int
+    #: Why it was slow.
+    cause: Cause
+    #: When it began, in seconds since 1970, as :func:`time.time` tells.
+    time: float
+    #: The trace that it belongs to, 32 hexadecimal digits, or ``""``.
+    trace_id: str
+    #: The span in it, 16 hexadecimal digits, or ``""``.
+    span_id: str
+    #: What the program gave it.
+    words: Tuple[int, int]
+    #: Which kind of observation it is.
+    label: int
+    #: The kernel's id of the thread that it ended on, as of :func:`threading.get_native_id`.
+    thread: int
+    #: The processor that it ended on.
+    cpu: Optional[int]
+    #: What of its length is in excess of what is usual, for its cause.
+    excess_nanos: Optional[int]
+    #: Why nothing is known of where its time went, for people; ``""`` where something is.
+    missing: str
+    #: How long the window is that what follows is of: it ends with the observation, and begins up to 100 µs before it.
+    window_nanos: Optional[int]
+    #: How long the thread ran in it.
+    on_cpu_nanos: Optional[int]
+    #: How long it was ready and did not run.
+    run_delay_nanos: Optional[int]
+    #: How long it was off the processor, and what of that although it did not wait for anything.
+    off_cpu_nanos: Optional[int]
+    preempted_nanos: Optional[int]
+    #: How long handling page faults took.
+    fault_nanos: Optional[int]
+    #: How often it gave the processor up, to wait, and how often it was taken off.
+    voluntary_switches: Optional[int]
+    involuntary_switches: Optional[int]
+    #: Page faults without reading from a disk, and with.
+    minor_faults: Optional[int]
+    major_faults: Optional[int]
+    #: How often its group of processes was held back by a quota since that was looked at last.
+    throttled: Optional[int]
+
+    @classmethod
+    def _of(cls, raw: structs.Exemplar) -> KeptExemplar:
+        def known(bits: int, value: int) -> Optional[int]:
+            return value if raw.known & bits else None
+
+        accounts, ring, context, cause = structs.KNOWN_ACCOUNTS, structs.KNOWN_RING, raw.context, CAUSES[raw.cause]
+        return cls(
+            value=raw.value,
+            cause=cause,
+            time=raw.unix_nanos / 1e9,
+            trace_id=_digits(context.trace_id),
+            span_id=_digits(context.span_id),
+            words=(context.words[0], context.words[1]),
+            label=raw.label,
+            thread=raw.thread,
+            cpu=None if raw.cpu == structs.CPU_UNKNOWN else raw.cpu,
+            excess_nanos=None if cause in (Cause.SEVERAL, Cause.NOT_KNOWN) else raw.excess_nanos,
+            missing=_MISSING.get(raw.missing, "not known"),
+            window_nanos=known(accounts, raw.window_nanos),
+            on_cpu_nanos=known(accounts, raw.cpu_nanos),
+            run_delay_nanos=known(structs.KNOWN_RUN_DELAY, raw.run_delay_nanos),
+            off_cpu_nanos=known(ring, raw.off_nanos),
+            preempted_nanos=known(ring, raw.preempted_nanos),
+            fault_nanos=known(structs.KNOWN_FAULT_TIMES, raw.fault_nanos),
+            voluntary_switches=known(accounts, raw.voluntary),
+            involuntary_switches=known(accounts, raw.involuntary),
+            minor_faults=known(accounts, raw.minor_faults),
+            major_faults=known(accounts, raw.major_faults),
+            throttled=known(structs.KNOWN_QUOTA, raw.throttled),
+        )
+
+
+_MISSING: Dict[int, str] = {
+    structs.MISSING_NOTHING: "",
+    structs.MISSING_TIMED_ELSEWHERE: "timed elsewhere, or by an event loop",
+    structs.MISSING_OTHER_THREAD: "ended on another thread than it began on",
+    structs.MISSING_FORKED: "began before a fork",
+    structs.MISSING_TOO_MANY: "too many were slow at once",
+    structs.MISSING_OVERWRITTEN: "held so many other scopes that its beginning was forgotten",
+    structs.MISSING_CONTRADICTORY: "its accounts contradict themselves",
+    structs.MISSING_UNSUPPORTED: "the system has no such accounts",
+}
+
+
+def _digits(raw: Any) -> str:
+    identifier = bytes(raw)
+    return identifier.hex() if any(identifier) else ""
+
+
+class ExemplarInterval:
+    """What was slow in an interval, and why: see :meth:`Exemplars.collect`. ``print(interval)`` is for people."""
+
+    __slots__ = (
+        "_json", "_text", "begin", "controls", "end", "exemplars", "known", "observations", "shares", "slow", "threshold",
+    )
+
+    def __init__(
+        self,
+        totals: structs.ExemplarInterval,
+        exemplars: Tuple[KeptExemplar, ...],
+        shares: Dict[Cause, CauseShare],
+        text: str,
+        json: str,
+    ) -> None:
+        """Not for callers."""
+        #: When it began and ended, in seconds since 1970.
+        self.begin: float = totals.begin_unix_nanos / 1e9
+        self.end: float = totals.end_unix_nanos / 1e9
+        #: Above which an observation was slow, as recorded; ``None`` where that was not known, in the first interval: then the slowest are.
+        self.threshold: Optional[int] = totals.threshold or None
+        #: How many observations there were, how many of them slow, and of how many of these the causes are known.
+        self.observations: int = totals.observations
+        self.slow: int = totals.slow
+        self.known: int = totals.known
+        #: How many ordinary ones were looked into so far, to know what is usual.
+        self.controls: int = totals.controls
+        #: The slowest, slowest first, and after them the latest of each octave of values.
+        self.exemplars = exemplars
+        #: How much of the excess went to each cause.
+        self.shares = shares
+        self._text, self._json = text, json
+
+    def text(self) -> str:
+        """A table for people, and the slowest with their traces."""
+        return self._text
+
+    def json(self) -> str:
+        """All of it as a JSON object, with exact values."""
+        return self._json
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<picollo.ExemplarInterval {self.slow} of {self.observations} slow>"

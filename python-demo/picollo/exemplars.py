@@ -1,0 +1,271 @@
+"""Which observations of a histogram were slow, and why. See ``docs/why-slow.md``."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from ctypes import addressof, byref, c_void_p
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE
+from types import CodeType
+from typing import Any, Callable, Literal, Optional
+
+from . import _structs as structs
+from ._arguments import choice, u64
+from ._handle import Handle
+from ._library import held, own, released
+from ._text import read_text
+from .errors import check, check_detail
+from .histogram import Histogram
+from .registry import Registry
+from .causes import CAUSES, CauseShare, ExemplarInterval, KeptExemplar, TraceContext
+
+__all__ = ["ExemplarScope", "Exemplars"]
+
+_BEGIN = held.exemplars_begin
+_END = held.exemplars_end
+_KEPT = structs.EXEMPLAR_KEPT
+
+#: What scopes record.
+Unit = Literal["nanos", "micros", "millis", "picos"]
+
+_UNITS = {
+    "nanos": structs.UNIT_NANOS,
+    "micros": structs.UNIT_MICROS,
+    "millis": structs.UNIT_MILLIS,
+    "picos": structs.UNIT_PICOS,
+}
+
+#: Code whose frames are suspended by event loops.
+_SUSPENDED = CO_COROUTINE | CO_ITERABLE_COROUTINE | CO_ASYNC_GENERATOR
+
+#: What finds the context of the observation that just ended.
+Lookup = Callable[[], Optional[TraceContext]]
+
+
+def current_span() -> Optional[TraceContext]:
+    """OpenTelemetry's current span, where the program uses that package; otherwise ``None``."""
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return None
+    span = trace.get_current_span().get_span_context()
+    return TraceContext(f"{span.trace_id:032x}", f"{span.span_id:016x}") if span.is_valid else None
+
+
+def _is_shared(code: CodeType) -> bool:
+    """Whether the thread may go on with other tasks before a scope in this code ends: in coroutines, whichever loop runs them, and in all
+    that is called while a loop of asyncio runs in this thread, as the scope may be another's that is suspended.
+    """
+    if code.co_flags & _SUSPENDED:
+        return True
+    events = sys.modules.get("asyncio.events")
+    return events is not None and events._get_running_loop() is not None
+
+
+class ExemplarScope:
+    """Times a ``with`` block, records the result, and keeps it with its causes where it is slow; also when the block raises.
+
+    It begins and ends on one thread. In a coroutine, and while an event loop of asyncio runs in the thread, nothing is taken of the
+    thread, with ``with`` and ``async with``: what it did meanwhile may have been for other tasks. A scope can be kept and entered again,
+    one use at a time; recursion, other threads and other tasks need one each.
+    """
+
+    __slots__ = ("_active", "_address", "_context", "_kept", "_label", "_owner", "_raw")
+
+    def __init__(self, owner: c_void_p, context: Lookup, label: int) -> None:
+        """Not for callers: see :meth:`Exemplars.scope`."""
+        self._raw = structs.ExemplarScope()
+        # An address passes faster than a reference, and is good as long as the struct beside it.
+        self._address = addressof(self._raw)
+        # Keeps the collector alive.
+        self._owner = owner
+        self._context, self._label = context, label
+        self._active = self._kept = False
+
+    @property
+    def kept(self) -> bool:
+        """Whether the last use is among those that are kept, so far; a slower one may take its place."""
+        return self._kept
+
+    def annotate(self, context: TraceContext) -> None:
+        """Gives the observation another context than the one that was looked up. On the thread that it ended on; where it was not
+        kept, or is no more, nothing happens.
+        """
+        if self._kept:
+            raw = context._native()
+            check(held.exemplars_annotate(self._owner, self._address, byref(raw)), "exemplar")
+
+    def __enter__(self) -> ExemplarScope:
+        return self._begin(_is_shared(sys._getframe(1).f_code))
+
+    def _begin(self, is_shared: bool) -> ExemplarScope:
+        if self._active:
+            raise RuntimeError("the scope is already active: nested and concurrent uses need a scope each")
+        self._active, self._kept = True, False
+        _BEGIN(self._owner, self._address)
+        if self._label:
+            self._raw.label = self._label
+        if is_shared:
+            self._raw.thread = None
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if not self._active:
+            raise RuntimeError("the scope is not active")
+        self._kept = _END(self._owner, self._address) == _KEPT
+        self._active = False
+        if self._kept:
+            context = self._context()
+            if context is not None:
+                self.annotate(context)
+
+    async def __aenter__(self) -> ExemplarScope:
+        return self._begin(True)
+
+    async def __aexit__(self, *exception: Any) -> None:
+        self.__exit__()
+
+
+class Exemplars(Handle):
+    """Keeps the slowest observations of a histogram, with what leads to their requests, and tells why they were slow.
+
+    ::
+
+        slow = picollo.Exemplars(latency)
+
+        with slow.scope():                      # records into the histogram as latency.nano_scope() does
+            handle(request)
+        ...
+        print(slow.collect())                   # why those above P99 were slow, and the slowest with their traces
+
+    Any thread may use one. In the child of a fork it begins anew. Linux only.
+
+    :param histogram: what scopes and :meth:`offer` record into. It may be closed before.
+    :param threshold: above it, or rather above the end of its bucket, an observation is slow, as recorded; 0: P99 of the interval before, and in the first
+        interval the slowest.
+    :param unit: what scopes record: ``"nanos"``, ``"micros"``, ``"millis"`` or ``"picos"``.
+    :param slowest: how many of the slowest are kept in an interval, up to 65,536. Beside them is the latest of each octave of values.
+    :param threads: for how many threads of the process the kernel's account of the run queue is kept open; the waiting of others is not
+        split.
+    :param rate: how many slow observations a thread looks into in a second; more are counted, and the slowest is never lost.
+    :param controls: how many ordinary observations are looked into in a second, to know what is usual.
+    :param ring: whether to ask the kernel for its records of context switches and page faults, which make some times more precise.
+    :param context: called on the observation's thread when one is kept, for its context. Default: that of OpenTelemetry's current
+        span, where that package is in use. What it raises, the scope raises.
+    :raises UnsupportedError: elsewhere than on Linux.
+    """
+
+    __slots__ = ("_lock", "_lookup", "unit")
+
+    _KIND = "collector of exemplars"
+
+    def __init__(
+        self,
+        histogram: Histogram,
+        threshold: int = 0,
+        unit: Unit = "nanos",
+        *,
+        slowest: int = 16,
+        threads: int = 64,
+        rate: int = 1000,
+        controls: int = 20,
+        ring: bool = True,
+        context: Lookup = current_span,
+    ) -> None:
+        self._pointer = None
+        if not isinstance(histogram, Histogram):
+            raise TypeError(f"exemplars are of a histogram, not of {type(histogram).__name__}")
+        if not callable(context):
+            raise TypeError(f"context must be a function, not {type(context).__name__}")
+        options = structs.ExemplarsOptions(
+            struct_size=ctypes.sizeof(structs.ExemplarsOptions),
+            flags=(0 if ring else structs.EXEMPLARS_NO_RING) | (0 if slowest else structs.EXEMPLARS_NO_SLOWEST),
+            threshold=u64(threshold, "threshold"),
+            unit=choice(unit, _UNITS, "unit"),
+            slowest=_count(slowest, 0, "slowest"),
+            threads=_count(threads, 1, "threads"),
+            rate=_count(rate, 1, "rate"),
+            controls=_count(controls, 1, "controls"),
+        )
+        pointer, error = c_void_p(), structs.Error()
+        # Without the GIL: the first one of a process may calibrate the clock for some milliseconds.
+        status = released.exemplars_create(histogram._handle(), byref(options), byref(pointer), byref(error))
+        check_detail(status, error)
+        self._pointer = own(pointer, held.exemplars_free)
+        self._lookup = context
+        #: What scopes record.
+        self.unit: Unit = unit
+        # Of reading: an interval is told by several calls.
+        self._lock = threading.Lock()
+
+    def scope(self, label: int = 0) -> ExemplarScope:
+        """Times a ``with`` block: ``with slow.scope(): ...``.
+
+        :param label: tells kinds of observations apart, up to 16, as what is usual of one may not be of another.
+        """
+        return ExemplarScope(self._handle(), self._lookup, _count(label, 0, "label"))
+
+    def offer(self, value: int, context: Optional[TraceContext] = None) -> bool:
+        """Records a value that was timed elsewhere; tells whether it is kept. Nothing is known then of where its time went."""
+        raw = None if context is None else byref(context._native())
+        return bool(held.exemplars_offer(self._handle(), u64(value, "value"), raw))
+
+    def prepare_thread(self) -> None:
+        """Opens the kernel's account of the calling thread now, rather than at its first slow observation.
+
+        :raises UnsupportedError: where there is none, or as many threads as wanted have theirs. The collector works all the same.
+        """
+        error = structs.Error()
+        check_detail(released.exemplars_prepare_thread(self._handle(), byref(error)), error)
+
+    def collect(self) -> ExemplarInterval:
+        """Ends the interval, begins the next one, and tells what was slow in the one that ended, and why. That does not change any more."""
+        handle, error = self._handle(), structs.Error()
+        with self._lock:
+            check_detail(released.exemplars_collect(handle, byref(error)), error)
+            return _interval(handle)
+
+    def publish(self, registry: Registry, number: int) -> None:
+        """Has the exemplars of the interval that was collected last written with a histogram of a registry from now on, with their traces
+        and their causes as labels.
+
+        :param number: what :meth:`Registry.add` returned.
+        :raises EmptyError: when nothing was collected yet.
+        :raises InvalidArgumentError: when there is no metric with this number.
+        """
+        with self._lock:
+            status = released.exemplars_publish(self._handle(), registry._handle(), u64(number, "number"))
+        check(status, f"exemplars of metric number {number}")
+
+    def __repr__(self) -> str:
+        return f"<picollo.Exemplars{' closed' if self._pointer is None else ''}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a collector of exemplars cannot be pickled; what it collects can")
+
+
+def _interval(handle: c_void_p) -> ExemplarInterval:
+    """What the library knows of the interval that was collected last."""
+    totals, kept, share = structs.ExemplarInterval(), structs.Exemplar(), structs.ExemplarShare()
+    check(held.exemplars_interval(handle, byref(totals)), "exemplars")
+    exemplars: list[KeptExemplar] = []
+    while True:
+        status = held.exemplars_get(handle, len(exemplars), byref(kept))
+        if status == structs.END:
+            break
+        check(status, "exemplar")
+        exemplars.append(KeptExemplar._of(kept))
+    shares = {}
+    for number, cause in CAUSES.items():
+        check(held.exemplars_share(handle, number, byref(share)), "share of a cause")
+        shares[cause] = CauseShare._of(cause, share, totals.excess_nanos)
+    text = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_HUMAN, *buffer), "table of causes")
+    json = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_JSON, *buffer), "causes as JSON")
+    return ExemplarInterval(totals, tuple(exemplars), shares, text, json)
+
+
+def _count(value: Any, least: int, name: str) -> int:
+    number = u64(value, name)
+    if not least <= number <= 0xFFFF_FFFF:
+        raise ValueError(f"{name} must be within {least} .. 2**32 - 1, not {number}")
+    return number

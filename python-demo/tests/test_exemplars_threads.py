@@ -1,0 +1,192 @@
+"""Exemplars of threads, tasks and forked processes: of what others may have had a part in, nothing is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+import types
+from typing import Any, AsyncIterator, Iterator, List
+
+import pytest
+from conftest import in_threads
+from test_exemplars import MILLI, OFTEN, ordinary, spin
+
+from picollo import Cause, Exemplars, Histogram, KeptExemplar, errors, timed
+
+
+def nothing_is_known(kept: KeptExemplar) -> bool:
+    return kept.cause is Cause.NOT_KNOWN and kept.on_cpu_nanos is kept.run_delay_nanos is kept.voluntary_switches is None
+
+
+def test_of_a_scope_that_changes_its_thread_nothing_is_known() -> None:
+    slow = Exemplars(Histogram(), slowest=1, **OFTEN)
+    ordinary(slow, 100)
+    scope = slow.scope()
+    scope.__enter__()
+
+    def elsewhere() -> None:
+        spin(0.05)
+        scope.__exit__(None, None, None)
+
+    in_threads(elsewhere)
+    kept = slow.collect().exemplars[0]
+    assert kept.value >= 50 * MILLI and nothing_is_known(kept), kept
+
+
+async def asks(slow: Exemplars) -> None:
+    with slow.scope():
+        await asyncio.sleep(0.06)
+
+
+async def asks_async(slow: Exemplars) -> None:
+    async with slow.scope():
+        await asyncio.sleep(0.06)
+
+
+async def asks_in_a_stack(slow: Exemplars) -> None:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(slow.scope())
+        await asyncio.sleep(0.06)
+
+
+async def asks_timed(slow: Exemplars) -> None:
+    @timed(slow)
+    async def ask() -> None:
+        await asyncio.sleep(0.06)
+
+    await ask()
+
+
+@pytest.mark.parametrize("ask", [asks, asks_async, asks_in_a_stack, asks_timed])
+def test_of_a_task_nothing_is_known(ask: Any) -> None:
+    """It waits while its thread spins for another: by the thread's accounts it would have spun."""
+    slow = Exemplars(Histogram(), slowest=1, **OFTEN)
+    ordinary(slow, 100)
+
+    async def other() -> None:
+        for _ in range(20):
+            spin(0.003)
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        await asyncio.gather(ask(slow), other())
+
+    asyncio.run(main())
+    kept = slow.collect().exemplars[0]
+    assert kept.value >= 55 * MILLI and nothing_is_known(kept), kept
+
+
+def test_of_coroutines_without_asyncio_nothing_is_known() -> None:
+    """Whatever loop it is that runs them."""
+    slow = Exemplars(Histogram(), slowest=1, **OFTEN)
+
+    @types.coroutine
+    def pause() -> Any:
+        yield
+
+    async def task() -> None:
+        with slow.scope():
+            await pause()
+
+    ordinary(slow, 100)
+    coroutine = task()
+    coroutine.send(None)
+    spin(0.05)
+    with pytest.raises(StopIteration):
+        coroutine.send(None)
+    kept = slow.collect().exemplars[0]
+    assert kept.value >= 50 * MILLI and nothing_is_known(kept), kept
+
+
+def test_timed_functions() -> None:
+    histogram = Histogram()
+    slow = Exemplars(histogram, slowest=100)
+
+    @timed(slow)
+    def work(n: int) -> int:
+        """Recursive."""
+        time.sleep(0.01)
+        return n and work(n - 1)
+
+    @timed(slow)
+    def items() -> Iterator[int]:
+        yield 1
+        time.sleep(0.02)
+        yield 2
+
+    @timed(slow, suspended=False)
+    async def busy() -> None:
+        await asyncio.sleep(0.05)
+
+    @timed(slow)
+    async def stream() -> AsyncIterator[int]:
+        yield 1
+
+    assert work.__doc__ == "Recursive." and work(2) == 0
+    kept = slow.collect().exemplars
+    assert histogram.total_count == 3 and kept[0].value >= 30 * MILLI > 12 * MILLI
+    assert all(one.on_cpu_nanos is not None for one in kept)
+    assert list(items()) == [1, 2]
+    (kept_items,) = slow.collect().exemplars
+    assert kept_items.value >= 20 * MILLI and nothing_is_known(kept_items)
+
+    async def main() -> List[int]:
+        await busy()
+        return [item async for item in stream()]
+
+    assert asyncio.run(main()) == [1]
+    assert histogram.total_count == 6
+    assert all(nothing_is_known(one) and one.value < 50 * MILLI for one in slow.collect().exemplars)
+    with pytest.raises(TypeError, match="made with its unit"):
+        timed(slow, "micros")
+    with pytest.raises(TypeError, match="made with its unit"):
+        timed(slow, clock="monotonic")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_fork() -> None:
+    histogram = Histogram()
+    slow = Exemplars(histogram)
+    ordinary(slow, 50)
+    scope = slow.scope()
+    scope.__enter__()
+    child = os.fork()
+    if child == 0:
+        try:
+            scope.__exit__(None, None, None)
+            with slow.scope():
+                time.sleep(0.01)
+            try:
+                told = slow.collect()
+            except errors.ForkedError:
+                os._exit(0)
+            os._exit(0 if any(one.value >= 10 * MILLI for one in told.exemplars) else 3)
+        except BaseException:
+            os._exit(4)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    scope.__exit__(None, None, None)
+    interval = slow.collect()
+    assert interval.observations == histogram.total_count == 51
+
+
+def test_threads_that_come_and_go() -> None:
+    histogram = Histogram()
+    slow = Exemplars(histogram, 1, threads=4)
+    descriptors = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
+
+    def work() -> None:
+        # Of five at once, one cannot.
+        with contextlib.suppress(errors.UnsupportedError):
+            slow.prepare_thread()
+        with slow.scope():
+            time.sleep(0.001)
+
+    for _ in range(40):
+        in_threads(*[work] * 5)
+    assert histogram.total_count == 200 and slow.collect().slow == 200
+    slow.close()
+    if descriptors is not None:
+        assert len(os.listdir("/proc/self/fd")) <= descriptors + 8

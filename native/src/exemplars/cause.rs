@@ -121,7 +121,12 @@ impl Parts {
         match (evidence.knows(KNOWN_RUN_DELAY), evidence.voluntary > 0) {
             (true, waited) => {
                 let ready = evidence.run_delay_nanos.min(off);
-                parts.add(if is_throttled { Cause::RunQueueOrQuota } else { Cause::RunQueue }, ready);
+                let cause = match (is_throttled, evidence.is_throttled_within) {
+                    (true, true) => Cause::Throttled,
+                    (true, false) => Cause::RunQueueOrQuota,
+                    (false, _) => Cause::RunQueue,
+                };
+                parts.add(cause, ready);
                 // Who never gave the CPU up did not wait: what is left then is in no account, such as time stolen from a whole machine.
                 parts.add(if waited { Cause::OwnWaiting } else { Cause::Unexplained }, off - ready);
             }

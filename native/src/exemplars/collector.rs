@@ -481,7 +481,8 @@ impl Inner {
         let taken = self.shared.try_with(|shared| {
             shared.renew();
             if let (Some(start), true) = (start, exemplar.evidence.known != 0) {
-                exemplar.evidence.throttled = shared.quota.grown_since(start);
+                let (throttled, is_within) = shared.quota.grown_since(start);
+                (exemplar.evidence.throttled, exemplar.evidence.is_throttled_within) = (throttled, is_within);
                 exemplar.evidence.known |= if shared.quota.is_known() { KNOWN_QUOTA } else { 0 };
             }
             self.places.drain(|pending| {

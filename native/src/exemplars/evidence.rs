@@ -57,6 +57,8 @@ pub struct Evidence {
     pub fault_nanos: u64,
     /// How often the thread's group was throttled, since that was looked at last.
     pub throttled: u32,
+    /// It was looked at within the observation before, so that this was within it as well.
+    pub is_throttled_within: bool,
     /// How often the thread gave the CPU up, to wait.
     pub voluntary: u32,
     /// How often it was taken off.
@@ -80,6 +82,7 @@ impl Evidence {
             preempted_nanos: 0,
             fault_nanos: 0,
             throttled: 0,
+            is_throttled_within: false,
             voluntary: 0,
             involuntary: 0,
             minor_faults: 0,

@@ -63,16 +63,19 @@ fn level(parts: &Parts, usual: &mut [f64; PARTS], deviation: &mut [f64; PARTS]) 
         deviation[to] = deviation[to].hypot(core::mem::take(&mut deviation[from]));
     };
     if parts.get(Cause::OffCpu) > 0 {
-        for from in [Cause::OwnWaiting, Cause::RunQueue, Cause::RunQueueOrQuota] {
+        for from in [Cause::OwnWaiting, Cause::RunQueue, Cause::RunQueueOrQuota, Cause::Throttled] {
             shift(from, Cause::OffCpu);
         }
     } else {
         // Most likely; if it was not, less is said than could be.
         shift(Cause::OffCpu, Cause::OwnWaiting);
     }
-    if parts.get(Cause::RunQueueOrQuota) > 0 {
-        shift(Cause::RunQueue, Cause::RunQueueOrQuota);
-    } else if parts.get(Cause::RunQueue) > 0 {
-        shift(Cause::RunQueueOrQuota, Cause::RunQueue);
+    let queues = [Cause::RunQueue, Cause::RunQueueOrQuota, Cause::Throttled];
+    if let Some(own) = queues.into_iter().find(|&cause| parts.get(cause) > 0) {
+        queues.into_iter().filter(|&cause| cause != own).for_each(|cause| shift(cause, own));
     }
 }
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

@@ -13,7 +13,7 @@ if [ "${1:-}" = bugs ]; then exec ci/loom/bugs.sh; fi
 log=$CARGO_TARGET_DIR/models.log
 mkdir -p "$CARGO_TARGET_DIR"
 cargo test --quiet --no-fail-fast --package picollo-core --package picollo-native --lib -- \
-    "models::${1:-}" "user_read::page::model::${1:-}" --nocapture 2>&1 | tee "$log"
+    "models::${1:-}" "user_read::page::model::${1:-}" "exemplars::waiting::model::${1:-}" --nocapture 2>&1 | tee "$log"
 # A filter that nothing matches passes, too.
 for package in core native; do
     [ $# -eq 0 ] || break

@@ -37,6 +37,8 @@ plant() {
 bug() { plant core "$1" "models::$2" "$3" "$4"; }
 # page_bug NAME SED-EXPRESSION: in the reading of a counter's page.
 page_bug() { plant native "$1" user_read::page::model user_read/page.rs "$2"; }
+# waiting_bug NAME SED-EXPRESSION: in what collectors of exemplars do without waiting.
+waiting_bug() { plant native "$1" exemplars::waiting::model exemplars/waiting.rs "$2"; }
 
 # Only what has models, in a workspace of its own.
 sed -e 's/^members = .*/members = ["core", "native"]/' -e '/^default-members/d' -e '/^# The benchmarks bring/d' Cargo.toml >"$copy/Cargo.toml"
@@ -83,6 +85,9 @@ bug "a cell drained in two steps" doubles::what_is_recorded doubles/rows.rs 's/R
 bug "an exact record without a second look" doubles::exact doubles/mod.rs 's/if self.active.load(SeqCst) == active || attempts == 0/if true || attempts == 0/'
 bug "a stripe read under its writer" doubles::exact doubles/exact.rs 's/let alone = wait_until(|| stripe.take());/let alone = true;/'
 
+waiting_bug "a lock that does not publish what was done under it" 's/self.0.store(0, Ordering::Release)/self.0.store(0, Ordering::Relaxed)/'
+waiting_bug "a place that a smaller one takes" 's/if round > 0 \&\& smaller.exemplar.value < pending.exemplar.value =>/if round > 0 \&\& smaller.exemplar.value != pending.exemplar.value =>/'
+waiting_bug "a full place that is not counted" 's/self.full.fetch_add(1, Ordering::Relaxed);//'
 page_bug "a page that is not looked at again" 's/if page.lock_relaxed() != lock {/if false {/'
 page_bug "a page looked at again too early" 's/^ *page.fence();//'
 page_bug "a page that is read while it changes" 's/if lock & 1 != 0 {/if false {/'

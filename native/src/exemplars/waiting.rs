@@ -1,10 +1,38 @@
 //! What a collector shares between threads without ever making one wait: a lock that is tried, and places for what did not get it.
 
-use core::cell::UnsafeCell;
+#[cfg(not(all(loom, test)))]
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+#[cfg(all(loom, test))]
+use loom::{
+    cell::UnsafeCell,
+    sync::atomic::{AtomicU32, AtomicU64, Ordering},
+};
 
 use super::exemplar::Exemplar;
+
+/// As loom has it.
+#[cfg(not(all(loom, test)))]
+#[derive(Debug)]
+struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+#[cfg(not(all(loom, test)))]
+impl<T> UnsafeCell<T> {
+    const fn new(data: T) -> UnsafeCell<T> {
+        UnsafeCell(core::cell::UnsafeCell::new(data))
+    }
+
+    fn with_mut<R>(&self, work: impl FnOnce(*mut T) -> R) -> R {
+        work(self.0.get())
+    }
+}
+
+#[cfg(not(all(loom, test)))]
 use crate::os::thread::process;
+/// A model is of one process.
+#[cfg(all(loom, test))]
+fn process() -> u64 {
+    1
+}
 
 /// Why a lock was not had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +55,7 @@ pub(super) struct TryLock<T> {
 unsafe impl<T: Send> Sync for TryLock<T> {}
 
 impl<T> TryLock<T> {
-    pub(super) const fn new(data: T) -> TryLock<T> {
+    pub(super) fn new(data: T) -> TryLock<T> {
         TryLock { holder: AtomicU64::new(0), data: UnsafeCell::new(data) }
     }
 
@@ -45,7 +73,7 @@ impl<T> TryLock<T> {
             Ok(_) => {
                 let _held = Held(&self.holder);
                 // SAFETY: this thread alone holds the lock, until the end of this function.
-                Ok(work(unsafe { &mut *self.data.get() }))
+                Ok(self.data.with_mut(|data| work(unsafe { &mut *data })))
             }
             Err(holder) if holder == process => Err(Refused::Busy),
             Err(_) => Err(Refused::Forked),
@@ -74,7 +102,9 @@ pub(super) struct Pending {
     pub is_for_octave: bool,
 }
 
-const PLACES: usize = 32;
+/// See [`Places::put`]. A model waits for as long as it takes.
+const ROUNDS: usize = if cfg!(all(loom, test)) { usize::MAX } else { 100 };
+const PLACES: usize = if cfg!(all(loom, test)) { 1 } else { 32 };
 
 /// Places for observations that came while another thread was at work. The largest of them is never lost.
 #[derive(Debug)]
@@ -84,15 +114,15 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) const fn new() -> Places {
-        Places { places: [const { TryLock::new(None) }; PLACES], full: AtomicU32::new(0) }
+    pub(super) fn new() -> Places {
+        Places { places: core::array::from_fn(|_| TryLock::new(None)), full: AtomicU32::new(0) }
     }
 
     /// Puts one into a free place, or into that of a smaller one. Whether it has one.
     pub(super) fn put(&self, pending: &Pending, first: u64) -> bool {
         // Others hold a place for as long as copying takes, so that one round is nearly always enough. Whoever is refused every time was
         // smaller than what is there, or met thirty-two that were all taken, a hundred times.
-        for round in 0..100 {
+        for round in 0..ROUNDS {
             let mut was_refused = false;
             for at in 0..PLACES {
                 let place = &self.places[(first as usize + at) % PLACES];
@@ -118,6 +148,8 @@ impl Places {
             if round > 0 && !was_refused {
                 return false;
             }
+            #[cfg(all(loom, test))]
+            loom::thread::yield_now();
         }
         false
     }
@@ -147,5 +179,70 @@ impl Places {
             });
             changed == Ok(true)
         })
+    }
+}
+
+#[cfg(all(loom, test))]
+mod model {
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    struct Modelled {
+        /// The largest that was taken in.
+        largest: TryLock<u64>,
+        places: Places,
+    }
+
+    impl Modelled {
+        /// As collectors do.
+        fn hand_in(&self, value: u64) {
+            let exemplar = Exemplar { value, ..Exemplar::default() };
+            let taken = self.largest.try_with(|largest| {
+                self.places.drain(|pending| *largest = (*largest).max(pending.exemplar.value));
+                *largest = (*largest).max(value);
+            });
+            if taken.is_err() {
+                self.places.put(&Pending { exemplar, is_slow: true, is_for_octave: false }, 0);
+            }
+        }
+
+        /// At the end, when nobody else is there.
+        fn collect(&self) -> u64 {
+            let collected = self.largest.try_with(|largest| {
+                self.places.drain(|pending| *largest = (*largest).max(pending.exemplar.value));
+                *largest
+            });
+            collected.unwrap()
+        }
+    }
+
+    fn model(threads: &'static [&'static [u64]]) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound.get_or_insert(3);
+        builder.check(move || {
+            let modelled = Arc::new(Modelled { largest: TryLock::new(0), places: Places::new() });
+            let running: Vec<_> = threads[1..]
+                .iter()
+                .map(|&values| {
+                    let modelled = Arc::clone(&modelled);
+                    thread::spawn(move || values.iter().for_each(|&value| modelled.hand_in(value)))
+                })
+                .collect();
+            threads[0].iter().for_each(|&value| modelled.hand_in(value));
+            for thread in running {
+                thread.join().unwrap();
+            }
+            let largest = threads.iter().flat_map(|values| values.iter()).max();
+            assert_eq!(Some(&modelled.collect()), largest);
+        });
+    }
+
+    /// One place for what comes at the same time: the largest is in it at the end, or was taken in.
+    #[test]
+    fn the_largest_is_never_lost() {
+        model(&[&[3, 1], &[2, 5]]);
+        model(&[&[1], &[3], &[2]]);
     }
 }

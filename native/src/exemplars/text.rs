@@ -19,13 +19,13 @@ const MANY_FAULTS: u64 = 100;
 /// Why there is no evidence, as [`super::evidence::Missing`] has it.
 const MISSING: [&str; 8] = [
     "",
-    "were timed elsewhere, or by an event loop",
-    "ended on another thread than they began on",
-    "began before a fork",
-    "came too many at once",
-    "held so many other scopes that their beginnings were forgotten",
-    "have accounts that contradict themselves",
-    "are on a system without accounts",
+    "timed elsewhere, or by an event loop",
+    "ended on another thread than they were begun on",
+    "begun before a fork",
+    "too many at once",
+    "so many other scopes in between that their beginning was forgotten",
+    "accounts that contradict themselves",
+    "a system without accounts",
 ];
 
 struct Hex<'a>(&'a [u8]);
@@ -96,7 +96,8 @@ impl Interval {
             .collect();
         rows.sort_by_key(|&cause| {
             let share = self.share(cause);
-            (cause as usize > PARTS, core::cmp::Reverse((share.excess_nanos, share.observations)))
+            let after = (cause as usize).saturating_sub(PARTS);
+            (after, core::cmp::Reverse((share.excess_nanos, share.observations)))
         });
         rows
     }
@@ -219,25 +220,15 @@ impl Interval {
 
     fn write_unknown(&self, out: &mut dyn Write) -> fmt::Result {
         let (counted_only, without_controls, missing) = self.unknown();
-        let mut lines = 0;
-        let mut line = |out: &mut dyn Write, count: u64, what: &str| -> fmt::Result {
-            if count > 0 {
-                write!(
-                    out,
-                    "{}{} {what}.",
-                    if lines == 0 { "\n\nNot known: " } else { "\n           " },
-                    Grouped(count)
-                )?;
-                lines += 1;
+        let mut breaks = "\n\n";
+        let mut line = |out: &mut dyn Write, count: u64, why: &str| -> fmt::Result {
+            if count == 0 {
+                return Ok(());
             }
-            Ok(())
+            write!(out, "{}Not known of {}: {why}.", core::mem::replace(&mut breaks, "\n"), Grouped(count))
         };
-        line(out, counted_only, "were only counted")?;
-        line(
-            out,
-            without_controls,
-            "are of a kind of which too few ordinary ones were seen to say what is usual",
-        )?;
+        line(out, counted_only, "only counted")?;
+        line(out, without_controls, "too few ordinary ones of their kind to say what is usual")?;
         for (&count, why) in missing.iter().zip(MISSING).skip(1) {
             line(out, count, why)?;
         }
@@ -342,3 +333,7 @@ fn write_json_exemplar(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdi
     }
     out.write_str("}}")
 }
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

@@ -1,0 +1,105 @@
+use super::super::evidence::{Evidence, Missing};
+use super::super::exemplar::Context;
+use super::super::interval::Counted;
+use super::super::usual::Usual;
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+fn one(number: u64, [cpu, waiting, queued]: [u64; 3], faults: u32) -> Exemplar {
+    let wall = cpu + waiting + queued;
+    let evidence = Evidence {
+        known: KNOWN_ACCOUNTS | KNOWN_RUN_DELAY,
+        window_nanos: wall,
+        cpu_nanos: cpu,
+        run_delay_nanos: queued,
+        voluntary: 1,
+        minor_faults: faults,
+        ..Evidence::default()
+    };
+    let context = Context { words: [number, 0], ..Context::default() };
+    Exemplar { number, value: wall, wall_nanos: wall, context, evidence, cpu: NO_CPU, ..Exemplar::default() }
+}
+
+fn interval() -> Interval {
+    let mut usual = Usual::new().unwrap();
+    (1..=20).for_each(|number| usual.take(&one(number, [MS, 0, 0], 3)));
+    let traced = Context { trace_id: [0x4b; 16], span_id: [7; 8], words: [5, 6] };
+    let slow = [
+        one(101, [MS, 0, 30 * MS], 3),
+        one(102, [MS, 12 * MS, 0], 3),
+        one(103, [11 * MS, 0, 0], 6147),
+        one(104, [5 * MS, 4 * MS, 4 * MS], 3),
+        Exemplar { label: 3, context: traced, ..one(105, [MS, 9 * MS, 0], 3) },
+        Exemplar { evidence: Evidence::none(Missing::OtherThread), ..one(106, [9 * MS, 0, 0], 3) },
+    ];
+    let mut exemplars = slow;
+    exemplars.sort_by_key(|exemplar| core::cmp::Reverse(exemplar.value));
+    let counted =
+        Counted { unix_nanos: [1, 2], threshold: 8 * MS, unit_nanos: 1.0, observations: 12_345, slow: 8 };
+    Interval::new(counted, &exemplars, 6, &slow, 6, &usual).unwrap()
+}
+
+#[test]
+fn people_are_told_the_answer_first() {
+    let mut text = String::new();
+    interval().write_text(&mut text).unwrap();
+    let expected = "\
+Mostly run queue (53%): what was slow was ready to run, and others had the CPU.
+8 of 12,345 observations were above 8.00 ms; causes are known of 4.
+
+Cause                    Excess  Observations   Typical  It
+run queue                   53%             1   30.0 ms  was ready to run, and others had the CPU
+own waiting                 25%             1   12.0 ms  waited for something: a lock, a disk, another process
+on CPU, cause not known     22%             1   10.0 ms  ran for longer, with 6,144 page faults
+several                                     1            no cause makes up more than half
+not known                                   4            without evidence
+
+The slowest
+   31.0 ms  run queue 30.0 ms  id 101
+   13.0 ms  own waiting 12.0 ms  id 102
+   13.0 ms  several: own waiting 4.00 ms, run queue 4.00 ms  id 104
+   11.0 ms  on CPU, cause not known 10.0 ms, 6,147 page faults  id 103
+   10.0 ms  not known  trace 4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b  id 5 6
+   9.00 ms  not known  id 106
+
+Not known of 2: only counted.
+Not known of 1: too few ordinary ones of their kind to say what is usual.
+Not known of 1: ended on another thread than they were begun on.";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn programs_are_told_exactly() {
+    let mut json = String::new();
+    interval().write_json(&mut json).unwrap();
+    for part in [
+        "\"threshold\":8000000,\"observations\":12345,\"slow\":8,\"known\":4,\"controls\":20,\"counted_only\":2,\"without_controls\":1,\"without_evidence\":1",
+        "{\"cause\":\"run queue\",\"excess_nanos\":34000000,\"observations\":1,\"typical_nanos\":30000000}",
+        "{\"cause\":\"several\",\"excess_nanos\":null,\"observations\":1,\"typical_nanos\":null}",
+        "\"cpu\":null",
+        "\"off_nanos\":null",
+        "\"trace_id\":\"4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b\",\"span_id\":\"0707070707070707\"",
+    ] {
+        assert!(json.contains(part), "{part} is not in {json}");
+    }
+    let (mut depth, mut is_text) = (0, false);
+    for byte in json.bytes() {
+        match byte {
+            b'"' => is_text = !is_text,
+            b'{' | b'[' if !is_text => depth += 1,
+            b'}' | b']' if !is_text => depth -= 1,
+            _ => {}
+        }
+    }
+    assert!(depth == 0 && !is_text);
+}
+
+#[test]
+fn nothing_is_said_of_nothing() {
+    let counted = Counted { unix_nanos: [1, 2], threshold: 0, unit_nanos: 1.0, observations: 0, slow: 0 };
+    let interval = Interval::new(counted, &[], 16, &[], 0, &Usual::new().unwrap()).unwrap();
+    let mut text = String::new();
+    interval.write_text(&mut text).unwrap();
+    assert_eq!(text, "Nothing was recorded.");
+}

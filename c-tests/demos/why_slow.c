@@ -96,7 +96,6 @@ int main(int count, char **arguments)
             const picollo_exemplar_context context = {.words = {request}};
             picollo_exemplars_annotate(exemplars, &scope, &context);
         }
-        sleep_for(100000);
     }
 
     static char text[65536];

@@ -4558,7 +4558,7 @@ typedef struct picollo_exemplar {
     uint64_t wall_nanos;
     /** When it began, in nanoseconds since 1970. */
     uint64_t unix_nanos;
-    /** How long what is known of it lasted: from the thread's last checkpoint, up to 100 microseconds before it, to its end. */
+    /** How long what is known of it lasted: from the thread's last checkpoint, some 100 to 300 microseconds before it, to its end. */
     uint64_t window_nanos;
     /** What the thread ran in that. */
     uint64_t cpu_nanos;
@@ -4658,7 +4658,7 @@ typedef struct picollo_exemplar_share {
  * observations says what of that is usual; the excess is the cause. It needs no privileges, no PMU, and no other
  * thread. Linux only.
  *
- * The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 microseconds a thread's
+ * The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 to 300 microseconds a thread's
  * accounts are read when a scope begins, which is at most 1 % of its time. Nothing here makes a thread wait for another, but
  * picollo_exemplars_annotate and _collect. In the child of a fork a collector begins anew.
  */
@@ -4687,7 +4687,7 @@ picollo_status picollo_exemplars_create(picollo_histogram *histogram,
  * Requires: out leads to a scope; exemplars is NULL or outlives it.
  * Ownership: nothing to free; a scope that never ends is simply not recorded.
  * Threads: any thread. A scope may end on another one: it is recorded, and nothing is known of where its time went.
- * Cost: hot. One reading of the clock; where the thread's last checkpoint is older than 100 microseconds, some microsecond more.
+ * Cost: hot. One reading of the clock; where the thread's last checkpoint is older than 100 to 300 microseconds, some microsecond more.
  * Since: 0.3
  */
 void picollo_exemplars_begin(picollo_exemplars *exemplars,

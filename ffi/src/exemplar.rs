@@ -151,7 +151,7 @@ pub struct picollo_exemplar {
     pub wall_nanos: u64,
     /// When it began, in nanoseconds since 1970.
     pub unix_nanos: u64,
-    /// How long what is known of it lasted: from the thread's last checkpoint, up to 100 microseconds before it, to its end.
+    /// How long what is known of it lasted: from the thread's last checkpoint, some 100 to 300 microseconds before it, to its end.
     pub window_nanos: u64,
     /// What the thread ran in that.
     pub cpu_nanos: u64,

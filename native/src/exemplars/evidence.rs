@@ -36,7 +36,7 @@ pub enum Missing {
 
 /// What is known of where the time of an observation went. A number that is not known (`known`) is 0.
 ///
-/// The accounts are of a window that begins with the thread's last checkpoint, up to 100 µs before the observation, and ends with it.
+/// The accounts are of a window that begins with the thread's last checkpoint, some 100 to 300 µs before the observation, and ends with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// `KNOWN_…`.

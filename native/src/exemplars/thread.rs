@@ -16,8 +16,9 @@ use crate::os::thread::{kernel_id, process};
 const REMEMBERED: u64 = 8;
 /// A checkpoint is taken when the last is older than this.
 const INTERVAL_NANOS: u64 = 100_000;
-/// At most one part in so many of a thread's time goes into checkpoints.
-const PART: u64 = 100;
+/// At most one part in so many of a thread's time goes into checkpoints: as much again is what they leave behind, cold caches and predictors
+/// (tried), which is 1 % together. So they come some quarter of a millisecond apart on a slow machine.
+const PART: u64 = 200;
 
 /// Descriptors that all threads of the process have open, and which process that is.
 static OPEN: AtomicU32 = AtomicU32::new(0);

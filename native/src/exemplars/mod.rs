@@ -14,6 +14,7 @@ mod kept;
 mod options;
 mod quota;
 mod ring;
+mod scope;
 mod text;
 mod thread;
 mod usual;
@@ -21,13 +22,14 @@ mod verdict;
 mod waiting;
 
 pub use cause::{Cause, Parts};
-pub use collector::{Collector, ExemplarScope, Inner as CollectorInner, RawScope};
+pub use collector::{Collector, Inner as CollectorInner};
 pub use evidence::{
     Evidence, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY, Missing,
 };
 pub use exemplar::{Context, Exemplar, NO_CPU};
 pub use interval::{Interval, Share};
 pub use options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
+pub use scope::{ExemplarScope, RawScope};
 pub use verdict::Verdict;
 
 /// Whether the kernel writes down this thread's switches, as collectors ask it to: if not, why, and what to do about it.

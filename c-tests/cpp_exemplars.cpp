@@ -108,6 +108,7 @@ static void causes()
     CHECK(share.share > 0.5 && share.share <= 1 && share.observations >= 4 && share.typical_nanos > 40000000);
     FAILS(invalid_argument, slow.share(static_cast<picollo::cause>(99)));
     CHECK(must(slow.text()).find(picollo::to_string(waits)) != std::string::npos);
+    CHECK(must(slow.markdown()).find("| Cause | Excess |") != std::string::npos);
     const std::string json = must(slow.json());
     CHECK(json.front() == '{' && json.find('"' + std::string(picollo::to_string(waits)) + '"') != std::string::npos);
 

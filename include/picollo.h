@@ -4805,9 +4805,9 @@ picollo_status picollo_exemplars_get(const picollo_exemplars *exemplars,
 
 /**
  * Writes the interval that has ended: for people (PICOLLO_TEXT_HUMAN) the answer, the causes, and the slowest with what leads to their
- * requests; for programs (PICOLLO_TEXT_JSON) all of it, exactly.
+ * requests; for reports (PICOLLO_TEXT_MARKDOWN) the same in tables; for programs (PICOLLO_TEXT_JSON) all of it, exactly.
  *
- * Requires: format is PICOLLO_TEXT_HUMAN or PICOLLO_TEXT_JSON; buffer, capacity and out_length as at the head of "Text".
+ * Requires: format is PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN or PICOLLO_TEXT_JSON; buffer, capacity and out_length as at the head of "Text".
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
  *   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
  * Threads: any thread.

@@ -357,6 +357,8 @@ public:
 
     /** For people: the answer, the causes, and the slowest with what leads to their requests. Allocates. */
     outcome<std::string> text() const { return format(PICOLLO_TEXT_HUMAN); }
+    /** For reports: the same in tables, as Markdown. Allocates. */
+    outcome<std::string> markdown() const { return format(PICOLLO_TEXT_MARKDOWN); }
     /** For programs: all of it, exactly. Allocates. */
     outcome<std::string> json() const { return format(PICOLLO_TEXT_JSON); }
 

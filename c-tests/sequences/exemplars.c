@@ -161,7 +161,7 @@ static void op_read(struct world *world)
 static void op_format(struct world *world)
 {
     struct collected *const collected = made(world);
-    const uint32_t format = rarely(world, 2) ? PICOLLO_TEXT_HUMAN : PICOLLO_TEXT_JSON;
+    const uint32_t format = rarely(world, 2) ? PICOLLO_TEXT_HUMAN : rarely(world, 2) ? PICOLLO_TEXT_MARKDOWN : PICOLLO_TEXT_JSON;
     size_t length = 0;
     if (!collected->has_ended) {
         EXPECT(PICOLLO_ERR_EMPTY, picollo_exemplars_format(collected->handle, format, NULL, 0, &length));

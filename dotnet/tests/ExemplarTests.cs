@@ -114,6 +114,7 @@ namespace Picollo.Tests
                 Check.True(interval.Shares.Single(one => one.Cause == none).Share == null, "no cause has no share");
             string words = waits == Cause.OwnWaiting ? "own waiting" : "off CPU, not split";
             Check.True(interval.ToString().Contains(words), interval.ToString());
+            Check.True(interval.ToMarkdown().Contains("| Cause | Excess |") && interval.ToMarkdown().Contains("| The slowest |"), interval.ToMarkdown());
             Check.True(interval.ToJson().StartsWith("{") && interval.ToJson().Contains($"\"{words}\""), interval.ToJson());
         }
 

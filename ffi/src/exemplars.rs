@@ -24,6 +24,7 @@
 //! picollo_exemplars_annotate and _collect. In the child of a fork a collector begins anew.
 
 use core::ffi::c_char;
+use core::fmt::{self, Write};
 use core::mem::offset_of;
 use core::ptr::NonNull;
 use std::sync::Arc;
@@ -405,9 +406,9 @@ pub unsafe extern "C" fn picollo_exemplars_get(
 }
 
 /// Writes the interval that has ended: for people (PICOLLO_TEXT_HUMAN) the answer, the causes, and the slowest with what leads to their
-/// requests; for programs (PICOLLO_TEXT_JSON) all of it, exactly.
+/// requests; for reports (PICOLLO_TEXT_MARKDOWN) the same in tables; for programs (PICOLLO_TEXT_JSON) all of it, exactly.
 ///
-/// Requires: format is PICOLLO_TEXT_HUMAN or PICOLLO_TEXT_JSON; buffer, capacity and out_length as at the head of "Text".
+/// Requires: format is PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN or PICOLLO_TEXT_JSON; buffer, capacity and out_length as at the head of "Text".
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
 ///   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
 /// Threads: any thread.
@@ -424,18 +425,14 @@ pub unsafe extern "C" fn picollo_exemplars_format(
     guard(|| {
         // SAFETY: the caller's promise, passed on.
         let interval = unsafe { ended(exemplars)? };
-        let is_json = match format {
-            json if json == Format::Json as u32 => true,
-            human if human == Format::Human as u32 => false,
+        let write: fn(&Interval, &mut dyn Write) -> fmt::Result = match format {
+            json if json == Format::Json as u32 => Interval::write_json,
+            human if human == Format::Human as u32 => Interval::write_text,
+            markdown if markdown == Format::Markdown as u32 => Interval::write_markdown,
             _ => return Err(Failure::UNSUPPORTED),
         };
         // SAFETY: the caller's promises, passed on.
-        unsafe {
-            write_text(buffer, capacity, out_length, &|out| match is_json {
-                true => interval.write_json(out),
-                false => interval.write_text(out),
-            })
-        }
+        unsafe { write_text(buffer, capacity, out_length, &|out| write(&interval, out)) }
     })
 }
 

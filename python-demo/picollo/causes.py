@@ -185,7 +185,7 @@ class ExemplarInterval:
     """What was slow in an interval, and why: see :meth:`Exemplars.collect`. ``print(interval)`` is for people."""
 
     __slots__ = (
-        "_json", "_text", "begin", "controls", "end", "exemplars", "known", "observations", "shares", "slow", "threshold",
+        "_json", "_markdown", "_text", "begin", "controls", "end", "exemplars", "known", "observations", "shares", "slow", "threshold",
     )
 
     def __init__(
@@ -195,6 +195,7 @@ class ExemplarInterval:
         shares: Dict[Cause, CauseShare],
         text: str,
         json: str,
+        markdown: str,
     ) -> None:
         """Not for callers."""
         #: When it began and ended, in seconds since 1970.
@@ -212,11 +213,18 @@ class ExemplarInterval:
         self.exemplars = exemplars
         #: How much of the excess went to each cause.
         self.shares = shares
-        self._text, self._json = text, json
+        self._text, self._json, self._markdown = text, json, markdown
 
     def text(self) -> str:
         """A table for people, and the slowest with their traces."""
         return self._text
+
+    def markdown(self) -> str:
+        """The same in tables, for reports."""
+        return self._markdown
+
+    def _repr_markdown_(self) -> str:
+        return self._markdown
 
     def json(self) -> str:
         """All of it as a JSON object, with exact values."""

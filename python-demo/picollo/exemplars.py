@@ -261,7 +261,8 @@ def _interval(handle: c_void_p) -> ExemplarInterval:
         shares[cause] = CauseShare._of(cause, share, totals.excess_nanos)
     text = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_HUMAN, *buffer), "table of causes")
     json = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_JSON, *buffer), "causes as JSON")
-    return ExemplarInterval(totals, tuple(exemplars), shares, text, json)
+    markdown = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_MARKDOWN, *buffer), "causes as Markdown")
+    return ExemplarInterval(totals, tuple(exemplars), shares, text, json, markdown)
 
 
 def _count(value: Any, least: int, name: str) -> int:

@@ -186,6 +186,7 @@ def test_the_table_and_the_json() -> None:
     assert sum(one.share or 0 for one in interval.shares.values()) == pytest.approx(1, abs=1e-6)
     text = interval.text()
     assert str(interval) == text and cause.value in text and "304" in text
+    assert "| Cause | Excess |" in interval.markdown() == interval._repr_markdown_()
     told = json.loads(interval.json())
     assert isinstance(told, dict) and interval.json() == interval.json()
     # What is told does not change with what comes.

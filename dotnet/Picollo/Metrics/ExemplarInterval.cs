@@ -41,7 +41,7 @@ namespace Picollo.Metrics
     {
         private static readonly Cause[] s_causes = (Cause[])Enum.GetValues(typeof(Cause));
 
-        private readonly string _text, _json;
+        private readonly string _text, _json, _markdown;
 
         internal ExemplarInterval(ExemplarsHandle collector)
         {
@@ -72,6 +72,7 @@ namespace Picollo.Metrics
             Shares = shares.AsReadOnly();
             _text = Format(collector, Constants.TextHuman);
             _json = Format(collector, Constants.TextJson);
+            _markdown = Format(collector, Constants.TextMarkdown);
         }
 
         /// <summary>When it began.</summary>
@@ -105,6 +106,9 @@ namespace Picollo.Metrics
 
         /// <summary>All of it as a JSON object, with exact values.</summary>
         public string ToJson() => _json;
+
+        /// <summary>The same in tables, as Markdown, for reports.</summary>
+        public string ToMarkdown() => _markdown;
 
         /// <summary>A table for people, and the slowest with their traces.</summary>
         public override string ToString() => _text;

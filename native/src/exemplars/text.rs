@@ -102,6 +102,17 @@ impl Interval {
         rows
     }
 
+    /// What a cause means here.
+    fn meaning(&self, cause: Cause) -> String {
+        match self.share(cause).typical_faults {
+            // No time is known of them, so that they are not said to be the cause.
+            faults if cause == Cause::OnCpu && faults >= MANY_FAULTS => {
+                format!("ran for longer, with {} page faults", Grouped(faults))
+            }
+            _ => cause.meaning().into(),
+        }
+    }
+
     fn percent(&self, cause: Cause) -> f64 {
         match self.excess_nanos() {
             0 => 0.0,
@@ -128,13 +139,7 @@ impl Interval {
                     0 => write!(out, "{:8}", "")?,
                     nanos => write!(out, "{}", Right(time(nanos), 8))?,
                 }
-                // No time is known of them, so that they are not said to be the cause.
-                match share.typical_faults {
-                    faults if cause == Cause::OnCpu && faults >= MANY_FAULTS => {
-                        write!(out, "  ran for longer, with {} page faults", Grouped(faults))?;
-                    }
-                    _ => write!(out, "  {}", cause.meaning())?,
-                }
+                write!(out, "  {}", self.meaning(cause))?;
             }
         }
         if !self.exemplars().is_empty() {
@@ -239,6 +244,55 @@ impl Interval {
             )?;
         }
         Ok(())
+    }
+
+    /// The same as Markdown, for reports: a heading, the answer, the causes and the slowest, with what is not known.
+    pub fn write_markdown(&self, out: &mut dyn Write) -> fmt::Result {
+        out.write_str("### Why the slow ones were slow\n\n")?;
+        self.write_answer(out)?;
+        let rows = self.rows();
+        if !rows.is_empty() {
+            out.write_str(
+                "\n\n| Cause | Excess | Observations | Typical | It |\n| :-- | --: | --: | --: | :-- |",
+            )?;
+        }
+        for cause in rows {
+            let share = self.share(cause);
+            write!(out, "\n| {} | ", cause.name())?;
+            if (cause as usize) <= PARTS && self.known > 0 {
+                write!(out, "{:.0}%", self.percent(cause))?;
+            }
+            write!(out, " | {} | ", Grouped(share.observations))?;
+            if share.typical_nanos > 0 {
+                write!(out, "{}", time(share.typical_nanos))?;
+            }
+            write!(out, " | {} |", self.meaning(cause))?;
+        }
+        if !self.exemplars().is_empty() {
+            out.write_str("\n\n| The slowest | Cause | Excess | Page faults | Trace | Words |\n| --: | :-- | --: | --: | :-- | --: |")?;
+        }
+        for (exemplar, verdict) in self.exemplars().iter().take(SHOWN) {
+            let context = &exemplar.context;
+            write!(out, "\n| {} | {} | ", time(self.nanos_of(exemplar.value)), verdict.cause.name())?;
+            match verdict.excess.get(verdict.cause) {
+                0 => {}
+                nanos => write!(out, "{}", time(nanos))?,
+            }
+            out.write_str(" | ")?;
+            if exemplar.evidence.knows(KNOWN_ACCOUNTS) {
+                write!(out, "{}", Grouped(exemplar.evidence.faults()))?;
+            }
+            out.write_str(" | ")?;
+            if context.trace_id != [0; 16] {
+                write!(out, "{}", Hex(&context.trace_id))?;
+            }
+            match context.words {
+                [0, 0] => out.write_str(" |  |")?,
+                [first, 0] => write!(out, " | {first} |")?,
+                [first, second] => write!(out, " | {first} {second} |")?,
+            }
+        }
+        self.write_unknown(out)
     }
 
     /// All of it, exactly, as a JSON object. What is not known is null.

@@ -70,6 +70,39 @@ Not known of 1: ended on another thread than they were begun on.";
 }
 
 #[test]
+fn reports_have_tables() {
+    let mut text = String::new();
+    interval().write_markdown(&mut text).unwrap();
+    let expected = "\
+### Why the slow ones were slow
+
+Mostly run queue (53%): what was slow was ready to run, and others had the CPU.
+8 of 12,345 observations were above 8.00 ms; causes are known of 4.
+
+| Cause | Excess | Observations | Typical | It |
+| :-- | --: | --: | --: | :-- |
+| run queue | 53% | 1 | 30.0 ms | was ready to run, and others had the CPU |
+| own waiting | 25% | 1 | 12.0 ms | waited for something: a lock, a disk, another process |
+| on CPU, cause not known | 22% | 1 | 10.0 ms | ran for longer, with 6,144 page faults |
+| several |  | 1 |  | no cause makes up more than half |
+| not known |  | 4 |  | without evidence |
+
+| The slowest | Cause | Excess | Page faults | Trace | Words |
+| --: | :-- | --: | --: | :-- | --: |
+| 31.0 ms | run queue | 30.0 ms | 3 |  | 101 |
+| 13.0 ms | own waiting | 12.0 ms | 3 |  | 102 |
+| 13.0 ms | several |  | 3 |  | 104 |
+| 11.0 ms | on CPU, cause not known | 10.0 ms | 6,147 |  | 103 |
+| 10.0 ms | not known |  | 3 | 4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b | 5 6 |
+| 9.00 ms | not known |  |  |  | 106 |
+
+Not known of 2: only counted.
+Not known of 1: too few ordinary ones of their kind to say what is usual.
+Not known of 1: ended on another thread than they were begun on.";
+    assert_eq!(text, expected);
+}
+
+#[test]
 fn programs_are_told_exactly() {
     let mut json = String::new();
     interval().write_json(&mut json).unwrap();

@@ -33,11 +33,11 @@ static void the_slowest_has_its_request_and_its_time(void)
     picollo_exemplars *exemplars = collector_of(histogram, NULL);
     const picollo_status prepared = picollo_exemplars_prepare_thread(exemplars, NULL);
     CHECK(prepared == PICOLLO_OK || prepared == PICOLLO_ERR_UNSUPPORTED);
-    for (uint64_t request = 1; request <= 200; request++) {
+    for (uint64_t request = 1; request <= 1000; request++) {
         picollo_exemplar_scope scope;
         picollo_exemplars_begin(exemplars, &scope);
-        work_for(50000);
-        if (request == 150) sleep_for(200000000);
+        work_for(20000);
+        if (request == 750) sleep_for(200000000);
         if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) {
             picollo_exemplar_context context;
             memset(&context, 0, sizeof context);
@@ -50,24 +50,25 @@ static void the_slowest_has_its_request_and_its_time(void)
     CHECK_STATUS(PICOLLO_ERR_EMPTY, picollo_exemplars_interval(exemplars, &interval));
     CHECK_STATUS(PICOLLO_OK, picollo_exemplars_collect(exemplars, NULL));
     CHECK_STATUS(PICOLLO_OK, picollo_exemplars_interval(exemplars, &interval));
-    CHECK_U64(200, interval.observations);
+    CHECK_U64(1000, interval.observations);
     CHECK_U64(0, interval.threshold);
     picollo_exemplar slowest;
     CHECK_STATUS(PICOLLO_OK, picollo_exemplars_get(exemplars, 0, &slowest));
-    CHECK_U64(150, slowest.context.words[0]);
+    CHECK_U64(750, slowest.context.words[0]);
     CHECK_U64(0xab, slowest.context.trace_id[0]);
     CHECK(slowest.wall_nanos >= 200000000 && slowest.value == slowest.wall_nanos);
     CHECK(slowest.known & PICOLLO_KNOWN_ACCOUNTS);
     CHECK(slowest.cpu_nanos < slowest.window_nanos - 150000000 && slowest.voluntary > 0);
     if (prepared == PICOLLO_OK) {
         CHECK(slowest.known & PICOLLO_KNOWN_RUN_DELAY);
-        /* As far as the machine lets it run afterwards. */
-        CHECK(slowest.cause == PICOLLO_CAUSE_OWN_WAITING || slowest.run_delay_nanos > 50000000);
+        /* As far as the machine lets it run afterwards, and it is known what is usual. */
+        CHECK(slowest.cause == PICOLLO_CAUSE_OWN_WAITING || slowest.run_delay_nanos > 50000000 || interval.controls < 5);
+        CHECK(interval.controls >= 5 || slowest.cause == PICOLLO_CAUSE_NOT_KNOWN);
     }
     char text[16384];
     size_t length;
     CHECK_STATUS(PICOLLO_OK, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
-    CHECK(strstr(text, "id 150") != NULL && strstr(text, "The slowest") != NULL);
+    CHECK(strstr(text, "id 750") != NULL && strstr(text, "The slowest") != NULL);
     picollo_exemplars_free(exemplars);
     picollo_histogram_free(histogram);
 }

@@ -61,9 +61,10 @@ static void the_slowest_has_its_request_and_its_time(void)
     CHECK(slowest.cpu_nanos < slowest.window_nanos - 150000000 && slowest.voluntary > 0);
     if (prepared == PICOLLO_OK) {
         CHECK(slowest.known & PICOLLO_KNOWN_RUN_DELAY);
-        /* As far as the machine lets it run afterwards, and it is known what is usual. */
-        CHECK(slowest.cause == PICOLLO_CAUSE_OWN_WAITING || slowest.run_delay_nanos > 50000000 || interval.controls < 5);
-        CHECK(interval.controls >= 5 || slowest.cause == PICOLLO_CAUSE_NOT_KNOWN);
+        /* As far as the machine lets it run afterwards; under a checker few controls are taken in so short a time, and some of them are
+         * among the slowest. */
+        CHECK(slowest.cause == PICOLLO_CAUSE_OWN_WAITING || slowest.run_delay_nanos > 50000000 ||
+              (slowest.cause == PICOLLO_CAUSE_NOT_KNOWN && interval.controls < 30));
     }
     char text[16384];
     size_t length;

@@ -119,7 +119,7 @@ def test_without_a_compiler_the_wheel_has_no_extension(tmp_path: Path) -> None:
 
 def test_an_editable_install_leaves_the_tree_alone(tmp_path: Path) -> None:
     source = copy_of_the_package(tmp_path / "repository" / "python-demo")
-    tree = set(source.rglob("*"))
+    tree = {path for path in source.rglob("*") if "__pycache__" not in path.parts}
     code = "import sys; from setuptools.build_meta import build_editable; print(build_editable(sys.argv[1]))"
     built = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], cwd=source, env=environment(), capture_output=True, text=True, timeout=120

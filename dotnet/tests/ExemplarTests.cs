@@ -241,7 +241,7 @@ namespace Picollo.Tests
             Spin(60);
             Task.WaitAll(tasks);
             foreach (Exemplar one in slow.Collect().Exemplars.Take(4))
-                Check.True(one.Value >= 79 * Milli && IsNothingKnown(one) && one.Label == 3, $"{one.Value} {one.Cause} {one.Missing}");
+                Check.True(one.Value >= 60 * Milli && IsNothingKnown(one) && one.Label == 3, $"{one.Value} {one.Cause} {one.Missing}");
         }
 
         /// <summary>As an async method that is resumed where it began: by the thread's accounts it would have worked.</summary>

@@ -233,7 +233,7 @@ impl Interval {
             write!(out, "{}Not known of {}: {why}.", core::mem::replace(&mut breaks, "\n"), Grouped(count))
         };
         line(out, counted_only, "only counted")?;
-        line(out, without_controls, "too few ordinary ones of their kind to say what is usual")?;
+        line(out, without_controls, "too few ordinary ones of their kind, or too short for the accounts")?;
         for (&count, why) in missing.iter().zip(MISSING).skip(1) {
             line(out, count, why)?;
         }

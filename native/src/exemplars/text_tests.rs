@@ -64,7 +64,7 @@ The slowest
    9.00 ms  not known  id 106
 
 Not known of 2: only counted.
-Not known of 1: too few ordinary ones of their kind to say what is usual.
+Not known of 1: too few ordinary ones of their kind, or too short for the accounts.
 Not known of 1: ended on another thread than they were begun on.";
     assert_eq!(text, expected);
 }
@@ -97,7 +97,7 @@ Mostly run queue (53%): what was slow was ready to run, and others had the CPU.
 | 9.00 ms | not known |  |  |  | 106 |
 
 Not known of 2: only counted.
-Not known of 1: too few ordinary ones of their kind to say what is usual.
+Not known of 1: too few ordinary ones of their kind, or too short for the accounts.
 Not known of 1: ended on another thread than they were begun on.";
     assert_eq!(text, expected);
 }

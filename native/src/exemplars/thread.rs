@@ -24,6 +24,10 @@ const PART: u64 = 200;
 static OPEN: AtomicU32 = AtomicU32::new(0);
 static OPENED_BY: AtomicU64 = AtomicU64::new(0);
 
+/// Where the next thread's numbers of checkpoints begin. No two threads have the same: memory of one that has ended may be the next one's, and a
+/// scope that is handed to it is not to find its own number there.
+static FIRST: AtomicU64 = AtomicU64::new(1 << 32);
+
 const NONE: i32 = -1;
 const REFUSED: i32 = -2;
 
@@ -102,7 +106,7 @@ pub(super) fn made() -> *mut Thread {
             unsafe {
                 thread.write(Thread {
                     due: 0,
-                    number: REMEMBERED,
+                    number: FIRST.fetch_add(1 << 32, Ordering::Relaxed),
                     is_busy: AtomicBool::new(false),
                     process: process(),
                     checkpoints: [None; REMEMBERED as usize],
@@ -152,10 +156,7 @@ impl Thread {
         if self.process == process {
             return;
         }
-        if self.schedstat >= 0 {
-            // SAFETY: this process' copy of a descriptor that nobody else knows.
-            unsafe { libc::syscall(libc::SYS_close, self.schedstat) };
-        }
+        // It is not closed: a child that has closed what it inherited may have a file of its own under that number.
         self.schedstat = NONE;
         // Its memory is not there.
         self.ring = None;
@@ -286,7 +287,7 @@ impl Thread {
     }
 
     fn close(&mut self) {
-        if self.schedstat >= 0 {
+        if self.schedstat >= 0 && self.is_of_this_process() {
             // SAFETY: opened by this thread, which gives it up. (A child of a fork has a copy, which is its own to close.)
             unsafe { libc::syscall(libc::SYS_close, self.schedstat) };
             self.schedstat = NONE;

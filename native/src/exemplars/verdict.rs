@@ -5,6 +5,7 @@
 //! only happens to be a little more than the mean, is no cause, and neither is what hides behind it.
 
 use super::cause::{Cause, PARTS, Parts};
+use super::evidence::KNOWN_RING;
 use super::exemplar::Exemplar;
 use super::usual::Ordinary;
 
@@ -35,6 +36,13 @@ impl Verdict {
         let mut excess = Parts::default();
         for ((excess, &part), usual) in excess.0.iter_mut().zip(&parts.0).zip(usual) {
             *excess = (part as f64 - usual).max(0.0) as u64;
+        }
+        // What was before the observation is in its accounts, and may have been idleness: where that could be half of the excess, nothing is said.
+        let before = exemplar.evidence.window_nanos.saturating_sub(exemplar.wall_nanos);
+        let excess_nanos = excess.0.iter().fold(0u64, |sum, &nanos| sum.saturating_add(nanos));
+        let was_off = exemplar.evidence.window_nanos > exemplar.evidence.cpu_nanos;
+        if !exemplar.evidence.knows(KNOWN_RING) && was_off && before.saturating_mul(2) > excess_nanos {
+            return Verdict { parts, ..NOTHING };
         }
         let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();
         let spread: f64 = deviation.iter().sum();

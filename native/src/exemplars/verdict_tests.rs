@@ -140,6 +140,20 @@ fn a_request_that_always_waits_and_was_preempted_was_preempted() {
     assert_eq!(verdict(&exemplar, &mixed).cause, Cause::Several);
 }
 
+/// It was idle before, within the same window of accounts, and then worked a quarter of a millisecond.
+#[test]
+fn idleness_before_a_short_one_is_not_its_own_waiting() {
+    let usual = usual_of((0..32).map(|i| observed(50_000 + i, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY)));
+    let mut short = observed(250_000, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
+    short.evidence.window_nanos += 200_000;
+    short.evidence.voluntary = 1;
+    assert_eq!(verdict(&short, &usual).cause, Cause::NotKnown);
+    // Of a long one so little does not matter.
+    let mut long = observed(MS, 20 * MS, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
+    long.evidence.window_nanos += 200_000;
+    assert_eq!(verdict(&long, &usual).cause, Cause::OwnWaiting);
+}
+
 #[test]
 fn too_few_controls_say_nothing() {
     let exemplar = observed(MS, 30 * MS, 0, ALL);

@@ -20,6 +20,8 @@ from picture import svg_of
 
 #: One of the eight, in either form.
 COLOR = re.compile("\x1b\\[(3[0-7]|38;)")
+#: A time's, in either alphabet.
+UNIT = "[nmuµ]?s"
 passed = failed = 0
 
 
@@ -88,7 +90,7 @@ def drive(terminal, command, services, picture):
     terminal.type(f"{command} top\n")
     for name in services:
         begin, end = rows[name]
-        pattern = rf"^{re.escape(begin)}\S*{re.escape(end)} .*\d /s.* \d\S* [mu]s .*[▁▂▃▄▅▆▇█]"
+        pattern = rf"^{re.escape(begin)}\S*{re.escape(end)} .*\d /s.* \d\S* {UNIT} .*[▁▂▃▄▅▆▇█]"
         terminal.expect(f"{name} is shown live", pattern.replace(r"\d /s", r"\d( k)? ?/s"))
     check("no more rows than a terminal has", len(terminal.screen().splitlines()) <= 24, terminal.screen())
     if picture:
@@ -108,7 +110,7 @@ def drive(terminal, command, services, picture):
     if picture:
         pathlib.Path(f"{picture}-one.svg").write_text(svg_of(terminal.screen(colors=True), 80, 24))
     terminal.run("resize-window", "-x", "200", "-y", "60")
-    terminal.expect("resized, one histogram", r"p99\.9 \S+ [mu]?s  max \S+ [mu]s.*99\.99 *$")
+    terminal.expect("resized, one histogram", rf"p99\.9 \S+ {UNIT}  max \S+ {UNIT}.*99\.99 *$")
     terminal.keys("Escape")
     terminal.keys("Escape")
     terminal.expect("resized, all columns", r"RATE▾ +p50 +p90 +p99 +p99\.9 +max +p99 1min")

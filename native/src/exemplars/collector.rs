@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use picollo_core::{SharedHistogram, Since, Snapshot, ValueSelection};
 
+use super::counters;
 use super::exemplar::Context;
 use super::interval::{Counted, Interval};
 use super::kept::Kept;
-use super::options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
+use super::options::{
+    EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST,
+};
 use super::quota::Quota;
 use super::scope::ExemplarScope;
 use super::thread;
@@ -63,6 +66,8 @@ pub struct Inner {
     pub(super) random: AtomicU64,
     pub(super) places: Places,
     pub(super) shared: TryLock<Shared>,
+    /// Why a thread, or all of them, could not have the counters that they should have.
+    pub(super) uncounted: TryLock<Option<Error>>,
     counts: TryLock<Counts>,
 }
 
@@ -78,7 +83,7 @@ impl Collector {
     pub fn create(histogram: &SharedHistogram, options: &ExemplarOptions) -> Result<Collector> {
         let mut options = *options;
         let unit = options.unit.unwrap_or(Unit::Nanos);
-        if options.flags & !(EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES) != 0 {
+        if options.flags & !(EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES | EXEMPLARS_COUNTERS) != 0 {
             return Err(Error::new(Status::Unsupported, format_args!("unknown flags of exemplars")));
         }
         if options.slowest.is_some_and(|slowest| slowest > MAX_SLOWEST) || options.controls > 1_000_000 {
@@ -95,6 +100,14 @@ impl Collector {
         or(&mut options.controls, 20);
         let slowest = *options.slowest.get_or_insert(16);
         Clock::init();
+        // The first counters of a process take long, and what refuses them to one thread refuses them to all.
+        let mut uncounted = None;
+        if options.flags & EXEMPLARS_COUNTERS != 0
+            && let Err(refused) = counters::try_them()
+        {
+            uncounted = Some(refused);
+            options.flags &= !EXEMPLARS_COUNTERS;
+        }
         let no_memory = || Error::from(Status::OutOfMemory);
         let now = Clock::Tsc.ticks();
         let slow = match options.threshold {
@@ -125,6 +138,7 @@ impl Collector {
             random: AtomicU64::new(now | 1),
             places: Places::new(),
             shared: TryLock::new(shared),
+            uncounted: TryLock::new(uncounted),
             counts: TryLock::new(Counts { snapshot, ended: None }),
         };
         let collector = Collector(Arc::new(inner));
@@ -154,20 +168,22 @@ impl Collector {
         &self.0
     }
 
-    /// Makes ready what the calling thread's first slow observation would make: the descriptor of its accounts.
+    /// Makes ready what the calling thread's first slow observation would make: the descriptor of its accounts, and counters where they
+    /// are asked for. An error tells what of it cannot be had.
     pub fn prepare_thread(&self) -> Result<()> {
         let thread = thread::made();
         // SAFETY: NULL, or what is kept of this thread.
         let opened = unsafe { thread.as_mut() }.and_then(|thread| {
             thread.with(|thread| {
                 let is_open = thread.open(self.0.options.threads);
+                let counters = self.0.open_counters(thread);
                 thread.check();
-                is_open
+                (is_open, counters)
             })
         });
         match opened {
-            Some(true) => Ok(()),
-            Some(false) => Err(Error::new(
+            Some((true, counters)) => counters,
+            Some((false, _)) => Err(Error::new(
                 Status::Unsupported,
                 format_args!(
                     "/proc/thread-self/schedstat cannot be read, or as many threads as wanted have it open: what this \
@@ -292,8 +308,12 @@ impl Inner {
                 self.set_least(shared_least(slowest));
                 let exemplars = kept.exemplars()?;
                 let (sampled, of_slow) = kept.slow();
-                let interval =
-                    Arc::new(Interval::new(counted, &exemplars, slowest as usize, sampled, of_slow, &usual)?);
+                let mut interval =
+                    Interval::new(counted, &exemplars, slowest as usize, sampled, of_slow, &usual)?;
+                if interval.counted < interval.known {
+                    interval.uncounted = self.uncounted.with(|why| *why).ok().flatten();
+                }
+                let interval = Arc::new(interval);
                 counts.ended = Some(interval.clone());
                 Ok(interval)
             })

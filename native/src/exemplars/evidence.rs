@@ -10,6 +10,8 @@ pub const KNOWN_QUOTA: u32 = 1 << 2;
 pub const KNOWN_RING: u32 = 1 << 3;
 /// [`Evidence::fault_nanos`].
 pub const KNOWN_FAULT_TIMES: u32 = 1 << 4;
+/// [`Evidence::instructions`] and [`Evidence::cycles`], counted all the time.
+pub const KNOWN_COUNTERS: u32 = 1 << 5;
 
 /// Why there are no accounts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,6 +57,12 @@ pub struct Evidence {
     pub preempted_nanos: u64,
     /// What the handling of page faults took.
     pub fault_nanos: u64,
+    /// What the thread executed in the window, in user space.
+    pub instructions: u64,
+    /// In so many cycles.
+    pub cycles: u64,
+    /// How many cycles a second had in user space when the thread's counters were opened; 0 where that is not known.
+    pub cycle_hertz: u64,
     /// How often the thread's group was throttled, since that was looked at last.
     pub throttled: u32,
     /// It was looked at within the observation before, so that this was within it as well.
@@ -81,6 +89,9 @@ impl Evidence {
             off_nanos: 0,
             preempted_nanos: 0,
             fault_nanos: 0,
+            instructions: 0,
+            cycles: 0,
+            cycle_hertz: 0,
             throttled: 0,
             is_throttled_within: false,
             voluntary: 0,
@@ -93,6 +104,11 @@ impl Evidence {
     /// Page faults of either kind.
     pub const fn faults(&self) -> u64 {
         self.minor_faults as u64 + self.major_faults as u64
+    }
+
+    /// Instructions of a cycle, where they were counted.
+    pub fn ipc(&self) -> Option<f64> {
+        (self.knows(KNOWN_COUNTERS) && self.cycles > 0).then(|| self.instructions as f64 / self.cycles as f64)
     }
 
     /// Whether all of this is known.

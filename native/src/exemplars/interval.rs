@@ -1,7 +1,7 @@
 //! An interval of a collector that has ended: why its slow observations were slow.
 
 use super::cause::{Cause, PARTS};
-use super::evidence::{KNOWN_RUN_DELAY, Missing};
+use super::evidence::{KNOWN_COUNTERS, KNOWN_RUN_DELAY, Missing};
 use super::exemplar::Exemplar;
 use super::usual::Usual;
 use super::verdict::Verdict;
@@ -39,6 +39,10 @@ pub struct Interval {
     pub controls: u64,
     /// Evidence that is there of the system: whether any slow one could be split into waiting and the run queue.
     pub has_run_delay: bool,
+    /// Of how many slow ones it is known what they executed.
+    pub counted: u64,
+    /// Why of others it is not, where counters were asked for and could not be had.
+    pub uncounted: Option<Error>,
     /// The slowest first, then those kept for their octaves, with their verdicts.
     exemplars: Vec<(Exemplar, Verdict)>,
     shares: [Share; Cause::ALL.len()],
@@ -97,6 +101,8 @@ impl Interval {
             known: 0,
             controls: usual.taken(),
             has_run_delay: false,
+            counted: 0,
+            uncounted: None,
             exemplars: judged,
             shares: Default::default(),
             missing: [0; 8],
@@ -120,6 +126,7 @@ impl Interval {
                 continue;
             }
             known += 1;
+            interval.counted += u64::from(exemplar.evidence.knows(KNOWN_COUNTERS));
             for (sum, nanos) in excess.iter_mut().zip(verdict.excess.0) {
                 *sum += u128::from(nanos);
             }
@@ -129,6 +136,7 @@ impl Interval {
             }
         }
         interval.known = scaled(known);
+        interval.counted = scaled(interval.counted);
         interval.without_controls = scaled(interval.without_controls);
         interval.missing = interval.missing.map(scaled);
         for (at, share) in interval.shares.iter_mut().enumerate() {

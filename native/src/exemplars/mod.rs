@@ -7,8 +7,11 @@ mod bracket;
 mod cause;
 mod cgroup;
 mod collector;
+mod counters;
 mod evidence;
+mod executed_text;
 mod exemplar;
+mod instructions;
 mod interval;
 mod kept;
 mod options;
@@ -24,11 +27,14 @@ mod waiting;
 pub use cause::{Cause, Parts};
 pub use collector::{Collector, Inner as CollectorInner};
 pub use evidence::{
-    Evidence, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY, Missing,
+    Evidence, KNOWN_ACCOUNTS, KNOWN_COUNTERS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY,
+    Missing,
 };
 pub use exemplar::{Context, Exemplar, NO_CPU};
 pub use interval::{Interval, Share};
-pub use options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
+pub use options::{
+    EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST,
+};
 pub use scope::{ExemplarScope, RawScope};
 pub use verdict::Verdict;
 

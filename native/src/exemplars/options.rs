@@ -7,6 +7,10 @@ pub const EXEMPLARS_NO_RING: u32 = 1 << 0;
 /// Have it write down page faults as well, so that what they take is known: each takes some microsecond more.
 pub const EXEMPLARS_FAULT_TIMES: u32 = 1 << 2;
 
+/// Have each thread that is looked into count its instructions and cycles, where there are counters, so that more work and slower work are
+/// told apart.
+pub const EXEMPLARS_COUNTERS: u32 = 1 << 3;
+
 /// What a collector is to do. Zeroes are defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExemplarOptions {
@@ -18,7 +22,7 @@ pub struct ExemplarOptions {
     pub unit: Option<Unit>,
     /// How many of the slowest are kept, up to 65,536; 16 by default.
     pub slowest: Option<u32>,
-    /// Threads of the whole process that descriptors and rings are kept for; 0: 64.
+    /// Threads of the whole process that descriptors, rings and counters are kept for; 0: 64.
     pub threads: u32,
     /// Slow observations that are looked into, a second and thread; 0: 1,000.
     pub rate: u32,

@@ -37,7 +37,7 @@
 //! would cost another 0.5 µs, and leave room for 51 absences. A user who may lock nothing has 129 rings on such a machine
 //! (`kernel.perf_event_mlock_kb` for each processor).
 
-mod count;
+pub(super) mod count;
 mod image;
 mod refused;
 mod system;
@@ -51,7 +51,7 @@ use crate::os::kernel::{Attr, CLOEXEC, flag, kind, record, software};
 use crate::os::sys::{Files, Kernel, page_size, persist};
 use crate::os::thread::{process, token};
 
-use count::Counted;
+use count::{Counted, RINGS};
 use image::Image;
 pub(crate) use refused::Refused;
 pub(crate) use system::System;
@@ -88,7 +88,7 @@ impl<S: System> Ring<S> {
     }
 
     fn with(sys: S, cap: usize, faults: bool) -> Result<Ring<S>, Refused> {
-        let counted = Counted::new(cap).ok_or(Refused::Cap)?;
+        let counted = Counted::new(&RINGS, cap).ok_or(Refused::Cap)?;
         let _uncancelled = Uncancelled::new();
         if !clocks_agree(&sys) {
             return Err(Refused::Clock);

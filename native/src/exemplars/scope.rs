@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering;
 use super::collector::{Inner, refused};
 use super::evidence::{Evidence, KNOWN_QUOTA, Missing};
 use super::exemplar::{Context, Exemplar, NO_CPU};
-use super::options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING};
+use super::options::{EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING};
 use super::thread::{self, Thread, ticks_of};
 use super::waiting::{Pending, Refused};
 use crate::base::error::Result;
@@ -140,6 +140,13 @@ impl Inner {
                 self.control_passes.store(self.random_below(PASSES), Ordering::Relaxed);
                 scope.is_control = 1;
                 scope.threshold = 0;
+                // SAFETY: as above.
+                if let Some(thread) = unsafe { thread.as_mut() } {
+                    thread.with(|thread| {
+                        thread.check_control();
+                        scope.checkpoint = thread.number;
+                    });
+                }
             }
         }
         scope.start = Clock::Tsc.ticks();
@@ -240,7 +247,20 @@ impl Inner {
         if self.options.flags & EXEMPLARS_NO_RING == 0 {
             thread.open_ring(self.options.threads, self.options.flags & EXEMPLARS_FAULT_TIMES != 0);
         }
+        let _ = self.open_counters(thread);
         thread.open(self.options.threads)
+    }
+
+    /// Counts what the thread executes from now on, where that is asked for. Why not, which the interval tells as well.
+    pub(super) fn open_counters(&self, thread: &mut Thread) -> Result<()> {
+        if self.options.flags & EXEMPLARS_COUNTERS == 0 {
+            return self.uncounted.try_with(|why| *why).ok().flatten().map_or(Ok(()), Err);
+        }
+        let opened = thread.open_counters(self.options.threads);
+        if let Err(refused) = opened {
+            let _ = self.uncounted.try_with(|why| *why = Some(refused));
+        }
+        opened
     }
 
     /// Whether the caller is the one that is kept for its octave.

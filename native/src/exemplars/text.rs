@@ -6,6 +6,7 @@ use picollo_core::text::Unit;
 
 use super::cause::{Cause, PARTS};
 use super::evidence::{KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY};
+use super::executed_text::{Ipc, IpcCell, JsonExecuted, Uncounted, ipc_column};
 use super::exemplar::{Exemplar, NO_CPU};
 use super::interval::Interval;
 use super::verdict::Verdict;
@@ -212,6 +213,7 @@ impl Interval {
         } else if u64::from(exemplar.evidence.minor_faults) >= MANY_FAULTS {
             write!(out, ", {} page faults", Grouped(exemplar.evidence.minor_faults.into()))?;
         }
+        write!(out, "{}", Ipc(exemplar, verdict))?;
         let context = &exemplar.context;
         if context.trace_id != [0; 16] {
             write!(out, "  trace {}", Hex(&context.trace_id))?;
@@ -243,7 +245,7 @@ impl Interval {
                 "\nWaiting and the run queue are not told apart: this system has no schedstat, or its threads were not prepared."
             )?;
         }
-        Ok(())
+        write!(out, "{}", Uncounted(self))
     }
 
     /// The same as Markdown, for reports: a heading, the answer, the causes and the slowest, with what is not known.
@@ -269,7 +271,9 @@ impl Interval {
             write!(out, " | {} |", self.meaning(cause))?;
         }
         if !self.exemplars().is_empty() {
-            out.write_str("\n\n| The slowest | Cause | Excess | Page faults | Trace | Words |\n| --: | :-- | --: | --: | :-- | --: |")?;
+            let ([head, rule], slowest) =
+                (ipc_column(self), "\n\n| The slowest | Cause | Excess | Page faults |");
+            write!(out, "{slowest}{head} Trace | Words |\n| --: | :-- | --: | --: |{rule} :-- | --: |")?;
         }
         for (exemplar, verdict) in self.exemplars().iter().take(SHOWN) {
             let context = &exemplar.context;
@@ -283,6 +287,7 @@ impl Interval {
                 write!(out, "{}", Grouped(exemplar.evidence.faults()))?;
             }
             out.write_str(" | ")?;
+            write!(out, "{}", IpcCell(self, exemplar))?;
             if context.trace_id != [0; 16] {
                 write!(out, "{}", Hex(&context.trace_id))?;
             }
@@ -301,7 +306,7 @@ impl Interval {
         write!(
             out,
             "{{\"begin_unix_nanos\":{},\"end_unix_nanos\":{},\"threshold\":{},\"observations\":{},\"slow\":{},\"known\":{},\
-             \"controls\":{},\"counted_only\":{counted_only},\"without_controls\":{without_controls},\"without_evidence\":{},\
+             \"controls\":{},\"counted_only\":{counted_only},\"without_controls\":{without_controls},\"without_evidence\":{},\"counted\":{},\
              \"excess_nanos\":{},\"causes\":[",
             self.unix_nanos[0],
             self.unix_nanos[1],
@@ -311,6 +316,7 @@ impl Interval {
             self.known,
             self.controls,
             missing.iter().sum::<u64>(),
+            self.counted,
             self.excess_nanos(),
         )?;
         for (at, cause) in Cause::ALL.into_iter().enumerate() {
@@ -368,7 +374,7 @@ fn write_json_exemplar(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdi
     write!(
         out,
         ",\"window_nanos\":{},\"cpu_nanos\":{},\"run_delay_nanos\":{},\"off_nanos\":{},\"preempted_nanos\":{},\"fault_nanos\":{},\
-         \"throttled\":{},\"voluntary\":{},\"involuntary\":{},\"minor_faults\":{},\"major_faults\":{},\"excess\":{{",
+         \"throttled\":{},\"voluntary\":{},\"involuntary\":{},\"minor_faults\":{},\"major_faults\":{}{},\"excess\":{{",
         known(KNOWN_ACCOUNTS, evidence.window_nanos),
         known(KNOWN_ACCOUNTS, evidence.cpu_nanos),
         known(KNOWN_RUN_DELAY, evidence.run_delay_nanos),
@@ -380,6 +386,7 @@ fn write_json_exemplar(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdi
         known(KNOWN_ACCOUNTS, evidence.involuntary.into()),
         known(KNOWN_ACCOUNTS, evidence.minor_faults.into()),
         known(KNOWN_ACCOUNTS, evidence.major_faults.into()),
+        JsonExecuted(exemplar, verdict),
     )?;
     let parts = Cause::ALL.into_iter().take(PARTS).filter(|&cause| verdict.excess.get(cause) > 0);
     for (at, cause) in parts.enumerate() {

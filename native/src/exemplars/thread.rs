@@ -6,8 +6,10 @@ use std::cell::Cell;
 
 use super::accounts::Accounts;
 use super::bracket::Bracket;
+use super::counters::ThreadCounters;
 use super::evidence::{Evidence, KNOWN_FAULT_TIMES, KNOWN_RING, Missing};
 use super::ring::Ring;
+use crate::base::error::Result;
 use crate::clock::{Clock, Unit};
 use crate::os::sys::Kernel;
 use crate::os::thread::{kernel_id, process};
@@ -51,6 +53,7 @@ pub(super) struct Thread {
     ring: Option<Ring>,
     /// Opening one is tried once.
     has_tried_ring: bool,
+    counters: ThreadCounters,
     pub kernel_id: i32,
     interval: u64,
     /// The second, in ticks, in which slow observations are counted, and how many there were.
@@ -113,6 +116,7 @@ pub(super) fn made() -> *mut Thread {
                     schedstat: NONE,
                     ring: None,
                     has_tried_ring: false,
+                    counters: ThreadCounters::default(),
                     kernel_id: kernel_id(),
                     interval,
                     second: 0,
@@ -161,6 +165,7 @@ impl Thread {
         // Its memory is not there.
         self.ring = None;
         self.has_tried_ring = false;
+        self.counters.forget();
         self.process = process;
         self.kernel_id = kernel_id();
         self.checkpoints = [None; REMEMBERED as usize];
@@ -179,6 +184,7 @@ impl Thread {
         let accounts = Accounts::take(self.descriptor());
         self.number += 1;
         self.checkpoints[(self.number % REMEMBERED) as usize] = accounts;
+        self.counters.check(self.number);
         let now = Clock::Tsc.ticks();
         // What an interruption takes is not the checkpoint's own.
         let cost = now.saturating_sub(began).min(ticks_of(20_000));
@@ -200,6 +206,7 @@ impl Thread {
         let mut evidence = now.since(&before);
         if evidence.known != 0 {
             self.ask_ring(begin, end, &mut evidence);
+            self.counters.tell(checkpoint, &mut evidence);
         }
         evidence
     }
@@ -238,6 +245,22 @@ impl Thread {
         let most = most as usize;
         let with_faults = has_faults.then(|| Ring::with_faults(Kernel, most).ok()).flatten();
         self.ring = with_faults.or_else(|| Ring::open(Kernel, most).ok());
+    }
+
+    /// Counts what the thread executes from now on, where it may, and for so many threads.
+    pub(super) fn open_counters(&mut self, most: u32) -> Result<()> {
+        if self.counters.open(REMEMBERED as usize, most)? {
+            // What was checked before does not have them.
+            self.due = 0;
+        }
+        Ok(())
+    }
+
+    /// Takes a checkpoint for a control that begins, where there are counters: what it executes is known of nothing but the control.
+    pub(super) fn check_control(&mut self) {
+        if self.counters.are_open() {
+            self.check();
+        }
     }
 
     /// Whether one more slow observation may be looked into in this second.

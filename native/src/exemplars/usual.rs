@@ -2,6 +2,7 @@
 
 use super::cause::{PARTS, Parts};
 use super::exemplar::Exemplar;
+use super::instructions::{Executed, Execution};
 
 /// Kinds that are told apart. What comes later has none that is usual.
 pub const LABELS: usize = 16;
@@ -15,6 +16,7 @@ struct Control {
     value: u64,
     faults: u64,
     parts: Parts,
+    executed: Option<Executed>,
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +44,8 @@ pub struct Ordinary {
     pub deviation: [f64; PARTS],
     /// The mean of their page faults.
     pub faults: f64,
+    /// What they execute, where it was counted.
+    pub execution: Option<Execution>,
 }
 
 impl Usual {
@@ -67,7 +71,8 @@ impl Usual {
         };
         let kind = &mut self.kinds[at];
         kind.label = exemplar.label;
-        let control = Control { value: exemplar.value, faults: exemplar.evidence.faults(), parts };
+        let executed = Executed::of(exemplar);
+        let control = Control { value: exemplar.value, faults: exemplar.evidence.faults(), parts, executed };
         match kind.controls.get_mut(kind.next) {
             Some(place) => *place = control,
             None => kind.controls.push(control),
@@ -96,6 +101,8 @@ impl Usual {
             mean[at] = middle;
             deviation[at] = mean_of(&|control| (control.parts.0[at] as f64 - middle).powi(2)).sqrt();
         }
-        Some(Ordinary { controls: count, mean, deviation, faults: mean_of(&|control| control.faults as f64) })
+        let execution = Execution::of(ordinary().filter_map(|control| control.executed));
+        let faults = mean_of(&|control| control.faults as f64);
+        Some(Ordinary { controls: count, mean, deviation, faults, execution })
     }
 }

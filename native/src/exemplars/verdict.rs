@@ -7,6 +7,7 @@
 use super::cause::{Cause, PARTS, Parts};
 use super::evidence::KNOWN_RING;
 use super::exemplar::Exemplar;
+use super::instructions;
 use super::usual::Ordinary;
 
 /// What is said of an observation.
@@ -20,10 +21,17 @@ pub struct Verdict {
     pub excess: Parts,
     /// Page faults beyond those that are usual.
     pub faults: u64,
+    /// Instructions of a cycle that are usual; 0 where they are not known.
+    pub usual_ipc: f64,
 }
 
-const NOTHING: Verdict =
-    Verdict { cause: Cause::NotKnown, parts: Parts([0; PARTS]), excess: Parts([0; PARTS]), faults: 0 };
+const NOTHING: Verdict = Verdict {
+    cause: Cause::NotKnown,
+    parts: Parts([0; PARTS]),
+    excess: Parts([0; PARTS]),
+    faults: 0,
+    usual_ipc: 0.0,
+};
 
 impl Verdict {
     /// Of an observation, beside the ordinary ones of its kind.
@@ -53,11 +61,14 @@ impl Verdict {
             let others = all - own + (spread - deviation[at]);
             own * 2.0 > all && least > others
         });
+        let mut cause = named.unwrap_or(Cause::Several);
+        instructions::split(exemplar, ordinary, &mut excess, &mut cause);
         Verdict {
-            cause: named.unwrap_or(Cause::Several),
+            cause,
             parts,
             excess,
             faults: (exemplar.evidence.faults() as f64 - ordinary.faults).max(0.0) as u64,
+            usual_ipc: ordinary.execution.map_or(0.0, |usual| usual.ipc()),
         }
     }
 }

@@ -1,34 +1,36 @@
-//! How many rings this process has.
+//! How many rings this process has, or of what else there may be so many.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::os::thread::process;
 
-/// The lower half counts; the upper one says in which process, since a child has its parent's number and none of its rings.
-static RINGS: AtomicU64 = AtomicU64::new(0);
+/// Of rings.
+pub(super) static RINGS: AtomicU64 = AtomicU64::new(0);
 
 /// One that counts, until it is dropped; with the process that it counts in.
+///
+/// The word's lower half counts; the upper one says in which process, since a child has its parent's number and none of what is counted.
 #[derive(Debug)]
 pub(crate) struct Counted {
+    word: &'static AtomicU64,
     process: u64,
 }
 
-fn rings(word: u64) -> u64 {
+fn number(word: u64) -> u64 {
     if word >> 32 == u64::from(process() as u32) { word & u64::from(u32::MAX) } else { 0 }
 }
 
 impl Counted {
     /// One more, where there are fewer than this.
-    pub(crate) fn new(cap: usize) -> Option<Counted> {
+    pub(crate) fn new(word: &'static AtomicU64, cap: usize) -> Option<Counted> {
         let cap = (cap as u64).min(u64::from(u32::MAX));
         let next = |word| {
-            let rings = rings(word);
-            (rings < cap).then(|| u64::from(process() as u32) << 32 | (rings + 1))
+            let number = number(word);
+            (number < cap).then(|| u64::from(process() as u32) << 32 | (number + 1))
         };
-        RINGS
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)
+        word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)
             .ok()
-            .map(|_| Counted { process: process() })
+            .map(|_| Counted { word, process: process() })
     }
 }
 
@@ -38,7 +40,7 @@ impl Drop for Counted {
         if self.process != process() {
             return;
         }
-        let next = |word| (rings(word) > 0).then(|| word - 1);
-        let _ = RINGS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let next = |word| (number(word) > 0).then(|| word - 1);
+        let _ = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
     }
 }

@@ -1,0 +1,195 @@
+//! What a thread executed: its own counters of instructions and cycles in user space, in a session of its own.
+//!
+//! They are read when a checkpoint is taken and when a slow observation has ended, never on the hot path. Between two such readings, the
+//! session says whether the counts are certain; where they were not (the counters took turns with others', somebody reset them), the window has
+//! a gap, and nothing is known of it.
+//!
+//! The session is the thread's, and its process's: a forked child forgets it, without a call of the system.
+
+use core::mem::ManuallyDrop;
+use core::sync::atomic::AtomicU64;
+
+use super::evidence::{Evidence, KNOWN_COUNTERS};
+use super::ring::count::Counted;
+use crate::base::error::{Error, Result, Status};
+use crate::base::vectors::filled;
+use crate::clock::Clock;
+use crate::event::event::Event;
+use crate::opening::group::counts_kernel;
+use crate::os::kernel::kind;
+use crate::os::thread::process;
+use crate::session::options::{ReadMode, SessionOptions};
+use crate::session::reading::{READING_RESYNC, READING_SCALED, Reading};
+use crate::session::session::Session;
+use crate::work::add_chain_256;
+
+/// Of threads that have counters.
+static OPEN: AtomicU64 = AtomicU64::new(0);
+
+/// The kernel's numbers of the two generic events.
+const INSTRUCTIONS: u64 = 1;
+const CYCLES: u64 = 0;
+
+/// How fast cycles pass is measured so often, over so many dependent additions: 7 µs at 3.5 GHz. The fastest counts.
+const ROUNDS: u32 = 4;
+const ADDITIONS: u64 = 25_600;
+
+/// Sums since the counters were opened.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    instructions: u64,
+    cycles: u64,
+    /// Readings that were not certain.
+    gaps: u64,
+}
+
+/// The counters of the calling thread, or none.
+#[derive(Debug, Default)]
+pub(super) struct ThreadCounters {
+    opened: Option<Counters>,
+    /// Opening them is tried once, but for want of room among the threads.
+    was_refused: bool,
+}
+
+#[derive(Debug)]
+struct Counters {
+    session: ManuallyDrop<Session>,
+    process: u64,
+    sums: Counts,
+    /// Each checkpoint's, with its number, in the place of its number.
+    checkpoints: Vec<(u64, Counts)>,
+    cycle_hertz: u64,
+    _counted: Counted,
+}
+
+/// Whether counters can be had: opens some of the calling thread, and closes them. Takes what a first session takes besides.
+pub(super) fn try_them() -> Result<()> {
+    Counters::open(1, usize::MAX).map(drop)
+}
+
+impl ThreadCounters {
+    /// Opens them, unless they are, or were refused, for up to `most` threads of the process and as many checkpoints as are `remembered`.
+    /// Allocates some kilobytes. Whether it has opened them just now; why it has not is told once, or each time where there is no room.
+    pub(super) fn open(&mut self, remembered: usize, most: u32) -> Result<bool> {
+        if self.opened.is_some() || self.was_refused {
+            return Ok(false);
+        }
+        let opened = Counters::open(remembered, most as usize);
+        self.was_refused = matches!(&opened, Err(error) if error.status() != Status::Busy);
+        self.opened = Some(opened?);
+        Ok(true)
+    }
+
+    /// Whether there are any.
+    pub(super) fn are_open(&self) -> bool {
+        self.opened.is_some()
+    }
+
+    /// A checkpoint is taken.
+    pub(super) fn check(&mut self, checkpoint: u64) {
+        if let Some(counters) = &mut self.opened {
+            let sums = counters.read();
+            let at = checkpoint as usize % counters.checkpoints.len();
+            counters.checkpoints[at] = (checkpoint, sums);
+        }
+    }
+
+    /// Adds what was executed since a checkpoint, where that is certain.
+    pub(super) fn tell(&mut self, checkpoint: u64, evidence: &mut Evidence) {
+        let Some(counters) = &mut self.opened else { return };
+        let now = counters.read();
+        let (number, before) = counters.checkpoints[checkpoint as usize % counters.checkpoints.len()];
+        if number != checkpoint || before.gaps != now.gaps {
+            return;
+        }
+        let (instructions, cycles) = (now.instructions - before.instructions, now.cycles - before.cycles);
+        // Some virtual machines have counters that do not count.
+        if instructions == 0 || cycles == 0 {
+            return;
+        }
+        evidence.known |= KNOWN_COUNTERS;
+        (evidence.instructions, evidence.cycles) = (instructions, cycles);
+        evidence.cycle_hertz = counters.cycle_hertz;
+    }
+
+    /// In the child of a fork: what is there is its parent's.
+    pub(super) fn forget(&mut self) {
+        core::mem::forget(self.opened.take());
+        self.was_refused = false;
+    }
+}
+
+impl Counters {
+    fn open(remembered: usize, most: usize) -> Result<Counters> {
+        let too_many =
+            || Error::new(Status::Busy, format_args!("as many threads as wanted have counters open"));
+        let counted = Counted::new(&OPEN, most).ok_or_else(too_many)?;
+        let checkpoints = filled(remembered, (0, Counts::default()))?;
+        let events = [Event::new(kind::HARDWARE, INSTRUCTIONS), Event::new(kind::HARDWARE, CYCLES)];
+        // Nothing is recorded into their histograms.
+        let options = SessionOptions { relative_error: 0.1, counter_bits: 32, ..SessionOptions::default() };
+        let session = Session::create(&options, &events)?;
+        if session
+            .opened
+            .counters
+            .iter()
+            .zip(&session.opened.attrs)
+            .any(|(at, attr)| at.fd >= 0 && counts_kernel(attr))
+        {
+            return Err(Error::new(
+                Status::Unsupported,
+                format_args!("this processor's counters do not tell user space from the kernel"),
+            ));
+        }
+        let mut counters = Counters {
+            session: ManuallyDrop::new(session),
+            process: process(),
+            sums: Counts::default(),
+            checkpoints,
+            cycle_hertz: 0,
+            _counted: counted,
+        };
+        counters.measure_hertz();
+        Ok(counters)
+    }
+
+    fn read(&mut self) -> Counts {
+        let mut readings = [Reading::default(); 2];
+        let read =
+            self.session.read(ReadMode::Auto).and_then(|()| self.session.readings(true, &mut readings));
+        let is_certain =
+            |one: &Reading| one.is_counted() && one.flags & (READING_SCALED | READING_RESYNC) == 0;
+        match read.is_ok() && readings.iter().all(is_certain) {
+            true => {
+                self.sums.instructions += readings[0].raw;
+                self.sums.cycles += readings[1].raw;
+            }
+            false => self.sums.gaps += 1,
+        }
+        self.sums
+    }
+
+    fn measure_hertz(&mut self) {
+        for _ in 0..ROUNDS {
+            let before = self.read();
+            let began = Clock::Tsc.ticks();
+            add_chain_256(ADDITIONS / 256);
+            let ticks = Clock::Tsc.ticks().saturating_sub(began).max(1);
+            let after = self.read();
+            if before.gaps == after.gaps {
+                let cycles = u128::from(after.cycles - before.cycles);
+                let hertz = cycles * u128::from(Clock::Tsc.frequency()) / u128::from(ticks);
+                self.cycle_hertz = self.cycle_hertz.max(u64::try_from(hertz).unwrap_or(u64::MAX));
+            }
+        }
+    }
+}
+
+impl Drop for Counters {
+    fn drop(&mut self) {
+        if self.process == process() {
+            // SAFETY: not used after this. In a child its descriptors may be files of the child's own.
+            unsafe { ManuallyDrop::drop(&mut self.session) };
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Time on the CPU in excess of the usual, split by what was executed meanwhile.
+//!
+//! With instructions `I` and cycles `C` of user space, their usual means `I'` and `C'` over the controls of that kind, and nanoseconds of a cycle
+//! `n`, the cycles in excess are exactly
+//!
+//! ```text
+//!     C − C'  =  (I − I') · C'/I'      +  I · (C/I − C'/I')
+//!     more       = (I − I') · C'/I' · n       more was executed, as slowly as usual
+//!     slower     = I · (C/I − C'/I') · n      the same took more cycles: caches, memory, branches, the other half of a core
+//!     rest       = on CPU in excess − more − slower
+//! ```
+//!
+//! The rest stays *on CPU, cause not known*: time in the kernel, interrupts, a lower clock, and what a hypervisor took are in none of the
+//! cycles of user space. Each part is at least 0, and both together are at most the cycles in excess, and the excess.
+//!
+//! **Nanoseconds of a cycle** are what they usually are: a clock that is lower now must not make slower instructions. They are not known as such,
+//! because the time on the CPU has the kernel's in it, and `n` is the least of three that are each too long rather than too short:
+//! the usual time on the CPU over the usual cycles, this observation's, and that of a loop that was timed when the counters were opened.
+//! The last keeps requests that are mostly system calls from having the kernel's time taken for instructions' own.
+//!
+//! **What was before the observation**, `b` nanoseconds of up to 300 µs in its window, is taken for usual code, so that it is all in `more`, and
+//! is taken out there. If it was unusual code, `more` is wrong by up to `8 · b · C'/I'` (no processor executes more than eight instructions a
+//! cycle for long), and `slower` by `b`. By so much they have to be larger to be named; where that could be more than a quarter of the
+//! excess and neither is named, nothing is split. The controls' counters are read when they begin: they have nothing before.
+
+use super::cause::{Cause, PARTS, Parts};
+use super::evidence::{KNOWN_ACCOUNTS, KNOWN_COUNTERS};
+use super::exemplar::Exemplar;
+use super::usual::{LEAST, Ordinary};
+
+/// Instructions of a cycle, at most.
+const MOST: f64 = 8.0;
+/// A control whose window has more than this part of it before the control says nothing of what it executed.
+const BEFORE: u64 = 16;
+
+/// What a control executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Executed {
+    instructions: f64,
+    cycles: f64,
+    cpu_nanos: f64,
+}
+
+impl Executed {
+    /// `None` where that is not known of the control alone.
+    pub(super) fn of(control: &Exemplar) -> Option<Executed> {
+        let evidence = &control.evidence;
+        let before = evidence.window_nanos.saturating_sub(control.wall_nanos);
+        let is_known = evidence.knows(KNOWN_ACCOUNTS | KNOWN_COUNTERS)
+            && before.saturating_mul(BEFORE) <= control.wall_nanos
+            && evidence.instructions > 0
+            && evidence.cycles > 0;
+        is_known.then_some(Executed {
+            instructions: evidence.instructions as f64,
+            cycles: evidence.cycles as f64,
+            cpu_nanos: evidence.cpu_nanos as f64,
+        })
+    }
+}
+
+/// What ordinary observations of one kind execute.
+#[derive(Clone, Copy, Debug)]
+pub struct Execution {
+    instructions: f64,
+    cycles: f64,
+    cpu_nanos: f64,
+    /// How far the numbers of instructions are apart, and the cycles beyond those that as many usually take: standard deviations, both in cycles.
+    more_deviation: f64,
+    slower_deviation: f64,
+}
+
+impl Execution {
+    /// `None` where too few are known.
+    pub(super) fn of(controls: impl Iterator<Item = Executed> + Clone) -> Option<Execution> {
+        let count = controls.clone().count();
+        if count < LEAST {
+            return None;
+        }
+        let mean = |part: &dyn Fn(Executed) -> f64| controls.clone().map(part).sum::<f64>() / count as f64;
+        let instructions = mean(&|one| one.instructions);
+        let cycles = mean(&|one| one.cycles);
+        let each = cycles / instructions;
+        Some(Execution {
+            instructions,
+            cycles,
+            cpu_nanos: mean(&|one| one.cpu_nanos),
+            more_deviation: mean(&|one| ((one.instructions - instructions) * each).powi(2)).sqrt(),
+            slower_deviation: mean(&|one| (one.cycles - one.instructions * each).powi(2)).sqrt(),
+        })
+    }
+
+    /// Instructions of a cycle.
+    pub fn ipc(&self) -> f64 {
+        self.instructions / self.cycles
+    }
+}
+
+/// Two parts of the time on the CPU in excess, and by how much each may be too large.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    more: f64,
+    slower: f64,
+    more_error: f64,
+    slower_error: f64,
+    more_deviation: f64,
+    slower_deviation: f64,
+}
+
+impl Split {
+    fn of(exemplar: &Exemplar, usual: &Execution, on_cpu: f64) -> Option<Split> {
+        let evidence = &exemplar.evidence;
+        if !evidence.knows(KNOWN_ACCOUNTS | KNOWN_COUNTERS)
+            || evidence.instructions == 0
+            || evidence.cycles == 0
+        {
+            return None;
+        }
+        let (instructions, cycles) = (evidence.instructions as f64, evidence.cycles as f64);
+        let mut nanos = (usual.cpu_nanos / usual.cycles).min(evidence.cpu_nanos as f64 / cycles);
+        if evidence.cycle_hertz > 0 {
+            nanos = nanos.min(1e9 / evidence.cycle_hertz as f64);
+        }
+        let each = usual.cycles / usual.instructions;
+        let before = evidence.window_nanos.saturating_sub(exemplar.wall_nanos).min(evidence.cpu_nanos) as f64;
+        let most = ((cycles - usual.cycles) * nanos - before).max(0.0).min(on_cpu);
+        let more = ((instructions - usual.instructions) * each * nanos - before).max(0.0).min(most);
+        let slower = ((cycles - instructions * each) * nanos).max(0.0).min(most);
+        // Neither is more than all, and what one has the other has not.
+        let fits = if more + slower > most { most / (more + slower) } else { 1.0 };
+        Some(Split {
+            more: more * fits,
+            slower: slower * fits,
+            more_error: before * MOST * each.max(1.0 / MOST),
+            slower_error: before,
+            more_deviation: usual.more_deviation * nanos,
+            slower_deviation: usual.slower_deviation * nanos,
+        })
+    }
+}
+
+/// Splits what is on the CPU of an excess, and what is said of it if that is the cause.
+pub(super) fn split(exemplar: &Exemplar, ordinary: &Ordinary, excess: &mut Parts, named: &mut Cause) {
+    let on_cpu = excess.get(Cause::OnCpu) as f64;
+    let Some(split) = ordinary.execution.and_then(|usual| Split::of(exemplar, &usual, on_cpu)) else {
+        return;
+    };
+    let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();
+    let spread: f64 =
+        ordinary.deviation[..PARTS].iter().sum::<f64>() - ordinary.deviation[Cause::OnCpu as usize - 1];
+    // As verdicts are: by more than half, and also if it is as small, and all others are as large, as they may be.
+    let is_cause = |own: f64, error: f64, deviation: f64, other: f64| {
+        own * 2.0 > all && own - error - deviation > all - own + error + other + spread
+    };
+    let mut cause = None;
+    if is_cause(split.more, split.more_error, split.more_deviation, split.slower_deviation) {
+        cause = Some(Cause::MoreInstructions);
+    } else if is_cause(split.slower, split.slower_error, split.slower_deviation, split.more_deviation) {
+        cause = Some(Cause::SlowerInstructions);
+    }
+    if cause.is_none() && split.more_error.max(split.slower_error) * 4.0 > on_cpu {
+        return;
+    }
+    let (more, slower) = (split.more as u64, split.slower as u64);
+    let rest = excess.get(Cause::OnCpu).saturating_sub(more).saturating_sub(slower);
+    excess.0[Cause::MoreInstructions as usize - 1] = more;
+    excess.0[Cause::SlowerInstructions as usize - 1] = slower;
+    excess.0[Cause::OnCpu as usize - 1] = rest;
+    if *named == Cause::OnCpu && rest as f64 * 2.0 <= all {
+        *named = cause.unwrap_or(Cause::Several);
+    }
+}
+
+#[cfg(test)]
+#[path = "instructions_tests.rs"]
+mod tests;

@@ -1,0 +1,267 @@
+//! Evidence that is made up, where the truth is known.
+
+use super::super::evidence::{Evidence, KNOWN_RUN_DELAY};
+use super::super::usual::Usual;
+use super::super::verdict::Verdict;
+use super::*;
+
+const MS: f64 = 1e6;
+const KNOWN: u32 = KNOWN_ACCOUNTS | KNOWN_RUN_DELAY | KNOWN_COUNTERS;
+
+/// What a thread did while an observation lasted: so many instructions, of so many cycles each, on a clock of so many GHz, and so long in the kernel;
+/// and what it did before that, within the same window.
+#[derive(Clone, Copy)]
+struct Work {
+    instructions: f64,
+    each: f64,
+    gigahertz: f64,
+    kernel: f64,
+    waiting: f64,
+    before: f64,
+    before_each: f64,
+}
+
+/// A millisecond of user code.
+const USUAL: Work = Work {
+    instructions: 6e6,
+    each: 0.5,
+    gigahertz: 3.0,
+    kernel: 0.0,
+    waiting: 0.0,
+    before: 0.0,
+    before_each: 1.0,
+};
+
+fn observed(work: Work) -> Exemplar {
+    let cycles = work.instructions * work.each;
+    let cpu = cycles / work.gigahertz + work.kernel;
+    let wall = cpu + work.waiting;
+    let before_cycles = work.before * work.gigahertz;
+    let evidence = Evidence {
+        known: KNOWN,
+        window_nanos: (wall + work.before) as u64,
+        cpu_nanos: (cpu + work.before) as u64,
+        voluntary: u32::from(work.waiting > 0.0),
+        instructions: (work.instructions + before_cycles / work.before_each) as u64,
+        cycles: (cycles + before_cycles) as u64,
+        cycle_hertz: 3_000_000_000,
+        ..Evidence::default()
+    };
+    Exemplar { value: wall as u64, wall_nanos: wall as u64, evidence, ..Exemplar::default() }
+}
+
+fn usual_of(controls: impl IntoIterator<Item = Work>) -> Usual {
+    let mut usual = Usual::new().unwrap();
+    controls.into_iter().for_each(|control| usual.take(&observed(control)));
+    usual
+}
+
+/// Controls that are as usual, but for two percent.
+fn ordinary(of: Work) -> Usual {
+    usual_of(
+        (0..32).map(|at| Work { instructions: of.instructions * (1.0 + f64::from(at % 3 - 1) * 0.02), ..of }),
+    )
+}
+
+fn verdict(exemplar: &Exemplar, usual: &Usual) -> Verdict {
+    Verdict::of(exemplar, usual.of(0, u64::MAX).as_ref())
+}
+
+/// The same without counters: what the parts have to add up to.
+fn without(exemplar: &Exemplar, usual: &Usual) -> Verdict {
+    let mut uncounted = *exemplar;
+    uncounted.evidence.known &= !KNOWN_COUNTERS;
+    verdict(&uncounted, usual)
+}
+
+fn is_near(nanos: u64, expected: f64) -> bool {
+    (nanos as f64 - expected).abs() <= 0.01 * MS + expected * 0.02
+}
+
+#[test]
+fn causes_are_told_apart() {
+    let heavy = Work { kernel: 4.0 * MS, instructions: 6e5, ..USUAL };
+    let cases = [
+        (
+            "ten times the work",
+            USUAL,
+            Work { instructions: 6e7, ..USUAL },
+            Cause::MoreInstructions,
+            [9.0, 0.0, 0.0],
+        ),
+        ("thrice the cycles", USUAL, Work { each: 1.5, ..USUAL }, Cause::SlowerInstructions, [0.0, 2.0, 0.0]),
+        ("a third of the clock", USUAL, Work { gigahertz: 1.0, ..USUAL }, Cause::OnCpu, [0.0, 0.0, 2.0]),
+        (
+            "a faster clock, and more",
+            USUAL,
+            Work { gigahertz: 4.0, instructions: 6e7, ..USUAL },
+            Cause::MoreInstructions,
+            [6.5, 0.0, 0.0],
+        ),
+        ("in the kernel", USUAL, Work { kernel: 9.0 * MS, ..USUAL }, Cause::OnCpu, [0.0, 0.0, 9.0]),
+        ("stolen", USUAL, Work { gigahertz: 0.1, ..USUAL }, Cause::OnCpu, [0.0, 0.0, 29.0]),
+        (
+            "fewer, and far slower",
+            USUAL,
+            Work { instructions: 3e6, each: 5.0, ..USUAL },
+            Cause::SlowerInstructions,
+            [0.0, 4.0, 0.0],
+        ),
+        (
+            "more, and faster",
+            USUAL,
+            Work { instructions: 6e7, each: 0.25, ..USUAL },
+            Cause::MoreInstructions,
+            [4.0, 0.0, 0.0],
+        ),
+        (
+            "half and half",
+            USUAL,
+            Work { instructions: 15e6, each: 0.8, ..USUAL },
+            Cause::Several,
+            [1.5, 1.5, 0.0],
+        ),
+        // Of requests that are mostly system calls: twice the instructions are a twentieth of a millisecond, whatever the kernel took.
+        (
+            "the kernel's, usually",
+            heavy,
+            Work { instructions: 12e5, kernel: 8.0 * MS, ..heavy },
+            Cause::OnCpu,
+            [0.1, 0.0, 4.0],
+        ),
+        ("waited", USUAL, Work { waiting: 20.0 * MS, ..USUAL }, Cause::OwnWaiting, [0.0; 3]),
+        (
+            "waited, and worked more",
+            USUAL,
+            Work { waiting: 20.0 * MS, instructions: 18e6, ..USUAL },
+            Cause::OwnWaiting,
+            [2.0, 0.0, 0.0],
+        ),
+    ];
+    for (name, usual, work, cause, [more, slower, rest]) in cases {
+        let (usual, exemplar) = (ordinary(usual), observed(work));
+        let found = verdict(&exemplar, &usual);
+        let old = without(&exemplar, &usual);
+        let parts = [Cause::MoreInstructions, Cause::SlowerInstructions, Cause::OnCpu]
+            .map(|one| found.excess.get(one));
+        assert_eq!(parts.iter().sum::<u64>(), old.excess.get(Cause::OnCpu), "{name}");
+        assert_eq!(found.cause, cause, "{name}: {found:?}");
+        let expected = [more, slower, rest].map(|one| one * MS);
+        let is_right = parts.iter().zip(expected).all(|(&part, expected)| is_near(part, expected));
+        assert!(is_right, "{name}: {parts:?}, not {expected:?}");
+    }
+}
+
+#[test]
+fn equal_ones_and_unknown_ones_are_as_before() {
+    let usual = ordinary(USUAL);
+    let equal = verdict(&observed(USUAL), &usual);
+    assert_eq!(equal.cause, Cause::Several, "{equal:?}");
+    let slow = observed(Work { instructions: 6e7, ..USUAL });
+    assert_eq!(without(&slow, &usual).cause, Cause::OnCpu);
+    // Controls of which it is not known, or of too few.
+    for known in [0, LEAST - 1, LEAST] {
+        let mut some = Usual::new().unwrap();
+        for at in 0..32 {
+            let mut control = observed(USUAL);
+            if at >= known {
+                control.evidence.known &= !KNOWN_COUNTERS;
+            }
+            some.take(&control);
+        }
+        let expected = if known < LEAST { Cause::OnCpu } else { Cause::MoreInstructions };
+        assert_eq!(verdict(&slow, &some).cause, expected, "{known}");
+    }
+    // Controls whose windows are mostly of something else.
+    let before = usual_of((0..32).map(|_| Work { before: 0.1 * MS, ..USUAL }));
+    assert_eq!(verdict(&slow, &before).cause, Cause::OnCpu);
+}
+
+/// Whatever was before an observation, in its window: what is named is what happened in it.
+#[test]
+fn what_was_before_is_not_taken_for_its_own() {
+    for usual_each in [0.25, 0.5, 1.0, 3.0] {
+        let own = Work { each: usual_each, instructions: 3e6 / usual_each, ..USUAL };
+        let usual = ordinary(own);
+        for before_each in [0.125, 0.25, 1.0, 10.0, 200.0] {
+            for before in [0.0, 0.1, 0.3] {
+                let with = |work: Work| {
+                    verdict(&observed(Work { before: before * MS, before_each, ..work }), &usual).cause
+                };
+                for times in [1.3, 2.0, 3.0, 10.0, 100.0] {
+                    let more = with(Work { instructions: own.instructions * times, ..own });
+                    assert_ne!(
+                        more,
+                        Cause::SlowerInstructions,
+                        "{usual_each} {before_each} {before} {times}"
+                    );
+                    let slower = with(Work { each: own.each * times, ..own });
+                    assert_ne!(
+                        slower,
+                        Cause::MoreInstructions,
+                        "{usual_each} {before_each} {before} {times}"
+                    );
+                    if times >= 100.0 {
+                        assert_eq!(more, Cause::MoreInstructions, "{usual_each} {before_each} {before}");
+                        assert_eq!(slower, Cause::SlowerInstructions, "{usual_each} {before_each} {before}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Observations all of whose parts vary by chance, alike: what is named was more than half of the excess, but for one in a hundred.
+#[test]
+fn equal_things_are_named_wrongly_as_seldom_as_stated() {
+    let mut random = 42u64;
+    let mut uniform = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((random >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    };
+    for spread in [0.1, 0.3, 0.6] {
+        // Log-normal, by Box and Muller.
+        let mut drawn = |median: f64, spread: f64| {
+            let normal = (-2.0 * uniform().ln()).sqrt() * (core::f64::consts::TAU * uniform()).cos();
+            median * (normal * spread).exp()
+        };
+        let (mut named, mut wrong) = (0, 0);
+        for _ in 0..40 {
+            let mut draw = |before| Work {
+                instructions: drawn(12e6, spread),
+                each: drawn(0.5, spread),
+                gigahertz: drawn(3.0, 0.1),
+                kernel: drawn(0.5 * MS, spread),
+                waiting: 0.0,
+                before,
+                before_each: drawn(1.0, 0.5),
+            };
+            let controls: Vec<Work> = (0..64).map(|_| draw(0.0)).collect();
+            let mut all: Vec<Work> = (0..2000).map(|at| draw(f64::from(at % 4) * 0.1 * MS)).collect();
+            let mean = |part: fn(&Work) -> f64| all.iter().map(part).sum::<f64>() / 2000.0;
+            let instructions = mean(|one| one.instructions);
+            let each = mean(|one| one.instructions * one.each) / instructions;
+            let nanos = mean(|one| one.instructions * one.each / one.gigahertz) / (instructions * each);
+            let kernel = mean(|one| one.kernel);
+            let usual = usual_of(controls);
+            all.sort_by_key(|&one| core::cmp::Reverse(observed(one).value));
+            for &one in &all[..20] {
+                let found = verdict(&observed(one), &usual).cause;
+                let more = (one.instructions - instructions) * each * nanos;
+                let slower = one.instructions * (one.each - each) * nanos;
+                let clock = one.instructions * one.each * (1.0 / one.gigahertz - nanos);
+                let excess: f64 =
+                    [more, slower, clock, one.kernel - kernel].iter().map(|part| part.max(0.0)).sum();
+                let own = match found {
+                    Cause::MoreInstructions => more,
+                    Cause::SlowerInstructions => slower,
+                    _ => continue,
+                };
+                named += 1;
+                wrong += u32::from(own * 2.0 <= excess);
+            }
+        }
+        println!("spread {spread}: {named} of 800 named, {wrong} wrongly");
+        assert!(named > 0 && wrong * 100 <= named, "spread {spread}: {named} named, {wrong} wrongly");
+    }
+}

@@ -313,7 +313,10 @@ AT(picollo_exemplar, off_nanos, 48);
 AT(picollo_exemplar, preempted_nanos, 56);
 AT(picollo_exemplar, fault_nanos, 64);
 AT(picollo_exemplar, excess_nanos, 72);
-AT(picollo_exemplar, reserved, 80);
+AT(picollo_exemplar, instructions, 80);
+AT(picollo_exemplar, cycles, 88);
+AT(picollo_exemplar, usual_ipc, 96);
+AT(picollo_exemplar, reserved, 104);
 AT(picollo_exemplar, context, 112);
 AT(picollo_exemplar, cause, 152);
 AT(picollo_exemplar, known, 156);
@@ -557,7 +560,8 @@ static_assert(PICOLLO_DOUBLE_DOTNET_RANKS == 1 && PICOLLO_DOUBLE_EXACT_SUM == 2 
                   PICOLLO_EXPOSITION_PROMETHEUS_PROTOBUF == 2 && PICOLLO_EXPOSITION_OTLP == 3 &&
                   PICOLLO_TEMPORALITY_CUMULATIVE == 0 && PICOLLO_TEMPORALITY_DELTA == 1,
               "doubles, counters and metrics");
-static_assert(PICOLLO_EXEMPLARS_NO_RING == 1 && PICOLLO_EXEMPLARS_NO_SLOWEST == 2 && PICOLLO_EXEMPLARS_FAULT_TIMES == 4, "exemplars");
+static_assert(PICOLLO_EXEMPLARS_NO_RING == 1 && PICOLLO_EXEMPLARS_NO_SLOWEST == 2 && PICOLLO_EXEMPLARS_FAULT_TIMES == 4 &&
+              PICOLLO_EXEMPLARS_COUNTERS == 8, "exemplars");
 static_assert(PICOLLO_EXEMPLAR_KEPT == 1, "exemplar");
 static_assert(PICOLLO_CPU_UNKNOWN == 4294967295, "cpu");
 static_assert(PICOLLO_CAUSE_OWN_WAITING == 1 && PICOLLO_CAUSE_RUN_QUEUE == 2 &&
@@ -566,7 +570,7 @@ static_assert(PICOLLO_CAUSE_OWN_WAITING == 1 && PICOLLO_CAUSE_RUN_QUEUE == 2 &&
               PICOLLO_CAUSE_SLOWER_INSTRUCTIONS == 8 && PICOLLO_CAUSE_ON_CPU == 9 &&
               PICOLLO_CAUSE_UNEXPLAINED == 10 && PICOLLO_CAUSE_SEVERAL == 11 && PICOLLO_CAUSE_NOT_KNOWN == 12, "cause");
 static_assert(PICOLLO_KNOWN_ACCOUNTS == 1 && PICOLLO_KNOWN_RUN_DELAY == 2 && PICOLLO_KNOWN_QUOTA == 4 &&
-              PICOLLO_KNOWN_RING == 8 && PICOLLO_KNOWN_FAULT_TIMES == 16, "known");
+              PICOLLO_KNOWN_RING == 8 && PICOLLO_KNOWN_FAULT_TIMES == 16 && PICOLLO_KNOWN_COUNTERS == 32, "known");
 static_assert(PICOLLO_MISSING_NOTHING == 0 && PICOLLO_MISSING_TIMED_ELSEWHERE == 1 &&
               PICOLLO_MISSING_OTHER_THREAD == 2 && PICOLLO_MISSING_FORKED == 3 && PICOLLO_MISSING_TOO_MANY == 4 &&
               PICOLLO_MISSING_OVERWRITTEN == 5 && PICOLLO_MISSING_CONTRADICTORY == 6 &&

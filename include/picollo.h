@@ -4427,6 +4427,13 @@ uint64_t picollo_scope_end(picollo_scope *scope);
 #define PICOLLO_EXEMPLARS_NO_SLOWEST (1 << 1)
 /** Have it write down page faults as well, so that what they take is known, where the kernel lets: each takes some microsecond more. */
 #define PICOLLO_EXEMPLARS_FAULT_TIMES (1 << 2)
+
+/**
+ * Have each thread that is looked into count its instructions and cycles in user space, where it may, so that more work is told from slower
+ * work. picollo_exemplars_create tries that once, which takes what the first session of a process takes. A thread's first observation
+ * that is looked into then allocates some kilobytes and opens two descriptors; picollo_exemplars_prepare_thread does so before.
+ */
+#define PICOLLO_EXEMPLARS_COUNTERS (1 << 3)
 /** picollo_exemplars_end and _offer: the observation is kept. */
 #define PICOLLO_EXEMPLAR_KEPT 1
 /** A CPU that is not known. */
@@ -4443,9 +4450,9 @@ uint64_t picollo_scope_end(picollo_scope *scope);
 #define PICOLLO_CAUSE_OFF_CPU 5
 /** Handling page faults. */
 #define PICOLLO_CAUSE_PAGE_FAULTS 6
-/** More instructions were executed. */
+/** More instructions were executed. Only where they are counted (PICOLLO_EXEMPLARS_COUNTERS). */
 #define PICOLLO_CAUSE_MORE_INSTRUCTIONS 7
-/** Instructions were executed more slowly. */
+/** Instructions took more cycles. Only where they are counted. */
 #define PICOLLO_CAUSE_SLOWER_INSTRUCTIONS 8
 /** On the CPU, and nothing says why for longer. Page faults are in it where their times are not known, as is what a hypervisor took. */
 #define PICOLLO_CAUSE_ON_CPU 9
@@ -4465,6 +4472,8 @@ uint64_t picollo_scope_end(picollo_scope *scope);
 #define PICOLLO_KNOWN_RING (1 << 3)
 /** fault_nanos. */
 #define PICOLLO_KNOWN_FAULT_TIMES (1 << 4)
+/** instructions and cycles, which were counted all the time. */
+#define PICOLLO_KNOWN_COUNTERS (1 << 5)
 /** There is evidence. */
 #define PICOLLO_MISSING_NOTHING 0
 /** It was timed elsewhere, or by an event loop. */
@@ -4497,7 +4506,7 @@ typedef struct picollo_exemplars_options {
     uint32_t unit;
     /** How many of the slowest are kept, up to 65,536; 0: 16. */
     uint32_t slowest;
-    /** For how many threads of the process descriptors and rings are kept at once; 0: 64. The waiting of others is not split. */
+    /** For how many threads of the process descriptors, rings and counters are kept at once; 0: 64. The waiting of others is not split. */
     uint32_t threads;
     /** How many slow observations a thread looks into in a second; 0: 1,000. Of more than these only the largest is kept. */
     uint32_t rate;
@@ -4572,8 +4581,14 @@ typedef struct picollo_exemplar {
     uint64_t fault_nanos;
     /** What of its length is in excess of what is usual for its cause; 0 with PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN. */
     uint64_t excess_nanos;
+    /** What the thread executed in user space, in the window. */
+    uint64_t instructions;
+    /** In so many cycles. */
+    uint64_t cycles;
+    /** Instructions of a cycle that are usual for its kind; 0 where that is not known. */
+    double usual_ipc;
     /** 0. */
-    uint64_t reserved[4];
+    uint64_t reserved;
     /** What leads to its request. */
     picollo_exemplar_context context;
     /** Why it was slow, or took what it took: PICOLLO_CAUSE_.... */
@@ -4656,7 +4671,7 @@ typedef struct picollo_exemplar_share {
  * A scope records how long it took, as picollo_scope_end does. What is slow is looked into on the spot: from the kernel's accounts of the
  * thread it is known what it ran, what it waited by its own call, and what it was ready and had no CPU. A random sample of ordinary
  * observations says what of that is usual; the excess is the cause. It needs no privileges, no PMU, and no other
- * thread. Linux only.
+ * thread. Where there is a PMU, PICOLLO_EXEMPLARS_COUNTERS tells more work from slower work. Linux only.
  *
  * The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 to 300 microseconds a thread's
  * accounts are read when a scope begins, which is at most 1 % of its time. Nothing here makes a thread wait for another, but
@@ -4736,12 +4751,13 @@ uint32_t picollo_exemplars_offer(picollo_exemplars *exemplars,
 
 /**
  * Makes ready what the calling thread's first slow observation would make: it opens /proc/thread-self/schedstat, without which waiting
- * and the run queue are not told apart.
+ * and the run queue are not told apart, and with PICOLLO_EXEMPLARS_COUNTERS the thread's counters.
  *
  * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_UNSUPPORTED where that cannot be had, or as many threads as the
- *   options say have it: the collector works all the same; PICOLLO_ERR_OUT_OF_MEMORY.
+ *   options say have it: the collector works all the same; for counters PICOLLO_ERR_BUSY where as many threads have them, and else as
+ *   picollo_session_create: the collector works without them; PICOLLO_ERR_OUT_OF_MEMORY.
  * Threads: any thread.
- * Cost: a system call, and 300 bytes, given back when the thread ends.
+ * Cost: a system call, and some hundred bytes, given back when the thread ends; with counters as picollo_session_create.
  * Since: 0.3
  */
 PICOLLO_NODISCARD

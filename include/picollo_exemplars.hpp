@@ -120,6 +120,8 @@ public:
     exemplars_options &controls(std::uint32_t count) noexcept { return native_.controls = count, *this; }
     /** Without the kernel's records of context switches and page faults, which make some times more precise. */
     exemplars_options &no_ring() noexcept { return native_.flags |= PICOLLO_EXEMPLARS_NO_RING, *this; }
+    /** With counters of instructions and cycles for each thread that is looked into, where there are some: more work is told from slower work. */
+    exemplars_options &counters() noexcept { return native_.flags |= PICOLLO_EXEMPLARS_COUNTERS, *this; }
 
     const picollo_exemplars_options &native() const noexcept { return native_; }
 
@@ -224,6 +226,14 @@ public:
     optional_nanos preempted() const noexcept { return nanos(knows(PICOLLO_KNOWN_RING), native_.preempted_nanos); }
     /** How long handling page faults took. */
     optional_nanos page_faults() const noexcept { return nanos(knows(PICOLLO_KNOWN_FAULT_TIMES), native_.fault_nanos); }
+    /** What the thread executed in user space, in how many cycles, and how many instructions of a cycle are usual for its kind. */
+    std::optional<std::uint64_t> instructions() const noexcept { return executed(native_.instructions); }
+    std::optional<std::uint64_t> cycles() const noexcept { return executed(native_.cycles); }
+    std::optional<double> usual_ipc() const noexcept
+    {
+        if (native_.usual_ipc == 0) return std::nullopt;
+        return native_.usual_ipc;
+    }
     /** How often the thread gave the CPU up, to wait, and how often it was taken off. */
     std::optional<std::uint32_t> voluntary_switches() const noexcept { return counted(native_.voluntary); }
     std::optional<std::uint32_t> involuntary_switches() const noexcept { return counted(native_.involuntary); }
@@ -237,6 +247,11 @@ public:
 private:
     bool knows(std::uint32_t what) const noexcept { return (native_.known & what) != 0; }
     std::optional<std::uint32_t> counted(std::uint32_t count) const noexcept { return known(knows(PICOLLO_KNOWN_ACCOUNTS), count); }
+    std::optional<std::uint64_t> executed(std::uint64_t count) const noexcept
+    {
+        if (!knows(PICOLLO_KNOWN_COUNTERS)) return std::nullopt;
+        return count;
+    }
 
     static std::optional<std::uint32_t> known(bool is_known, std::uint32_t number) noexcept
     {

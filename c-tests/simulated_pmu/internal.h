@@ -11,7 +11,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* Descriptors from here on are the simulation's. High, so that no other takes their place. */
-enum { FIRST_FD = 512, MAX_EVENTS = 192, MAX_PLANTED = 32 };
+enum { FIRST_FD = 512, MAX_EVENTS = 192, MAX_PLANTED = 32, MAX_RATES = 16 };
 
 enum state { OFF, INACTIVE, ACTIVE, ERROR };
 
@@ -46,6 +46,7 @@ struct world {
     uint32_t refuse_pinned;
     struct { uint64_t config, rate; } planted[MAX_PLANTED];
     uint32_t planted_length;
+    uint64_t rates[MAX_RATES]; /* of generic events, by config; 0: none */
     uint32_t act_in;
     int act;
     uint64_t last_ticks; /* with the clock: counted until then */

@@ -27,6 +27,7 @@ static uint64_t rate(const struct event *event)
     for (uint32_t i = 0; i < world->planted_length && event->type == PERF_TYPE_RAW; i++) {
         if (world->planted[i].config == event->config) return world->planted[i].rate;
     }
+    if (event->type == PERF_TYPE_HARDWARE && event->config < MAX_RATES && world->rates[event->config] != 0) return world->rates[event->config];
     return event->config % 4 + 1;
 }
 

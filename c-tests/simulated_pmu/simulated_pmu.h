@@ -34,6 +34,8 @@ void simulated_pmu_count(uint64_t n);
 void simulated_pmu_count_on(int32_t tid, uint64_t n);
 /* From now on a raw event of this config counts n * rate, until all is forgotten. Of at most 32 configs. */
 void simulated_pmu_plant(uint64_t config, uint64_t rate);
+/* The same of a generic event, config below 16; 0: as before. */
+void simulated_pmu_rate(uint64_t config, uint64_t rate);
 
 /* What the k-th of the open events has counted, since it was opened or last reset. */
 uint64_t simulated_pmu_truth(uint32_t k);

@@ -456,6 +456,14 @@ EXPORT void simulated_pmu_plant(uint64_t config, uint64_t rate)
     unlock_world();
 }
 
+EXPORT void simulated_pmu_rate(uint64_t config, uint64_t rate)
+{
+    lock_world();
+    catch_up();
+    if (config < MAX_RATES) world->rates[config] = rate;
+    unlock_world();
+}
+
 EXPORT uint64_t simulated_pmu_truth(uint32_t k)
 {
     const struct event *event = nth(k);

@@ -162,7 +162,7 @@ int main(int count, char **arguments)
     atomic_store(&oracle_is_opening, 1);
     plants_open(group);
     atomic_store(&oracle_is_opening, 0);
-    open_collector(has_ring || is_forbidden ? PICOLLO_EXEMPLARS_FAULT_TIMES : PICOLLO_EXEMPLARS_NO_RING);
+    open_collector(has_ring || is_forbidden ? PICOLLO_EXEMPLARS_FAULT_TIMES | PICOLLO_EXEMPLARS_COUNTERS : PICOLLO_EXEMPLARS_NO_RING);
     throttles_seen = accounts_now().throttles;
 
     random_state = strtoull(arguments[3], NULL, 10) * 2 + 1;

@@ -11,6 +11,10 @@ pub const PICOLLO_EXEMPLARS_NO_RING: u32 = 1 << 0;
 pub const PICOLLO_EXEMPLARS_NO_SLOWEST: u32 = 1 << 1;
 /// Have it write down page faults as well, so that what they take is known, where the kernel lets: each takes some microsecond more.
 pub const PICOLLO_EXEMPLARS_FAULT_TIMES: u32 = 1 << 2;
+/// Have each thread that is looked into count its instructions and cycles in user space, where it may, so that more work is told from slower
+/// work. picollo_exemplars_create tries that once, which takes what the first session of a process takes. A thread's first observation
+/// that is looked into then allocates some kilobytes and opens two descriptors; picollo_exemplars_prepare_thread does so before.
+pub const PICOLLO_EXEMPLARS_COUNTERS: u32 = 1 << 3;
 
 /// picollo_exemplars_end and _offer: the observation is kept.
 pub const PICOLLO_EXEMPLAR_KEPT: u32 = 1;
@@ -30,9 +34,9 @@ pub const PICOLLO_CAUSE_THROTTLED: u32 = 4;
 pub const PICOLLO_CAUSE_OFF_CPU: u32 = 5;
 /// Handling page faults.
 pub const PICOLLO_CAUSE_PAGE_FAULTS: u32 = 6;
-/// More instructions were executed.
+/// More instructions were executed. Only where they are counted (PICOLLO_EXEMPLARS_COUNTERS).
 pub const PICOLLO_CAUSE_MORE_INSTRUCTIONS: u32 = 7;
-/// Instructions were executed more slowly.
+/// Instructions took more cycles. Only where they are counted.
 pub const PICOLLO_CAUSE_SLOWER_INSTRUCTIONS: u32 = 8;
 /// On the CPU, and nothing says why for longer. Page faults are in it where their times are not known, as is what a hypervisor took.
 pub const PICOLLO_CAUSE_ON_CPU: u32 = 9;
@@ -53,6 +57,8 @@ pub const PICOLLO_KNOWN_QUOTA: u32 = 1 << 2;
 pub const PICOLLO_KNOWN_RING: u32 = 1 << 3;
 /// fault_nanos.
 pub const PICOLLO_KNOWN_FAULT_TIMES: u32 = 1 << 4;
+/// instructions and cycles, which were counted all the time.
+pub const PICOLLO_KNOWN_COUNTERS: u32 = 1 << 5;
 
 /// There is evidence.
 pub const PICOLLO_MISSING_NOTHING: u32 = 0;
@@ -86,7 +92,7 @@ pub struct picollo_exemplars_options {
     pub unit: u32,
     /// How many of the slowest are kept, up to 65,536; 0: 16.
     pub slowest: u32,
-    /// For how many threads of the process descriptors and rings are kept at once; 0: 64. The waiting of others is not split.
+    /// For how many threads of the process descriptors, rings and counters are kept at once; 0: 64. The waiting of others is not split.
     pub threads: u32,
     /// How many slow observations a thread looks into in a second; 0: 1,000. Of more than these only the largest is kept.
     pub rate: u32,
@@ -165,8 +171,14 @@ pub struct picollo_exemplar {
     pub fault_nanos: u64,
     /// What of its length is in excess of what is usual for its cause; 0 with PICOLLO_CAUSE_SEVERAL and _NOT_KNOWN.
     pub excess_nanos: u64,
+    /// What the thread executed in user space, in the window.
+    pub instructions: u64,
+    /// In so many cycles.
+    pub cycles: u64,
+    /// Instructions of a cycle that are usual for its kind; 0 where that is not known.
+    pub usual_ipc: f64,
     /// 0.
-    pub reserved: [u64; 4],
+    pub reserved: u64,
     /// What leads to its request.
     pub context: picollo_exemplar_context,
     /// Why it was slow, or took what it took: PICOLLO_CAUSE_....

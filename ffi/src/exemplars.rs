@@ -17,7 +17,7 @@
 //! A scope records how long it took, as picollo_scope_end does. What is slow is looked into on the spot: from the kernel's accounts of the
 //! thread it is known what it ran, what it waited by its own call, and what it was ready and had no CPU. A random sample of ordinary
 //! observations says what of that is usual; the excess is the cause. It needs no privileges, no PMU, and no other
-//! thread. Linux only.
+//! thread. Where there is a PMU, PICOLLO_EXEMPLARS_COUNTERS tells more work from slower work. Linux only.
 //!
 //! The way of a scope that is not slow is two readings of the clock, a record and four comparisons. Every 100 to 300 microseconds a thread's
 //! accounts are read when a scope begins, which is at most 1 % of its time. Nothing here makes a thread wait for another, but
@@ -32,7 +32,7 @@ use std::sync::Arc;
 use picollo_core::text::Format;
 use picollo_native::Unit;
 use picollo_native::exemplars::{
-    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING,
+    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING,
     ExemplarOptions, Interval, Missing, NO_CPU, RawScope,
 };
 
@@ -58,6 +58,7 @@ const _: () = {
     assert!(
         PICOLLO_EXEMPLARS_NO_RING == EXEMPLARS_NO_RING
             && PICOLLO_EXEMPLARS_FAULT_TIMES == EXEMPLARS_FAULT_TIMES
+            && PICOLLO_EXEMPLARS_COUNTERS == EXEMPLARS_COUNTERS
     );
     assert!(PICOLLO_EXEMPLAR_KEPT == true as u32 && PICOLLO_CPU_UNKNOWN == NO_CPU);
     assert!(
@@ -80,6 +81,7 @@ const _: () = {
             && PICOLLO_KNOWN_QUOTA == native::KNOWN_QUOTA
             && PICOLLO_KNOWN_RING == native::KNOWN_RING
             && PICOLLO_KNOWN_FAULT_TIMES == native::KNOWN_FAULT_TIMES
+            && PICOLLO_KNOWN_COUNTERS == native::KNOWN_COUNTERS
     );
     assert!(
         PICOLLO_MISSING_NOTHING == Missing::Nothing as u32
@@ -94,7 +96,7 @@ const _: () = {
 };
 
 /// Flags that collectors have as well.
-const OF_COLLECTORS: u32 = PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_FAULT_TIMES;
+const OF_COLLECTORS: u32 = PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_FAULT_TIMES | PICOLLO_EXEMPLARS_COUNTERS;
 
 impl Counted for picollo_exemplars {
     type Reference = Collector;
@@ -246,12 +248,13 @@ pub unsafe extern "C" fn picollo_exemplars_offer(
 }
 
 /// Makes ready what the calling thread's first slow observation would make: it opens /proc/thread-self/schedstat, without which waiting
-/// and the run queue are not told apart.
+/// and the run queue are not told apart, and with PICOLLO_EXEMPLARS_COUNTERS the thread's counters.
 ///
 /// Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_UNSUPPORTED where that cannot be had, or as many threads as the
-///   options say have it: the collector works all the same; PICOLLO_ERR_OUT_OF_MEMORY.
+///   options say have it: the collector works all the same; for counters PICOLLO_ERR_BUSY where as many threads have them, and else as
+///   picollo_session_create: the collector works without them; PICOLLO_ERR_OUT_OF_MEMORY.
 /// Threads: any thread.
-/// Cost: a system call, and 300 bytes, given back when the thread ends.
+/// Cost: a system call, and some hundred bytes, given back when the thread ends; with counters as picollo_session_create.
 /// Since: 0.3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn picollo_exemplars_prepare_thread(
@@ -382,7 +385,10 @@ pub unsafe extern "C" fn picollo_exemplars_get(
             preempted_nanos: evidence.preempted_nanos,
             fault_nanos: evidence.fault_nanos,
             excess_nanos: verdict.excess.get(verdict.cause),
-            reserved: [0; 4],
+            instructions: evidence.instructions,
+            cycles: evidence.cycles,
+            usual_ipc: verdict.usual_ipc,
+            reserved: 0,
             context: picollo_exemplar_context {
                 words: exemplar.context.words,
                 trace_id: exemplar.context.trace_id,

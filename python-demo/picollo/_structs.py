@@ -162,6 +162,7 @@ UNIT_PICOS = 4
 EXEMPLARS_NO_RING = 1 << 0
 EXEMPLARS_NO_SLOWEST = 1 << 1
 EXEMPLARS_FAULT_TIMES = 1 << 2
+EXEMPLARS_COUNTERS = 1 << 3
 
 EXEMPLAR_KEPT = 1
 
@@ -185,6 +186,7 @@ KNOWN_RUN_DELAY = 1 << 1
 KNOWN_QUOTA = 1 << 2
 KNOWN_RING = 1 << 3
 KNOWN_FAULT_TIMES = 1 << 4
+KNOWN_COUNTERS = 1 << 5
 
 MISSING_NOTHING = 0
 MISSING_TIMED_ELSEWHERE = 1
@@ -777,7 +779,10 @@ class Exemplar(ctypes.Structure):
         ("preempted_nanos", c_uint64),
         ("fault_nanos", c_uint64),
         ("excess_nanos", c_uint64),
-        ("reserved", c_uint64 * 4),
+        ("instructions", c_uint64),
+        ("cycles", c_uint64),
+        ("usual_ipc", c_double),
+        ("reserved", c_uint64),
         ("context", ExemplarContext),
         ("cause", c_uint32),
         ("known", c_uint32),

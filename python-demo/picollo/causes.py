@@ -123,6 +123,10 @@ class KeptExemplar(NamedTuple):
     preempted_nanos: Optional[int]
     #: How long handling page faults took.
     fault_nanos: Optional[int]
+    #: Instructions that it executed, in how many cycles, and how many instructions of a cycle are usual; not those of the kernel.
+    instructions: Optional[int]
+    cycles: Optional[int]
+    usual_ipc: Optional[float]
     #: How often it gave the processor up, to wait, and how often it was taken off.
     voluntary_switches: Optional[int]
     involuntary_switches: Optional[int]
@@ -156,6 +160,9 @@ class KeptExemplar(NamedTuple):
             off_cpu_nanos=known(ring, raw.off_nanos),
             preempted_nanos=known(ring, raw.preempted_nanos),
             fault_nanos=known(structs.KNOWN_FAULT_TIMES, raw.fault_nanos),
+            instructions=known(structs.KNOWN_COUNTERS, raw.instructions),
+            cycles=known(structs.KNOWN_COUNTERS, raw.cycles),
+            usual_ipc=raw.usual_ipc or None,
             voluntary_switches=known(accounts, raw.voluntary),
             involuntary_switches=known(accounts, raw.involuntary),
             minor_faults=known(accounts, raw.minor_faults),

@@ -150,6 +150,8 @@ class Exemplars(Handle):
     :param rate: how many slow observations a thread looks into in a second; more are counted, and the slowest is never lost.
     :param controls: how many ordinary observations are looked into in a second, to know what is usual.
     :param ring: whether to ask the kernel for its records of context switches and page faults, which make some times more precise.
+    :param counters: whether each thread that is looked into counts its instructions and cycles, where there are counters: more work is
+        told from slower work.
     :param context: called on the observation's thread when one is kept, for its context. Default: that of OpenTelemetry's current
         span, where that package is in use. What it raises, the scope raises.
     :raises UnsupportedError: elsewhere than on Linux.
@@ -170,6 +172,7 @@ class Exemplars(Handle):
         rate: int = 1000,
         controls: int = 20,
         ring: bool = True,
+        counters: bool = False,
         context: Lookup = current_span,
     ) -> None:
         self._pointer = None
@@ -179,7 +182,9 @@ class Exemplars(Handle):
             raise TypeError(f"context must be a function, not {type(context).__name__}")
         options = structs.ExemplarsOptions(
             struct_size=ctypes.sizeof(structs.ExemplarsOptions),
-            flags=(0 if ring else structs.EXEMPLARS_NO_RING) | (0 if slowest else structs.EXEMPLARS_NO_SLOWEST),
+            flags=(0 if ring else structs.EXEMPLARS_NO_RING)
+            | (0 if slowest else structs.EXEMPLARS_NO_SLOWEST)
+            | (structs.EXEMPLARS_COUNTERS if counters else 0),
             threshold=u64(threshold, "threshold"),
             unit=choice(unit, _UNITS, "unit"),
             slowest=_count(slowest, 0, "slowest"),

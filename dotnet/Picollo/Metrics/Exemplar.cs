@@ -29,6 +29,10 @@ namespace Picollo.Metrics
             OffCpuNanos = Known(ring, native.OffNanos);
             PreemptedNanos = Known(ring, native.PreemptedNanos);
             FaultNanos = Known(Knows(in native, Constants.KnownFaultTimes), native.FaultNanos);
+            bool counters = Knows(in native, Constants.KnownCounters);
+            Instructions = Known(counters, native.Instructions);
+            Cycles = Known(counters, native.Cycles);
+            UsualIpc = Known(native.UsualIpc > 0, native.UsualIpc);
             VoluntarySwitches = Known(accounts, native.Voluntary);
             InvoluntarySwitches = Known(accounts, native.Involuntary);
             MinorFaults = Known(accounts, native.MinorFaults);
@@ -94,6 +98,15 @@ namespace Picollo.Metrics
 
         /// <summary>How long handling page faults took.</summary>
         public ulong? FaultNanos { get; }
+
+        /// <summary>Instructions that the thread executed, without the kernel's.</summary>
+        public ulong? Instructions { get; }
+
+        /// <summary>The cycles that they took.</summary>
+        public ulong? Cycles { get; }
+
+        /// <summary>Instructions of a cycle that are usual for its kind.</summary>
+        public double? UsualIpc { get; }
 
         /// <summary>How often it gave the processor up, to wait.</summary>
         public uint? VoluntarySwitches { get; }

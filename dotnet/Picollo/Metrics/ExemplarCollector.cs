@@ -38,7 +38,8 @@ namespace Picollo.Metrics
             {
                 StructSize = (uint)sizeof(PicolloExemplarsOptions),
                 Flags = (options.UsesRing ? 0 : (uint)Constants.ExemplarsNoRing)
-                    | (options.Slowest == 0 ? (uint)Constants.ExemplarsNoSlowest : 0),
+                    | (options.Slowest == 0 ? (uint)Constants.ExemplarsNoSlowest : 0)
+                    | (options.UsesCounters ? (uint)Constants.ExemplarsCounters : 0),
                 Threshold = options.Threshold,
                 Unit = (uint)options.Unit,
                 Slowest = options.Slowest,

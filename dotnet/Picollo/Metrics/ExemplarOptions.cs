@@ -51,6 +51,12 @@ namespace Picollo.Metrics
         public bool UsesRing { get; set; } = true;
 
         /// <summary>
+        /// Whether each thread that is looked into counts its instructions and cycles, where there are counters: more work is told from
+        /// slower work.
+        /// </summary>
+        public bool UsesCounters { get; set; }
+
+        /// <summary>
         /// Called on the observation's thread when one is kept, for its context. Null: the ids of <c>Activity.Current</c>, which there is
         /// from .NET 5 on. What it throws, the scope throws at its end; the observation is recorded by then.
         /// </summary>

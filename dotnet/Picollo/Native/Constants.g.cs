@@ -157,6 +157,7 @@ namespace Picollo.Native
         internal const int ExemplarsNoRing = 1 << 0;
         internal const int ExemplarsNoSlowest = 1 << 1;
         internal const int ExemplarsFaultTimes = 1 << 2;
+        internal const int ExemplarsCounters = 1 << 3;
 
         internal const int ExemplarKept = 1;
 
@@ -180,6 +181,7 @@ namespace Picollo.Native
         internal const int KnownQuota = 1 << 2;
         internal const int KnownRing = 1 << 3;
         internal const int KnownFaultTimes = 1 << 4;
+        internal const int KnownCounters = 1 << 5;
 
         internal const int MissingNothing = 0;
         internal const int MissingTimedElsewhere = 1;

@@ -522,10 +522,8 @@ namespace Picollo.Native
     }
 
     [StructLayout(LayoutKind.Sequential)]
-    internal unsafe struct PicolloExemplar
+    internal struct PicolloExemplar
     {
-        public const int ReservedLength = 4;
-
         public ulong Value;
         public ulong WallNanos;
         public ulong UnixNanos;
@@ -536,7 +534,10 @@ namespace Picollo.Native
         public ulong PreemptedNanos;
         public ulong FaultNanos;
         public ulong ExcessNanos;
-        public fixed ulong Reserved[ReservedLength];
+        public ulong Instructions;
+        public ulong Cycles;
+        public double UsualIpc;
+        public ulong Reserved;
         public PicolloExemplarContext Context;
         public uint Cause;
         public uint Known;

@@ -118,7 +118,7 @@ mod tests {
         interval.uncounted = Some(Error::new(Status::Permission, format_args!("not allowed.")));
         let text = written(|text| interval.write_text(text));
         for line in [
-            "\nslower instructions         58%             1   39.0 ms  executed as much, more slowly",
+            "\nslower instructions         59%             1   39.0 ms  executed as much, more slowly",
             "\nmore instructions           29%             1   19.0 ms  executed more",
             "\n   40.0 ms  slower instructions 39.0 ms, IPC 0.05 against 2.00",
             "\n   20.0 ms  more instructions 19.0 ms, IPC 2.00 against 2.00",

@@ -1,0 +1,316 @@
+/* Why was this one slow, with counters: threads of a collector count instructions and cycles on the simulated PMU, where it is planted how
+ * many there are. Each thread is a new one, so that it ends with its counters. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../test.h"
+#include "simulated_pmu.h"
+
+enum { CYCLES, INSTRUCTIONS }; /* as the kernel numbers the generic events */
+
+static const uint64_t MS = 1000000;
+
+/* What a request does: so long on the CPU, and so many instructions and cycles meanwhile. A millisecond of ordinary work is a million cycles
+ * and two million instructions. */
+struct work {
+    double millis;
+    uint64_t instructions, cycles;
+    int act; /* in the middle of it */
+};
+
+static const struct work ORDINARY = {0.5, 1000000, 500000, SIMULATED_PMU_NOTHING};
+
+static uint64_t cpu_nanos(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
+}
+
+static void run_for(double millis)
+{
+    const uint64_t end = cpu_nanos() + (uint64_t)(millis * 1e6);
+    while (cpu_nanos() < end) continue;
+}
+
+static void count_half(const struct work *work)
+{
+    simulated_pmu_rate(INSTRUCTIONS, work->instructions / 2);
+    simulated_pmu_rate(CYCLES, work->cycles / 2);
+    simulated_pmu_count_on((int32_t)syscall(SYS_gettid), 1);
+}
+
+static void do_work(const struct work *work)
+{
+    run_for(work->millis / 2);
+    count_half(work);
+    if (work->act != SIMULATED_PMU_NOTHING) simulated_pmu_act(work->act);
+    run_for(work->millis / 2);
+    count_half(work);
+    if (work->act == SIMULATED_PMU_OUT) simulated_pmu_act(SIMULATED_PMU_IN);
+}
+
+static void request(picollo_exemplars *exemplars, const struct work *work)
+{
+    picollo_exemplar_scope scope;
+    picollo_exemplars_begin(exemplars, &scope);
+    do_work(work);
+    picollo_exemplars_end(exemplars, &scope);
+}
+
+static picollo_exemplars *collector(uint32_t threads)
+{
+    picollo_histogram *histogram;
+    picollo_exemplars *exemplars = NULL;
+    picollo_error error;
+    picollo_exemplars_options options = PICOLLO_EXEMPLARS_OPTIONS_INIT;
+    options.flags = PICOLLO_EXEMPLARS_COUNTERS | PICOLLO_EXEMPLARS_NO_RING;
+    options.threshold = 3 * MS;
+    options.slowest = 256;
+    options.controls = 1000;
+    options.threads = threads;
+    CHECK_OK(picollo_histogram_create(NULL, &histogram));
+    if (picollo_exemplars_create(histogram, &options, &exemplars, &error) != PICOLLO_OK) {
+        fprintf(stderr, "no collector: %s\n", error.message);
+        exit(1);
+    }
+    picollo_histogram_free(histogram);
+    return exemplars;
+}
+
+static simulated_pmu_options machine(uint32_t width, uint32_t user_reads)
+{
+    simulated_pmu_options options;
+    memset(&options, 0, sizeof options);
+    options.width = width;
+    options.counters = 4;
+    options.user_reads = user_reads;
+    options.user_time = 1;
+    return options;
+}
+
+static uint64_t open_events(void)
+{
+    simulated_pmu_statistics now;
+    simulated_pmu_get_statistics(&now);
+    return now.open_events;
+}
+
+static void on_a_thread(void *(*body)(void *), void *argument)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, body, argument) != 0 || pthread_join(thread, NULL) != 0) exit(2);
+}
+
+/* ── causes ───────────────────────────────────────────────────────────────────────────────────────────── */
+
+struct plant {
+    const char *name;
+    struct work work;
+    uint32_t cause;
+    int is_known;
+    double excess; /* of the cause, in milliseconds */
+};
+
+static const struct plant plants[] = {
+    {"ten times the work", {5, 10000000, 5000000, SIMULATED_PMU_NOTHING}, PICOLLO_CAUSE_MORE_INSTRUCTIONS, 1, 4.5},
+    {"the same, on other counters in the middle", {5, 10000000, 5000000, SIMULATED_PMU_MIGRATE}, PICOLLO_CAUSE_MORE_INSTRUCTIONS, 1, 4.5},
+    {"ten times the cycles", {5, 1000000, 5000000, SIMULATED_PMU_REARM}, PICOLLO_CAUSE_SLOWER_INSTRUCTIONS, 1, 4.5},
+    {"neither: the kernel, or the clock", {5, 1000000, 500000, SIMULATED_PMU_NOTHING}, PICOLLO_CAUSE_ON_CPU, 1, 4.5},
+    {"off the PMU for half of it", {5, 10000000, 5000000, SIMULATED_PMU_OUT}, PICOLLO_CAUSE_ON_CPU, 0, 4.5},
+    {"set to 0 by others", {5, 10000000, 5000000, SIMULATED_PMU_RESET}, PICOLLO_CAUSE_ON_CPU, 0, 4.5},
+};
+
+enum { JUDGED = 6, TRIES = 400 };
+
+/* Those that had to wait for a CPU, as others work here, are passed over. */
+static int judge(picollo_exemplars *exemplars, const struct plant *plant)
+{
+    picollo_exemplar exemplar;
+    int judged = 0;
+    CHECK_OK(picollo_exemplars_collect(exemplars, NULL));
+    for (size_t i = 0; picollo_exemplars_get(exemplars, i, &exemplar) == PICOLLO_OK; i++) {
+        if (!exemplar.is_slow || exemplar.run_delay_nanos > MS / 10 || exemplar.wall_nanos > exemplar.cpu_nanos + MS / 5) continue;
+        judged++;
+        const int is_known = (exemplar.known & PICOLLO_KNOWN_COUNTERS) != 0;
+        int is_right = exemplar.cause == plant->cause && is_known == plant->is_known && exemplar.usual_ipc > 1.99 && exemplar.usual_ipc < 2.01;
+        /* What the window has besides is at most one ordinary request that has just ended. */
+        const uint64_t instructions = plant->work.instructions, cycles = plant->work.cycles;
+        if (is_known)
+            is_right &= exemplar.instructions >= instructions && exemplar.instructions <= instructions + ORDINARY.instructions &&
+                        exemplar.cycles >= cycles && exemplar.cycles <= cycles + ORDINARY.cycles;
+        else
+            is_right &= exemplar.instructions == 0 && exemplar.cycles == 0;
+        is_right &= fabs((double)exemplar.excess_nanos - plant->excess * 1e6) < 0.6e6;
+        if (!is_right)
+            fprintf(stderr, "%s: cause %u, known %#x, excess %" PRIu64 ", wall %" PRIu64 ", window %" PRIu64 ", cpu %" PRIu64 ", %" PRIu64 " instructions, %" PRIu64 " cycles, usual %f\n", plant->name,
+                    exemplar.cause, exemplar.known, exemplar.excess_nanos, exemplar.wall_nanos, exemplar.window_nanos, exemplar.cpu_nanos, exemplar.instructions,
+                    exemplar.cycles, exemplar.usual_ipc);
+        CHECK(is_right);
+    }
+    return judged;
+}
+
+static void *ask(void *argument)
+{
+    const struct plant *const plant = argument;
+    picollo_exemplars *const exemplars = collector(0);
+    CHECK_U64(0, open_events());
+    CHECK_OK(picollo_exemplars_prepare_thread(exemplars, NULL));
+    CHECK_U64(2, open_events());
+    for (int i = 0; i < 60; i++) request(exemplars, &ORDINARY);
+    int judged = 0;
+    for (int i = 0; i < TRIES && judged < JUDGED; i++) {
+        for (int j = 0; j < 4; j++) request(exemplars, &ORDINARY);
+        request(exemplars, &plant->work);
+        judged += judge(exemplars, plant);
+    }
+    if (judged < JUDGED) printf("SKIPPED %s: others had the CPU\n", plant->name);
+    picollo_exemplars_free(exemplars);
+    return NULL;
+}
+
+static void causes_are_told_apart(void)
+{
+    for (unsigned i = 0; i < sizeof plants / sizeof *plants; i++)
+        for (uint32_t user_reads = 0; user_reads < 2; user_reads++) {
+            const simulated_pmu_options options = machine(i % 2 ? 48 : 32, user_reads);
+            simulated_pmu_reset(&options);
+            on_a_thread(ask, (void *)(uintptr_t)&plants[i]);
+            simulated_pmu_statistics now;
+            simulated_pmu_get_statistics(&now);
+            CHECK((now.rdpmcs > 100) == (user_reads != 0));
+            CHECK_U64(0, now.foreign_rdpmcs);
+            CHECK_U64(0, now.open_events);
+        }
+}
+
+/* ── where there are none ─────────────────────────────────────────────────────────────────────────────── */
+
+static char text[1 << 16];
+
+static const char *text_of(picollo_exemplars *exemplars)
+{
+    size_t length;
+    CHECK_OK(picollo_exemplars_collect(exemplars, NULL));
+    CHECK_OK(picollo_exemplars_format(exemplars, PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
+    return text;
+}
+
+static void *be_refused(void *argument)
+{
+    (void)argument;
+    simulated_pmu_fail_open(1, EACCES);
+    picollo_exemplars *const exemplars = collector(0);
+    picollo_error error;
+    CHECK_STATUS(PICOLLO_ERR_PERMISSION, picollo_exemplars_prepare_thread(exemplars, &error));
+    for (int i = 0; i < 60; i++) request(exemplars, &ORDINARY);
+    request(exemplars, &plants[0].work);
+    CHECK_U64(0, open_events());
+    const char *why = strstr(text_of(exemplars), "Instructions were counted of 0 of ");
+    CHECK(why != NULL && strstr(why + 10, "Instructions were counted") == NULL && strncmp(strchr(why, ':') + 2, error.message, 40) == 0);
+    picollo_exemplars_free(exemplars);
+    return NULL;
+}
+
+static void a_refusal_is_told(void)
+{
+    const simulated_pmu_options options = machine(48, 1);
+    simulated_pmu_reset(&options);
+    on_a_thread(be_refused, NULL);
+}
+
+/* ── threads and processes ────────────────────────────────────────────────────────────────────────────── */
+
+static sem_t first_has, second_has_not;
+
+static void *have_them_first(void *argument)
+{
+    CHECK_OK(picollo_exemplars_prepare_thread(argument, NULL));
+    sem_post(&first_has);
+    sem_wait(&second_has_not);
+    return NULL;
+}
+
+static void only_as_many_threads_have_them(void)
+{
+    const simulated_pmu_options options = machine(48, 1);
+    simulated_pmu_reset(&options);
+    sem_init(&first_has, 0, 0);
+    sem_init(&second_has_not, 0, 0);
+    picollo_exemplars *const exemplars = collector(2);
+    pthread_t first[2];
+    for (int i = 0; i < 2; i++) {
+        if (pthread_create(&first[i], NULL, have_them_first, exemplars) != 0) exit(2);
+        sem_wait(&first_has);
+    }
+    CHECK_U64(4, open_events());
+    CHECK(picollo_exemplars_prepare_thread(exemplars, NULL) != PICOLLO_OK);
+    CHECK_U64(4, open_events());
+    for (int i = 0; i < 2; i++) sem_post(&second_has_not);
+    for (int i = 0; i < 2; i++) pthread_join(first[i], NULL);
+    CHECK_U64(0, open_events());
+    on_a_thread(have_them_first, (sem_post(&second_has_not), exemplars));
+    CHECK_U64(0, open_events());
+    picollo_exemplars_free(exemplars);
+}
+
+/* Whether the next slow one has counts, which are right. */
+static int is_counted(picollo_exemplars *exemplars)
+{
+    picollo_exemplar exemplar;
+    request(exemplars, &ORDINARY);
+    request(exemplars, &plants[0].work);
+    return picollo_exemplars_collect(exemplars, NULL) == PICOLLO_OK && picollo_exemplars_get(exemplars, 0, &exemplar) == PICOLLO_OK &&
+           exemplar.known & PICOLLO_KNOWN_COUNTERS && exemplar.instructions >= plants[0].work.instructions &&
+           exemplar.instructions <= plants[0].work.instructions + ORDINARY.instructions;
+}
+
+static void *have_a_child(void *argument)
+{
+    (void)argument;
+    picollo_exemplars *const exemplars = collector(0);
+    CHECK_OK(picollo_exemplars_prepare_thread(exemplars, NULL));
+    CHECK(is_counted(exemplars));
+    simulated_pmu_statistics before, after;
+    simulated_pmu_get_statistics(&before);
+    const pid_t child = fork();
+    if (child == 0) {
+        /* Its first slow one has none; then it has its own. */
+        const int was_counted = is_counted(exemplars);
+        _exit(was_counted ? 1 : is_counted(exemplars) ? 0 : 2);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK_U64(0, (uint64_t)(WIFEXITED(status) ? WEXITSTATUS(status) : 100));
+    simulated_pmu_get_statistics(&after);
+    CHECK_U64(before.closes, after.closes);
+    CHECK_U64(0, after.foreign_rdpmcs);
+    CHECK(is_counted(exemplars));
+    picollo_exemplars_free(exemplars);
+    return NULL;
+}
+
+static void a_child_has_its_own(void)
+{
+    const simulated_pmu_options options = machine(48, 1);
+    simulated_pmu_reset(&options);
+    on_a_thread(have_a_child, NULL);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    setenv("PICOLLO_RDPMC", "force", 1);
+    RUN(causes_are_told_apart);
+    RUN(a_refusal_is_told);
+    RUN(only_as_many_threads_have_them);
+    RUN(a_child_has_its_own);
+    return report();
+}

@@ -32,8 +32,8 @@ use std::sync::Arc;
 use picollo_core::text::Format;
 use picollo_native::Unit;
 use picollo_native::exemplars::{
-    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING,
-    ExemplarOptions, Interval, Missing, NO_CPU, RawScope,
+    self as native, Cause, Collector, CollectorInner, Context, EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES,
+    EXEMPLARS_NO_RING, ExemplarOptions, Interval, Missing, NO_CPU, RawScope,
 };
 
 use crate::argument::{input, output};
@@ -96,7 +96,8 @@ const _: () = {
 };
 
 /// Flags that collectors have as well.
-const OF_COLLECTORS: u32 = PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_FAULT_TIMES | PICOLLO_EXEMPLARS_COUNTERS;
+const OF_COLLECTORS: u32 =
+    PICOLLO_EXEMPLARS_NO_RING | PICOLLO_EXEMPLARS_FAULT_TIMES | PICOLLO_EXEMPLARS_COUNTERS;
 
 impl Counted for picollo_exemplars {
     type Reference = Collector;

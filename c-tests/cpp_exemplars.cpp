@@ -126,6 +126,26 @@ static void causes()
     }
 }
 
+/* Where they are refused, that is said, and nothing is lost. */
+static void counters()
+{
+    picollo::histogram histogram = must(picollo::histogram::create());
+    picollo::exemplars_options options = often;
+    picollo::exemplars slow = must(picollo::exemplars::create(histogram, options.threshold(30ms).counters()));
+    CHECK(options.native().flags & PICOLLO_EXEMPLARS_COUNTERS);
+    ordinary(slow);
+    {
+        auto timing = slow.scope();
+        spin(60ms);
+    }
+    must(slow.collect());
+    const picollo::exemplar kept = must(slow.kept())[0];
+    CHECK(kept.instructions().has_value() == kept.cycles().has_value());
+    if (kept.instructions()) CHECK(*kept.instructions() > 1000000 && *kept.cycles() > 1000000);
+    if (must(slow.text()).find("Instructions were counted of 0 of") != std::string::npos)
+        CHECK(!kept.instructions() && !kept.usual_ipc() && kept.cause() != picollo::cause::more_instructions);
+}
+
 /* The names are those of the library's table. */
 static void names()
 {
@@ -259,6 +279,7 @@ int main()
 {
     RUN(the_slowest_are_kept);
     RUN(causes);
+    RUN(counters);
     RUN(names);
     RUN(scopes);
     RUN(of_others_threads_nothing_is_known);

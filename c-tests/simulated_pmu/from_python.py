@@ -6,6 +6,8 @@ Run with the simulation preloaded and PICOLLO_RDPMC=force; see ci/simulated-pmu.
 import ctypes
 import os
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import picollo
 
@@ -168,12 +170,48 @@ def makers_names() -> str:
     return "counted by the makers' codes, in user space"
 
 
+def spin(seconds: float) -> None:
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def slow_ones() -> str:
+    """Ordinary requests of half a millisecond, half a million cycles and a million instructions, and some of forty times as much."""
+    slow = picollo.Exemplars(picollo.Histogram(), 3_000_000, controls=1000, slowest=32, ring=False, counters=True)
+    slow.prepare_thread()
+    for request in range(220):
+        with slow.scope():
+            times = 40 if request % 20 == 19 else 1
+            spin(0.0005 * times)
+            pmu.simulated_pmu_count(500_000 * times)
+    kept = [one for one in slow.collect().exemplars if one.value >= 20_000_000]
+    assert len(kept) >= 11, kept
+    for one in kept:
+        assert one.instructions is not None and one.cycles is not None and one.usual_ipc is not None, one
+        assert 40_000_000 <= one.instructions == 2 * one.cycles < 60_000_000 and abs(one.usual_ipc - 2) < 0.01, one
+    # Others may have had the CPU for as long.
+    causes = [one.cause for one in kept if (one.run_delay_nanos or 0) < 1_000_000]
+    assert set(causes) <= {picollo.Cause.MORE_INSTRUCTIONS}, causes
+    return f"{len(causes)} of {len(kept)} requests judged"
+
+
+def slow_ones_on_a_thread() -> str:
+    """Which ends, and with it its counters."""
+    pmu.simulated_pmu_reset(ctypes.byref(Options(width=48, counters=4, user_reads=1, user_time=1)))
+    with ThreadPoolExecutor(1) as threads:
+        said = threads.submit(slow_ones).result()
+    assert statistics().open_events == 0
+    return said
+
+
 def main() -> None:
     failed = 0
     tests = {f"width {width}, {name}": (lambda width=width, action=action: scenario(width, action)) for width, (name, action) in SCENARIOS.items()}
     tests |= {f"top-down, {kind}": (lambda kind=kind: topdown(kind)) for kind in TOPDOWN}
     tests["top-down in user space"] = no_user_reads_of_topdown
     tests["makers' names"] = makers_names
+    tests["more instructions"] = slow_ones_on_a_thread
     for name, test in tests.items():
         try:
             print(f"{name}: {test()}")

@@ -136,6 +136,22 @@ namespace Picollo.Tests
         }
 
         [Test]
+        public static void CountersAreAskedFor()
+        {
+            var slow = new ExemplarCollector(HdrHistogram.Create(), new ExemplarOptions { Threshold = 30 * Milli, Controls = 1000, UsesCounters = true });
+            Ordinary(slow);
+            using (slow.Scope())
+                Spin(60);
+            ExemplarInterval interval = slow.Collect();
+            Exemplar one = interval.Exemplars[0];
+            Check.True((one.Instructions == null) == (one.Cycles == null), $"{one.Instructions}, {one.Cycles}");
+            if (interval.ToString().Contains("Instructions were counted of 0 of"))
+                Check.True(one.Instructions == null && one.UsualIpc == null && one.Cause != Cause.MoreInstructions, $"{one.Cause}");
+            else if (one.Instructions != null)
+                Check.True(one.Instructions > 1000000 && one.Cycles > 1000000, $"{one.Instructions}, {one.Cycles}");
+        }
+
+        [Test]
         public static void TheContextIsLookedUpForWhatIsKeptOnly()
         {
             int asked = 0;

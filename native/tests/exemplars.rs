@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use picollo_core::{Options, Registry, SharedHistogram};
 use picollo_native::exemplars::{
-    Cause, Collector, Context, EXEMPLARS_NO_RING, ExemplarOptions, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY,
-    MAX_SLOWEST, Missing,
+    Cause, Collector, Context, EXEMPLARS_COUNTERS, EXEMPLARS_NO_RING, ExemplarOptions, KNOWN_ACCOUNTS,
+    KNOWN_RUN_DELAY, MAX_SLOWEST, Missing,
 };
 
 fn collector(options: ExemplarOptions) -> Collector {
@@ -90,6 +90,42 @@ fn thread_nanos() -> u64 {
     // SAFETY: writes the live variable.
     assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) }, 0);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Where counters are refused, all else is as without them, and why is told once.
+#[test]
+fn refused_counters_are_told() {
+    let options = ExemplarOptions {
+        flags: EXEMPLARS_COUNTERS,
+        threshold: 3_000_000,
+        controls: 10_000,
+        ..ExemplarOptions::default()
+    };
+    let collector = collector(options);
+    let prepared = collector.prepare_thread();
+    for request in 1..=100 {
+        let mut scope = collector.scope();
+        spin(Duration::from_micros(if request == 100 { 20_000 } else { 50 }));
+        scope.end();
+    }
+    let interval = collector.collect().unwrap();
+    let mut text = String::new();
+    interval.write_text(&mut text).unwrap();
+    match interval.uncounted {
+        None => {
+            assert!(prepared.is_ok() && interval.counted > 0 || interval.known == 0, "{prepared:?} {text}")
+        }
+        Some(why) => {
+            assert_eq!(prepared.unwrap_err().message(), why.message());
+            let told = format!("Instructions were counted of 0 of {}: ", interval.known);
+            assert_eq!(text.matches(&told).count(), 1, "{text}");
+            assert_eq!(
+                (interval.counted, interval.share(Cause::MoreInstructions).observations),
+                (0, 0),
+                "{text}"
+            );
+        }
+    }
 }
 
 /// Sleep is waiting, work is on the CPU, and how much of each is what the kernel says around it. On a busy machine the verdict may be the

@@ -168,6 +168,27 @@ def test_planted_work_is_told() -> None:
         assert one.cause not in (Cause.OWN_WAITING, Cause.OFF_CPU), one
 
 
+def test_counters() -> None:
+    slow = Exemplars(Histogram(), 20 * MILLI, counters=True, **OFTEN)
+    ordinary(slow)
+    for _ in range(3):
+        with slow.scope():
+            spin(0.06)
+    interval = slow.collect()
+    is_refused = "Instructions were counted of 0 of" in interval.text()
+    for one in interval.exemplars[:3]:
+        assert (one.instructions is None) == (one.cycles is None), one
+        if is_refused:
+            assert one.instructions is None and one.usual_ipc is None and one.cause is not Cause.MORE_INSTRUCTIONS, one
+        elif one.instructions is not None and one.cycles is not None:
+            assert one.instructions > 1_000_000 and one.cycles > 1_000_000, one
+    # Nothing is counted for those who did not ask.
+    uncounted = Exemplars(Histogram(), 1)
+    with uncounted.scope():
+        pass
+    assert "Instructions" not in uncounted.collect().text()
+
+
 def test_the_table_and_the_json() -> None:
     slow = Exemplars(Histogram(), 20 * MILLI, **OFTEN)
     ordinary(slow)

@@ -14,9 +14,9 @@
 //! cycles of user space. Each part is at least 0, and both together are at most the cycles in excess, and the excess.
 //!
 //! **Nanoseconds of a cycle** are what they usually are: a clock that is lower now must not make slower instructions. They are not known as such,
-//! because the time on the CPU has the kernel's in it, and `n` is the least of three that are each too long rather than too short:
-//! the usual time on the CPU over the usual cycles, this observation's, and that of a loop that was timed when the counters were opened.
-//! The last keeps requests that are mostly system calls from having the kernel's time taken for instructions' own.
+//! because the time on the CPU has the kernel's in it: `n` is the usual time on the CPU over the usual cycles, or that of a loop that was timed when
+//! the counters were opened, whichever is less. The latter keeps requests that are mostly system calls from having the kernel's time taken
+//! for instructions' own.
 //!
 //! **What was before the observation**, `b` nanoseconds of up to 300 µs in its window, is taken for usual code, so that it is all in `more`, and
 //! is taken out there. If it was unusual code, `more` is wrong by up to `8 · b · C'/I'` (no processor executes more than eight instructions a
@@ -116,7 +116,7 @@ impl Split {
             return None;
         }
         let (instructions, cycles) = (evidence.instructions as f64, evidence.cycles as f64);
-        let mut nanos = (usual.cpu_nanos / usual.cycles).min(evidence.cpu_nanos as f64 / cycles);
+        let mut nanos = usual.cpu_nanos / usual.cycles;
         if evidence.cycle_hertz > 0 {
             nanos = nanos.min(1e9 / evidence.cycle_hertz as f64);
         }
@@ -160,8 +160,11 @@ pub(super) fn split(exemplar: &Exemplar, ordinary: &Ordinary, excess: &mut Parts
     if cause.is_none() && split.more_error.max(split.slower_error) * 4.0 > on_cpu {
         return;
     }
-    let (more, slower) = (split.more as u64, split.slower as u64);
-    let rest = excess.get(Cause::OnCpu).saturating_sub(more).saturating_sub(slower);
+    // Large numbers are rounded.
+    let whole = excess.get(Cause::OnCpu);
+    let more = (split.more as u64).min(whole);
+    let slower = (split.slower as u64).min(whole - more);
+    let rest = whole - more - slower;
     excess.0[Cause::MoreInstructions as usize - 1] = more;
     excess.0[Cause::SlowerInstructions as usize - 1] = slower;
     excess.0[Cause::OnCpu as usize - 1] = rest;

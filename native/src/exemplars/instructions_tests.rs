@@ -1,5 +1,7 @@
 //! Evidence that is made up, where the truth is known.
 
+use proptest::prelude::*;
+
 use super::super::evidence::{Evidence, KNOWN_RUN_DELAY};
 use super::super::usual::Usual;
 use super::super::verdict::Verdict;
@@ -139,7 +141,13 @@ fn causes_are_told_apart() {
         ),
     ];
     for (name, usual, work, cause, [more, slower, rest]) in cases {
-        let (usual, exemplar) = (ordinary(usual), observed(work));
+        let (usual, mut exemplar) = (ordinary(usual), observed(work));
+        // Where no loop was timed, the kernel's part of what is usual is not known.
+        if name != "the kernel's, usually" {
+            exemplar.evidence.cycle_hertz = 0;
+            assert_eq!(verdict(&exemplar, &usual).cause, cause, "{name}, without a loop");
+            exemplar.evidence.cycle_hertz = 3_000_000_000;
+        }
         let found = verdict(&exemplar, &usual);
         let old = without(&exemplar, &usual);
         let parts = [Cause::MoreInstructions, Cause::SlowerInstructions, Cause::OnCpu]
@@ -263,5 +271,26 @@ fn equal_things_are_named_wrongly_as_seldom_as_stated() {
         }
         println!("spread {spread}: {named} of 800 named, {wrong} wrongly");
         assert!(named > 0 && wrong * 100 <= named, "spread {spread}: {named} named, {wrong} wrongly");
+    }
+}
+
+proptest! {
+    /// Whatever was counted.
+    #[test]
+    fn parts_add_up(
+        [instructions, cycles, window, cpu, wall, hertz] in prop::array::uniform6(prop_oneof![Just(0), Just(u64::MAX), any::<u64>(), 1..20_000_000u64])
+    ) {
+        let mut exemplar = observed(USUAL);
+        exemplar.wall_nanos = wall;
+        exemplar.evidence = Evidence {
+            instructions, cycles, window_nanos: window, cpu_nanos: cpu, cycle_hertz: hertz, ..exemplar.evidence
+        };
+        let usual = ordinary(USUAL);
+        let (found, old) = (verdict(&exemplar, &usual), without(&exemplar, &usual));
+        let on_cpu = [Cause::MoreInstructions, Cause::SlowerInstructions, Cause::OnCpu].map(|one| u128::from(found.excess.get(one)));
+        prop_assert_eq!(on_cpu.iter().sum::<u128>(), u128::from(old.excess.get(Cause::OnCpu)));
+        let is_named = [Cause::MoreInstructions, Cause::SlowerInstructions].contains(&found.cause);
+        prop_assert!(!is_named || old.cause == Cause::OnCpu && instructions > 0 && cycles > 0);
+        prop_assert!(found.cause == old.cause || old.cause == Cause::OnCpu);
     }
 }

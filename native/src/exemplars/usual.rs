@@ -17,7 +17,7 @@ struct Control {
     parts: Parts,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Kind {
     label: u32,
     controls: Vec<Control>,
@@ -25,7 +25,7 @@ struct Kind {
 }
 
 /// The controls of all kinds.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Usual {
     kinds: Vec<Kind>,
     taken: u64,
@@ -55,6 +55,16 @@ impl Usual {
             kinds.push(Kind { label: 0, controls, next: 0 });
         }
         Some(Usual { kinds, taken: 0 })
+    }
+
+    /// Makes the other the same as this. Allocates nothing: it has room for all that will be.
+    pub fn copy_to(&self, other: &mut Usual) {
+        for (kind, copy) in self.kinds.iter().zip(&mut other.kinds) {
+            (copy.label, copy.next) = (kind.label, kind.next);
+            copy.controls.clear();
+            copy.controls.extend_from_slice(&kind.controls);
+        }
+        other.taken = self.taken;
     }
 
     /// Takes a control in, if there are accounts of it.

@@ -83,6 +83,34 @@ fn the_slowest_is_kept_above_the_rate() {
         .filter(|(exemplar, _)| exemplar.evidence.missing == Missing::TooMany)
         .count();
     assert!(missing > 0 && interval.known <= 5, "{interval:?}");
+    // Others are counted, and that is told.
+    let mut text = String::new();
+    interval.write_text(&mut text).unwrap();
+    assert!(text.contains(": only counted."), "{text}");
+}
+
+/// An interval ends while it lasts, so that in the next one it is the slowest, though not in the one that it began in.
+#[test]
+fn what_lasts_into_the_next_interval_is_measured_by_that_one() {
+    let collector = collector(ExemplarOptions {
+        threshold: u64::MAX,
+        slowest: Some(1),
+        controls: 1,
+        ..ExemplarOptions::default()
+    });
+    let mut kept = 0;
+    for _ in 0..50 {
+        let mut slower = collector.scope();
+        spin(Duration::from_millis(3));
+        slower.end();
+        let mut lasting = collector.scope();
+        collector.collect().unwrap();
+        spin(Duration::from_micros(200));
+        kept += u32::from(lasting.end());
+        let exemplars = collector.collect().unwrap().exemplars().len();
+        assert_eq!(exemplars, 1);
+    }
+    assert_eq!(kept, 50);
 }
 
 fn thread_nanos() -> u64 {

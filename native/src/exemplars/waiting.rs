@@ -96,8 +96,11 @@ impl<T> TryLock<T> {
 fn pause(attempt: u32) {
     match attempt {
         0..100 => core::hint::spin_loop(),
-        // Also a holder of a lower priority has to run.
-        _ => std::thread::sleep(std::time::Duration::from_micros(50)),
+        _ => {
+            let _uncancelled = crate::os::cancel::Uncancelled::new();
+            // Also a holder of a lower priority has to run.
+            std::thread::sleep(std::time::Duration::from_micros(50));
+        }
     }
 }
 #[cfg(all(loom, test))]
@@ -201,6 +204,26 @@ impl Places {
             });
             changed == Ok(true)
         })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_takes_in_none_of_its_parents() {
+        let places = Places::new();
+        for (value, process) in [(1, process()), (2, process() + 1), (3, process())] {
+            let exemplar = Exemplar { value, ..Exemplar::default() };
+            let pending = Pending { exemplar, is_slow: true, is_for_octave: false, span: None, process };
+            assert!(places.put(&pending, 0));
+        }
+        assert!(places.has_any());
+        let mut values = Vec::new();
+        places.drain(|pending| values.push(pending.exemplar.value));
+        assert_eq!(values, [1, 3]);
+        assert!(!places.has_any());
     }
 }
 

@@ -7,24 +7,22 @@
 //! The session is the thread's, and its process's: a forked child forgets it, without a call of the system.
 
 use core::mem::ManuallyDrop;
-use core::sync::atomic::AtomicU64;
 
+use super::checkpoints::{Checkpoints, Remembered};
+use super::count::{Count, Counted};
 use super::evidence::{Evidence, KNOWN_COUNTERS};
-use super::ring::count::Counted;
 use crate::base::error::{Error, Result, Status};
-use crate::base::vectors::filled;
 use crate::clock::Clock;
 use crate::event::event::Event;
 use crate::opening::group::counts_kernel;
 use crate::os::kernel::kind;
-use crate::os::thread::process;
 use crate::session::options::{ReadMode, SessionOptions};
 use crate::session::reading::{READING_RESYNC, READING_SCALED, Reading};
 use crate::session::session::Session;
 use crate::work::add_chain_256;
 
 /// Of threads that have counters.
-static OPEN: AtomicU64 = AtomicU64::new(0);
+static OPEN: Count = Count::new();
 
 /// The kernel's numbers of the two generic events.
 const INSTRUCTIONS: u64 = 1;
@@ -43,6 +41,9 @@ struct Counts {
     gaps: u64,
 }
 
+// SAFETY: all of it is numbers.
+unsafe impl Remembered for Counts {}
+
 /// The counters of the calling thread, or none.
 #[derive(Debug, Default)]
 pub(super) struct ThreadCounters {
@@ -54,27 +55,25 @@ pub(super) struct ThreadCounters {
 #[derive(Debug)]
 struct Counters {
     session: ManuallyDrop<Session>,
-    process: u64,
     sums: Counts,
-    /// Each checkpoint's, with its number, in the place of its number.
-    checkpoints: Vec<(u64, Counts)>,
+    checkpoints: Box<Checkpoints<Counts>>,
     cycle_hertz: u64,
-    _counted: Counted,
+    counted: Counted,
 }
 
 /// Whether counters can be had: opens some of the calling thread, and closes them. Takes what a first session takes besides.
 pub(super) fn try_them() -> Result<()> {
-    Counters::open(1, usize::MAX).map(drop)
+    Counters::open(usize::MAX).map(drop)
 }
 
 impl ThreadCounters {
-    /// Opens them, unless they are, or were refused, for up to `most` threads of the process and as many checkpoints as are `remembered`.
+    /// Opens them, unless they are, or were refused, for up to `most` threads of the process.
     /// Allocates some kilobytes. Whether it has opened them just now; why it has not is told once, or each time where there is no room.
-    pub(super) fn open(&mut self, remembered: usize, most: u32) -> Result<bool> {
+    pub(super) fn open(&mut self, most: u32) -> Result<bool> {
         if self.opened.is_some() || self.was_refused {
             return Ok(false);
         }
-        let opened = Counters::open(remembered, most as usize);
+        let opened = Counters::open(most as usize);
         self.was_refused = matches!(&opened, Err(error) if error.status() != Status::Busy);
         self.opened = Some(opened?);
         Ok(true)
@@ -89,8 +88,7 @@ impl ThreadCounters {
     pub(super) fn check(&mut self, checkpoint: u64) {
         if let Some(counters) = &mut self.opened {
             let sums = counters.read();
-            let at = checkpoint as usize % counters.checkpoints.len();
-            counters.checkpoints[at] = (checkpoint, sums);
+            counters.checkpoints.put(checkpoint, sums);
         }
     }
 
@@ -98,7 +96,7 @@ impl ThreadCounters {
     pub(super) fn tell(&mut self, checkpoint: u64, evidence: &mut Evidence) {
         let Some(counters) = &mut self.opened else { return };
         let now = counters.read();
-        let (number, before) = counters.checkpoints[checkpoint as usize % counters.checkpoints.len()];
+        let Some((number, before)) = counters.checkpoints.before(checkpoint) else { return };
         if number != checkpoint || before.gaps != now.gaps {
             return;
         }
@@ -120,11 +118,11 @@ impl ThreadCounters {
 }
 
 impl Counters {
-    fn open(remembered: usize, most: usize) -> Result<Counters> {
+    fn open(most: usize) -> Result<Counters> {
         let too_many =
             || Error::new(Status::Busy, format_args!("as many threads as wanted have counters open"));
-        let counted = Counted::new(&OPEN, most).ok_or_else(too_many)?;
-        let checkpoints = filled(remembered, (0, Counts::default()))?;
+        let counted = OPEN.add(most).ok_or_else(too_many)?;
+        let checkpoints = Checkpoints::new().ok_or(Error::from(Status::OutOfMemory))?;
         let events = [Event::new(kind::HARDWARE, INSTRUCTIONS), Event::new(kind::HARDWARE, CYCLES)];
         // Nothing is recorded into their histograms.
         let options = SessionOptions { relative_error: 0.1, counter_bits: 32, ..SessionOptions::default() };
@@ -143,11 +141,10 @@ impl Counters {
         }
         let mut counters = Counters {
             session: ManuallyDrop::new(session),
-            process: process(),
             sums: Counts::default(),
             checkpoints,
             cycle_hertz: 0,
-            _counted: counted,
+            counted,
         };
         counters.measure_hertz();
         Ok(counters)
@@ -187,7 +184,7 @@ impl Counters {
 
 impl Drop for Counters {
     fn drop(&mut self) {
-        if self.process == process() {
+        if self.counted.is_of_this_process() {
             // SAFETY: not used after this. In a child its descriptors may be files of the child's own.
             unsafe { ManuallyDrop::drop(&mut self.session) };
         }

@@ -64,7 +64,7 @@ static void request(picollo_exemplars *exemplars, const struct work *work)
     picollo_exemplars_end(exemplars, &scope);
 }
 
-static picollo_exemplars *collector(uint32_t threads)
+static picollo_exemplars *collector_of(uint32_t threads, uint32_t controls)
 {
     picollo_histogram *histogram;
     picollo_exemplars *exemplars = NULL;
@@ -73,7 +73,7 @@ static picollo_exemplars *collector(uint32_t threads)
     options.flags = PICOLLO_EXEMPLARS_COUNTERS | PICOLLO_EXEMPLARS_NO_RING;
     options.threshold = 3 * MS;
     options.slowest = 256;
-    options.controls = 1000;
+    options.controls = controls;
     options.threads = threads;
     CHECK_OK(picollo_histogram_create(NULL, &histogram));
     if (picollo_exemplars_create(histogram, &options, &exemplars, &error) != PICOLLO_OK) {
@@ -83,6 +83,8 @@ static picollo_exemplars *collector(uint32_t threads)
     picollo_histogram_free(histogram);
     return exemplars;
 }
+
+static picollo_exemplars *collector(uint32_t threads) { return collector_of(threads, 1000); }
 
 static simulated_pmu_options machine(uint32_t width, uint32_t user_reads)
 {
@@ -192,6 +194,31 @@ static void causes_are_told_apart(void)
             CHECK_U64(0, now.foreign_rdpmcs);
             CHECK_U64(0, now.open_events);
         }
+}
+
+/* What ordinary ones execute is known of each control, wherever it lies between two checkpoints: not of those alone that take one as they begin. */
+static void *know_soon(void *argument)
+{
+    picollo_exemplars *const before = collector(0), *const exemplars = collector_of(0, 1000000);
+    picollo_exemplar exemplar;
+    (void)argument;
+    CHECK_OK(picollo_exemplars_prepare_thread(before, NULL));
+    for (int i = 0; i < 60; i++) request(before, &ORDINARY);
+    for (int i = 0; i < 8; i++) request(exemplars, &ORDINARY);
+    request(exemplars, &plants[0].work);
+    CHECK_OK(picollo_exemplars_collect(exemplars, NULL));
+    CHECK_OK(picollo_exemplars_get(exemplars, 0, &exemplar));
+    CHECK(exemplar.is_slow && exemplar.usual_ipc > 1.99 && exemplar.usual_ipc < 2.01);
+    picollo_exemplars_free(exemplars);
+    picollo_exemplars_free(before);
+    return NULL;
+}
+
+static void what_is_usual_is_known_soon(void)
+{
+    const simulated_pmu_options options = machine(48, 1);
+    simulated_pmu_reset(&options);
+    on_a_thread(know_soon, NULL);
 }
 
 /* ── where there are none ─────────────────────────────────────────────────────────────────────────────── */
@@ -316,6 +343,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("PICOLLO_RDPMC", "force", 1);
     RUN(causes_are_told_apart);
+    RUN(what_is_usual_is_known_soon);
     RUN(a_refusal_is_told);
     RUN(only_as_many_threads_have_them);
     RUN(a_child_has_its_own);

@@ -100,7 +100,8 @@ impl ThreadCounters {
         if number != checkpoint || before.gaps != now.gaps {
             return;
         }
-        let (instructions, cycles) = (now.instructions - before.instructions, now.cycles - before.cycles);
+        let instructions = now.instructions.wrapping_sub(before.instructions);
+        let cycles = now.cycles.wrapping_sub(before.cycles);
         // Some virtual machines have counters that do not count.
         if instructions == 0 || cycles == 0 {
             return;
@@ -158,8 +159,8 @@ impl Counters {
             |one: &Reading| one.is_counted() && one.flags & (READING_SCALED | READING_RESYNC) == 0;
         match read.is_ok() && readings.iter().all(is_certain) {
             true => {
-                self.sums.instructions += readings[0].raw;
-                self.sums.cycles += readings[1].raw;
+                self.sums.instructions = self.sums.instructions.wrapping_add(readings[0].raw);
+                self.sums.cycles = self.sums.cycles.wrapping_add(readings[1].raw);
             }
             false => self.sums.gaps += 1,
         }
@@ -174,7 +175,7 @@ impl Counters {
             let ticks = Clock::Tsc.ticks().saturating_sub(began).max(1);
             let after = self.read();
             if before.gaps == after.gaps {
-                let cycles = u128::from(after.cycles - before.cycles);
+                let cycles = u128::from(after.cycles.wrapping_sub(before.cycles));
                 let hertz = cycles * u128::from(Clock::Tsc.frequency()) / u128::from(ticks);
                 self.cycle_hertz = self.cycle_hertz.max(u64::try_from(hertz).unwrap_or(u64::MAX));
             }

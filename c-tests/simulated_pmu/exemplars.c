@@ -302,6 +302,31 @@ static int is_counted(picollo_exemplars *exemplars)
            exemplar.instructions <= plants[0].work.instructions * 3 / 2;
 }
 
+/* Somebody closes descriptors that are not his. */
+static void *lose_them(void *argument)
+{
+    (void)argument;
+    picollo_exemplars *const exemplars = collector(0);
+    CHECK_OK(picollo_exemplars_prepare_thread(exemplars, NULL));
+    CHECK(is_counted(exemplars));
+    for (int fd = 512; fd < 514; fd++) syscall(SYS_close, fd);
+    CHECK_U64(0, open_events());
+    picollo_exemplar exemplar;
+    request(exemplars, &plants[0].work);
+    CHECK_OK(picollo_exemplars_collect(exemplars, NULL));
+    CHECK_OK(picollo_exemplars_get(exemplars, 0, &exemplar));
+    CHECK(exemplar.is_slow && !(exemplar.known & PICOLLO_KNOWN_COUNTERS));
+    picollo_exemplars_free(exemplars);
+    return NULL;
+}
+
+static void lost_ones_say_nothing(void)
+{
+    const simulated_pmu_options options = machine(48, 0);
+    simulated_pmu_reset(&options);
+    on_a_thread(lose_them, NULL);
+}
+
 static void *have_a_child(void *argument)
 {
     (void)argument;
@@ -346,6 +371,7 @@ int main(void)
     RUN(what_is_usual_is_known_soon);
     RUN(a_refusal_is_told);
     RUN(only_as_many_threads_have_them);
+    RUN(lost_ones_say_nothing);
     RUN(a_child_has_its_own);
     return report();
 }

@@ -55,6 +55,8 @@ pub(super) struct ThreadCounters {
 #[derive(Debug)]
 struct Counters {
     session: ManuallyDrop<Session>,
+    /// Reading them has failed: nothing is known from then on.
+    is_lost: bool,
     sums: Counts,
     checkpoints: Box<Checkpoints<Counts>>,
     cycle_hertz: u64,
@@ -142,6 +144,7 @@ impl Counters {
         }
         let mut counters = Counters {
             session: ManuallyDrop::new(session),
+            is_lost: false,
             sums: Counts::default(),
             checkpoints,
             cycle_hertz: 0,
@@ -153,11 +156,12 @@ impl Counters {
 
     fn read(&mut self) -> Counts {
         let mut readings = [Reading::default(); 2];
-        let read =
-            self.session.read(ReadMode::Auto).and_then(|()| self.session.readings(true, &mut readings));
+        // The reading after one that failed would be of more than it seems.
+        self.is_lost |= self.session.read(ReadMode::Auto).is_err();
+        let is_read = !self.is_lost && self.session.readings(true, &mut readings).is_ok();
         let is_certain =
             |one: &Reading| one.is_counted() && one.flags & (READING_SCALED | READING_RESYNC) == 0;
-        match read.is_ok() && readings.iter().all(is_certain) {
+        match is_read && readings.iter().all(is_certain) {
             true => {
                 self.sums.instructions = self.sums.instructions.wrapping_add(readings[0].raw);
                 self.sums.cycles = self.sums.cycles.wrapping_add(readings[1].raw);

@@ -146,6 +146,18 @@ impl Interval {
         Ok(interval)
     }
 
+    /// Puts in what is not computed, but told.
+    pub(super) fn fill(
+        &mut self,
+        exemplars: Vec<(Exemplar, Verdict)>,
+        shares: [Share; Cause::ALL.len()],
+        missing: [u64; 8],
+        without_controls: u64,
+    ) {
+        (self.exemplars, self.shares, self.missing, self.without_controls) =
+            (exemplars, shares, missing, without_controls);
+    }
+
     /// What is kept, slowest first, with verdicts.
     pub fn exemplars(&self) -> &[(Exemplar, Verdict)] {
         &self.exemplars

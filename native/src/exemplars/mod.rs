@@ -10,6 +10,7 @@ mod collector;
 mod evidence;
 mod exemplar;
 mod interval;
+mod json;
 mod kept;
 mod options;
 mod quota;
@@ -17,6 +18,7 @@ mod ring;
 mod scope;
 mod text;
 mod thread;
+mod told;
 mod usual;
 mod verdict;
 mod waiting;
@@ -28,8 +30,10 @@ pub use evidence::{
 };
 pub use exemplar::{Context, Exemplar, NO_CPU};
 pub use interval::{Interval, Share};
+pub use json::MISSING_NAMES;
 pub use options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
 pub use scope::{ExemplarScope, RawScope};
+pub use told::{MAX_COUNT, MAX_EXEMPLARS, Told};
 pub use verdict::Verdict;
 
 /// Whether the kernel writes down this thread's switches, as collectors ask it to: if not, why, and what to do about it.

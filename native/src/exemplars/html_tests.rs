@@ -1,6 +1,6 @@
 use super::super::tests::interval;
 use super::*;
-use crate::exemplars::{Context, Told};
+use crate::exemplars::{Context, Evidence, Share, Told};
 
 fn html(interval: &Interval) -> String {
     let mut text = String::new();
@@ -147,9 +147,24 @@ fn values_that_are_no_times_are_numbers() {
 
 #[test]
 fn pages_are_bounded_and_bars_within_them() {
-    let exemplars = vec![one(u64::MAX, [u64::MAX; PARTS]); 50_000];
+    let (exemplar, verdict) = one(u64::MAX, [u64::MAX / 10; PARTS]);
+    let context = Context { trace_id: [255; 16], span_id: [255; 8], words: [u64::MAX; 2] };
+    let evidence =
+        Evidence { known: u32::MAX, minor_faults: u32::MAX, major_faults: u32::MAX, ..Evidence::default() };
+    let (thread, cpu, unix_nanos) = (i32::MIN, u32::MAX - 1, u64::MAX);
+    let longest = Exemplar { label: u32::MAX, context, evidence, thread, cpu, unix_nanos, ..exemplar };
+    let share = Share {
+        excess_nanos: u64::MAX / 12,
+        observations: 1 << 53,
+        typical_nanos: u64::MAX,
+        typical_faults: u64::MAX,
+    };
+    let counts = Told { known: 1 << 53, shares: [share; 12], missing: [1 << 53; 8], ..told() };
+    let overlong = one(u64::MAX, [u64::MAX; PARTS]);
+    let mut exemplars = vec![(longest, verdict); 50_000];
+    exemplars[3] = overlong;
     let html =
-        html(&Interval::told(Told { observations: 1 << 53, slow: 1 << 53, exemplars, ..told() }).unwrap());
+        html(&Interval::told(Told { observations: 1 << 53, slow: 1 << 53, exemplars, ..counts }).unwrap());
     assert!(html.contains("<p class=\"note\">16 of 50,000 observations that were kept.</p>"));
     assert!(html.len() < 50_000, "{}", html.len());
     let numbers = |name: &str| -> Vec<f64> {
@@ -162,7 +177,7 @@ fn pages_are_bounded_and_bars_within_them() {
     for (x, width) in numbers("x").iter().zip(numbers("width")) {
         assert!(*x >= 0.0 && width > 0.0 && x + width <= WIDTH + 0.1, "{x} {width}");
     }
-    assert_eq!(numbers("x").len(), SHOWN);
+    assert!(numbers("x").len() > 10 * (SHOWN - 1), "{html}");
     shown(&html);
 }
 

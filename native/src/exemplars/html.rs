@@ -18,8 +18,11 @@ const NAMED: f64 = 0.01;
 /// Bars are so wide, in units of their own.
 const WIDTH: f64 = 1000.0;
 
+/// Nanoseconds of a day.
+const DAY: u64 = 86_400_000_000_000;
+
 const LEFT: &str = " style=\"text-align:left\"";
-const PROSE: &str = " style=\"text-align:left;white-space:normal\"";
+const PROSE: &str = " style=\"text-align:left;white-space:normal;min-width:9em\"";
 
 /// The color of a cause. Each has a contrast of 3 with white and with the dark page.
 const fn color(cause: Cause) -> &'static str {
@@ -62,8 +65,8 @@ impl<T: Display> Display for Text<T> {
     }
 }
 
-/// A time in UTC, to the millisecond; a dash where there is none.
-struct Moment(u64);
+/// A time in UTC, to the millisecond, with its day if that has to be said; a dash where there is none.
+struct Moment(u64, bool);
 
 impl Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -71,22 +74,25 @@ impl Display for Moment {
             return f.write_str("–");
         }
         let millis = self.0 / 1_000_000;
-        let (seconds, of_day) = (millis / 1000, millis / 1000 % 86_400);
-        write_day(f, seconds / 86_400)?;
-        write!(f, " {:02}:{:02}:{:02}.{:03}", of_day / 3600, of_day / 60 % 60, of_day % 60, millis % 1000)
+        let of_day = millis / 1000 % 86_400;
+        if self.1 {
+            write_day(f, self.0 / DAY)?;
+            f.write_char(' ')?;
+        }
+        write!(f, "{:02}:{:02}:{:02}.{:03}", of_day / 3600, of_day / 60 % 60, of_day % 60, millis % 1000)
     }
 }
 
-/// Draws shares of a whole side by side, in a bar of this width.
+/// Draws shares of a whole side by side, in a bar with this style.
 fn write_bar(
     out: &mut dyn Write,
-    ems: u32,
+    style: &str,
     shares: &mut dyn Iterator<Item = (&'static str, f64)>,
 ) -> fmt::Result {
     write!(
         out,
         "<svg aria-hidden=\"true\" viewBox=\"0 0 {WIDTH} 10\" preserveAspectRatio=\"none\" \
-         style=\"display:block;width:{ems}em;height:.8em;margin:.2em 0\">\
+         style=\"display:block;{style};height:.8em;margin:.2em 0\">\
          <rect width=\"{WIDTH}\" height=\"10\" fill=\"currentColor\" fill-opacity=\".1\"/>"
     )?;
     let mut begin = 0.0;
@@ -100,8 +106,9 @@ fn write_bar(
     out.write_str("</svg>")
 }
 
-/// Which columns there is something for.
+/// Which columns there is something for, and what has to be said in them.
 struct Columns {
+    days: bool,
     kinds: bool,
     traces: bool,
     words: bool,
@@ -124,7 +131,7 @@ impl Interval {
             writeln!(out, "<p class=\"{class}\">{}</p>", Text(line))?;
         }
         if self.unix_nanos[1] != 0 {
-            let [begin, end] = self.unix_nanos.map(Moment);
+            let [begin, end] = self.unix_nanos.map(|time| Moment(time, true));
             writeln!(out, "<p class=\"note\">From {begin} to {end} UTC.</p>")?;
         }
         self.write_causes(out)?;
@@ -157,7 +164,7 @@ impl Interval {
             match (cause as usize) <= PARTS && self.known > 0 {
                 true => {
                     let percent = self.percent(cause);
-                    write_bar(out, 9, &mut core::iter::once((color(cause), percent / 100.0)))?;
+                    write_bar(out, "width:9em", &mut core::iter::once((color(cause), percent / 100.0)))?;
                     write!(out, "</td><td>{percent:.0}%")?;
                 }
                 false => out.write_str("</td><td>")?,
@@ -176,6 +183,7 @@ impl Interval {
         let Some(longest) = shown().map(|(exemplar, _)| exemplar.wall_nanos).max() else { return Ok(()) };
         let has = |what: &dyn Fn(&Exemplar) -> bool| shown().any(|(exemplar, _)| what(exemplar));
         let columns = Columns {
+            days: has(&|exemplar| exemplar.unix_nanos / DAY != self.unix_nanos[0] / DAY),
             kinds: has(&|exemplar| exemplar.label != 0),
             traces: has(&|exemplar| is_traced(exemplar)),
             words: has(&|exemplar| exemplar.context.words != [0, 0]),
@@ -188,7 +196,7 @@ impl Interval {
         write!(
             out,
             "<div class=\"wide\"><table aria-label=\"The slowest\">\n<thead><tr><th scope=\"col\">Value</th><th scope=\"col\">Began (UTC)</th>\
-             <th scope=\"col\"{LEFT}>Cause, with what is beyond the usual</th><th scope=\"col\"{LEFT}>Where its time went</th>\
+             <th scope=\"col\"{LEFT}>Cause, beyond the usual</th><th scope=\"col\"{LEFT}>Where its time went</th>\
              <th scope=\"col\">Page faults</th><th scope=\"col\">Thread</th>"
         )?;
         let optional =
@@ -212,7 +220,7 @@ impl Interval {
         columns: &Columns,
     ) -> fmt::Result {
         let value = Text(self.shown(exemplar.value));
-        write!(out, "<tr><td>{value}</td><td>{}</td><td{PROSE}>", Moment(exemplar.unix_nanos))?;
+        write!(out, "<tr><td>{value}</td><td>{}</td><td{PROSE}>", Moment(exemplar.unix_nanos, columns.days))?;
         write_cause(out, verdict)?;
         write!(out, "</td><td{PROSE}>")?;
         write_parts(out, exemplar, verdict, longest)?;
@@ -230,7 +238,7 @@ impl Interval {
             thread => write!(out, "{thread}")?,
         }
         if exemplar.cpu != NO_CPU {
-            write!(out, " on CPU {}", exemplar.cpu)?;
+            write!(out, "<br>CPU {}", exemplar.cpu)?;
         }
         out.write_str("</td>")?;
         if columns.kinds {
@@ -240,8 +248,8 @@ impl Interval {
         if columns.traces {
             out.write_str("<td>")?;
             if is_traced(exemplar) {
-                write!(out, "<code>{}</code>", Hex(&context.trace_id))?;
-                write!(out, "<br><code>{}</code>", Hex(&context.span_id))?;
+                let (trace, span) = (Hex(&context.trace_id), Hex(&context.span_id));
+                write!(out, "<code style=\"font-size:.85em\">{trace}<br>{span}</code>")?;
             }
             out.write_str("</td>")?;
         }
@@ -293,13 +301,15 @@ fn write_parts(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict, long
         return out.write_str("not known");
     }
     let mut drawn = parts.iter().map(|&(cause, nanos)| (color(cause), nanos as f64 / longest.max(1) as f64));
-    write_bar(out, 18, &mut drawn)?;
+    write_bar(out, "width:100%;min-width:13em;max-width:20em", &mut drawn)?;
     let least = exemplar.wall_nanos as f64 * NAMED;
     // The largest always has a name.
     let named = parts.iter().enumerate().filter(|&(at, &(_, nanos))| at == 0 || nanos as f64 >= least);
     for (at, &(cause, nanos)) in named {
         let between = if at == 0 { "" } else { "; " };
-        write!(out, "{between}{} {}", Text(cause.name()), Text(time(nanos)))?;
+        // Most of that is as usual, and needs no cause.
+        let name = if cause == Cause::OnCpu { "on CPU" } else { cause.name() };
+        write!(out, "{between}{} {}", Text(name), Text(time(nanos)))?;
     }
     Ok(())
 }

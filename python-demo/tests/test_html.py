@@ -56,7 +56,7 @@ class Table(HTMLParser):
 class Section(HTMLParser):
     """Reads what an interval of exemplars is in a page; insists on tags that are closed in order, and on nothing that is run or fetched."""
 
-    TAGS = set("section h2 h3 p div table thead tbody tr th td svg rect ul li code br".split())
+    TAGS = set("section h2 h3 p div table thead tbody tr th td svg rect ul li code br wbr".split())
     ATTRIBUTES = set("class style scope colspan aria-label aria-hidden viewbox preserveaspectratio width height x fill fill-opacity".split())
 
     def __init__(self, text: str) -> None:
@@ -72,7 +72,7 @@ class Section(HTMLParser):
     def handle_starttag(self, tag: str, attributes: Any) -> None:
         assert tag in self.TAGS and {name for name, _ in attributes} <= self.ATTRIBUTES, (tag, attributes)
         assert "url" not in str(attributes)
-        if tag == "br":
+        if tag in ("br", "wbr"):
             return
         self.open.append(tag)
         if tag == "table":

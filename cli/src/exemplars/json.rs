@@ -4,7 +4,8 @@
 
 use picollo_native::exemplars::{
     Cause, Context, Evidence, Exemplar, Interval, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING,
-    KNOWN_RUN_DELAY, MAX_COUNT, MAX_EXEMPLARS, MISSING_NAMES, NO_CPU, Parts, Share, Told, Verdict,
+    KNOWN_RUN_DELAY, MAX_COUNT, MAX_EXEMPLARS, MAX_UNITS_PER_SECOND, MISSING_NAMES, NO_CPU, Parts, Share,
+    Told, Verdict,
 };
 use serde_json::{Deserializer, Map, Value};
 
@@ -61,7 +62,7 @@ fn interval(value: &Value) -> Outcome<Interval> {
     let told = Told {
         unix_nanos: [field(of, "begin_unix_nanos", whole)?, field(of, "end_unix_nanos", whole)?],
         threshold: field(of, "threshold", |value| optional(value, whole))?.unwrap_or(0),
-        units_per_second: later(of, "units_per_second", whole)?.unwrap_or(0),
+        units_per_second: later(of, "units_per_second", units)?.unwrap_or(0),
         observations: field(of, "observations", count)?,
         slow: field(of, "slow", count)?,
         known: field(of, "known", count)?,
@@ -88,7 +89,11 @@ fn missing(of: &Map<String, Value>) -> Outcome<[u64; MISSING_NAMES.len()]> {
         }
     }
     found[0] = 0;
-    found[0] = all.saturating_sub(found.iter().sum());
+    let named: u64 = found.iter().sum();
+    if named > MAX_COUNT {
+        return Err(".missing has more than 2^53 in all".into());
+    }
+    found[0] = all.saturating_sub(named);
     Ok(found)
 }
 
@@ -219,6 +224,11 @@ fn count(value: &Value) -> Outcome<u64> {
         .as_u64()
         .filter(|&count| count <= MAX_COUNT)
         .ok_or_else(|| unlike(value, "a whole number from 0 up to 2^53"))
+}
+
+fn units(value: &Value) -> Outcome<u64> {
+    let found = value.as_u64().filter(|&units| units <= MAX_UNITS_PER_SECOND);
+    found.ok_or_else(|| unlike(value, "a whole number from 0 up to 10^15"))
 }
 
 fn small(value: &Value) -> Outcome<u32> {

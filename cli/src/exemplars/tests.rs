@@ -204,6 +204,8 @@ fn what_is_no_interval_is_refused_by_name() {
             json!({"forked": -1}),
             "interval 1.missing.forked must be a whole number from 0 up to 2^53, and is -1".into(),
         ),
+        ("/missing", json!({"forked": 1u64 << 53, "too_many": 1}), "interval 1.missing has more than 2^53 in all".into()),
+        ("/units_per_second", json!(1u64 << 60), "interval 1.units_per_second must be a whole number from 0 up to 10^15, and is 1152921504606846976".into()),
         ("/exemplars/0/value", Value::Null, format!("interval 1.exemplars[0].value {whole_number} null")),
         ("/exemplars/0/words", json!([1]), "interval 1.exemplars[0].words must be two whole numbers".into()),
         (

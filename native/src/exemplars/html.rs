@@ -246,10 +246,12 @@ impl Interval {
         }
         let context = &exemplar.context;
         if columns.traces {
-            out.write_str("<td>")?;
+            out.write_str("<td style=\"white-space:normal\">")?;
             if is_traced(exemplar) {
-                let (trace, span) = (Hex(&context.trace_id), Hex(&context.span_id));
-                write!(out, "<code style=\"font-size:.85em\">{trace}<br>{span}</code>")?;
+                // On paper a trace takes two lines.
+                let (first, second) = context.trace_id.split_at(8);
+                let [first, second, span] = [first, second, &context.span_id].map(Hex);
+                write!(out, "<code style=\"font-size:.85em\">{first}<wbr>{second}<br>{span}</code>")?;
             }
             out.write_str("</td>")?;
         }

@@ -1,6 +1,6 @@
 use super::super::tests::interval;
 use super::*;
-use crate::exemplars::{Context, Evidence, Share, Told};
+use crate::exemplars::{Context, Evidence, MAX_UNITS_PER_SECOND, Share, Told};
 
 fn html(interval: &Interval) -> String {
     let mut text = String::new();
@@ -26,9 +26,9 @@ fn shown(html: &str) -> String {
         }
         assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
         let name = tag.split([' ', '/']).next().unwrap();
-        let known = "section h2 h3 p div table thead tbody tr th td svg rect ul li code br";
+        let known = "section h2 h3 p div table thead tbody tr th td svg rect ul li code br wbr";
         assert!(known.split(' ').any(|known| known == name), "{tag}");
-        if name != "br" && !tag.ends_with('/') {
+        if !matches!(name, "br" | "wbr") && !tag.ends_with('/') {
             open.push(name);
         }
     }
@@ -137,7 +137,7 @@ fn values_that_are_no_times_are_numbers() {
         "1 of 9 observations were above 5,000; causes",
         "<td>123,456</td><td>2000-02-29 23:59:59.987</td>",
         "<td>12<br>CPU 3</td>",
-        "00000000000000000000000000000000<br>0101010101010101</code></td><td>0 7</td>",
+        "0000000000000000<wbr>0000000000000000<br>0101010101010101</code></td><td>0 7</td>",
     ] {
         assert!(found.contains(part), "{part} is not in {found}");
     }
@@ -159,7 +159,7 @@ fn pages_are_bounded_and_bars_within_them() {
         typical_nanos: u64::MAX,
         typical_faults: u64::MAX,
     };
-    let counts = Told { known: 1 << 53, shares: [share; 12], missing: [1 << 53; 8], ..told() };
+    let counts = Told { known: 1 << 53, shares: [share; 12], missing: [1 << 50; 8], ..told() };
     let overlong = one(u64::MAX, [u64::MAX; PARTS]);
     let mut exemplars = vec![(longest, verdict); 50_000];
     exemplars[3] = overlong;
@@ -186,7 +186,9 @@ fn more_than_an_interval_has_is_refused() {
     let exemplars = vec![one(1, [0; PARTS]); crate::exemplars::MAX_EXEMPLARS + 1];
     assert!(Interval::told(Told { exemplars, ..told() }).is_err());
     assert!(Interval::told(Told { missing: [u64::MAX; 8], ..told() }).is_err());
+    assert!(Interval::told(Told { missing: [1 << 52; 8], ..told() }).is_err());
     assert!(Interval::told(Told { slow: (1 << 53) + 1, ..told() }).is_err());
+    assert!(Interval::told(Told { units_per_second: MAX_UNITS_PER_SECOND + 1, ..told() }).is_err());
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub use interval::{Interval, Share};
 pub use json::MISSING_NAMES;
 pub use options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
 pub use scope::{ExemplarScope, RawScope};
-pub use told::{MAX_COUNT, MAX_EXEMPLARS, Told};
+pub use told::{MAX_COUNT, MAX_EXEMPLARS, MAX_UNITS_PER_SECOND, Told};
 pub use verdict::Verdict;
 
 /// Whether the kernel writes down this thread's switches, as collectors ask it to: if not, why, and what to do about it.

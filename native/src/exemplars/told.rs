@@ -14,6 +14,9 @@ pub const MAX_EXEMPLARS: usize = MAX_SLOWEST as usize + 65;
 /// Larger counts of observations are nobody's: at a thousand million a second they take more than a hundred days. Sums of them fit.
 pub const MAX_COUNT: u64 = 1 << 53;
 
+/// Most units of values in a second. Up to there a number is the same after it was divided by, and written.
+pub const MAX_UNITS_PER_SECOND: u64 = 1_000_000_000_000_000;
+
 /// What is known of an interval, to make one of.
 #[derive(Clone, Debug)]
 pub struct Told {
@@ -44,13 +47,15 @@ pub struct Told {
 }
 
 impl Interval {
-    /// The interval of which this is known. `InvalidArgument` for counts above [`MAX_COUNT`] and more exemplars than [`MAX_EXEMPLARS`];
-    /// `OutOfMemory`.
+    /// The interval of which this is known. `InvalidArgument` for counts above [`MAX_COUNT`], those in `missing` together, more exemplars than
+    /// [`MAX_EXEMPLARS`], and more units than [`MAX_UNITS_PER_SECOND`]; `OutOfMemory`.
     pub fn told(told: Told) -> Result<Interval> {
-        let counts = [told.observations, told.slow, told.known, told.controls, told.without_controls];
+        let missing = told.missing.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
+        let counts =
+            [told.observations, told.slow, told.known, told.controls, told.without_controls, missing];
         let shares = told.shares.iter().map(|share| share.observations);
-        let is_large = counts.into_iter().chain(told.missing).chain(shares).any(|count| count > MAX_COUNT);
-        if is_large || told.exemplars.len() > MAX_EXEMPLARS {
+        let is_large = counts.into_iter().chain(shares).any(|count| count > MAX_COUNT);
+        if is_large || told.exemplars.len() > MAX_EXEMPLARS || told.units_per_second > MAX_UNITS_PER_SECOND {
             return Err(Status::InvalidArgument.into());
         }
         let unit_nanos = match told.units_per_second {

@@ -63,7 +63,7 @@ fn collected() -> std::sync::Arc<Interval> {
     let slow = Collector::create(&latency, &options).unwrap();
     for request in 1..=3000u64 {
         let mut scope = slow.scope();
-        std::hint::black_box((0..50_000).fold(request, |sum, one| sum ^ one * sum));
+        std::hint::black_box((0..50_000).fold(request, |sum, one| sum ^ (one * sum)));
         if request % 1500 == 0 {
             std::thread::sleep(Duration::from_millis(20));
         }

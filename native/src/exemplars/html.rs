@@ -5,8 +5,8 @@
 
 use core::fmt::{self, Display, Write};
 
-use super::super::cause::Parts;
 use super::*;
+use crate::exemplars::Parts;
 use crate::machine::place::write_day;
 
 /// Observations that are shown: as many as are kept by default.

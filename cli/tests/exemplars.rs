@@ -146,10 +146,16 @@ fn a_page_needs_something_to_be_of() {
         assert!(status == Some(2) && text.contains(told), "{text}");
     }
     // Of long files, the last.
-    let many = place.write("many.json", format!("{}\n", json(&collected())).repeat(130));
+    let interval = json(&collected());
+    let marked =
+        |threshold: &str| interval.replacen("\"threshold\":5", &format!("\"threshold\":{threshold}"), 1);
+    let rest = format!("{interval}\n").repeat(129);
+    let many = place.write("many.json", marked("7") + "\n" + &rest);
+    let file = place.write("slow.json", marked("9"));
     assert_eq!(place.report(&["--exemplars", &many, "--exemplars", &file, "-o", &page]).0, Some(0));
     let text = fs::read_to_string(&page).unwrap();
     assert_eq!(text.matches("<section").count(), 100);
     assert!(text.contains("The last 100 intervals; 31 before them are not shown."));
+    assert!(text.contains("above 9.") && !text.contains("above 7."), "{text}");
     assert!(text.contains("many.json, ") && text.contains("slow.json"));
 }

@@ -30,5 +30,5 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Interval>, Failure> {
     let intervals = std::str::from_utf8(&bytes)
         .map_err(|error| format!("is not UTF-8, from byte {} on", error.valid_up_to() + 1))
         .and_then(json::intervals);
-    intervals.map_err(|fault| format!("{name}: {}", printable(&fault)).into())
+    intervals.map_err(|fault| format!("{name}: {fault}").into())
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 fn template() -> Value {
     json!({
         "begin_unix_nanos": 1, "end_unix_nanos": 2, "threshold": 8, "observations": 9, "slow": 3, "known": 2, "controls": 5,
-        "without_controls": 0, "without_evidence": 1, "units_per_second": 1_000_000_000, "has_run_delay": true, "missing": {"forked": 1},
+        "without_controls": 0, "too_short": 0, "without_evidence": 1, "units_per_second": 1_000_000_000, "has_run_delay": true, "missing": {"forked": 1},
         "causes": [{"cause": "run queue", "excess_nanos": 4, "observations": 2, "typical_nanos": 3, "typical_faults": 0}],
         "exemplars": [{
             "value": 9, "wall_nanos": 9, "unix_nanos": 1, "thread": 7, "cpu": 0, "label": 0, "words": [1, 2],

@@ -69,6 +69,7 @@ fn interval(value: &Value) -> Outcome<Interval> {
         controls: field(of, "controls", count)?,
         has_run_delay: later(of, "has_run_delay", boolean)?.unwrap_or(true),
         without_controls: field(of, "without_controls", count)?,
+        too_short: later(of, "too_short", count)?.unwrap_or(0),
         missing: missing(of)?,
         shares: shares.map(Option::unwrap_or_default),
         exemplars: exemplars.collect::<Outcome<_>>()?,
@@ -118,7 +119,9 @@ fn exemplar(value: &Value) -> Outcome<(Exemplar, Verdict)> {
     };
     let excess = field(of, "excess", parts)?;
     let parts = later(of, "parts", parts)?.unwrap_or_default();
-    Ok((exemplar, Verdict { cause: field(of, "cause", cause)?, parts, excess, faults: 0 }))
+    // What is only needed to judge intervals is not told.
+    let nothing = Verdict::of(&Exemplar::default(), None);
+    Ok((exemplar, Verdict { cause: field(of, "cause", cause)?, parts, excess, ..nothing }))
 }
 
 /// What is null is not known. What becomes known together is known together.

@@ -86,8 +86,8 @@ impl Random {
             }
         }
         let without_evidence: u64 = missing.values().filter_map(Value::as_u64).sum();
-        let (slow, without_controls) = (count(self), count(self));
-        let counted_only = slow.saturating_sub(known + without_controls + without_evidence);
+        let (slow, without_controls, too_short) = (count(self), count(self), count(self));
+        let counted_only = slow.saturating_sub(known + without_controls + too_short + without_evidence);
         let mut values: Vec<u64> = (0..self.below(5)).map(|_| self.any()).collect();
         values.sort_by_key(|&value| std::cmp::Reverse(value));
         let exemplars: Vec<Value> = values.iter().map(|&value| self.exemplar(value)).collect();
@@ -96,7 +96,7 @@ impl Random {
         json!({
             "begin_unix_nanos": self.any(), "end_unix_nanos": self.any(), "threshold": self.maybe(threshold),
             "observations": count(self), "slow": slow, "known": known, "controls": count(self),
-            "counted_only": counted_only, "without_controls": without_controls, "without_evidence": without_evidence,
+            "counted_only": counted_only, "without_controls": without_controls, "too_short": too_short, "without_evidence": without_evidence,
             "excess_nanos": sum, "units_per_second": self.maybe(units), "has_run_delay": self.below(2) == 0,
             "missing": missing, "causes": shares, "exemplars": exemplars,
         })
@@ -267,7 +267,7 @@ fn what_is_no_interval_is_refused_by_name() {
 
 #[test]
 fn what_is_missing_is_named_unless_it_came_later() {
-    let later = ["units_per_second", "has_run_delay", "missing", "parts", "typical_faults"];
+    let later = ["too_short", "units_per_second", "has_run_delay", "missing", "parts", "typical_faults"];
     let unread = ["counted_only", "excess_nanos"];
     let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     for (pointer, path) in [("", ""), ("/causes/1", ".causes[1]"), ("/exemplars/0", ".exemplars[0]")] {

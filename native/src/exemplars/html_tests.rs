@@ -50,6 +50,7 @@ fn told() -> Told {
         controls: 0,
         has_run_delay: true,
         without_controls: 0,
+        too_short: 0,
         missing: [0; 8],
         shares: Default::default(),
         exemplars: Vec::new(),
@@ -58,7 +59,15 @@ fn told() -> Told {
 
 fn one(value: u64, parts: [u64; PARTS]) -> (Exemplar, Verdict) {
     let exemplar = Exemplar { value, wall_nanos: value, cpu: NO_CPU, ..Exemplar::default() };
-    (exemplar, Verdict { cause: Cause::Several, parts: Parts(parts), excess: Parts(parts), faults: 0 })
+    (
+        exemplar,
+        Verdict {
+            cause: Cause::Several,
+            parts: Parts(parts),
+            excess: Parts(parts),
+            ..Verdict::of(&exemplar, None)
+        },
+    )
 }
 
 #[test]
@@ -90,7 +99,7 @@ Value|Began (UTC)|Cause, beyond the usual|Where its time went|Page faults|Thread
 
 
 Not known of 2: only counted.
-Not known of 1: too few ordinary ones of their kind, or too short for the accounts.
+Not known of 1: too few ordinary ones of their kind.
 Not known of 1: ended on another thread than they were begun on.
 
 ";

@@ -32,7 +32,7 @@ impl Interval {
             None => out.write_str(",\"units_per_second\":null")?,
         }
         write!(out, ",\"has_run_delay\":{},\"missing\":{{", self.has_run_delay)?;
-        let (_, _, missing) = self.unknown();
+        let (_, missing) = self.unknown();
         let found = MISSING_NAMES.iter().zip(missing).filter(|(_, count)| **count > 0);
         for (at, (name, count)) in found.enumerate() {
             write!(out, "{}\"{name}\":{count}", if at == 0 { "" } else { "," })?;

@@ -9,6 +9,7 @@ use super::evidence::{KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING
 use super::exemplar::{Exemplar, NO_CPU};
 use super::interval::Interval;
 use super::json::write_json_parts;
+use super::shown::{Grouped, Hex, Right};
 use super::verdict::Verdict;
 
 /// Exemplars that are shown to people.
@@ -29,59 +30,8 @@ const MISSING: [&str; 8] = [
     "a system without accounts",
 ];
 
-struct Hex<'a>(&'a [u8]);
-
-impl fmt::Display for Hex<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-/// A number with commas.
-struct Grouped(u64);
-
-impl fmt::Display for Grouped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut digits = [0; 27];
-        let (mut at, mut rest, mut count) = (digits.len(), self.0, 0);
-        loop {
-            if count > 0 && count % 3 == 0 {
-                at -= 1;
-                digits[at] = b',';
-            }
-            at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
-            count += 1;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        f.pad(core::str::from_utf8(&digits[at..]).unwrap_or_default())
-    }
-}
-
 fn time(nanos: u64) -> Quantity {
     Unit::new("ns").integer(nanos)
-}
-
-/// Pads what is written in another way.
-struct Right<T>(T, usize);
-
-impl<T: fmt::Display> fmt::Display for Right<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        struct Count(usize);
-        impl Write for Count {
-            fn write_str(&mut self, text: &str) -> fmt::Result {
-                self.0 += text.chars().count();
-                Ok(())
-            }
-        }
-        let mut width = Count(0);
-        write!(width, "{}", self.0)?;
-        write!(f, "{:1$}", "", self.1.saturating_sub(width.0))?;
-        self.0.fmt(f)
-    }
 }
 
 impl Interval {
@@ -229,7 +179,7 @@ impl Interval {
     }
 
     fn write_unknown(&self, out: &mut dyn Write) -> fmt::Result {
-        let (counted_only, without_controls, missing) = self.unknown();
+        let ([counted_only, without_controls, too_short], missing) = self.unknown();
         let mut breaks = "\n\n";
         let mut line = |out: &mut dyn Write, count: u64, why: &str| -> fmt::Result {
             if count == 0 {
@@ -238,7 +188,8 @@ impl Interval {
             write!(out, "{}Not known of {}: {why}.", core::mem::replace(&mut breaks, "\n"), Grouped(count))
         };
         line(out, counted_only, "only counted")?;
-        line(out, without_controls, "too few ordinary ones of their kind, or too short for the accounts")?;
+        line(out, without_controls, "too few ordinary ones of their kind")?;
+        line(out, too_short, "too short beside what came before them in the same accounts")?;
         for (&count, why) in missing.iter().zip(MISSING).skip(1) {
             line(out, count, why)?;
         }
@@ -302,11 +253,11 @@ impl Interval {
 
     /// All of it, exactly, as a JSON object. What is not known is null.
     pub fn write_json(&self, out: &mut dyn Write) -> fmt::Result {
-        let (counted_only, without_controls, missing) = self.unknown();
+        let ([counted_only, without_controls, too_short], missing) = self.unknown();
         write!(
             out,
             "{{\"begin_unix_nanos\":{},\"end_unix_nanos\":{},\"threshold\":{},\"observations\":{},\"slow\":{},\"known\":{},\
-             \"controls\":{},\"counted_only\":{counted_only},\"without_controls\":{without_controls},\"without_evidence\":{},\
+             \"controls\":{},\"counted_only\":{counted_only},\"without_controls\":{without_controls},\"too_short\":{too_short},\"without_evidence\":{},\
              \"excess_nanos\":{}",
             self.unix_nanos[0],
             self.unix_nanos[1],

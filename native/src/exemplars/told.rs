@@ -38,6 +38,8 @@ pub struct Told {
     pub has_run_delay: bool,
     /// Slow ones whose kind has too few controls.
     pub without_controls: u64,
+    /// Slow ones that were short beside what came before them in their accounts.
+    pub too_short: u64,
     /// Slow ones without accounts, by [`Missing`](super::Missing).
     pub missing: [u64; 8],
     /// In the order of [`Cause::ALL`].
@@ -51,8 +53,15 @@ impl Interval {
     /// [`MAX_EXEMPLARS`], and more units than [`MAX_UNITS_PER_SECOND`]; `OutOfMemory`.
     pub fn told(told: Told) -> Result<Interval> {
         let missing = told.missing.iter().fold(0u64, |sum, &count| sum.saturating_add(count));
-        let counts =
-            [told.observations, told.slow, told.known, told.controls, told.without_controls, missing];
+        let counts = [
+            told.observations,
+            told.slow,
+            told.known,
+            told.controls,
+            told.without_controls,
+            told.too_short,
+            missing,
+        ];
         let shares = told.shares.iter().map(|share| share.observations);
         let is_large = counts.into_iter().chain(shares).any(|count| count > MAX_COUNT);
         if is_large || told.exemplars.len() > MAX_EXEMPLARS || told.units_per_second > MAX_UNITS_PER_SECOND {
@@ -76,7 +85,7 @@ impl Interval {
         interval.has_run_delay = told.has_run_delay;
         let mut exemplars = told.exemplars;
         exemplars.sort_by_key(|(exemplar, _)| core::cmp::Reverse(exemplar.value));
-        interval.fill(exemplars, told.shares, told.missing, told.without_controls);
+        interval.fill(exemplars, told.shares, told.missing, [told.without_controls, told.too_short]);
         Ok(interval)
     }
 }

@@ -109,6 +109,8 @@ static void causes()
     FAILS(invalid_argument, slow.share(static_cast<picollo::cause>(99)));
     CHECK(must(slow.text()).find(picollo::to_string(waits)) != std::string::npos);
     CHECK(must(slow.markdown()).find("| Cause | Excess |") != std::string::npos);
+    const std::string html = must(slow.html());
+    CHECK(html.compare(0, 8, "<section") == 0 && html.find("<td>" + std::string(picollo::to_string(waits)) + "</td>") != std::string::npos);
     const std::string json = must(slow.json());
     CHECK(json.front() == '{' && json.find('"' + std::string(picollo::to_string(waits)) + '"') != std::string::npos);
 

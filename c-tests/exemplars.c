@@ -70,6 +70,13 @@ static void the_slowest_has_its_request_and_its_time(void)
     size_t length;
     CHECK_STATUS(PICOLLO_OK, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HUMAN, text, sizeof text, &length));
     CHECK(strstr(text, "id 750") != NULL && strstr(text, "The slowest") != NULL);
+    static char html[50001];
+    CHECK_STATUS(PICOLLO_OK, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HTML, html, sizeof html, &length));
+    CHECK(strncmp(html, "<section class=\"picollo-slow\">\n<h2>Why ", 39) == 0 && length == strlen(html));
+    CHECK(strstr(html, "<td>750</td></tr>") != NULL && strcmp(html + length - 11, "</section>\n") == 0);
+    CHECK_STATUS(PICOLLO_ERR_BUFFER_TOO_SMALL, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HTML, html, length, &length));
+    CHECK(html[0] == 0);
+    CHECK_STATUS(PICOLLO_ERR_UNSUPPORTED, picollo_exemplars_format(exemplars, PICOLLO_TEXT_HTML + 1, html, sizeof html, &length));
     picollo_exemplars_free(exemplars);
     picollo_histogram_free(histogram);
 }

@@ -1661,6 +1661,8 @@ picollo_status picollo_histogram_summary(const picollo_histogram *histogram,
 #define PICOLLO_TEXT_HUMAN 4
 /** As PICOLLO_TEXT_HUMAN, with all percentiles and what else there is. */
 #define PICOLLO_TEXT_FULL 5
+/** A part of a page, in HTML: of picollo_exemplars_format alone. For all others it is an unknown format. */
+#define PICOLLO_TEXT_HTML 6
 
 /**
  * Writes a summary as text.
@@ -4822,9 +4824,11 @@ picollo_status picollo_exemplars_get(const picollo_exemplars *exemplars,
 
 /**
  * Writes the interval that has ended: for people (PICOLLO_TEXT_HUMAN) the answer, the causes, and the slowest with what leads to their
- * requests; for reports (PICOLLO_TEXT_MARKDOWN) the same in tables; for programs (PICOLLO_TEXT_JSON) all of it, exactly.
+ * requests; for reports (PICOLLO_TEXT_MARKDOWN) the same in tables; for pages and notebooks (PICOLLO_TEXT_HTML) a section with bars, that
+ * refers to nothing outside and looks as the page does; for programs (PICOLLO_TEXT_JSON) all of it, exactly, as picollo report reads it.
  *
- * Requires: format is PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN or PICOLLO_TEXT_JSON; buffer, capacity and out_length as at the head of "Text".
+ * Requires: format is PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_HTML or PICOLLO_TEXT_JSON; buffer, capacity and out_length as
+ *   at the head of "Text". HTML has at most 50,000 bytes.
  * Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
  *   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
  * Threads: any thread.

@@ -374,6 +374,8 @@ public:
     outcome<std::string> text() const { return format(PICOLLO_TEXT_HUMAN); }
     /** For reports: the same in tables, as Markdown. Allocates. */
     outcome<std::string> markdown() const { return format(PICOLLO_TEXT_MARKDOWN); }
+    /** For pages: the same as a section of HTML, with bars. Allocates. */
+    outcome<std::string> html() const { return format(PICOLLO_TEXT_HTML); }
     /** For programs: all of it, exactly. Allocates. */
     outcome<std::string> json() const { return format(PICOLLO_TEXT_JSON); }
 

@@ -162,7 +162,8 @@ static void op_read(struct world *world)
 static void op_format(struct world *world)
 {
     struct collected *const collected = made(world);
-    const uint32_t format = rarely(world, 2) ? PICOLLO_TEXT_HUMAN : rarely(world, 2) ? PICOLLO_TEXT_MARKDOWN : PICOLLO_TEXT_JSON;
+    static const uint32_t formats[] = {PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_HTML, PICOLLO_TEXT_JSON};
+    const uint32_t format = formats[choose(world, 4)];
     size_t length = 0;
     if (!collected->has_ended) {
         EXPECT(PICOLLO_ERR_EMPTY, picollo_exemplars_format(collected->handle, format, NULL, 0, &length));
@@ -174,6 +175,10 @@ static void op_format(struct world *world)
     EXPECT(PICOLLO_OK, picollo_exemplars_format(collected->handle, format, text, length + 1, &length));
     SAME(length, strlen(text));
     if (format == PICOLLO_TEXT_JSON) check_form(world, format, text);
+    if (format == PICOLLO_TEXT_HTML) {
+        SAME(0, strncmp(text, "<section", 8));
+        SAME(0, strcmp(text + length - 11, "</section>\n"));
+    }
     free(text);
     EXPECT(PICOLLO_ERR_UNSUPPORTED, picollo_exemplars_format(collected->handle, PICOLLO_TEXT_CSV, NULL, 0, &length));
 }

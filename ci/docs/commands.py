@@ -54,6 +54,8 @@ ELSEWHERE = {
     "pip install './python-demo[plot]'": ("python-demo/tests/test_install.py", "pip"),
     "PICOLLO_LIBRARY=/path/to/libpicollo.so pip install ./python-demo": ("python-demo/tests/test_install.py", "PICOLLO_LIBRARY"),
     "cd python-demo && python3 -m demos.plots --out ../docs/images": ("python-demo/tests/test_demos.py", "plots"),
+    "picollo report checkout --exemplars slow.json -o page.html": ("cli/tests/exemplars.rs", "--exemplars"),
+    "picollo report --exemplars monday.json --exemplars tuesday.json -o page.html": ("cli/tests/exemplars.rs", "--exemplars"),
     "picollo stat --counts=valgrind --benchmarks ./bench": ("ci/counted.py", "--benchmarks"),
 }
 # Cannot be run here, and why.

@@ -4,6 +4,7 @@
 
 mod compare;
 mod events;
+mod exemplars;
 mod failure;
 mod follow;
 mod hiccup;

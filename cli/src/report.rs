@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use picollo_core::log::{Interval, Reader};
 use picollo_core::text::Unit;
 use picollo_core::text::picture::{Picture, Pictures, REPORT_STYLE, Series, write_facts, write_sentence};
 use picollo_core::{Snapshot, ValueSelection};
 use picollo_native::{Place, SegmentKind, Viewer};
 
+use crate::exemplars;
 use crate::failure::{Failure, write_file};
 use crate::follow::{Follower, Recorded, title, told};
 use crate::hlog::source::Source;
@@ -29,18 +30,27 @@ Writes an HTML file that needs nothing else: for each histogram a table, the cur
 intervals or more, a heat map over time. TARGET is a file that ends in .hlog or .hlog.gz, or what `picollo show` takes: then the page is \
 of all since the program began, or with --for of the next seconds, interval by interval.
 
+With --exemplars the page also says why the slow ones were slow: of the intervals that a program's collector of exemplars wrote as \
+JSON, one or more in a file. Without TARGET it says nothing else.
+
   picollo report checkout -o page.html
   picollo report checkout --for 1min -o page.html
-  picollo report checkout.hlog --match route=/pay -o page.html";
+  picollo report checkout.hlog --match route=/pay -o page.html
+  picollo report checkout --exemplars slow.json -o page.html";
 
 /// Columns of a heat map; of longer logs neighbours are added up.
 const MOST_SLICES: usize = 240;
 /// Histograms on a page.
 const MOST_HISTOGRAMS: usize = 100;
+/// Intervals of exemplars on a page.
+const MOST_INTERVALS: usize = 100;
 
 pub(crate) fn command() -> Command {
     Command::new("report").about(ABOUT).long_about(LONG_ABOUT).args(places::arguments()).args([
-        Arg::new("target").value_name("TARGET").required(true).help("log, path, process, segment or program"),
+        Arg::new("target")
+            .value_name("TARGET")
+            .required_unless_present("exemplars")
+            .help("log, path, process, segment or program"),
         Arg::new("output")
             .short('o')
             .long("output")
@@ -48,13 +58,21 @@ pub(crate) fn command() -> Command {
             .required(true)
             .value_parser(value_parser!(PathBuf))
             .help("the page; one that exists is overwritten"),
+        Arg::new("exemplars")
+            .long("exemplars")
+            .value_name("FILE.json")
+            .action(ArgAction::Append)
+            .value_parser(value_parser!(PathBuf))
+            .help("why the slow ones were slow: JSON of a collector of exemplars; repeatable"),
         Arg::new("match")
             .long("match")
             .value_name("TEXT")
+            .requires("target")
             .help("only histograms with this in their name or labels (a=b), or tag"),
         Arg::new("for")
             .long("for")
             .value_name("SECONDS")
+            .requires("target")
             .value_parser(values::duration)
             .help("of what a program records from now on, for so long or until SIGINT"),
         Arg::new("interval")
@@ -133,7 +151,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     let text = |name| matches.get_one::<String>(name).map_or("", String::as_str);
     let (target, wanted) = (text("target"), text("match"));
     let is_log = target == "-" || target.ends_with(".hlog") || target.ends_with(".hlog.gz");
-    let pictured = if is_log {
+    // Before a program is followed for a while: a file that is none should not cost that.
+    let (files, slow) = slow(matches)?;
+    let pictured = if target.is_empty() && !files.is_empty() {
+        Vec::new()
+    } else if is_log {
         of_log(target, wanted, text("unit"))?
     } else if let Some(&time) = matches.get_one::<Duration>("for") {
         let interval = matches.get_one::<Duration>("interval").copied().unwrap_or(Duration::from_secs(1));
@@ -141,14 +163,36 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     } else {
         of_all(&Places::of(matches)?, target, wanted)?
     };
-    if pictured.is_empty() {
+    if pictured.is_empty() && (!target.is_empty() || files.is_empty()) {
         let what = if wanted.is_empty() { String::new() } else { format!(" with {wanted} in its name") };
         return Err(format!("{target} has no histogram{what} that recorded anything").into());
     }
-    let heading = matches.get_one::<String>("title").map_or(target, String::as_str);
+    let of = if target.is_empty() { &*files } else { target };
+    let heading = matches.get_one::<String>("title").map_or(of, String::as_str);
     let path = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
-    write_file(&path, &page(heading, target, &pictured)?)?;
+    write_file(&path, &page(heading, of, &pictured, &slow)?)?;
     Ok(0)
+}
+
+/// The names of the files of exemplars, and the sections that say what is in them.
+fn slow(matches: &ArgMatches) -> Result<(String, String), Failure> {
+    let (mut names, mut intervals) = (String::new(), Vec::new());
+    for path in matches.get_many::<PathBuf>("exemplars").into_iter().flatten() {
+        names += &format!("{}{}", if names.is_empty() { "" } else { ", " }, path.display());
+        intervals.extend(exemplars::read(path)?);
+    }
+    let before = intervals.len().saturating_sub(MOST_INTERVALS);
+    let mut html = String::new();
+    if before > 0 {
+        let (before, shown) = (count(before as u64, true), MOST_INTERVALS);
+        html += &format!(
+            "<p class=\"note\">The last {shown} intervals; {before} before them are not shown.</p>\n"
+        );
+    }
+    for interval in &intervals[before..] {
+        interval.write_html(&mut html).map_err(|_| "an interval cannot be written")?;
+    }
+    Ok((names, html))
 }
 
 fn of_all(places: &Places, target: &str, wanted: &str) -> Result<Vec<Pictured>, Failure> {
@@ -280,7 +324,7 @@ fn facts(place: &Place, target: &str) -> Result<String, Failure> {
     Ok(html)
 }
 
-fn page(heading: &str, target: &str, pictured: &[Pictured]) -> Result<String, Failure> {
+fn page(heading: &str, target: &str, pictured: &[Pictured], slow: &str) -> Result<String, Failure> {
     let heading = escaped(heading);
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -324,7 +368,7 @@ fn page(heading: &str, target: &str, pictured: &[Pictured]) -> Result<String, Fa
             heat.write_svg(&mut html, Picture::HeatMap).map_err(|_| "a picture cannot be written")?;
         }
     }
-    Ok(html + "</body></html>\n")
+    Ok(html + slow + "</body></html>\n")
 }
 
 #[cfg(test)]

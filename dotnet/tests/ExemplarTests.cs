@@ -115,6 +115,7 @@ namespace Picollo.Tests
             string words = waits == Cause.OwnWaiting ? "own waiting" : "off CPU, not split";
             Check.True(interval.ToString().Contains(words), interval.ToString());
             Check.True(interval.ToMarkdown().Contains("| Cause | Excess |") && interval.ToMarkdown().Contains("| The slowest |"), interval.ToMarkdown());
+            Check.True(interval.ToHtml().StartsWith("<section") && interval.ToHtml().Contains($"<td>{words}</td>"), interval.ToHtml());
             Check.True(interval.ToJson().StartsWith("{") && interval.ToJson().Contains($"\"{words}\""), interval.ToJson());
         }
 

@@ -28,6 +28,12 @@ namespace Picollo.Tests
             { "MISSING", "MissingEvidence" }
         };
 
+        /// <summary>Constants of a group that its enum has no member for, and why.</summary>
+        private static readonly Dictionary<string, string> s_notMembers = new Dictionary<string, string>
+        {
+            { "PICOLLO_TEXT_HTML", "of ExemplarInterval alone, which has ToHtml; what is formatted with a TextFormat has no such form" }
+        };
+
         /// <summary>Functions that nothing calls, and why; one that is new in the header has to be put here or called.</summary>
         private static readonly Dictionary<string, string> s_notCalled = new Dictionary<string, string>
         {
@@ -150,7 +156,7 @@ namespace Picollo.Tests
             foreach (KeyValuePair<string, string> pair in s_enums)
             {
                 Type type = typeof(PicolloException).Assembly.GetTypes().Single(one => one.IsEnum && one.Name == pair.Value);
-                string[][] group = Constants().Where(line => line[1] == pair.Key).ToArray();
+                string[][] group = Constants().Where(line => line[1] == pair.Key && !s_notMembers.ContainsKey(line[2])).ToArray();
                 Check.True(group.Length > 1, $"there is no group {pair.Key}");
                 foreach (string[] line in group)
                 {

@@ -46,7 +46,7 @@ use crate::handles::{picollo_exemplars, picollo_histogram, picollo_registry};
 use crate::options;
 use crate::registry::with;
 use crate::status::picollo_status;
-use crate::text::write_text;
+use crate::text::{PICOLLO_TEXT_HTML, write_text};
 
 const _: () = {
     macro_rules! same {
@@ -413,9 +413,11 @@ pub unsafe extern "C" fn picollo_exemplars_get(
 }
 
 /// Writes the interval that has ended: for people (PICOLLO_TEXT_HUMAN) the answer, the causes, and the slowest with what leads to their
-/// requests; for reports (PICOLLO_TEXT_MARKDOWN) the same in tables; for programs (PICOLLO_TEXT_JSON) all of it, exactly.
+/// requests; for reports (PICOLLO_TEXT_MARKDOWN) the same in tables; for pages and notebooks (PICOLLO_TEXT_HTML) a section with bars, that
+/// refers to nothing outside and looks as the page does; for programs (PICOLLO_TEXT_JSON) all of it, exactly, as `picollo report` reads it.
 ///
-/// Requires: format is PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN or PICOLLO_TEXT_JSON; buffer, capacity and out_length as at the head of "Text".
+/// Requires: format is PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_HTML or PICOLLO_TEXT_JSON; buffer, capacity and out_length as
+///   at the head of "Text". HTML has at most 50,000 bytes.
 /// Returns: PICOLLO_OK; PICOLLO_ERR_BUFFER_TOO_SMALL; PICOLLO_ERR_NULL_POINTER (exemplars, out_length, buffer with a capacity);
 ///   PICOLLO_ERR_UNSUPPORTED for other formats; PICOLLO_ERR_EMPTY and PICOLLO_ERR_FORKED as picollo_exemplars_interval.
 /// Threads: any thread.
@@ -436,6 +438,7 @@ pub unsafe extern "C" fn picollo_exemplars_format(
             json if json == Format::Json as u32 => Interval::write_json,
             human if human == Format::Human as u32 => Interval::write_text,
             markdown if markdown == Format::Markdown as u32 => Interval::write_markdown,
+            PICOLLO_TEXT_HTML => Interval::write_html,
             _ => return Err(Failure::UNSUPPORTED),
         };
         // SAFETY: the caller's promises, passed on.

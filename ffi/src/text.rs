@@ -54,6 +54,8 @@ pub const PICOLLO_TEXT_CSV: u32 = 3;
 pub const PICOLLO_TEXT_HUMAN: u32 = 4;
 /// As PICOLLO_TEXT_HUMAN, with all percentiles and what else there is.
 pub const PICOLLO_TEXT_FULL: u32 = 5;
+/// A part of a page, in HTML: of picollo_exemplars_format alone. For all others it is an unknown format.
+pub const PICOLLO_TEXT_HTML: u32 = 6;
 
 const _: () = assert!(
     PICOLLO_TEXT_MARKDOWN == Format::Markdown as u32

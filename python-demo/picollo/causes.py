@@ -193,7 +193,7 @@ class ExemplarInterval:
     """What was slow in an interval, and why: see :meth:`Exemplars.collect`. ``print(interval)`` is for people."""
 
     __slots__ = (
-        "_json", "_markdown", "_text", "begin", "controls", "end", "exemplars", "known", "observations", "shares", "slow", "threshold",
+        "_html", "_json", "_markdown", "_text", "begin", "controls", "end", "exemplars", "known", "observations", "shares", "slow", "threshold",
     )
 
     def __init__(
@@ -204,6 +204,7 @@ class ExemplarInterval:
         text: str,
         json: str,
         markdown: str,
+        html: str,
     ) -> None:
         """Not for callers."""
         #: When it began and ended, in seconds since 1970.
@@ -221,7 +222,7 @@ class ExemplarInterval:
         self.exemplars = exemplars
         #: How much of the excess went to each cause.
         self.shares = shares
-        self._text, self._json, self._markdown = text, json, markdown
+        self._text, self._json, self._markdown, self._html = text, json, markdown, html
 
     def text(self) -> str:
         """A table for people, and the slowest with their traces."""
@@ -233,6 +234,13 @@ class ExemplarInterval:
 
     def _repr_markdown_(self) -> str:
         return self._markdown
+
+    def html(self) -> str:
+        """The same as a section of a page, with bars. It needs no script and nothing from elsewhere."""
+        return self._html
+
+    def _repr_html_(self) -> str:
+        return self._html
 
     def json(self) -> str:
         """All of it as a JSON object, with exact values."""

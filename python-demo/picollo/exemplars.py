@@ -267,7 +267,8 @@ def _interval(handle: c_void_p) -> ExemplarInterval:
     text = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_HUMAN, *buffer), "table of causes")
     json = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_JSON, *buffer), "causes as JSON")
     markdown = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_MARKDOWN, *buffer), "causes as Markdown")
-    return ExemplarInterval(totals, tuple(exemplars), shares, text, json, markdown)
+    html = read_text(lambda *buffer: released.exemplars_format(handle, structs.TEXT_HTML, *buffer), "causes as HTML")
+    return ExemplarInterval(totals, tuple(exemplars), shares, text, json, markdown, html)
 
 
 def _count(value: Any, least: int, name: str) -> int:

@@ -41,7 +41,7 @@ namespace Picollo.Metrics
     {
         private static readonly Cause[] s_causes = (Cause[])Enum.GetValues(typeof(Cause));
 
-        private readonly string _text, _json, _markdown;
+        private readonly string _text, _json, _markdown, _html;
 
         internal ExemplarInterval(ExemplarsHandle collector)
         {
@@ -73,6 +73,7 @@ namespace Picollo.Metrics
             _text = Format(collector, Constants.TextHuman);
             _json = Format(collector, Constants.TextJson);
             _markdown = Format(collector, Constants.TextMarkdown);
+            _html = Format(collector, Constants.TextHtml);
         }
 
         /// <summary>When it began.</summary>
@@ -109,6 +110,9 @@ namespace Picollo.Metrics
 
         /// <summary>The same in tables, as Markdown, for reports.</summary>
         public string ToMarkdown() => _markdown;
+
+        /// <summary>The same as a section of a page, with bars. It needs no script and nothing from elsewhere.</summary>
+        public string ToHtml() => _html;
 
         /// <summary>A table for people, and the slowest with their traces.</summary>
         public override string ToString() => _text;

@@ -74,6 +74,7 @@ namespace Picollo.Native
         internal const int TextCsv = 3;
         internal const int TextHuman = 4;
         internal const int TextFull = 5;
+        internal const int TextHtml = 6;
 
         internal const int EncodingHdrV2 = 0;
         internal const int EncodingHdrV2Compressed = 1;

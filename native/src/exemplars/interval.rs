@@ -159,6 +159,18 @@ impl Interval {
         Ok(interval)
     }
 
+    /// Puts in what is not computed, but told.
+    pub(super) fn fill(
+        &mut self,
+        exemplars: Vec<(Exemplar, Verdict)>,
+        shares: [Share; Cause::ALL.len()],
+        missing: [u64; 8],
+        [without_controls, too_short]: [u64; 2],
+    ) {
+        (self.exemplars, self.shares, self.missing) = (exemplars, shares, missing);
+        (self.without_controls, self.too_short) = (without_controls, too_short);
+    }
+
     /// What is kept, slowest first, with verdicts.
     pub fn exemplars(&self) -> &[(Exemplar, Verdict)] {
         &self.exemplars

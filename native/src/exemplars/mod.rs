@@ -15,6 +15,7 @@ mod executed_text;
 mod exemplar;
 mod instructions;
 mod interval;
+mod json;
 mod kept;
 mod options;
 mod quota;
@@ -23,6 +24,7 @@ mod schedstat;
 mod scope;
 mod text;
 mod thread;
+mod told;
 mod usual;
 mod verdict;
 mod waiting;
@@ -36,10 +38,12 @@ pub use evidence::{
 };
 pub use exemplar::{Context, Exemplar, NO_CPU};
 pub use interval::{Interval, Share};
+pub use json::MISSING_NAMES;
 pub use options::{
     EXEMPLARS_COUNTERS, EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST,
 };
 pub use scope::{ExemplarScope, RawScope};
+pub use told::{MAX_COUNT, MAX_EXEMPLARS, MAX_UNITS_PER_SECOND, Told};
 pub use verdict::Verdict;
 
 /// Whether the kernel writes down this thread's switches, as collectors ask it to: if not, why, and what to do about it.

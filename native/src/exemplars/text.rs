@@ -2,13 +2,14 @@
 
 use core::fmt::{self, Write};
 
-use picollo_core::text::Unit;
+use picollo_core::text::{Quantity, Unit};
 
 use super::cause::{Cause, PARTS};
 use super::evidence::{KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY};
 use super::executed_text::{Ipc, IpcCell, JsonExecuted, Uncounted, ipc_column};
 use super::exemplar::{Exemplar, NO_CPU};
 use super::interval::Interval;
+use super::json::write_json_parts;
 use super::verdict::Verdict;
 use super::written::{Grouped, Hex, Optional, Right};
 
@@ -30,13 +31,17 @@ const MISSING: [&str; 8] = [
     "a system without accounts",
 ];
 
-fn time(nanos: u64) -> impl fmt::Display {
+fn time(nanos: u64) -> Quantity {
     Unit::new("ns").integer(nanos)
 }
 
 impl Interval {
-    fn nanos_of(&self, value: u64) -> u64 {
-        (value as f64 * self.unit_nanos).round() as u64
+    /// A value: a time, or a number where values are no times.
+    fn shown(&self, value: u64) -> Quantity {
+        if self.unit_nanos == 0.0 {
+            return Unit::NONE.integer(value);
+        }
+        time((value as f64 * self.unit_nanos).round() as u64)
     }
 
     /// The causes that have a part of the excess, or are verdicts, the largest first.
@@ -134,14 +139,14 @@ impl Interval {
                 "\n{} of {} observations were above {}; causes are known of {}.",
                 Grouped(self.slow),
                 Grouped(self.observations),
-                time(self.nanos_of(threshold)),
+                self.shown(threshold),
                 Grouped(self.known)
             ),
         }
     }
 
     fn write_exemplar(&self, out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict) -> fmt::Result {
-        write!(out, "{}  {}", Right(time(self.nanos_of(exemplar.value)), 8), verdict.cause.name())?;
+        write!(out, "{}  {}", Right(self.shown(exemplar.value), 8), verdict.cause.name())?;
         let mut parts: Vec<Cause> =
             Cause::ALL.into_iter().take(PARTS).filter(|&cause| verdict.excess.get(cause) > 0).collect();
         parts.sort_by_key(|&cause| core::cmp::Reverse(verdict.excess.get(cause)));
@@ -228,7 +233,7 @@ impl Interval {
         }
         for (exemplar, verdict) in self.exemplars().iter().take(SHOWN) {
             let context = &exemplar.context;
-            write!(out, "\n| {} | {} | ", time(self.nanos_of(exemplar.value)), verdict.cause.name())?;
+            write!(out, "\n| {} | {} | ", self.shown(exemplar.value), verdict.cause.name())?;
             match verdict.excess.get(verdict.cause) {
                 0 => {}
                 nanos => write!(out, "{}", time(nanos))?,
@@ -258,7 +263,7 @@ impl Interval {
             out,
             "{{\"begin_unix_nanos\":{},\"end_unix_nanos\":{},\"threshold\":{},\"observations\":{},\"slow\":{},\"known\":{},\
              \"controls\":{},\"counted_only\":{counted_only},\"without_controls\":{without_controls},\"too_short\":{too_short},\"without_evidence\":{},\"counted\":{},\
-             \"excess_nanos\":{},\"causes\":[",
+             \"excess_nanos\":{}",
             self.unix_nanos[0],
             self.unix_nanos[1],
             Optional(Some(self.threshold).filter(|&threshold| threshold != 0)),
@@ -270,17 +275,21 @@ impl Interval {
             self.counted,
             self.excess_nanos(),
         )?;
+        self.write_json_units(out)?;
+        out.write_str(",\"causes\":[")?;
         for (at, cause) in Cause::ALL.into_iter().enumerate() {
             let share = self.share(cause);
             let is_part = at < PARTS && self.known > 0;
+            let has_typical = is_part && share.observations > 0;
             write!(
                 out,
-                "{}{{\"cause\":\"{}\",\"excess_nanos\":{},\"observations\":{},\"typical_nanos\":{}}}",
+                "{}{{\"cause\":\"{}\",\"excess_nanos\":{},\"observations\":{},\"typical_nanos\":{},\"typical_faults\":{}}}",
                 if at == 0 { "" } else { "," },
                 cause.name(),
                 Optional(is_part.then_some(share.excess_nanos)),
                 share.observations,
-                Optional((is_part && share.observations > 0).then_some(share.typical_nanos)),
+                Optional(has_typical.then_some(share.typical_nanos)),
+                Optional(has_typical.then_some(share.typical_faults)),
             )?;
         }
         out.write_str("],\"exemplars\":[")?;
@@ -332,8 +341,13 @@ fn write_json_exemplar(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdi
     for (at, cause) in parts.enumerate() {
         write!(out, "{}\"{}\":{}", if at == 0 { "" } else { "," }, cause.name(), verdict.excess.get(cause))?;
     }
-    out.write_str("}}")
+    out.write_char('}')?;
+    write_json_parts(out, verdict)?;
+    out.write_char('}')
 }
+
+#[path = "html.rs"]
+mod html;
 
 #[cfg(test)]
 #[path = "text_tests.rs"]

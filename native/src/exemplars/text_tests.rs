@@ -21,7 +21,7 @@ fn one(number: u64, [cpu, waiting, queued]: [u64; 3], faults: u32) -> Exemplar {
     Exemplar { number, value: wall, wall_nanos: wall, context, evidence, cpu: NO_CPU, ..Exemplar::default() }
 }
 
-fn interval() -> Interval {
+pub(super) fn interval() -> Interval {
     let mut usual = Usual::new().unwrap();
     (1..=20).for_each(|number| usual.take(&one(number, [MS, 0, 0], 3)));
     let traced = Context { trace_id: [0x4b; 16], span_id: [7; 8], words: [5, 6] };
@@ -108,8 +108,10 @@ fn programs_are_told_exactly() {
     interval().write_json(&mut json).unwrap();
     for part in [
         "\"threshold\":8000000,\"observations\":12345,\"slow\":8,\"known\":4,\"controls\":20,\"counted_only\":2,\"without_controls\":1,\"too_short\":0,\"without_evidence\":1",
-        "{\"cause\":\"run queue\",\"excess_nanos\":34000000,\"observations\":1,\"typical_nanos\":30000000}",
-        "{\"cause\":\"several\",\"excess_nanos\":null,\"observations\":1,\"typical_nanos\":null}",
+        "{\"cause\":\"run queue\",\"excess_nanos\":34000000,\"observations\":1,\"typical_nanos\":30000000,\"typical_faults\":0}",
+        "{\"cause\":\"several\",\"excess_nanos\":null,\"observations\":1,\"typical_nanos\":null,\"typical_faults\":null}",
+        "\"excess_nanos\":64000000,\"units_per_second\":1000000000,\"has_run_delay\":true,\"missing\":{\"other_thread\":1},\"causes\"",
+        "\"excess\":{\"run queue\":30000000},\"parts\":{\"run queue\":30000000,\"on CPU, cause not known\":1000000}}",
         "\"cpu\":null",
         "\"off_nanos\":null",
         "\"trace_id\":\"4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b\",\"span_id\":\"0707070707070707\"",

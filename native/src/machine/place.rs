@@ -115,13 +115,19 @@ fn write_words<const N: usize>(text: &mut Text<N>, bytes: &[u8]) {
     }
 }
 
-/// A time in UTC, to the minute; nothing of none. Years from March: Howard Hinnant, "chrono-compatible low-level date algorithms".
+/// A time in UTC, to the minute; nothing of none.
 fn write_date(out: &mut dyn Write, unix_nanos: u64) -> fmt::Result {
     if unix_nanos == 0 {
         return Ok(());
     }
     let minutes = unix_nanos / 60_000_000_000;
-    let (days, of_day) = (minutes / 1440, minutes % 1440);
+    let of_day = minutes % 1440;
+    write_day(out, minutes / 1440)?;
+    write!(out, " {:02}:{:02} UTC", of_day / 60, of_day % 60)
+}
+
+/// A day, as so many days after the first of 1970. Years from March: Howard Hinnant, "chrono-compatible low-level date algorithms".
+pub(crate) fn write_day(out: &mut dyn Write, days: u64) -> fmt::Result {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -130,7 +136,7 @@ fn write_date(out: &mut dyn Write, unix_nanos: u64) -> fmt::Result {
     let day = of_year - (153 * from_march + 2) / 5 + 1;
     let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
-    write!(out, "{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", of_day / 60, of_day % 60)
+    write!(out, "{year:04}-{month:02}-{day:02}")
 }
 
 #[cfg(test)]

@@ -1,0 +1,161 @@
+//! `picollo report --exemplars`: what a collector wrote as JSON becomes a part of a page.
+#![allow(missing_docs)]
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use common::{Place, picollo, text};
+use picollo_core::{Metric, Options, SharedHistogram};
+use picollo_native::exemplars::{Collector, Context, ExemplarOptions, Interval};
+
+#[test]
+fn a_service() {
+    common::serve();
+}
+
+/// A directory for programs, files and pages.
+struct Directory(Place);
+
+impl Directory {
+    fn new(name: &str) -> Directory {
+        Directory(Place::new(&format!("exemplars-{name}")))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.0.join(name).to_str().unwrap().into()
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        fs::create_dir_all(&self.0.0).unwrap();
+        fs::write(self.0.0.join(name), text).unwrap();
+        self.path(name)
+    }
+
+    /// Status, and what was told on standard error.
+    fn report(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let output = picollo(&self.0.0, &[&["report"], arguments].concat());
+        let (told, errors) = text(&output);
+        assert_eq!(told, "");
+        (output.status.code(), errors)
+    }
+}
+
+fn json(interval: &Interval) -> String {
+    let mut text = String::new();
+    interval.write_json(&mut text).unwrap();
+    text
+}
+
+fn html(interval: &Interval) -> String {
+    let mut text = String::new();
+    interval.write_html(&mut text).unwrap();
+    text
+}
+
+/// An interval of a service, two requests of which waited.
+fn collected() -> std::sync::Arc<Interval> {
+    let latency = SharedHistogram::create(&Options::default()).unwrap();
+    let options = ExemplarOptions { threshold: 5_000_000, ..ExemplarOptions::default() };
+    let slow = Collector::create(&latency, &options).unwrap();
+    for request in 1..=3000u64 {
+        let mut scope = slow.scope();
+        std::hint::black_box((0..50_000).fold(request, |sum, one| sum ^ (one * sum)));
+        if request % 1500 == 0 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        if scope.end() {
+            let context = Context { trace_id: [0xab; 16], span_id: [0xcd; 8], words: [request, 0] };
+            scope.annotate(&context).unwrap();
+        }
+    }
+    slow.collect().unwrap()
+}
+
+#[test]
+fn a_page_says_what_the_collector_says() {
+    let place = Directory::new("page");
+    let interval = collected();
+    let file = place.write("slow <b>&.json", json(&interval) + "\n" + &json(&interval) + "\n");
+    let page = place.path("page.html");
+    assert_eq!(place.report(&["--exemplars", &file, "-o", &page]), (Some(0), String::new()));
+    let text = fs::read_to_string(&page).unwrap();
+    // There is one writer: the same bytes as of the interval itself, once for each object.
+    let section = html(&interval);
+    assert_eq!(text.matches(&section).count(), 2, "{section}\n\n{text}");
+    assert!(section.contains("Why observations above 5.0") && section.contains("<td>3000</td>"), "{section}");
+    assert!(section.contains("abababababababab<wbr>abababababababab<br>cdcdcdcdcdcdcdcd</code>"));
+    assert!(text.contains("slow &lt;b&gt;&amp;.json</h1>") && !text.contains("<b>"), "{text}");
+    assert!(text.starts_with("<!doctype html>") && text.ends_with("</section>\n</body></html>\n"), "{text}");
+
+    // Beside the histograms of a program.
+    let segment = place.0.segment("checkout");
+    let metric = Metric { name: "latency", unit: "ns", ..Metric::default() };
+    segment.histogram(&metric, &Options::default()).unwrap().record(7);
+    assert_eq!(place.report(&["checkout", "--exemplars", &file, "-o", &page]), (Some(0), String::new()));
+    let text = fs::read_to_string(&page).unwrap();
+    let (histogram, slow) = (text.find("<h2>latency</h2>").unwrap(), text.find(&section).unwrap());
+    assert!(
+        histogram < slow && text.contains("<h1>checkout</h1>") && text.contains("<dd>checkout</dd>"),
+        "{text}"
+    );
+}
+
+#[test]
+fn faults_are_told_with_file_and_field() {
+    let place = Directory::new("faults");
+    let page = place.path("page.html");
+    let good = json(&collected());
+    for (name, bytes, fault) in [
+        ("empty.json", String::new().into_bytes(), "has no interval"),
+        ("latin.json", b"{\"x\":\"\xe9\"}".to_vec(), "is not UTF-8, from byte 7 on"),
+        (
+            "negative.json",
+            good.replacen("\"slow\":", "\"slow\":-", 1).into_bytes(),
+            "interval 1.slow must be a whole number from 0 up to 2^53, and is -",
+        ),
+        ("cut.json", good.as_bytes()[..good.len() / 2].to_vec(), "EOF while parsing"),
+        ("later.json", format!("{good}{{}}").into_bytes(), "interval 2.causes is missing"),
+    ] {
+        let file = place.write(name, bytes);
+        let (status, told) = place.report(&["--exemplars", &file, "-o", &page]);
+        assert!(told.starts_with(&format!("picollo report: {file}: {fault}")), "{told}");
+        assert_eq!((status, told.lines().count()), (Some(1), 1), "{told}");
+    }
+    assert!(!Path::new(&page).exists());
+    let missing = place.path("nothing.json");
+    let (status, told) = place.report(&["--exemplars", &missing, "-o", &page]);
+    assert_eq!((status, told), (Some(1), format!("picollo report: {missing}: No such file or directory\n")));
+}
+
+#[test]
+fn a_page_needs_something_to_be_of() {
+    let place = Directory::new("usage");
+    let page = place.path("page.html");
+    let file = place.write("slow.json", json(&collected()));
+    for (arguments, told) in [
+        (vec!["-o", &page], "<TARGET>"),
+        (vec!["--exemplars", &file, "-o", &page, "--for", "1"], "<TARGET>"),
+        (vec!["--exemplars", &file, "-o", &page, "--match", "a"], "<TARGET>"),
+        (vec!["--exemplars", &file], "--output <PAGE.html>"),
+    ] {
+        let (status, text) = place.report(&arguments);
+        assert!(status == Some(2) && text.contains(told), "{text}");
+    }
+    // Of long files, the last.
+    let interval = json(&collected());
+    let marked =
+        |threshold: &str| interval.replacen("\"threshold\":5", &format!("\"threshold\":{threshold}"), 1);
+    let rest = format!("{interval}\n").repeat(129);
+    let many = place.write("many.json", marked("7") + "\n" + &rest);
+    let file = place.write("slow.json", marked("9"));
+    assert_eq!(place.report(&["--exemplars", &many, "--exemplars", &file, "-o", &page]).0, Some(0));
+    let text = fs::read_to_string(&page).unwrap();
+    assert_eq!(text.matches("<section").count(), 100);
+    assert!(text.contains("The last 100 intervals; 31 before them are not shown."));
+    assert!(text.contains("above 9.") && !text.contains("above 7."), "{text}");
+    assert!(text.contains("many.json, ") && text.contains("slow.json"));
+}

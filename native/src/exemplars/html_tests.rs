@@ -1,0 +1,228 @@
+use super::super::tests::interval;
+use super::*;
+use crate::exemplars::{Context, Evidence, MAX_UNITS_PER_SECOND, Share, Told};
+
+fn html(interval: &Interval) -> String {
+    let mut text = String::new();
+    interval.write_html(&mut text).unwrap();
+    text
+}
+
+/// What a page shows, with a line for each line of the source and `|` between cells. Insists on tags that are closed in order, on attributes
+/// in quotes, and on nothing that would be run or fetched.
+fn shown(html: &str) -> String {
+    let (mut open, mut text, mut rest) = (Vec::new(), String::new(), html);
+    while let Some((before, behind)) = rest.split_once('<') {
+        assert!(!before.contains(['>', '"']), "{before}");
+        text += before;
+        let (tag, after) = behind.split_once('>').unwrap();
+        rest = after;
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "{html}");
+            if matches!(name, "td" | "th") {
+                text += "|";
+            }
+            continue;
+        }
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        let name = tag.split([' ', '/']).next().unwrap();
+        let known = "section h2 h3 p div table thead tbody tr th td svg rect ul li code br wbr";
+        assert!(known.split(' ').any(|known| known == name), "{tag}");
+        if !matches!(name, "br" | "wbr") && !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty() && !rest.contains('>'), "{open:?} {rest}");
+    for fetched in ["http", "url(", "src=", "href", "onload", "script"] {
+        assert!(!html.contains(fetched), "{fetched}");
+    }
+    text + rest
+}
+
+fn told() -> Told {
+    Told {
+        unix_nanos: [1, 2],
+        threshold: 0,
+        units_per_second: 1_000_000_000,
+        observations: 0,
+        slow: 0,
+        known: 0,
+        controls: 0,
+        has_run_delay: true,
+        without_controls: 0,
+        too_short: 0,
+        missing: [0; 8],
+        shares: Default::default(),
+        exemplars: Vec::new(),
+    }
+}
+
+fn one(value: u64, parts: [u64; PARTS]) -> (Exemplar, Verdict) {
+    let exemplar = Exemplar { value, wall_nanos: value, cpu: NO_CPU, ..Exemplar::default() };
+    (
+        exemplar,
+        Verdict {
+            cause: Cause::Several,
+            parts: Parts(parts),
+            excess: Parts(parts),
+            ..Verdict::of(&exemplar, None)
+        },
+    )
+}
+
+#[test]
+fn pages_say_what_people_are_told() {
+    let expected = "
+Why observations above 8.00 ms were slow
+Mostly run queue (53%): what was slow was ready to run, and others had the CPU.
+8 of 12,345 observations were above 8.00 ms; causes are known of 4.
+From 1970-01-01 00:00:00.000 to 1970-01-01 00:00:00.000 UTC.
+
+Cause|Share of the excess|Observations|Typical|It|
+
+run queue||53%|1|30.0 ms|was ready to run, and others had the CPU|
+own waiting||25%|1|12.0 ms|waited for something: a lock, a disk, another process|
+on CPU, cause not known||22%|1|10.0 ms|ran for longer, with 6,144 page faults|
+several|||1||no cause makes up more than half|
+not known|||4||without evidence|
+
+The slowest
+
+Value|Began (UTC)|Cause, beyond the usual|Where its time went|Page faults|Thread|Kind|Trace and span|Words|
+
+31.0 ms|–|run queue 30.0 ms|run queue 30.0 ms; on CPU 1.00 ms|3|–|0||101|
+13.0 ms|–|own waiting 12.0 ms|own waiting 12.0 ms; on CPU 1.00 ms|3|–|0||102|
+13.0 ms|–|several: own waiting 4.00 ms; run queue 4.00 ms|on CPU 5.00 ms; own waiting 4.00 ms; run queue 4.00 ms|3|–|0||104|
+11.0 ms|–|on CPU, cause not known 10.0 ms|on CPU 11.0 ms|6,147|–|0||103|
+10.0 ms|–|not known|not known|3|–|3|4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b0707070707070707|5 6|
+9.00 ms|–|not known|not known|–|–|0||106|
+
+
+Not known of 2: only counted.
+Not known of 1: too few ordinary ones of their kind.
+Not known of 1: ended on another thread than they were begun on.
+
+";
+    let found = shown(&html(&interval()));
+    let squeezed = |text: &str| text.split_inclusive("\n\n").map(str::trim_start).collect::<String>();
+    assert_eq!(squeezed(&found), squeezed(expected));
+}
+
+#[test]
+fn bars_are_as_long_as_what_they_show() {
+    let html = html(&interval());
+    // 34 of 64 ms are the run queue's; the slowest has 30 in it and 1 on the CPU, and one of 13 ms is as much shorter.
+    for bar in [
+        "<rect x=\"0.0\" width=\"531.2\" height=\"10\" fill=\"#d55e00\"/></svg></td><td>53%",
+        "<rect x=\"0.0\" width=\"967.7\" height=\"10\" fill=\"#d55e00\"/><rect x=\"967.7\" width=\"32.3\" height=\"10\" fill=\"#9a6b00\"/></svg>run",
+        "<rect x=\"0.0\" width=\"387.1\" height=\"10\" fill=\"#2b7bba\"/>",
+    ] {
+        assert!(html.contains(bar), "{bar} is not in {html}");
+    }
+}
+
+#[test]
+fn nothing_is_shown_of_nothing() {
+    let nothing = shown(&html(&Interval::told(Told { unix_nanos: [0; 2], ..told() }).unwrap()));
+    assert_eq!(nothing.trim(), "Why the slowest observations were slow\nNothing was recorded.");
+}
+
+#[test]
+fn values_that_are_no_times_are_numbers() {
+    let told = Told { threshold: 5000, units_per_second: 0, observations: 9, slow: 1, ..told() };
+    let (exemplar, verdict) = one(123_456, [0; PARTS]);
+    let context = Context { span_id: [1; 8], words: [0, 7], ..Context::default() };
+    let exemplar = Exemplar {
+        wall_nanos: 0,
+        thread: 12,
+        cpu: 3,
+        unix_nanos: 951_868_799_987_000_000,
+        context,
+        ..exemplar
+    };
+    let found = html(&Interval::told(Told { exemplars: vec![(exemplar, verdict)], ..told }).unwrap());
+    for part in [
+        "Why observations above 5,000 were slow",
+        "1 of 9 observations were above 5,000; causes",
+        "<td>123,456</td><td>2000-02-29 23:59:59.987</td>",
+        "<td>12<br>CPU 3</td>",
+        "0000000000000000<wbr>0000000000000000<br>0101010101010101</code></td><td>0 7</td>",
+    ] {
+        assert!(found.contains(part), "{part} is not in {found}");
+    }
+    assert!(!found.contains("Kind"));
+    shown(&found);
+}
+
+#[test]
+fn pages_are_bounded_and_bars_within_them() {
+    let (exemplar, verdict) = one(u64::MAX, [u64::MAX / 10; PARTS]);
+    let context = Context { trace_id: [255; 16], span_id: [255; 8], words: [u64::MAX; 2] };
+    let evidence =
+        Evidence { known: u32::MAX, minor_faults: u32::MAX, major_faults: u32::MAX, ..Evidence::default() };
+    let (thread, cpu, unix_nanos) = (i32::MIN, u32::MAX - 1, u64::MAX);
+    let longest = Exemplar { label: u32::MAX, context, evidence, thread, cpu, unix_nanos, ..exemplar };
+    let share = Share {
+        excess_nanos: u64::MAX / 12,
+        observations: 1 << 53,
+        typical_nanos: u64::MAX,
+        typical_faults: u64::MAX,
+    };
+    let counts = Told { known: 1 << 53, shares: [share; 12], missing: [1 << 50; 8], ..told() };
+    let overlong = one(u64::MAX, [u64::MAX; PARTS]);
+    let mut exemplars = vec![(longest, verdict); 50_000];
+    exemplars[3] = overlong;
+    let html =
+        html(&Interval::told(Told { observations: 1 << 53, slow: 1 << 53, exemplars, ..counts }).unwrap());
+    assert!(html.contains("<p class=\"note\">16 of 50,000 observations that were kept.</p>"));
+    assert!(html.len() < 50_000, "{}", html.len());
+    let numbers = |name: &str| -> Vec<f64> {
+        let found = html.split("<rect x=\"").skip(1).filter_map(|rect| {
+            let mut quoted = rect.split('"');
+            if name == "x" { quoted.next() } else { quoted.nth(2) }
+        });
+        found.map(|number| number.parse().unwrap()).collect()
+    };
+    for (x, width) in numbers("x").iter().zip(numbers("width")) {
+        assert!(*x >= 0.0 && width > 0.0 && x + width <= WIDTH + 0.1, "{x} {width}");
+    }
+    assert!(numbers("x").len() > 10 * (SHOWN - 1), "{html}");
+    shown(&html);
+}
+
+#[test]
+fn more_than_an_interval_has_is_refused() {
+    let exemplars = vec![one(1, [0; PARTS]); crate::exemplars::MAX_EXEMPLARS + 1];
+    assert!(Interval::told(Told { exemplars, ..told() }).is_err());
+    assert!(Interval::told(Told { missing: [u64::MAX; 8], ..told() }).is_err());
+    assert!(Interval::told(Told { missing: [1 << 52; 8], ..told() }).is_err());
+    assert!(Interval::told(Told { slow: (1 << 53) + 1, ..told() }).is_err());
+    assert!(Interval::told(Told { units_per_second: MAX_UNITS_PER_SECOND + 1, ..told() }).is_err());
+}
+
+#[test]
+fn texts_are_escaped() {
+    let nasty = "<script>alert('1')</script> & \"quoted\"\0\u{7}\nnext é";
+    assert_eq!(
+        Text(nasty).to_string(),
+        "&lt;script&gt;alert('1')&lt;/script&gt; &amp; &quot;quoted&quot;   next é"
+    );
+}
+
+#[test]
+fn colors_stand_out_from_light_and_dark_pages() {
+    let luminance = |color: &str| -> f64 {
+        let parts =
+            [1, 3, 5].map(|at| f64::from(u8::from_str_radix(&color[at..at + 2], 16).unwrap()) / 255.0);
+        let linear =
+            parts.map(|part| if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) });
+        0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    };
+    let contrast = |a: f64, b: f64| (a.max(b) + 0.05) / (a.min(b) + 0.05);
+    for cause in Cause::ALL {
+        for page in ["#ffffff", "#0f1419"] {
+            let found = contrast(luminance(color(cause)), luminance(page));
+            assert!(found >= 3.0, "{} on {page}: {found}", cause.name());
+        }
+    }
+}

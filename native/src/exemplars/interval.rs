@@ -3,6 +3,7 @@
 use super::cause::{Cause, PARTS};
 use super::evidence::{KNOWN_RUN_DELAY, Missing};
 use super::exemplar::Exemplar;
+use super::hints::Hints;
 use super::usual::Usual;
 use super::verdict::Verdict;
 use crate::base::error::{Error, Result, Status};
@@ -39,6 +40,8 @@ pub struct Interval {
     pub controls: u64,
     /// Evidence that is there of the system: whether any slow one could be split into waiting and the run queue.
     pub has_run_delay: bool,
+    /// What else the machine did.
+    pub hints: Hints,
     /// The slowest first, then those kept for their octaves, with their verdicts.
     exemplars: Vec<(Exemplar, Verdict)>,
     shares: [Share; Cause::ALL.len()],
@@ -63,6 +66,8 @@ pub struct Counted {
     pub observations: u64,
     /// As in [`Interval`].
     pub slow: u64,
+    /// As in [`Interval`].
+    pub hints: Hints,
 }
 
 impl Interval {
@@ -99,6 +104,7 @@ impl Interval {
             known: 0,
             controls: usual.taken(),
             has_run_delay: false,
+            hints: counted.hints,
             exemplars: judged,
             shares: Default::default(),
             missing: [0; 8],

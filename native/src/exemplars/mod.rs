@@ -11,6 +11,7 @@ mod collector;
 mod count;
 mod evidence;
 mod exemplar;
+mod hints;
 mod interval;
 mod kept;
 mod options;
@@ -30,6 +31,7 @@ pub use evidence::{
     Evidence, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY, Missing,
 };
 pub use exemplar::{Context, Exemplar, NO_CPU};
+pub use hints::Hints;
 pub use interval::{Interval, Share};
 pub use options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
 pub use scope::{ExemplarScope, RawScope};

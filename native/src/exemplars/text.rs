@@ -37,7 +37,7 @@ impl fmt::Display for Hex<'_> {
 }
 
 /// A number with commas.
-struct Grouped(u64);
+pub(super) struct Grouped(pub u64);
 
 impl fmt::Display for Grouped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -224,6 +224,10 @@ impl Interval {
     }
 
     fn write_unknown(&self, out: &mut dyn Write) -> fmt::Result {
+        if !self.hints.is_empty() {
+            out.write_str("\n\n")?;
+            self.hints.write_text(out)?;
+        }
         let ([counted_only, without_controls, too_short], missing) = self.unknown();
         let mut breaks = "\n\n";
         let mut line = |out: &mut dyn Write, count: u64, why: &str| -> fmt::Result {
@@ -303,7 +307,7 @@ impl Interval {
             out,
             "{{\"begin_unix_nanos\":{},\"end_unix_nanos\":{},\"threshold\":{},\"observations\":{},\"slow\":{},\"known\":{},\
              \"controls\":{},\"counted_only\":{counted_only},\"without_controls\":{without_controls},\"too_short\":{too_short},\"without_evidence\":{},\
-             \"excess_nanos\":{},\"causes\":[",
+             \"excess_nanos\":{},\"machine\":",
             self.unix_nanos[0],
             self.unix_nanos[1],
             Optional(Some(self.threshold).filter(|&threshold| threshold != 0)),
@@ -314,6 +318,8 @@ impl Interval {
             missing.iter().sum::<u64>(),
             self.excess_nanos(),
         )?;
+        self.hints.write_json(out)?;
+        out.write_str(",\"causes\":[")?;
         for (at, cause) in Cause::ALL.into_iter().enumerate() {
             let share = self.share(cause);
             let is_part = at < PARTS && self.known > 0;
@@ -336,7 +342,7 @@ impl Interval {
     }
 }
 
-struct Optional<T>(Option<T>);
+pub(super) struct Optional<T>(pub Option<T>);
 
 impl<T: fmt::Display> fmt::Display for Optional<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

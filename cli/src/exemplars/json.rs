@@ -3,9 +3,9 @@
 //! Fields that are not known are left alone, and those that came later may be missing, so that versions understand each other.
 
 use picollo_native::exemplars::{
-    Cause, Context, Evidence, Exemplar, Interval, KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING,
-    KNOWN_RUN_DELAY, MAX_COUNT, MAX_EXEMPLARS, MAX_UNITS_PER_SECOND, MISSING_NAMES, NO_CPU, Parts, Share,
-    Told, Verdict,
+    Cause, Context, Evidence, Exemplar, Hints, Interval, KNOWN_ACCOUNTS, KNOWN_COUNTERS, KNOWN_FAULT_TIMES,
+    KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY, MAX_COUNT, MAX_EXEMPLARS, MAX_UNITS_PER_SECOND, MISSING_NAMES,
+    NO_CPU, Parts, Share, Told, Verdict,
 };
 use serde_json::{Deserializer, Map, Value};
 
@@ -68,6 +68,8 @@ fn interval(value: &Value) -> Outcome<Interval> {
         known: field(of, "known", count)?,
         controls: field(of, "controls", count)?,
         has_run_delay: later(of, "has_run_delay", boolean)?.unwrap_or(true),
+        counted: later(of, "counted", count)?.unwrap_or(0),
+        hints: later(of, "machine", hints)?.unwrap_or_default(),
         without_controls: field(of, "without_controls", count)?,
         too_short: later(of, "too_short", count)?.unwrap_or(0),
         missing: missing(of)?,
@@ -75,6 +77,17 @@ fn interval(value: &Value) -> Outcome<Interval> {
         exemplars: exemplars.collect::<Outcome<_>>()?,
     };
     Interval::told(told).map_err(|error| format!(": {error}"))
+}
+
+fn hints(value: &Value) -> Outcome<Hints> {
+    let of = object(value)?;
+    Ok(Hints {
+        steal: later(of, "steal", share)?,
+        cpu: later(of, "waited_for_cpu", share)?,
+        memory: later(of, "waited_for_memory", share)?,
+        io: later(of, "waited_for_io", share)?,
+        swapped_in: later(of, "swapped_in", whole)?,
+    })
 }
 
 /// Slow ones without evidence, by reason; those whose reason is not told come first.
@@ -121,7 +134,8 @@ fn exemplar(value: &Value) -> Outcome<(Exemplar, Verdict)> {
     let parts = later(of, "parts", parts)?.unwrap_or_default();
     // What is only needed to judge intervals is not told.
     let nothing = Verdict::of(&Exemplar::default(), None);
-    Ok((exemplar, Verdict { cause: field(of, "cause", cause)?, parts, excess, ..nothing }))
+    let usual_ipc = later(of, "usual_ipc", positive)?.unwrap_or(0.0);
+    Ok((exemplar, Verdict { cause: field(of, "cause", cause)?, parts, excess, usual_ipc, ..nothing }))
 }
 
 /// What is null is not known. What becomes known together is known together.
@@ -155,6 +169,12 @@ fn evidence(of: &Map<String, Value>) -> Outcome<Evidence> {
     ] {
         let found = number(name, bit, is_first)?;
         *place = u32::try_from(found).map_err(|_| format!(".{name} must be below 2^32, and is {found}"))?;
+    }
+    // Came later.
+    let executed = |name| later(of, name, whole);
+    if let (Some(instructions), Some(cycles)) = (executed("instructions")?, executed("cycles")?) {
+        (evidence.instructions, evidence.cycles) = (instructions, cycles);
+        known |= KNOWN_COUNTERS;
     }
     evidence.known = known;
     Ok(evidence)
@@ -219,6 +239,18 @@ fn boolean(value: &Value) -> Outcome<bool> {
 
 fn whole(value: &Value) -> Outcome<u64> {
     value.as_u64().ok_or_else(|| unlike(value, "a whole number from 0 up to 2^64 - 1"))
+}
+
+/// Of a whole.
+fn share(value: &Value) -> Outcome<f64> {
+    value
+        .as_f64()
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or_else(|| unlike(value, "a number from 0 to 1"))
+}
+
+fn positive(value: &Value) -> Outcome<f64> {
+    value.as_f64().filter(|&number| number > 0.0).ok_or_else(|| unlike(value, "a number above 0"))
 }
 
 /// A number of observations.

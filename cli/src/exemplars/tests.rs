@@ -28,6 +28,19 @@ impl Random {
         if self.below(3) == 0 { Value::Null } else { value.into() }
     }
 
+    fn hints(&mut self) -> Value {
+        let mut share = || match self.below(3) {
+            0 => Value::Null,
+            // Few digits: the reader of JSON is exact of these.
+            _ => (self.below(1 << 10) as f64 / 1024.0).into(),
+        };
+        let [steal, cpu, memory, io] = [share(), share(), share(), share()];
+        let pages = self.any();
+        json!({
+            "steal": steal, "waited_for_cpu": cpu, "waited_for_memory": memory, "waited_for_io": io, "swapped_in": self.maybe(pages),
+        })
+    }
+
     fn parts(&mut self) -> Value {
         let mut found = serde_json::Map::new();
         for cause in Cause::ALL.iter().take(10) {
@@ -49,6 +62,15 @@ impl Random {
         let [voluntary, involuntary, minor, major] = [(); 4].map(|()| together(accounts, 32));
         let (run_delay, fault, throttled, cpu_number) =
             (self.any(), self.any(), self.any() >> 32, self.below(64));
+        // Written with four digits behind the point.
+        let digits = |number: f64| serde_json::from_str::<Value>(&format!("{number:.4}")).unwrap();
+        let (executed, passed) = (self.any() >> 11, self.any() >> 20 | 1);
+        let [instructions, cycles, ipc] = match self.below(2) {
+            0 => [Value::Null, Value::Null, Value::Null],
+            _ => [executed.into(), passed.into(), digits(executed as f64 / passed as f64)],
+        };
+        let usual_ipc =
+            if self.below(2) == 0 { Value::Null } else { digits((self.below(90_000) + 1) as f64 / 1e4) };
         json!({
             "value": value, "wall_nanos": self.any(), "unix_nanos": self.any(), "thread": self.any() as i32,
             "cpu": self.maybe(cpu_number), "label": self.any() as u32, "words": [self.any(), self.any()],
@@ -57,6 +79,7 @@ impl Random {
             "window_nanos": window, "cpu_nanos": cpu, "run_delay_nanos": self.maybe(run_delay), "off_nanos": off,
             "preempted_nanos": preempted, "fault_nanos": self.maybe(fault), "throttled": self.maybe(throttled),
             "voluntary": voluntary, "involuntary": involuntary, "minor_faults": minor, "major_faults": major,
+            "instructions": instructions, "cycles": cycles, "ipc": ipc, "usual_ipc": usual_ipc,
             "excess": self.parts(), "parts": self.parts(),
         })
     }
@@ -97,7 +120,7 @@ impl Random {
             "begin_unix_nanos": self.any(), "end_unix_nanos": self.any(), "threshold": self.maybe(threshold),
             "observations": count(self), "slow": slow, "known": known, "controls": count(self),
             "counted_only": counted_only, "without_controls": without_controls, "too_short": too_short, "without_evidence": without_evidence,
-            "excess_nanos": sum, "units_per_second": self.maybe(units), "has_run_delay": self.below(2) == 0,
+            "counted": count(self), "excess_nanos": sum, "machine": self.hints(), "units_per_second": self.maybe(units), "has_run_delay": self.below(2) == 0,
             "missing": missing, "causes": shares, "exemplars": exemplars,
         })
     }
@@ -115,7 +138,10 @@ fn what_is_read_is_written_again() {
     for _ in 0..500 {
         let texts = [random.interval().to_string(), random.interval().to_string()];
         let found = intervals(&texts.join("\n")).unwrap();
-        assert_eq!(found.iter().map(written).collect::<Vec<_>>(), texts);
+        let values = |texts: &[String]| {
+            texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect::<Vec<Value>>()
+        };
+        assert_eq!(values(&found.iter().map(written).collect::<Vec<_>>()), values(&texts));
         for interval in &found {
             // Whatever there is, it is written in every form.
             let [mut html, mut text, mut markdown] = [const { String::new() }; 3];
@@ -194,6 +220,10 @@ fn what_is_no_interval_is_refused_by_name() {
             json!(true),
             "interval 1.causes[0].observations must be a whole number from 0 up to 2^53, and is true".into(),
         ),
+        ("/machine/steal", json!(1.5), "interval 1.machine.steal must be a number from 0 to 1, and is 1.5".into()),
+        ("/machine/swapped_in", json!(-1), format!("interval 1.machine.swapped_in {whole_number} -1")),
+        ("/exemplars/0/usual_ipc", json!(0), "interval 1.exemplars[0].usual_ipc must be a number above 0, and is 0".into()),
+        ("/exemplars/0/cycles", json!("x"), format!("interval 1.exemplars[0].cycles {whole_number} \"x\"")),
         (
             "/missing",
             json!({"rain": 1}),
@@ -267,7 +297,20 @@ fn what_is_no_interval_is_refused_by_name() {
 
 #[test]
 fn what_is_missing_is_named_unless_it_came_later() {
-    let later = ["too_short", "units_per_second", "has_run_delay", "missing", "parts", "typical_faults"];
+    let later = [
+        "too_short",
+        "counted",
+        "machine",
+        "instructions",
+        "cycles",
+        "ipc",
+        "usual_ipc",
+        "units_per_second",
+        "has_run_delay",
+        "missing",
+        "parts",
+        "typical_faults",
+    ];
     let unread = ["counted_only", "excess_nanos"];
     let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     for (pointer, path) in [("", ""), ("/causes/1", ".causes[1]"), ("/exemplars/0", ".exemplars[0]")] {
@@ -287,7 +330,8 @@ fn what_is_missing_is_named_unless_it_came_later() {
     for pointer in ["", "/causes/1", "/exemplars/0"] {
         changed.pointer_mut(pointer).unwrap()["too_new"] = json!({"a": [1, null]});
     }
-    assert_eq!(written(&intervals(&changed.to_string()).unwrap()[0]), whole().to_string());
+    let again: Value = serde_json::from_str(&written(&intervals(&changed.to_string()).unwrap()[0])).unwrap();
+    assert_eq!(again, whole());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use picollo_core::{SharedHistogram, Since, Snapshot, ValueSelection};
 use super::counters;
 use super::evidence::KNOWN_QUOTA;
 use super::exemplar::{Context, Exemplar};
+use super::hints::Sums;
 use super::interval::{Counted, Interval};
 use super::kept::Kept;
 use super::options::{
@@ -38,6 +39,9 @@ pub(super) struct Shared {
 struct Counts {
     snapshot: Box<Snapshot>,
     usual: Usual,
+    /// At the interval's begin, and when that was, in ticks.
+    sums: Sums,
+    began: u64,
     ended: Option<Arc<Interval>>,
 }
 
@@ -147,6 +151,8 @@ impl Collector {
             counts: TryLock::new(Counts {
                 snapshot,
                 usual: Usual::new().ok_or_else(no_memory)?,
+                sums: Sums::read(),
+                began: now,
                 ended: None,
             }),
         };
@@ -292,6 +298,10 @@ impl Inner {
                 let (Some(kept), began) = taken.map_err(refused)? else {
                     return Err(Status::Busy.into());
                 };
+                let (sums, ended) = (Sums::read(), Clock::Tsc.ticks());
+                let lasted = Clock::Tsc.convert(ended.saturating_sub(counts.began), Unit::Nanos);
+                let hints = sums.since(&counts.sums, lasted);
+                (counts.sums, counts.began) = (sums, ended);
                 let snapshot = &counts.snapshot;
                 let observations = snapshot.counts();
                 let above = |bucket: &picollo_core::Bucket| bucket.lower > slow;
@@ -305,6 +315,7 @@ impl Inner {
                         .total
                         .saturating_add(observations.underflow)
                         .saturating_add(observations.overflow),
+                    hints,
                     slow: in_range.saturating_add(if slow == u64::MAX { 0 } else { observations.overflow }),
                 };
                 if self.options.threshold == 0

@@ -101,8 +101,15 @@ mod tests {
     fn interval(slow: &[Exemplar]) -> Interval {
         let mut usual = Usual::new().unwrap();
         (0..20).for_each(|_| usual.take(&one(1, 6 * MS, 3 * MS)));
-        let counted =
-            Counted { unix_nanos: [1, 2], threshold: 5 * MS, unit_nanos: 1.0, observations: 100, slow: 3 };
+        let hints = Default::default();
+        let counted = Counted {
+            unix_nanos: [1, 2],
+            threshold: 5 * MS,
+            unit_nanos: 1.0,
+            observations: 100,
+            slow: 3,
+            hints,
+        };
         Interval::new(counted, slow, slow.len(), slow, slow.len() as u64, &usual).unwrap()
     }
 

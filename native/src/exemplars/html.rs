@@ -83,6 +83,19 @@ impl Display for Moment {
     }
 }
 
+/// Instructions of a cycle, and what is usual.
+struct Executed<'a>(&'a Exemplar, &'a Verdict);
+
+impl Display for Executed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.evidence.ipc(), self.1.usual_ipc) {
+            (None, _) => f.write_str("–"),
+            (Some(ipc), 0.0) => write!(f, "{ipc:.2}"),
+            (Some(ipc), usual) => write!(f, "{ipc:.2}<br>usually {usual:.2}"),
+        }
+    }
+}
+
 /// Draws shares of a whole side by side, in a bar with this style.
 fn write_bar(
     out: &mut dyn Write,
@@ -109,6 +122,7 @@ fn write_bar(
 /// Which columns there is something for, and what has to be said in them.
 struct Columns {
     days: bool,
+    executed: bool,
     kinds: bool,
     traces: bool,
     words: bool,
@@ -136,6 +150,11 @@ impl Interval {
         }
         self.write_causes(out)?;
         self.write_slowest(out)?;
+        let mut hints = String::new();
+        self.hints.write_text(&mut hints)?;
+        if !hints.is_empty() {
+            writeln!(out, "<p class=\"note\">{}</p>", Text(hints))?;
+        }
         let mut unknown = String::new();
         self.write_unknown(&mut unknown)?;
         let mut lines = unknown.lines().filter(|line| !line.is_empty()).peekable();
@@ -184,6 +203,7 @@ impl Interval {
         let has = |what: &dyn Fn(&Exemplar) -> bool| shown().any(|(exemplar, _)| what(exemplar));
         let columns = Columns {
             days: has(&|exemplar| exemplar.unix_nanos / DAY != self.unix_nanos[0] / DAY),
+            executed: has(&|exemplar| exemplar.evidence.ipc().is_some()),
             kinds: has(&|exemplar| exemplar.label != 0),
             traces: has(&|exemplar| is_traced(exemplar)),
             words: has(&|exemplar| exemplar.context.words != [0, 0]),
@@ -199,8 +219,12 @@ impl Interval {
              <th scope=\"col\"{LEFT}>Cause, beyond the usual</th><th scope=\"col\"{LEFT}>Where its time went</th>\
              <th scope=\"col\">Page faults</th><th scope=\"col\">Thread</th>"
         )?;
-        let optional =
-            [(columns.kinds, "Kind"), (columns.traces, "Trace and span"), (columns.words, "Words")];
+        let optional = [
+            (columns.executed, "Instructions a cycle"),
+            (columns.kinds, "Kind"),
+            (columns.traces, "Trace and span"),
+            (columns.words, "Words"),
+        ];
         for (_, name) in optional.iter().filter(|(is_there, _)| *is_there) {
             write!(out, "<th scope=\"col\">{name}</th>")?;
         }
@@ -241,6 +265,9 @@ impl Interval {
             write!(out, "<br>CPU {}", exemplar.cpu)?;
         }
         out.write_str("</td>")?;
+        if columns.executed {
+            write!(out, "<td>{}</td>", Executed(exemplar, verdict))?;
+        }
         if columns.kinds {
             write!(out, "<td>{}</td>", exemplar.label)?;
         }

@@ -1,6 +1,6 @@
 use super::super::tests::interval;
 use super::*;
-use crate::exemplars::{Context, Evidence, MAX_UNITS_PER_SECOND, Share, Told};
+use crate::exemplars::{Context, Evidence, Hints, KNOWN_COUNTERS, MAX_UNITS_PER_SECOND, Share, Told};
 
 fn html(interval: &Interval) -> String {
     let mut text = String::new();
@@ -49,6 +49,8 @@ fn told() -> Told {
         known: 0,
         controls: 0,
         has_run_delay: true,
+        counted: 0,
+        hints: Hints::default(),
         without_controls: 0,
         too_short: 0,
         missing: [0; 8],
@@ -97,6 +99,8 @@ Value|Began (UTC)|Cause, beyond the usual|Where its time went|Page faults|Thread
 10.0 ms|–|not known|not known|3|–|3|4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b0707070707070707|5 6|
 9.00 ms|–|not known|not known|–|–|0||106|
 
+
+Meanwhile, on the whole machine: 12% of the CPU time was stolen by the host; something waited for a disk in 50% of the time.
 
 Not known of 2: only counted.
 Not known of 1: too few ordinary ones of their kind.
@@ -150,7 +154,26 @@ fn values_that_are_no_times_are_numbers() {
     ] {
         assert!(found.contains(part), "{part} is not in {found}");
     }
-    assert!(!found.contains("Kind"));
+    assert!(!found.contains("Kind") && !found.contains("Instructions a cycle"));
+    shown(&found);
+}
+
+#[test]
+fn what_was_executed_has_a_column() {
+    let evidence = Evidence { known: KNOWN_COUNTERS, instructions: 500, cycles: 1000, ..Evidence::default() };
+    let (plain, verdict) = one(7, [0; PARTS]);
+    let counted = (Exemplar { evidence, ..plain }, Verdict { usual_ipc: 2.0, ..verdict });
+    let unusual = (Exemplar { evidence, ..plain }, verdict);
+    let exemplars = vec![counted, unusual, (plain, verdict)];
+    let found = html(&Interval::told(Told { observations: 3, exemplars, ..told() }).unwrap());
+    for part in [
+        "<th scope=\"col\">Instructions a cycle</th></tr>",
+        "<td>0.50<br>usually 2.00</td></tr>",
+        "<td>0.50</td></tr>",
+        "<td>–</td></tr>",
+    ] {
+        assert!(found.contains(part), "{part} is not in {found}");
+    }
     shown(&found);
 }
 

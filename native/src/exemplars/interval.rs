@@ -3,6 +3,7 @@
 use super::cause::{Cause, PARTS};
 use super::evidence::{KNOWN_COUNTERS, KNOWN_RUN_DELAY, Missing};
 use super::exemplar::Exemplar;
+use super::hints::Hints;
 use super::usual::Usual;
 use super::verdict::Verdict;
 use crate::base::error::{Error, Result, Status};
@@ -43,6 +44,8 @@ pub struct Interval {
     pub counted: u64,
     /// Why of others it is not, where counters were asked for and could not be had.
     pub uncounted: Option<Error>,
+    /// What else the machine did.
+    pub hints: Hints,
     /// The slowest first, then those kept for their octaves, with their verdicts.
     exemplars: Vec<(Exemplar, Verdict)>,
     shares: [Share; Cause::ALL.len()],
@@ -67,6 +70,8 @@ pub struct Counted {
     pub observations: u64,
     /// As in [`Interval`].
     pub slow: u64,
+    /// As in [`Interval`].
+    pub hints: Hints,
 }
 
 impl Interval {
@@ -105,6 +110,7 @@ impl Interval {
             has_run_delay: false,
             counted: 0,
             uncounted: None,
+            hints: counted.hints,
             exemplars: judged,
             shares: Default::default(),
             missing: [0; 8],

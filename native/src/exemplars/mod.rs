@@ -13,6 +13,7 @@ mod counters;
 mod evidence;
 mod executed_text;
 mod exemplar;
+mod hints;
 mod instructions;
 mod interval;
 mod json;
@@ -37,6 +38,7 @@ pub use evidence::{
     Missing,
 };
 pub use exemplar::{Context, Exemplar, NO_CPU};
+pub use hints::Hints;
 pub use interval::{Interval, Share};
 pub use json::MISSING_NAMES;
 pub use options::{

@@ -105,6 +105,7 @@ impl Interval {
                 self.write_exemplar(out, exemplar, verdict)?;
             }
         }
+        self.write_hints(out)?;
         self.write_unknown(out)
     }
 
@@ -180,6 +181,14 @@ impl Interval {
         }
     }
 
+    fn write_hints(&self, out: &mut dyn Write) -> fmt::Result {
+        if self.hints.is_empty() {
+            return Ok(());
+        }
+        out.write_str("\n\n")?;
+        self.hints.write_text(out)
+    }
+
     fn write_unknown(&self, out: &mut dyn Write) -> fmt::Result {
         let ([counted_only, without_controls, too_short], missing) = self.unknown();
         let mut breaks = "\n\n";
@@ -253,6 +262,7 @@ impl Interval {
                 [first, second] => write!(out, " | {first} {second} |")?,
             }
         }
+        self.write_hints(out)?;
         self.write_unknown(out)
     }
 
@@ -276,6 +286,8 @@ impl Interval {
             self.excess_nanos(),
         )?;
         self.write_json_units(out)?;
+        out.write_str(",\"machine\":")?;
+        self.hints.write_json(out)?;
         out.write_str(",\"causes\":[")?;
         for (at, cause) in Cause::ALL.into_iter().enumerate() {
             let share = self.share(cause);

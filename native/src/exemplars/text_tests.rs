@@ -1,5 +1,6 @@
 use super::super::evidence::{Evidence, Missing};
 use super::super::exemplar::Context;
+use super::super::hints::Hints;
 use super::super::interval::Counted;
 use super::super::usual::Usual;
 use super::*;
@@ -35,8 +36,15 @@ pub(super) fn interval() -> Interval {
     ];
     let mut exemplars = slow;
     exemplars.sort_by_key(|exemplar| core::cmp::Reverse(exemplar.value));
-    let counted =
-        Counted { unix_nanos: [1, 2], threshold: 8 * MS, unit_nanos: 1.0, observations: 12_345, slow: 8 };
+    let hints = Hints { steal: Some(0.12), memory: Some(0.009), io: Some(0.5), ..Hints::default() };
+    let counted = Counted {
+        unix_nanos: [1, 2],
+        threshold: 8 * MS,
+        unit_nanos: 1.0,
+        observations: 12_345,
+        slow: 8,
+        hints,
+    };
     Interval::new(counted, &exemplars, 6, &slow, 6, &usual).unwrap()
 }
 
@@ -62,6 +70,8 @@ The slowest
    11.0 ms  on CPU, cause not known 10.0 ms, 6,147 page faults  id 103
    10.0 ms  not known  trace 4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b  id 5 6
    9.00 ms  not known  id 106
+
+Meanwhile, on the whole machine: 12% of the CPU time was stolen by the host; something waited for a disk in 50% of the time.
 
 Not known of 2: only counted.
 Not known of 1: too few ordinary ones of their kind.
@@ -96,6 +106,8 @@ Mostly run queue (53%): what was slow was ready to run, and others had the CPU.
 | 10.0 ms | not known |  | 3 | 4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b | 5 6 |
 | 9.00 ms | not known |  |  |  | 106 |
 
+Meanwhile, on the whole machine: 12% of the CPU time was stolen by the host; something waited for a disk in 50% of the time.
+
 Not known of 2: only counted.
 Not known of 1: too few ordinary ones of their kind.
 Not known of 1: ended on another thread than they were begun on.";
@@ -110,8 +122,9 @@ fn programs_are_told_exactly() {
         "\"threshold\":8000000,\"observations\":12345,\"slow\":8,\"known\":4,\"controls\":20,\"counted_only\":2,\"without_controls\":1,\"too_short\":0,\"without_evidence\":1",
         "{\"cause\":\"run queue\",\"excess_nanos\":34000000,\"observations\":1,\"typical_nanos\":30000000,\"typical_faults\":0}",
         "{\"cause\":\"several\",\"excess_nanos\":null,\"observations\":1,\"typical_nanos\":null,\"typical_faults\":null}",
-        "\"excess_nanos\":64000000,\"units_per_second\":1000000000,\"has_run_delay\":true,\"missing\":{\"other_thread\":1},\"causes\"",
+        "\"excess_nanos\":64000000,\"units_per_second\":1000000000,\"has_run_delay\":true,\"missing\":{\"other_thread\":1},\"machine\":{",
         "\"excess\":{\"run queue\":30000000},\"parts\":{\"run queue\":30000000,\"on CPU, cause not known\":1000000}}",
+        "\"machine\":{\"steal\":0.12,\"waited_for_cpu\":null,\"waited_for_memory\":0.009,\"waited_for_io\":0.5,\"swapped_in\":null}",
         "\"cpu\":null",
         "\"off_nanos\":null",
         "\"trace_id\":\"4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b4b\",\"span_id\":\"0707070707070707\"",
@@ -132,7 +145,14 @@ fn programs_are_told_exactly() {
 
 #[test]
 fn nothing_is_said_of_nothing() {
-    let counted = Counted { unix_nanos: [1, 2], threshold: 0, unit_nanos: 1.0, observations: 0, slow: 0 };
+    let counted = Counted {
+        unix_nanos: [1, 2],
+        threshold: 0,
+        unit_nanos: 1.0,
+        observations: 0,
+        slow: 0,
+        hints: Hints::default(),
+    };
     let interval = Interval::new(counted, &[], 16, &[], 0, &Usual::new().unwrap()).unwrap();
     let mut text = String::new();
     interval.write_text(&mut text).unwrap();

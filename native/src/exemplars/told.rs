@@ -2,6 +2,7 @@
 
 use super::cause::Cause;
 use super::exemplar::Exemplar;
+use super::hints::Hints;
 use super::interval::{Counted, Interval, Share};
 use super::options::MAX_SLOWEST;
 use super::usual::Usual;
@@ -36,6 +37,10 @@ pub struct Told {
     pub controls: u64,
     /// As in [`Interval`].
     pub has_run_delay: bool,
+    /// As in [`Interval`].
+    pub counted: u64,
+    /// As in [`Interval`].
+    pub hints: Hints,
     /// Slow ones whose kind has too few controls.
     pub without_controls: u64,
     /// Slow ones that were short beside what came before them in their accounts.
@@ -60,6 +65,7 @@ impl Interval {
             told.controls,
             told.without_controls,
             told.too_short,
+            told.counted,
             missing,
         ];
         let shares = told.shares.iter().map(|share| share.observations);
@@ -77,12 +83,14 @@ impl Interval {
             unit_nanos,
             observations: told.observations,
             slow: told.slow,
+            hints: told.hints,
         };
         let nothing = Usual::new().ok_or(Error::from(Status::OutOfMemory))?;
         let mut interval = Interval::new(counted, &[], 0, &[], 0, &nothing)?;
         interval.known = told.known;
         interval.controls = told.controls;
         interval.has_run_delay = told.has_run_delay;
+        interval.counted = told.counted;
         let mut exemplars = told.exemplars;
         exemplars.sort_by_key(|(exemplar, _)| core::cmp::Reverse(exemplar.value));
         interval.fill(exemplars, told.shares, told.missing, [told.without_controls, told.too_short]);

@@ -1,0 +1,260 @@
+//! What else happened on the machine meanwhile, which no thread's accounts tell: hints beside the causes, and no causes themselves.
+//!
+//! Two readings of the kernel's sums for the whole machine, at an interval's begin and end. Other programs are in them, and so is what had
+//! nothing to do with slow observations: a hint says where to look.
+
+use core::fmt::{self, Write};
+
+use super::written::{Grouped, Optional};
+
+/// How often, how long or how much so far; what cannot be read is not known.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Sums {
+    /// Of all CPUs, in ticks: what a host took of them, and all.
+    steal: Option<[u64; 2]>,
+    /// Microseconds in which something waited.
+    cpu: Option<u64>,
+    memory: Option<u64>,
+    io: Option<u64>,
+    /// Pages.
+    swapped_in: Option<u64>,
+}
+
+/// What happened between two readings.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Hints {
+    /// What a host took of the machine's CPU time, 0 to 1.
+    pub steal: Option<f64>,
+    /// In how much of the time something on the machine waited for a CPU, 0 to 1.
+    pub cpu: Option<f64>,
+    /// For memory.
+    pub memory: Option<f64>,
+    /// For a disk.
+    pub io: Option<f64>,
+    /// Pages that were read from swap.
+    pub swapped_in: Option<u64>,
+}
+
+/// What is less than this is not worth a word to people.
+const LEAST: f64 = 0.01;
+
+impl Sums {
+    /// As they are now. Reads five files; allocates nothing.
+    pub(super) fn read() -> Sums {
+        Sums::of(|path, buffer| {
+            let mut file = std::fs::File::open(path).ok()?;
+            let mut length = 0;
+            while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
+                match std::io::Read::read(&mut file, rest) {
+                    Ok(0) => break,
+                    Ok(more) => length += more,
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => return None,
+                }
+            }
+            Some(length)
+        })
+    }
+
+    /// From what writes the beginning of a file into memory, and says how much that is.
+    fn of(file: impl Fn(&str, &mut [u8]) -> Option<usize>) -> Sums {
+        fn parsed<T>(
+            file: impl Fn(&str, &mut [u8]) -> Option<usize>,
+            path: &str,
+            parse: impl Fn(&str) -> Option<T>,
+        ) -> Option<T> {
+            // Of `/proc/stat` the first line is enough; the others are a page and a half at most.
+            let mut buffer = [0; 1 << 14];
+            let length = file(path, &mut buffer)?;
+            parse(core::str::from_utf8(buffer.get(..length)?).ok()?)
+        }
+        Sums {
+            steal: parsed(&file, "/proc/stat", steal),
+            cpu: parsed(&file, "/proc/pressure/cpu", some),
+            memory: parsed(&file, "/proc/pressure/memory", some),
+            io: parsed(&file, "/proc/pressure/io", some),
+            swapped_in: parsed(&file, "/proc/vmstat", |text| number(text, "pswpin ")),
+        }
+    }
+
+    /// What happened since, in so many nanoseconds.
+    pub(super) fn since(&self, earlier: &Sums, nanos: u64) -> Hints {
+        let grown = |later: Option<u64>, earlier: Option<u64>| later?.checked_sub(earlier?);
+        let share = |later, earlier| {
+            (nanos > 0).then(|| grown(later, earlier).map(|micros| micros as f64 * 1e3 / nanos as f64))?
+        };
+        let steal = || {
+            let ([later, all], [earlier, all_earlier]) = (self.steal?, earlier.steal?);
+            let all = all.checked_sub(all_earlier).filter(|&all| all > 0)?;
+            Some(later.checked_sub(earlier)? as f64 / all as f64)
+        };
+        Hints {
+            steal: steal().map(within),
+            cpu: share(self.cpu, earlier.cpu).map(within),
+            memory: share(self.memory, earlier.memory).map(within),
+            io: share(self.io, earlier.io).map(within),
+            swapped_in: grown(self.swapped_in, earlier.swapped_in),
+        }
+    }
+}
+
+/// Sums are not read at the same moment as the time.
+fn within(share: f64) -> f64 {
+    share.clamp(0.0, 1.0)
+}
+
+/// Of `/proc/stat`: steal, and all of the first eight numbers. (The guests' are in those of the users.)
+fn steal(text: &str) -> Option<[u64; 2]> {
+    let mut numbers = text.strip_prefix("cpu ")?.lines().next()?.split_ascii_whitespace();
+    let mut next = || numbers.next()?.parse::<u64>().ok();
+    let (mut all, mut last) = (0u64, 0);
+    for _ in 0..8 {
+        last = next()?;
+        all = all.checked_add(last)?;
+    }
+    Some([last, all])
+}
+
+/// Of a file of pressure: the time in which some waited.
+fn some(text: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix("some ")?.rsplit_once("total=")?.1.trim().parse().ok())
+}
+
+fn number(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+}
+
+impl Hints {
+    /// A sentence, if anything is worth it: "Meanwhile, on the whole machine: 12% of the CPU time was stolen by its host."
+    pub(super) fn write_text(&self, out: &mut dyn Write) -> fmt::Result {
+        let mut begin = "Meanwhile, on the whole machine: ";
+        let mut part = |out: &mut dyn Write, text: fmt::Arguments<'_>| {
+            out.write_str(core::mem::replace(&mut begin, "; "))?;
+            out.write_fmt(text)
+        };
+        let told = |share: Option<f64>| share.filter(|&share| share >= LEAST).map(|share| share * 100.0);
+        if let Some(percent) = told(self.steal) {
+            part(out, format_args!("{percent:.0}% of the CPU time was stolen by the host"))?;
+        }
+        for (share, what) in [(self.cpu, "a CPU"), (self.memory, "memory"), (self.io, "a disk")] {
+            if let Some(percent) = told(share) {
+                part(out, format_args!("something waited for {what} in {percent:.0}% of the time"))?;
+            }
+        }
+        if let Some(pages) = self.swapped_in.filter(|&pages| pages > 0) {
+            part(out, format_args!("{} pages were read from swap", Grouped(pages)))?;
+        }
+        if begin == "; " { out.write_str(".") } else { Ok(()) }
+    }
+
+    /// Whether [`Hints::write_text`] writes anything.
+    pub(super) fn is_empty(&self) -> bool {
+        let shares = [self.steal, self.cpu, self.memory, self.io];
+        shares.into_iter().flatten().all(|share| share < LEAST) && self.swapped_in.unwrap_or(0) == 0
+    }
+
+    /// An object.
+    pub(super) fn write_json(&self, out: &mut dyn Write) -> fmt::Result {
+        write!(
+            out,
+            "{{\"steal\":{},\"waited_for_cpu\":{},\"waited_for_memory\":{},\"waited_for_io\":{},\"swapped_in\":{}}}",
+            Optional(self.steal),
+            Optional(self.cpu),
+            Optional(self.memory),
+            Optional(self.io),
+            Optional(self.swapped_in),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planted(text: &str) -> impl Fn(&mut [u8]) -> Option<usize> {
+        move |buffer| {
+            buffer.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+            Some(text.len())
+        }
+    }
+
+    fn sums(at: u64) -> Sums {
+        Sums::of(|path, buffer| {
+            let text = match path {
+                "/proc/stat" => {
+                    format!(
+                        "cpu  {} 0 100 {} 7 0 5 {} 9999 8888\ncpu0 1 2 3 4 5 6 7 8 9\n",
+                        1000 + at,
+                        8000,
+                        10 * at
+                    )
+                }
+                "/proc/pressure/memory" => {
+                    format!(
+                        "some avg10=0.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 total=7\n",
+                        500 + at * 1000
+                    )
+                }
+                "/proc/pressure/io" => "some avg10=1.00 avg60=1.00 avg300=1.00 total=77\n".into(),
+                "/proc/vmstat" => format!("nr_free_pages 1\npswpin {}\npswpout 3\n", 4000 + at * 12),
+                _ => return None,
+            };
+            planted(&text)(buffer)
+        })
+    }
+
+    fn text(hints: &Hints) -> String {
+        let mut out = String::new();
+        hints.write_text(&mut out).unwrap();
+        assert_eq!(out.is_empty(), hints.is_empty());
+        out
+    }
+
+    #[test]
+    fn what_grew_is_told() {
+        let hints = sums(100).since(&sums(0), 1_000_000_000);
+        assert_eq!(hints.steal, Some(1000.0 / 1100.0));
+        assert_eq!(
+            (hints.cpu, hints.memory, hints.io, hints.swapped_in),
+            (None, Some(0.1), Some(0.0), Some(1200))
+        );
+        assert_eq!(
+            text(&hints),
+            "Meanwhile, on the whole machine: 91% of the CPU time was stolen by the host; something waited for memory in 10% of \
+             the time; 1,200 pages were read from swap."
+        );
+        let mut json = String::new();
+        hints.write_json(&mut json).unwrap();
+        assert_eq!(
+            json,
+            "{\"steal\":0.9090909090909091,\"waited_for_cpu\":null,\"waited_for_memory\":0.1,\"waited_for_io\":0,\"swapped_in\":1200}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_told_of_nothing() {
+        let same = sums(5).since(&sums(5), 1_000_000_000);
+        assert_eq!((same.steal, same.memory, same.swapped_in), (None, Some(0.0), Some(0)));
+        assert_eq!(text(&same), "");
+        // Sums that went back, and files that are not there or not as they should be.
+        let back = sums(0).since(&sums(5), 1_000_000_000);
+        assert_eq!((back.steal, back.memory, back.swapped_in), (None, None, None));
+        for file in
+            ["", "cpu", "cpu  1 2 3", "cpu  1 2 3 4 5 6 7 x", "some total=", "some", "pswpin -1", "\u{fffd}"]
+        {
+            assert_eq!(Sums::of(|_, buffer| planted(file)(buffer)), Sums::default(), "{file}");
+        }
+        assert_eq!(text(&Sums::default().since(&sums(1), 5)), "");
+        assert_eq!(sums(9).since(&sums(1), 0).memory, None);
+    }
+
+    /// Of this machine, whatever it does.
+    #[test]
+    fn this_machine() {
+        let before = Sums::read();
+        assert!(before.steal.is_some() && before.swapped_in.is_some(), "{before:?}");
+        crate::work::add_chain_256(1000);
+        let hints = Sums::read().since(&before, 1_000_000);
+        println!("{hints:?}: {}", text(&hints));
+    }
+}

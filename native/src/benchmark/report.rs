@@ -100,7 +100,11 @@ impl Benchmark {
         Ok(BenchmarkNoise {
             block_count: length as u64,
             disturbed_count: disturbed.iter().filter(|&&is| is).count() as u64,
-            left_out_count: if is_unproven { 0 } else { length as u64 - judged.block_count },
+            left_out_count: if is_unproven {
+                0
+            } else {
+                (length - self.pilot_block_count()) as u64 - judged.block_count
+            },
             ..self.trace.all()
         })
     }

@@ -70,7 +70,7 @@ pub struct BenchmarkResult {
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct BenchmarkNoise {
-    /// Blocks that were measured.
+    /// Blocks that were measured, after the pilot.
     pub block_count: u64,
     /// Of these, what was disturbed from outside.
     pub disturbed_count: u64,

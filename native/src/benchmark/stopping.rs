@@ -19,9 +19,11 @@ use super::Benchmark;
 /// It is precise enough, too, where half the interval is so much of the resolution.
 const RESOLUTION_PRECISION: f64 = 0.1;
 
-/// The pilot ends where half its interval is at most so many times what is enough: a fifth of all blocks are the pilot's then, and it has
-/// hardly been looked at too often to tell how wide intervals are.
+/// The pilot ends where half its interval is at most so many times what is enough: a sixth of all blocks are the pilot's then.
 const PILOT: f64 = 2.0;
+
+/// So many more than the pilot's width asks for: that width is a guess, and rather low, having been waited for.
+const SPARE: f64 = 1.25;
 
 /// What is to come may take so many times as long as what was, and still has room in the budget.
 const ROOM: f64 = 2.0;
@@ -84,7 +86,8 @@ impl Benchmark {
         }
         // Widths go with the root of the number. Equal differences have none.
         let ratio = if half > 0.0 { half / enough } else { 0.0 };
-        let planned = ((block_count as f64 * ratio * ratio).ceil() as usize).max(self.limits.min_blocks);
+        let planned = (SPARE * block_count as f64 * ratio * ratio).ceil() as usize;
+        let planned = planned.max(self.limits.min_blocks);
         let length = self.spans.len();
         let left = self.limits.budget.saturating_sub(self.elapsed());
         let a_block = self.elapsed() as f64 / length as f64;

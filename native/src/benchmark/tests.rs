@@ -75,7 +75,8 @@ fn overhead_is_subtracted_and_drift_does_not_matter() {
     assert_eq!(blocks.verdict, picollo_core::Verdict::Slower as u32, "{blocks:?}");
     assert!(blocks.block_count < 500, "precise enough before");
     assert!(steps.iter().filter(|step| step.side == Side::Empty).count() > 16 + 200 / 5);
-    assert_eq!(benchmark.blocks().0.len() as u64, blocks.block_count);
+    assert_eq!(benchmark.pilot_block_count(), 200);
+    assert_eq!(benchmark.blocks().0.len() as u64, 200 + blocks.block_count);
     let mut text = String::new();
     benchmark.write_markdown(&mut text, "ps a call", "", "").unwrap().unwrap();
     assert!(text.starts_with("##### ps a call\n| Percentile |") && text.contains("| Verdict "), "{text}");

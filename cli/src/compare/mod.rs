@@ -51,7 +51,8 @@ Peak memory is at least that of this program itself, some 5 MiB, which a new pro
 
 With --save or --against one command is enough. Runs on different days differ though the program does not: a verdict against saved ones is \
 never finer than the spread between them, and a slower run is measured a second time. Of two commands the new one, B, is saved and judged; where it \
-is slower than A or than it was, both are run in turns a second time, and --fail-if-slower goes by that.
+is slower than A or than it was, both are run in turns a second time, and --fail-if-slower goes by that. With --fail-if-slower a baseline that has no \
+such run of this machine is an error, unless --allow-missing says that it may be the first.
 
 Where there is no PMU, as on most clouds, --counts=valgrind counts instructions all the same: exactly, in three runs of each, in a world that is \
 the same each time (few variables, fixed addresses, one name for both programs).
@@ -106,6 +107,8 @@ pub(crate) fn command() -> Command {
         option("against", "NAME", "judge the times by the runs in the baseline of that name")
             .conflicts_with("counts"),
         option("baselines", "DIRECTORY", "where baselines are").default_value(".picollo"),
+        flag("allow-missing", "with --fail-if-slower and --against: pass where that baseline has no such run yet")
+            .requires("against"),
         flag("json", "write JSON, with the times of all blocks"),
         flag("own-names", "with --counts: start programs by their own names, which cost instructions; else two programs have one name"),
     ]).args(crate::simulated::arguments())
@@ -219,6 +222,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     // What it is called in a baseline: as the user says, else by the words of its command line.
     let benchmark = texts("name").into_iter().last().unwrap_or_else(|| b.to_owned());
     let memory = Memory::new(directory, command("save"), command("against"), benchmark)?;
+    if matches.get_flag("fail-if-slower") && !matches.get_flag("allow-missing") {
+        memory.demand()?;
+    }
     let with_shell = matches.get_flag("shell");
     let mut runner = Runner::of(
         vec![split(a, with_shell)?, split(b, with_shell)?],

@@ -39,7 +39,8 @@ impl Benchmark {
         };
         let overhead = self.overhead.of_blocks();
         let first = self.pilot_block_count();
-        let (of_a, of_b, disturbed) = (&self.blocks[0][first..], &self.blocks[1][first..], &disturbed[first..]);
+        let (of_a, of_b, disturbed) =
+            (&self.blocks[0][first..], &self.blocks[1][first..], &disturbed[first..]);
         let length = disturbed.len();
         let lost = disturbed.iter().filter(|&&is| is).count();
         // Of what is to be sorted, and of the two sides.

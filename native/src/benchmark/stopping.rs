@@ -91,7 +91,8 @@ impl Benchmark {
         let length = self.spans.len();
         let left = self.limits.budget.saturating_sub(self.elapsed());
         let a_block = self.elapsed() as f64 / length as f64;
-        let has_room = length + planned <= self.limits.max_blocks && ROOM * planned as f64 * a_block <= left as f64;
+        let has_room =
+            length + planned <= self.limits.max_blocks && ROOM * planned as f64 * a_block <= left as f64;
         has_room.then_some(planned)
     }
 }

@@ -89,8 +89,10 @@ impl Benchmark {
         let planned = (SPARE * block_count as f64 * ratio * ratio).ceil() as usize;
         let planned = planned.max(self.limits.min_blocks);
         let length = self.spans.len();
-        let left = self.limits.budget.saturating_sub(self.elapsed());
-        let a_block = self.elapsed() as f64 / length as f64;
+        // With what comes between blocks, and without the warm-up.
+        let (began, now) = (self.spans[0].0, self.elapsed());
+        let a_block = now.saturating_sub(began) as f64 / length as f64;
+        let left = self.limits.budget.saturating_sub(now);
         let has_room =
             length + planned <= self.limits.max_blocks && ROOM * planned as f64 * a_block <= left as f64;
         has_room.then_some(planned)

@@ -78,9 +78,7 @@ impl Benchmark {
             self.judged;
         let enough = (self.limits.precision * median_a.max(0.0)).max(resolution * RESOLUTION_PRECISION);
         let half = (difference_upper - difference_lower) / 2.0;
-        if self.limits.precision < 0.0
-            || block_count < self.limits.min_blocks as u64
-            || !(half <= PILOT * enough)
+        if self.limits.precision < 0.0 || block_count < self.limits.min_blocks as u64 || half > PILOT * enough
         {
             return None;
         }

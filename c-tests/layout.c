@@ -287,11 +287,10 @@ AT(picollo_exemplars_options, reserved, 36);
 
 SIZE(picollo_exemplar_scope, 64 + 2 * P);
 AT(picollo_exemplar_scope, start, 0);
-AT(picollo_exemplar_scope, threshold, 8);
-AT(picollo_exemplar_scope, due, 16);
-AT(picollo_exemplar_scope, checkpoint, 24);
-AT(picollo_exemplar_scope, number, 32);
-AT(picollo_exemplar_scope, reserved, 40);
+AT(picollo_exemplar_scope, due, 8);
+AT(picollo_exemplar_scope, checkpoint, 16);
+AT(picollo_exemplar_scope, number, 24);
+AT(picollo_exemplar_scope, reserved, 32);
 AT(picollo_exemplar_scope, thread, 56);
 AT(picollo_exemplar_scope, exemplars, 56 + P);
 AT(picollo_exemplar_scope, label, 56 + 2 * P);

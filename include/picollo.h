@@ -4517,16 +4517,14 @@ typedef struct picollo_exemplars_options {
 typedef struct picollo_exemplar_scope {
     /** Ticks at the beginning. */
     uint64_t start;
-    /** Ticks that are not slow yet. */
-    uint64_t threshold;
-    /** Ticks from which on it is kept for another reason. */
+    /** Ticks from which on it is kept for another reason; 0 for a control. */
     uint64_t due;
     /** The thread's checkpoint at the beginning. */
     uint64_t checkpoint;
     /** Of what it became; 0: nothing. */
     uint64_t number;
     /** 0. */
-    uint64_t reserved[2];
+    uint64_t reserved[3];
     /**
      * The thread that it began on. A caller may set it to NULL, where others work on this thread until the end, as in event loops: then
      * nothing that the thread does is taken for this one's.
@@ -4558,7 +4556,10 @@ typedef struct picollo_exemplar {
     uint64_t wall_nanos;
     /** When it began, in nanoseconds since 1970. */
     uint64_t unix_nanos;
-    /** How long what is known of it lasted: from the thread's last checkpoint, some 100 to 300 microseconds before it, to its end. */
+    /**
+     * How long what is known of it lasted: from a checkpoint of its thread to its end. That was taken up to 300
+     * microseconds before it; for one that holds many others, further before.
+     */
     uint64_t window_nanos;
     /** What the thread ran in that. */
     uint64_t cpu_nanos;

@@ -213,7 +213,7 @@ public:
     {
         return nanos(cause() != picollo::cause::several && cause() != picollo::cause::not_known, native_.excess_nanos);
     }
-    /** How long the window is that what follows is of: it ends with the observation, and begins some 100 to 300 microseconds before it. */
+    /** How long the window is that what follows is of: it ends with the observation, and begins up to 300 microseconds before it, or further where that holds many others. */
     optional_nanos window() const noexcept { return nanos(knows(PICOLLO_KNOWN_ACCOUNTS), native_.window_nanos); }
     /** How long the thread ran in it. */
     optional_nanos on_cpu() const noexcept { return nanos(knows(PICOLLO_KNOWN_ACCOUNTS), native_.cpu_nanos); }

@@ -88,6 +88,7 @@ bug "a stripe read under its writer" doubles::exact doubles/exact.rs 's/let alon
 waiting_bug "a lock that does not publish what was done under it" 's/self.0.store(0, Ordering::Release)/self.0.store(0, Ordering::Relaxed)/'
 waiting_bug "a place that a smaller one takes" 's/if round > 0 \&\& smaller.exemplar.value < pending.exemplar.value =>/if round > 0 \&\& smaller.exemplar.value != pending.exemplar.value =>/'
 waiting_bug "a full place that is not counted" 's/self.full.fetch_add(1, Ordering::Relaxed);//'
+waiting_bug "a context that does not wait for who looks at its place" 's/let changed = place.with(|place|/let changed = place.try_with(|place|/'
 page_bug "a page that is not looked at again" 's/if page.lock_relaxed() != lock {/if false {/'
 page_bug "a page looked at again too early" 's/^ *page.fence();//'
 page_bug "a page that is read while it changes" 's/if lock & 1 != 0 {/if false {/'

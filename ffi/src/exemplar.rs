@@ -108,16 +108,14 @@ unsafe impl options::Options for picollo_exemplars_options {
 pub struct picollo_exemplar_scope {
     /// Ticks at the beginning.
     pub start: u64,
-    /// Ticks that are not slow yet.
-    pub threshold: u64,
-    /// Ticks from which on it is kept for another reason.
+    /// Ticks from which on it is kept for another reason; 0 for a control.
     pub due: u64,
     /// The thread's checkpoint at the beginning.
     pub checkpoint: u64,
     /// Of what it became; 0: nothing.
     pub number: u64,
     /// 0.
-    pub reserved: [u64; 2],
+    pub reserved: [u64; 3],
     /// The thread that it began on. A caller may set it to NULL, where others work on this thread until the end, as in event loops: then
     /// nothing that the thread does is taken for this one's.
     pub thread: *mut c_void,
@@ -151,7 +149,8 @@ pub struct picollo_exemplar {
     pub wall_nanos: u64,
     /// When it began, in nanoseconds since 1970.
     pub unix_nanos: u64,
-    /// How long what is known of it lasted: from the thread's last checkpoint, some 100 to 300 microseconds before it, to its end.
+    /// How long what is known of it lasted: from a checkpoint of its thread to its end. That was taken up to 300
+    /// microseconds before it; for one that holds many others, further before.
     pub window_nanos: u64,
     /// What the thread ran in that.
     pub cpu_nanos: u64,

@@ -52,7 +52,7 @@ const _: () = {
     macro_rules! same {
         ($($field:ident)*) => { $(assert!(offset_of!(picollo_exemplar_scope, $field) == offset_of!(RawScope, $field));)* };
     }
-    same!(start threshold due checkpoint number thread label is_control);
+    same!(start due checkpoint number thread label is_control);
     assert!(size_of::<picollo_exemplar_scope>() == size_of::<RawScope>());
     assert!(offset_of!(picollo_exemplar_scope, exemplars) == offset_of!(RawScope, collector));
     assert!(

@@ -91,8 +91,8 @@ layout!(crate::viewer::picollo_segment_info, 312, identity_high 0, identity_low 
 layout!(crate::clock::picollo_scope, 16 + 2 * P, start 0, clock 8, unit 12, histogram 16, reserved 16 + P);
 layout!(crate::exemplar::picollo_exemplars_options, 40, struct_size 0, flags 4, threshold 8, unit 16, slowest 20,
     threads 24, rate 28, controls 32, reserved 36);
-layout!(crate::exemplar::picollo_exemplar_scope, 64 + 2 * P, start 0, threshold 8, due 16, checkpoint 24, number 32,
-    reserved 40, thread 56, exemplars 56 + P, label 56 + 2 * P, is_control 60 + 2 * P);
+layout!(crate::exemplar::picollo_exemplar_scope, 64 + 2 * P, start 0, due 8, checkpoint 16, number 24, reserved 32,
+    thread 56, exemplars 56 + P, label 56 + 2 * P, is_control 60 + 2 * P);
 layout!(crate::exemplar::picollo_exemplar_context, 40, words 0, trace_id 16, span_id 32);
 layout!(crate::exemplar::picollo_exemplar, 200, value 0, wall_nanos 8, unix_nanos 16, window_nanos 24, cpu_nanos 32,
     run_delay_nanos 40, off_nanos 48, preempted_nanos 56, fault_nanos 64, excess_nanos 72, reserved 80, context 112,

@@ -83,6 +83,34 @@ fn the_slowest_is_kept_above_the_rate() {
         .filter(|(exemplar, _)| exemplar.evidence.missing == Missing::TooMany)
         .count();
     assert!(missing > 0 && interval.known <= 5, "{interval:?}");
+    // Others are counted, and that is told.
+    let mut text = String::new();
+    interval.write_text(&mut text).unwrap();
+    assert!(text.contains(": only counted."), "{text}");
+}
+
+/// An interval ends while it lasts, so that in the next one it is the slowest, though not in the one that it began in.
+#[test]
+fn what_lasts_into_the_next_interval_is_measured_by_that_one() {
+    let collector = collector(ExemplarOptions {
+        threshold: u64::MAX,
+        slowest: Some(1),
+        controls: 1,
+        ..ExemplarOptions::default()
+    });
+    let mut kept = 0;
+    for _ in 0..50 {
+        let mut slower = collector.scope();
+        spin(Duration::from_millis(3));
+        slower.end();
+        let mut lasting = collector.scope();
+        collector.collect().unwrap();
+        spin(Duration::from_micros(200));
+        kept += u32::from(lasting.end());
+        let exemplars = collector.collect().unwrap().exemplars().len();
+        assert_eq!(exemplars, 1);
+    }
+    assert_eq!(kept, 50);
 }
 
 fn thread_nanos() -> u64 {
@@ -163,21 +191,26 @@ fn what_ends_on_another_thread_is_recorded_and_not_known() {
     assert_eq!(interval.observations, 21);
 }
 
-/// An outer scope holds many more than the thread remembers the checkpoints of.
+/// Of an outer scope that lasts over hundreds of inner ones, each of which took a checkpoint, as much is known as of others.
 #[test]
-fn what_began_before_all_that_is_remembered_is_not_known() {
-    let collector = collector(ExemplarOptions { threshold: 1_000_000, ..ExemplarOptions::default() });
+fn an_outer_scope_is_known_whatever_it_holds() {
+    let collector = collector(ExemplarOptions { threshold: 50_000_000, ..ExemplarOptions::default() });
     collector.prepare_thread().ok();
+    spin(Duration::from_millis(1));
     let mut outer = collector.scope();
-    for _ in 0..40 {
+    std::thread::sleep(Duration::from_millis(40));
+    for _ in 0..200 {
         let mut inner = collector.scope();
         spin(Duration::from_micros(300));
         inner.end();
     }
     assert!(outer.end());
     let interval = collector.collect().unwrap();
-    let (exemplar, verdict) = interval.exemplars()[0];
-    assert_eq!((exemplar.evidence.missing, verdict.cause), (Missing::Overwritten, Cause::NotKnown));
+    let (exemplar, _) = interval.exemplars()[0];
+    let evidence = exemplar.evidence;
+    assert!(evidence.missing == Missing::Nothing && evidence.knows(KNOWN_ACCOUNTS), "{exemplar:?}");
+    assert!(evidence.window_nanos - evidence.cpu_nanos >= 39_000_000, "the sleep is in it: {exemplar:?}");
+    assert!(evidence.window_nanos <= exemplar.wall_nanos * 8 / 7 + 1_000_000, "{exemplar:?}");
 }
 
 #[test]

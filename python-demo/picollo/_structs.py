@@ -741,11 +741,10 @@ class ExemplarScope(ctypes.Structure):
 
     _fields_ = [
         ("start", c_uint64),
-        ("threshold", c_uint64),
         ("due", c_uint64),
         ("checkpoint", c_uint64),
         ("number", c_uint64),
-        ("reserved", c_uint64 * 2),
+        ("reserved", c_uint64 * 3),
         ("thread", c_void_p),
         ("exemplars", c_void_p),
         ("label", c_uint32),

@@ -112,7 +112,8 @@ class KeptExemplar(NamedTuple):
     excess_nanos: Optional[int]
     #: Why nothing is known of where its time went, for people; ``""`` where something is.
     missing: str
-    #: How long the window is that what follows is of: it ends with the observation, and begins up to 100 µs before it.
+    #: How long the window is that what follows is of: it ends with the observation, and begins up to 300 µs before it, or
+    #: further where that holds many others.
     window_nanos: Optional[int]
     #: How long the thread ran in it.
     on_cpu_nanos: Optional[int]

@@ -76,7 +76,7 @@ namespace Picollo.Metrics
         public MissingEvidence Missing { get; }
 
         /// <summary>
-        /// How long the window is that what follows is of: it ends with the observation, and begins some 100 to 300 µs before it.
+        /// How long the window is that what follows is of: it ends with the observation, and begins up to 300 µs before it, or further where that holds many others.
         /// </summary>
         public ulong? WindowNanos { get; }
 

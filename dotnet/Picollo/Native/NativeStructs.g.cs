@@ -495,10 +495,9 @@ namespace Picollo.Native
     [StructLayout(LayoutKind.Sequential)]
     internal unsafe struct PicolloExemplarScope
     {
-        public const int ReservedLength = 2;
+        public const int ReservedLength = 3;
 
         public ulong Start;
-        public ulong Threshold;
         public ulong Due;
         public ulong Checkpoint;
         public ulong Number;

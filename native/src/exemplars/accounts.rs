@@ -7,6 +7,7 @@
 use core::mem::MaybeUninit;
 
 use super::evidence::{Evidence, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY, Missing};
+use super::schedstat::Schedstat;
 use crate::clock::{Clock, Unit};
 use crate::os::wall::clock_nanos;
 
@@ -18,19 +19,29 @@ const ATTEMPTS: usize = 8;
 pub(super) struct Accounts {
     pub ticks: u64,
     cpu_nanos: u64,
-    run_delay_nanos: Option<u64>,
-    voluntary: u64,
-    involuntary: u64,
-    minor_faults: u64,
-    major_faults: u64,
+    /// [`NOT_READ`], or what schedstat says.
+    run_delay_nanos: u64,
+    // Their differences count, of some seconds.
+    voluntary: u32,
+    involuntary: u32,
+    minor_faults: u32,
+    major_faults: u32,
 }
 
+const NOT_READ: u64 = u64::MAX;
+
 impl Accounts {
-    /// Those of the calling thread now; `None` where there are none. `schedstat` is the descriptor of its own file of that name.
-    pub(super) fn take(schedstat: Option<i32>) -> Option<Accounts> {
+    /// Made up.
+    #[cfg(test)]
+    pub(super) fn at(ticks: u64) -> Accounts {
+        Accounts { ticks, ..Accounts::default() }
+    }
+
+    /// Those of the calling thread now; `None` where there are none. `schedstat` is its own.
+    pub(super) fn take(schedstat: Option<&Schedstat>) -> Option<Accounts> {
         for _ in 0..ATTEMPTS {
             let before = usage()?;
-            let run_delay_nanos = schedstat.and_then(run_delay);
+            let run_delay_nanos = schedstat.and_then(Schedstat::run_delay).unwrap_or(NOT_READ);
             let cpu_nanos = clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID);
             let ticks = Clock::Tsc.ticks();
             let usage = usage()?;
@@ -39,10 +50,10 @@ impl Accounts {
                     ticks,
                     cpu_nanos,
                     run_delay_nanos,
-                    voluntary: usage.ru_nvcsw as u64,
-                    involuntary: usage.ru_nivcsw as u64,
-                    minor_faults: usage.ru_minflt as u64,
-                    major_faults: usage.ru_majflt as u64,
+                    voluntary: usage.ru_nvcsw as u32,
+                    involuntary: usage.ru_nivcsw as u32,
+                    minor_faults: usage.ru_minflt as u32,
+                    major_faults: usage.ru_majflt as u32,
                 });
             }
         }
@@ -51,26 +62,24 @@ impl Accounts {
 
     /// What became of the time since `earlier`.
     pub(super) fn since(&self, earlier: &Accounts) -> Evidence {
-        let difference =
-            |later: u64, earlier: u64| u32::try_from(later.wrapping_sub(earlier)).unwrap_or(u32::MAX);
         let (Some(ticks), Some(cpu_nanos)) =
             (self.ticks.checked_sub(earlier.ticks), self.cpu_nanos.checked_sub(earlier.cpu_nanos))
         else {
             return Evidence::none(Missing::Contradictory);
         };
         let run_delay = match (self.run_delay_nanos, earlier.run_delay_nanos) {
-            (Some(later), Some(earlier)) => later.checked_sub(earlier),
-            _ => None,
+            (NOT_READ, _) | (_, NOT_READ) => None,
+            (later, earlier) => later.checked_sub(earlier),
         };
         Evidence {
             known: KNOWN_ACCOUNTS | if run_delay.is_some() { KNOWN_RUN_DELAY } else { 0 },
             window_nanos: Clock::Tsc.convert(ticks, Unit::Nanos),
             cpu_nanos,
             run_delay_nanos: run_delay.unwrap_or(0),
-            voluntary: difference(self.voluntary, earlier.voluntary),
-            involuntary: difference(self.involuntary, earlier.involuntary),
-            minor_faults: difference(self.minor_faults, earlier.minor_faults),
-            major_faults: difference(self.major_faults, earlier.major_faults),
+            voluntary: self.voluntary.wrapping_sub(earlier.voluntary),
+            involuntary: self.involuntary.wrapping_sub(earlier.involuntary),
+            minor_faults: self.minor_faults.wrapping_sub(earlier.minor_faults),
+            major_faults: self.major_faults.wrapping_sub(earlier.major_faults),
             ..Evidence::default()
         }
     }
@@ -86,37 +95,9 @@ fn usage() -> Option<libc::rusage> {
     Some(unsafe { usage.assume_init() })
 }
 
-/// The second number of `schedstat`: nanoseconds that the thread was ready and did not run.
-fn run_delay(descriptor: i32) -> Option<u64> {
-    let mut text = [0u8; 96];
-    // By number, as the C library's is a cancellation point.
-    // SAFETY: the buffer is live and as long as said.
-    let length = unsafe {
-        libc::syscall(libc::SYS_pread64, descriptor, text.as_mut_ptr(), text.len(), 0 as libc::off_t)
-    };
-    let text = text.get(..usize::try_from(length).ok()?)?;
-    parse(text)
-}
-
-fn parse(text: &[u8]) -> Option<u64> {
-    let mut numbers = text.split(|byte| byte.is_ascii_whitespace()).filter(|number| !number.is_empty());
-    let mut number = || core::str::from_utf8(numbers.next()?).ok()?.parse().ok();
-    let (ran, delay): (u64, u64) = (number()?, number()?);
-    // A kernel without these accounts has zeroes for a thread that runs.
-    (ran > 0).then_some(delay)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn schedstat_is_read_as_it_is_written() {
-        assert_eq!(parse(b"12 34 5\n"), Some(34));
-        for none in [&b""[..], b"12", b"0 0 0\n", b"12 x 5", b"\xff 3 4", b"99999999999999999999 1 2"] {
-            assert_eq!(parse(none), None);
-        }
-    }
 
     /// A thread that sleeps is off the CPU and waits; one that works is on it.
     #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use picollo_core::{SharedHistogram, Since, Snapshot, ValueSelection};
 
-use super::exemplar::Context;
+use super::evidence::KNOWN_QUOTA;
+use super::exemplar::{Context, Exemplar};
 use super::interval::{Counted, Interval};
 use super::kept::Kept;
 use super::options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING, ExemplarOptions, MAX_SLOWEST};
@@ -33,6 +34,7 @@ pub(super) struct Shared {
 #[derive(Debug)]
 struct Counts {
     snapshot: Box<Snapshot>,
+    usual: Usual,
     ended: Option<Arc<Interval>>,
 }
 
@@ -43,7 +45,7 @@ pub struct Collector(Arc<Inner>);
 /// What is behind it.
 #[derive(Debug)]
 pub struct Inner {
-    /// In ticks: of scopes that begin now.
+    /// In ticks: what is longer is worth looking at.
     pub(super) threshold: AtomicU64,
     pub(super) octave_due: AtomicU64,
     pub(super) control_due: AtomicU64,
@@ -54,7 +56,9 @@ pub struct Inner {
     pub(super) unit: Unit,
     /// In units of values: above it a value is slow; `u64::MAX` while that is not known.
     pub(super) slow: AtomicU64,
-    /// In units of values: the lesser of that and the least of the slowest.
+    /// In units of values: the least of the slowest; 0 while there is room for more.
+    pub(super) of_slowest: AtomicU64,
+    /// In units of values: the lesser of both.
     pub(super) least: AtomicU64,
     pub(super) options: ExemplarOptions,
     /// In ticks.
@@ -118,6 +122,7 @@ impl Collector {
             histogram: histogram.clone(),
             unit,
             slow: AtomicU64::new(slow),
+            of_slowest: AtomicU64::new(0),
             least: AtomicU64::new(0),
             options,
             created: now,
@@ -125,7 +130,11 @@ impl Collector {
             random: AtomicU64::new(now | 1),
             places: Places::new(),
             shared: TryLock::new(shared),
-            counts: TryLock::new(Counts { snapshot, ended: None }),
+            counts: TryLock::new(Counts {
+                snapshot,
+                usual: Usual::new().ok_or_else(no_memory)?,
+                ended: None,
+            }),
         };
         let collector = Collector(Arc::new(inner));
         collector.0.set_least(shared_least(slowest));
@@ -233,6 +242,7 @@ fn end_of_bucket(histogram: &SharedHistogram, value: u64) -> u64 {
 impl Inner {
     /// What is worth looking at from now on.
     pub(super) fn set_least(&self, of_slowest: u64) {
+        self.of_slowest.store(of_slowest, Ordering::Relaxed);
         let least = of_slowest.min(self.slow.load(Ordering::Relaxed));
         self.least.store(least, Ordering::Relaxed);
         self.threshold.store(self.ticks_of_value(least), Ordering::Relaxed);
@@ -258,15 +268,12 @@ impl Inner {
             .with(|counts| {
                 self.histogram.update(&mut counts.snapshot, Since::PreviousUpdate)?;
                 let taken = self.shared.with(|shared| {
-                    shared.renew();
-                    self.places.drain(|pending| {
-                        shared.kept.offer(&pending.exemplar, pending.is_slow, pending.is_for_octave);
-                    });
+                    self.take_in(shared, false);
                     let kept = next.take().map(|next| core::mem::replace(&mut shared.kept, next));
-                    let usual = shared.usual.clone();
-                    (kept, usual, core::mem::replace(&mut shared.began_unix_nanos, now))
+                    shared.usual.copy_to(&mut counts.usual);
+                    (kept, core::mem::replace(&mut shared.began_unix_nanos, now))
                 });
-                let (Some(kept), usual, began) = taken.map_err(refused)? else {
+                let (Some(kept), began) = taken.map_err(refused)? else {
                     return Err(Status::Busy.into());
                 };
                 let snapshot = &counts.snapshot;
@@ -292,12 +299,32 @@ impl Inner {
                 self.set_least(shared_least(slowest));
                 let exemplars = kept.exemplars()?;
                 let (sampled, of_slow) = kept.slow();
-                let interval =
-                    Arc::new(Interval::new(counted, &exemplars, slowest as usize, sampled, of_slow, &usual)?);
+                let interval = Arc::new(Interval::new(
+                    counted,
+                    &exemplars,
+                    slowest as usize,
+                    sampled,
+                    of_slow,
+                    &counts.usual,
+                )?);
                 counts.ended = Some(interval.clone());
                 Ok(interval)
             })
             .map_err(refused)?
+    }
+
+    /// What waits in places. With a look at the quota, where that is for more than these.
+    pub(super) fn take_in(&self, shared: &mut Shared, looks: bool) {
+        shared.renew();
+        if looks || self.places.has_any() {
+            shared.quota.look();
+        }
+        self.places.drain(|pending| {
+            if let Some(span) = pending.span {
+                shared.add_quota(&mut pending.exemplar, span);
+            }
+            shared.kept.offer(&pending.exemplar, pending.is_slow, pending.is_for_octave);
+        });
     }
 
     fn unit_nanos(&self) -> f64 {
@@ -306,6 +333,17 @@ impl Inner {
 }
 
 impl Shared {
+    /// Whether the group was throttled while an observation lasted.
+    pub(super) fn add_quota(&self, exemplar: &mut Exemplar, [start, end]: [u64; 2]) {
+        let evidence = &mut exemplar.evidence;
+        if evidence.known != 0
+            && let Some((throttled, is_within)) = self.quota.within(start, end)
+        {
+            (evidence.throttled, evidence.is_throttled_within) = (throttled, is_within);
+            evidence.known |= KNOWN_QUOTA;
+        }
+    }
+
     /// In the child of a fork: what is kept is its parent's.
     pub(super) fn renew(&mut self) {
         let process = process();

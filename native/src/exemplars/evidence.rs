@@ -36,7 +36,8 @@ pub enum Missing {
 
 /// What is known of where the time of an observation went. A number that is not known (`known`) is 0.
 ///
-/// The accounts are of a window that begins with the thread's last checkpoint, some 100 to 300 µs before the observation, and ends with it.
+/// The accounts are of a window that begins with a checkpoint of the thread and ends with the observation. It was taken up to 300 µs before
+/// that; where many others lay within the observation, further before, by at most a seventh of what came since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// `KNOWN_…`.

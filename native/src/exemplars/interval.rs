@@ -46,6 +46,8 @@ pub struct Interval {
     missing: [u64; 8],
     /// Slow ones whose kind has too few controls.
     without_controls: u64,
+    /// Slow ones that were short beside what came before them in their accounts.
+    too_short: u64,
 }
 
 /// What was counted of an interval.
@@ -101,6 +103,7 @@ impl Interval {
             shares: Default::default(),
             missing: [0; 8],
             without_controls: 0,
+            too_short: 0,
         };
         // A sample stands for all of its kind.
         let weight = if sampled.is_empty() { 0.0 } else { of_slow as f64 / sampled.len() as f64 };
@@ -114,6 +117,7 @@ impl Interval {
             counts[verdict.cause as usize - 1] += 1;
             if verdict.cause == Cause::NotKnown {
                 match exemplar.evidence.missing {
+                    Missing::Nothing if verdict.is_too_short => interval.too_short += 1,
                     Missing::Nothing => interval.without_controls += 1,
                     why => interval.missing[why as usize] += 1,
                 }
@@ -130,6 +134,7 @@ impl Interval {
         }
         interval.known = scaled(known);
         interval.without_controls = scaled(interval.without_controls);
+        interval.too_short = scaled(interval.too_short);
         interval.missing = interval.missing.map(scaled);
         for (at, share) in interval.shares.iter_mut().enumerate() {
             share.observations = scaled(counts[at]);
@@ -180,9 +185,10 @@ impl Interval {
         self.shares.iter().fold(0, |sum, share| sum.saturating_add(share.excess_nanos))
     }
 
-    /// Slow ones without evidence, and why: those that were only counted, without controls, and by [`Missing`].
-    pub(super) fn unknown(&self) -> (u64, u64, &[u64; 8]) {
-        let looked_into = self.known + self.without_controls + self.missing.iter().sum::<u64>();
-        (self.slow.saturating_sub(looked_into), self.without_controls, &self.missing)
+    /// Slow ones without evidence, and why: those that were only counted, without controls, too short, and by [`Missing`].
+    pub(super) fn unknown(&self) -> ([u64; 3], &[u64; 8]) {
+        let without = self.without_controls + self.too_short + self.missing.iter().sum::<u64>();
+        let counted_only = self.slow.saturating_sub(self.known + without);
+        ([counted_only, self.without_controls, self.too_short], &self.missing)
     }
 }

@@ -37,7 +37,6 @@
 //! would cost another 0.5 µs, and leave room for 51 absences. A user who may lock nothing has 129 rings on such a machine
 //! (`kernel.perf_event_mlock_kb` for each processor).
 
-mod count;
 mod image;
 mod refused;
 mod system;
@@ -46,17 +45,20 @@ mod window;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use super::count::{Count, Counted};
 use crate::os::cancel::Uncancelled;
 use crate::os::kernel::{Attr, CLOEXEC, flag, kind, record, software};
 use crate::os::sys::{Files, Kernel, page_size, persist};
 use crate::os::thread::{process, token};
 
-use count::Counted;
 use image::Image;
 pub(crate) use refused::Refused;
 pub(crate) use system::System;
 pub(crate) use window::Window;
 use window::{FaultImages, Span};
+
+/// The rings of this process.
+static RINGS: Count = Count::new();
 
 /// The switches of the thread that opened it. May be dropped anywhere; only that thread may ask it.
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl<S: System> Ring<S> {
     }
 
     fn with(sys: S, cap: usize, faults: bool) -> Result<Ring<S>, Refused> {
-        let counted = Counted::new(cap).ok_or(Refused::Cap)?;
+        let counted = RINGS.add(cap).ok_or(Refused::Cap)?;
         let _uncancelled = Uncancelled::new();
         if !clocks_agree(&sys) {
             return Err(Refused::Clock);

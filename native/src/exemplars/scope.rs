@@ -7,7 +7,7 @@
 use core::sync::atomic::Ordering;
 
 use super::collector::{Inner, refused};
-use super::evidence::{Evidence, KNOWN_QUOTA, Missing};
+use super::evidence::{Evidence, Missing};
 use super::exemplar::{Context, Exemplar, NO_CPU};
 use super::options::{EXEMPLARS_FAULT_TIMES, EXEMPLARS_NO_RING};
 use super::thread::{self, Thread, ticks_of};
@@ -15,6 +15,7 @@ use super::waiting::{Pending, Refused};
 use crate::base::error::Result;
 use crate::clock::{Clock, Unit, unix_nanos};
 use crate::os::cancel::Uncancelled;
+use crate::os::thread::process;
 
 /// Values that are offered between two that are kept for their octaves.
 const OFFERED: u64 = 1024;
@@ -31,16 +32,14 @@ const PASSES: u64 = 16;
 pub struct RawScope {
     /// Ticks at the beginning.
     pub start: u64,
-    /// Ticks that are not slow yet.
-    pub threshold: u64,
-    /// Ticks from which on one is kept for its octave.
+    /// Ticks from which on one is kept for its octave; 0 for a control.
     pub due: u64,
     /// The thread's checkpoint at the beginning.
     pub checkpoint: u64,
     /// Of the exemplar that it became; 0 while it is none.
     pub number: u64,
     /// 0.
-    pub reserved: [u64; 2],
+    pub reserved: [u64; 3],
     /// What is kept of the thread that it began on.
     pub thread: *mut core::ffi::c_void,
     /// Its collector; NULL once it has ended.
@@ -91,12 +90,11 @@ impl Inner {
         let is_due = thread.is_null() || start >= unsafe { (*thread).due };
         let scope = RawScope {
             start,
-            threshold: self.threshold.load(Ordering::Relaxed),
             due: self.octave_due.load(Ordering::Relaxed),
             // SAFETY: as above, where it is read.
             checkpoint: if is_due { 0 } else { unsafe { (*thread).number } },
             number: 0,
-            reserved: [0; 2],
+            reserved: [0; 3],
             thread: thread.cast(),
             collector: core::ptr::from_ref(self).cast_mut().cast(),
             label: 0,
@@ -139,7 +137,7 @@ impl Inner {
             if self.control_due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 self.control_passes.store(self.random_below(PASSES), Ordering::Relaxed);
                 scope.is_control = 1;
-                scope.threshold = 0;
+                scope.due = 0;
             }
         }
         scope.start = Clock::Tsc.ticks();
@@ -171,7 +169,7 @@ impl Inner {
         let elapsed = now.saturating_sub(scope.start);
         let value = Clock::Tsc.convert(elapsed, self.unit);
         self.histogram.record(value);
-        if elapsed > scope.threshold || now >= scope.due {
+        if elapsed > self.threshold.load(Ordering::Relaxed) || now >= scope.due {
             return self.end_slowly(scope, now, elapsed, value);
         }
         0
@@ -186,7 +184,7 @@ impl Inner {
         // Whoever has cleared it says that others worked on this thread meanwhile.
         let is_elsewhere = scope.thread.is_null();
         let is_control = scope.is_control != 0 && !is_slow && !is_elsewhere;
-        // The scope's threshold may be of an earlier time, or a control's.
+        // Another thread may have raised it meanwhile.
         if !is_slow && !is_for_octave && !is_control && value <= self.least.load(Ordering::Relaxed) {
             return 0;
         }
@@ -213,6 +211,13 @@ impl Inner {
             })
         });
         let evidence = evidence.unwrap_or(Evidence::none(Missing::Unsupported));
+        // So many are slow that what is neither one of the slowest nor the latest of its octave is only counted.
+        if evidence.missing == Missing::TooMany
+            && !is_for_octave
+            && value <= self.of_slowest.load(Ordering::Relaxed)
+        {
+            return 0;
+        }
         let wall_nanos = Clock::Tsc.convert(elapsed, Unit::Nanos);
         let mut exemplar = Exemplar {
             number: self.numbers.fetch_add(1, Ordering::Relaxed),
@@ -227,8 +232,12 @@ impl Inner {
             evidence,
         };
         let first = thread.addr() as u64 >> 8;
-        let is_kept =
-            self.hand_in(&mut exemplar, [is_slow, is_for_octave, is_control], Some(scope.start), first);
+        let is_kept = self.hand_in(
+            &mut exemplar,
+            [is_slow, is_for_octave, is_control],
+            Some([scope.start, now]),
+            first,
+        );
         if is_kept {
             scope.number = exemplar.number;
         }
@@ -256,19 +265,14 @@ impl Inner {
         &self,
         exemplar: &mut Exemplar,
         [is_slow, is_for_octave, is_control]: [bool; 3],
-        start: Option<u64>,
+        span: Option<[u64; 2]>,
         first: u64,
     ) -> bool {
         let taken = self.shared.try_with(|shared| {
-            shared.renew();
-            if let (Some(start), true) = (start, exemplar.evidence.known != 0) {
-                let (throttled, is_within) = shared.quota.grown_since(start);
-                (exemplar.evidence.throttled, exemplar.evidence.is_throttled_within) = (throttled, is_within);
-                exemplar.evidence.known |= if shared.quota.is_known() { KNOWN_QUOTA } else { 0 };
+            self.take_in(shared, span.is_some());
+            if let Some(span) = span {
+                shared.add_quota(exemplar, span);
             }
-            self.places.drain(|pending| {
-                shared.kept.offer(&pending.exemplar, pending.is_slow, pending.is_for_octave);
-            });
             if is_control {
                 shared.usual.take(exemplar);
             }
@@ -281,9 +285,10 @@ impl Inner {
             Err(_) if !is_slow && !is_for_octave && exemplar.value <= self.least.load(Ordering::Relaxed) => {
                 false
             }
-            Err(Refused::Busy) => {
-                self.places.put(&Pending { exemplar: *exemplar, is_slow, is_for_octave }, first)
-            }
+            Err(Refused::Busy) => self.places.put(
+                &Pending { exemplar: *exemplar, is_slow, is_for_octave, span, process: process() },
+                first,
+            ),
             Err(Refused::Forked) => false,
         }
     }

@@ -224,7 +224,7 @@ impl Interval {
     }
 
     fn write_unknown(&self, out: &mut dyn Write) -> fmt::Result {
-        let (counted_only, without_controls, missing) = self.unknown();
+        let ([counted_only, without_controls, too_short], missing) = self.unknown();
         let mut breaks = "\n\n";
         let mut line = |out: &mut dyn Write, count: u64, why: &str| -> fmt::Result {
             if count == 0 {
@@ -233,7 +233,8 @@ impl Interval {
             write!(out, "{}Not known of {}: {why}.", core::mem::replace(&mut breaks, "\n"), Grouped(count))
         };
         line(out, counted_only, "only counted")?;
-        line(out, without_controls, "too few ordinary ones of their kind, or too short for the accounts")?;
+        line(out, without_controls, "too few ordinary ones of their kind")?;
+        line(out, too_short, "too short beside what came before them in the same accounts")?;
         for (&count, why) in missing.iter().zip(MISSING).skip(1) {
             line(out, count, why)?;
         }
@@ -297,11 +298,11 @@ impl Interval {
 
     /// All of it, exactly, as a JSON object. What is not known is null.
     pub fn write_json(&self, out: &mut dyn Write) -> fmt::Result {
-        let (counted_only, without_controls, missing) = self.unknown();
+        let ([counted_only, without_controls, too_short], missing) = self.unknown();
         write!(
             out,
             "{{\"begin_unix_nanos\":{},\"end_unix_nanos\":{},\"threshold\":{},\"observations\":{},\"slow\":{},\"known\":{},\
-             \"controls\":{},\"counted_only\":{counted_only},\"without_controls\":{without_controls},\"without_evidence\":{},\
+             \"controls\":{},\"counted_only\":{counted_only},\"without_controls\":{without_controls},\"too_short\":{too_short},\"without_evidence\":{},\
              \"excess_nanos\":{},\"causes\":[",
             self.unix_nanos[0],
             self.unix_nanos[1],

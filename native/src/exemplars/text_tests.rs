@@ -64,7 +64,7 @@ The slowest
    9.00 ms  not known  id 106
 
 Not known of 2: only counted.
-Not known of 1: too few ordinary ones of their kind, or too short for the accounts.
+Not known of 1: too few ordinary ones of their kind.
 Not known of 1: ended on another thread than they were begun on.";
     assert_eq!(text, expected);
 }
@@ -97,7 +97,7 @@ Mostly run queue (53%): what was slow was ready to run, and others had the CPU.
 | 9.00 ms | not known |  |  |  | 106 |
 
 Not known of 2: only counted.
-Not known of 1: too few ordinary ones of their kind, or too short for the accounts.
+Not known of 1: too few ordinary ones of their kind.
 Not known of 1: ended on another thread than they were begun on.";
     assert_eq!(text, expected);
 }
@@ -107,7 +107,7 @@ fn programs_are_told_exactly() {
     let mut json = String::new();
     interval().write_json(&mut json).unwrap();
     for part in [
-        "\"threshold\":8000000,\"observations\":12345,\"slow\":8,\"known\":4,\"controls\":20,\"counted_only\":2,\"without_controls\":1,\"without_evidence\":1",
+        "\"threshold\":8000000,\"observations\":12345,\"slow\":8,\"known\":4,\"controls\":20,\"counted_only\":2,\"without_controls\":1,\"too_short\":0,\"without_evidence\":1",
         "{\"cause\":\"run queue\",\"excess_nanos\":34000000,\"observations\":1,\"typical_nanos\":30000000}",
         "{\"cause\":\"several\",\"excess_nanos\":null,\"observations\":1,\"typical_nanos\":null}",
         "\"cpu\":null",

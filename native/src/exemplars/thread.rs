@@ -1,35 +1,30 @@
-//! What is kept of each thread: its last checkpoints, and a descriptor of its accounts.
+//! What is kept of each thread: its checkpoints, and what its accounts are read from.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::cell::Cell;
 
 use super::accounts::Accounts;
 use super::bracket::Bracket;
+use super::checkpoints::Checkpoints;
 use super::evidence::{Evidence, KNOWN_FAULT_TIMES, KNOWN_RING, Missing};
 use super::ring::Ring;
+use super::schedstat::{NotOpened, Schedstat};
 use crate::clock::{Clock, Unit};
 use crate::os::sys::Kernel;
 use crate::os::thread::{kernel_id, process};
 
-/// Checkpoints that a thread remembers: scopes that lie in each other take new ones while the outer ones run.
-const REMEMBERED: u64 = 8;
 /// A checkpoint is taken when the last is older than this.
 const INTERVAL_NANOS: u64 = 100_000;
 /// At most one part in so many of a thread's time goes into checkpoints: as much again is what they leave behind, cold caches and predictors
 /// (tried), which is 1 % together. So they come some quarter of a millisecond apart on a slow machine.
 const PART: u64 = 200;
 
-/// Descriptors that all threads of the process have open, and which process that is.
-static OPEN: AtomicU32 = AtomicU32::new(0);
-static OPENED_BY: AtomicU64 = AtomicU64::new(0);
-
 /// Where the next thread's numbers of checkpoints begin. No two threads have the same: memory of one that has ended may be the next one's, and a
 /// scope that is handed to it is not to find its own number there.
-static FIRST: AtomicU64 = AtomicU64::new(1 << 32);
-
-const NONE: i32 = -1;
-const REFUSED: i32 = -2;
+static FIRST: AtomicU64 = AtomicU64::new(OF_EACH);
+/// Numbers of a thread: enough for 10,000 checkpoints in each second of three years.
+const OF_EACH: u64 = 1 << 40;
 
 unsafe extern "C" {
     fn picollo_asm_thread_account() -> *mut c_void;
@@ -46,10 +41,13 @@ pub(super) struct Thread {
     /// A scope is in the middle of something here: a signal handler's is not to disturb it.
     is_busy: AtomicBool,
     process: u64,
-    checkpoints: [Option<Accounts>; REMEMBERED as usize],
-    schedstat: i32,
+    checkpoints: Box<Checkpoints>,
+    /// The last one was had.
+    has_accounts: bool,
+    schedstat: Option<Schedstat>,
     ring: Option<Ring>,
-    /// Opening one is tried once.
+    /// Opening them is tried once.
+    has_tried_schedstat: bool,
     has_tried_ring: bool,
     pub kernel_id: i32,
     interval: u64,
@@ -72,8 +70,7 @@ impl Drop for Owner {
         // SAFETY: of this thread, which ends; a scope in a later destructor finds none.
         unsafe {
             picollo_asm_set_thread_account(core::ptr::null_mut());
-            let mut thread = Box::from_raw(thread);
-            thread.close();
+            drop(Box::from_raw(thread));
         }
     }
 }
@@ -97,31 +94,8 @@ pub(super) fn made() -> *mut Thread {
         return thread;
     }
     let thread = OWNER.try_with(|owner| {
-        let layout = std::alloc::Layout::new::<Thread>();
-        // SAFETY: the layout is not empty. (Box would end the process without memory.)
-        let thread = unsafe { std::alloc::alloc(layout) }.cast::<Thread>();
-        if !thread.is_null() {
-            let interval = ticks_of(INTERVAL_NANOS);
-            // SAFETY: just allocated for it.
-            unsafe {
-                thread.write(Thread {
-                    due: 0,
-                    number: FIRST.fetch_add(1 << 32, Ordering::Relaxed),
-                    is_busy: AtomicBool::new(false),
-                    process: process(),
-                    checkpoints: [None; REMEMBERED as usize],
-                    schedstat: NONE,
-                    ring: None,
-                    has_tried_ring: false,
-                    kernel_id: kernel_id(),
-                    interval,
-                    second: 0,
-                    looked_into: 0,
-                    offered: 0,
-                });
-            }
-            owner.0.set(thread);
-        }
+        let thread = Thread::new().map_or(core::ptr::null_mut(), Box::into_raw);
+        owner.0.set(thread);
         thread
     });
     let thread = thread.unwrap_or(core::ptr::null_mut());
@@ -136,6 +110,38 @@ pub(super) fn ticks_of(nanos: u64) -> u64 {
 }
 
 impl Thread {
+    fn new() -> Option<Box<Thread>> {
+        let checkpoints = Checkpoints::new()?;
+        let layout = std::alloc::Layout::new::<Thread>();
+        // SAFETY: the layout is not empty. (Box would end the process without memory.)
+        let thread = unsafe { std::alloc::alloc(layout) }.cast::<Thread>();
+        if thread.is_null() {
+            return None;
+        }
+        // SAFETY: just allocated for it.
+        unsafe {
+            thread.write(Thread {
+                due: 0,
+                // The first one's is a multiple of this, for all levels to have it.
+                number: FIRST.fetch_add(OF_EACH, Ordering::Relaxed).wrapping_sub(1),
+                is_busy: AtomicBool::new(false),
+                process: process(),
+                checkpoints,
+                has_accounts: false,
+                schedstat: None,
+                ring: None,
+                has_tried_schedstat: false,
+                has_tried_ring: false,
+                kernel_id: kernel_id(),
+                interval: ticks_of(INTERVAL_NANOS),
+                second: 0,
+                looked_into: 0,
+                offered: 0,
+            });
+            Some(Box::from_raw(thread))
+        }
+    }
+
     /// Works on it, unless that is what a signal handler interrupted.
     pub(super) fn with<R>(&mut self, work: impl FnOnce(&mut Thread) -> R) -> Option<R> {
         if self.is_busy.swap(true, Ordering::Relaxed) {
@@ -156,15 +162,13 @@ impl Thread {
         if self.process == process {
             return;
         }
-        // It is not closed: a child that has closed what it inherited may have a file of its own under that number.
-        self.schedstat = NONE;
+        self.schedstat = None;
         // Its memory is not there.
         self.ring = None;
-        self.has_tried_ring = false;
+        (self.has_tried_schedstat, self.has_tried_ring) = (false, false);
         self.process = process;
         self.kernel_id = kernel_id();
-        self.checkpoints = [None; REMEMBERED as usize];
-        self.number += REMEMBERED;
+        self.number = self.checkpoints.clear(self.number);
         self.due = 0;
     }
 
@@ -176,9 +180,12 @@ impl Thread {
     /// Takes a checkpoint, and says when the next is due.
     pub(super) fn check(&mut self) {
         let began = Clock::Tsc.ticks();
-        let accounts = Accounts::take(self.descriptor());
+        let accounts = Accounts::take(self.schedstat.as_ref());
         self.number += 1;
-        self.checkpoints[(self.number % REMEMBERED) as usize] = accounts;
+        self.has_accounts = accounts.is_some();
+        if let Some(accounts) = accounts {
+            self.checkpoints.put(self.number, accounts);
+        }
         let now = Clock::Tsc.ticks();
         // What an interruption takes is not the checkpoint's own.
         let cost = now.saturating_sub(began).min(ticks_of(20_000));
@@ -188,16 +195,14 @@ impl Thread {
 
     /// What became of the time since a checkpoint, and between these ticks.
     pub(super) fn evidence(&mut self, checkpoint: u64, begin: u64, end: u64) -> Evidence {
-        if checkpoint == 0 || checkpoint > self.number || self.number - checkpoint >= REMEMBERED {
-            return Evidence::none(Missing::Overwritten);
-        }
-        let Some(before) = self.checkpoints[(checkpoint % REMEMBERED) as usize] else {
-            return Evidence::none(Missing::Unsupported);
+        let Some(before) = self.checkpoints.before(checkpoint) else {
+            let why = if self.has_accounts { Missing::Overwritten } else { Missing::Unsupported };
+            return Evidence::none(why);
         };
-        let Some(now) = Accounts::take(self.descriptor()) else {
+        let Some(now) = Accounts::take(self.schedstat.as_ref()) else {
             return Evidence::none(Missing::Contradictory);
         };
-        let mut evidence = now.since(&before);
+        let mut evidence = now.since(before);
         if evidence.known != 0 {
             self.ask_ring(begin, end, &mut evidence);
         }
@@ -250,48 +255,19 @@ impl Thread {
         self.looked_into <= rate
     }
 
-    fn descriptor(&self) -> Option<i32> {
-        (self.schedstat >= 0).then_some(self.schedstat)
-    }
-
     /// Opens the file with the thread's accounts of the run queue, if no more than `most` are open. Whether it is.
     pub(super) fn open(&mut self, most: u32) -> bool {
-        if self.schedstat != NONE {
-            return self.schedstat >= 0;
+        if self.schedstat.is_some() || self.has_tried_schedstat {
+            return self.schedstat.is_some();
         }
-        // A child's threads have none of their parent's.
-        if OPENED_BY.swap(self.process, Ordering::Relaxed) != self.process {
-            OPEN.store(0, Ordering::Relaxed);
+        match Schedstat::open(most) {
+            Ok(schedstat) => self.schedstat = Some(schedstat),
+            Err(why) => self.has_tried_schedstat = why == NotOpened::Refused,
         }
-        if OPEN.fetch_add(1, Ordering::Relaxed) >= most {
-            OPEN.fetch_sub(1, Ordering::Relaxed);
-            return false;
+        if self.schedstat.is_some() {
+            // What was checked before does not have it.
+            self.due = 0;
         }
-        // SAFETY: the name ends in NUL. By number, as the C library's is a cancellation point.
-        let opened = unsafe {
-            libc::syscall(
-                libc::SYS_openat,
-                libc::AT_FDCWD,
-                c"/proc/thread-self/schedstat".as_ptr(),
-                libc::O_RDONLY | libc::O_CLOEXEC,
-            )
-        };
-        self.schedstat = i32::try_from(opened).ok().filter(|&descriptor| descriptor >= 0).unwrap_or(REFUSED);
-        if self.schedstat == REFUSED {
-            OPEN.fetch_sub(1, Ordering::Relaxed);
-            return false;
-        }
-        // What was checked before does not have it.
-        self.due = 0;
-        true
-    }
-
-    fn close(&mut self) {
-        if self.schedstat >= 0 && self.is_of_this_process() {
-            // SAFETY: opened by this thread, which gives it up. (A child of a fork has a copy, which is its own to close.)
-            unsafe { libc::syscall(libc::SYS_close, self.schedstat) };
-            self.schedstat = NONE;
-            OPEN.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.schedstat.is_some()
     }
 }

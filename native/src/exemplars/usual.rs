@@ -17,7 +17,7 @@ struct Control {
     parts: Parts,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Kind {
     label: u32,
     controls: Vec<Control>,
@@ -25,7 +25,7 @@ struct Kind {
 }
 
 /// The controls of all kinds.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Usual {
     kinds: Vec<Kind>,
     taken: u64,
@@ -55,6 +55,16 @@ impl Usual {
             kinds.push(Kind { label: 0, controls, next: 0 });
         }
         Some(Usual { kinds, taken: 0 })
+    }
+
+    /// Makes the other the same as this. Allocates nothing: it has room for all that will be.
+    pub fn copy_to(&self, other: &mut Usual) {
+        for (kind, copy) in self.kinds.iter().zip(&mut other.kinds) {
+            (copy.label, copy.next) = (kind.label, kind.next);
+            copy.controls.clear();
+            copy.controls.extend_from_slice(&kind.controls);
+        }
+        other.taken = self.taken;
     }
 
     /// Takes a control in, if there are accounts of it.
@@ -97,5 +107,44 @@ impl Usual {
             deviation[at] = mean_of(&|control| (control.parts.0[at] as f64 - middle).powi(2)).sqrt();
         }
         Some(Ordinary { controls: count, mean, deviation, faults: mean_of(&|control| control.faults as f64) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::evidence::{Evidence, KNOWN_ACCOUNTS};
+    use super::*;
+
+    #[test]
+    fn a_copy_is_the_same_and_takes_no_memory() {
+        let (mut usual, mut copy) = (Usual::new().unwrap(), Usual::new().unwrap());
+        let places =
+            |usual: &Usual| usual.kinds.iter().map(|kind| kind.controls.as_ptr()).collect::<Vec<_>>();
+        let before = places(&copy);
+        for number in 0..3000u64 {
+            let evidence = Evidence { known: KNOWN_ACCOUNTS, window_nanos: number, ..Evidence::default() };
+            let label = number as u32 % 20;
+            usual.take(&Exemplar {
+                value: number,
+                wall_nanos: number,
+                label,
+                evidence,
+                ..Exemplar::default()
+            });
+            if number % 700 == 0 || number == 2999 {
+                usual.copy_to(&mut copy);
+                for label in 0..20 {
+                    let [one, other] =
+                        [&usual, &copy].map(|of| of.of(label, u64::MAX).map(|of| (of.controls, of.mean)));
+                    assert_eq!(one, other);
+                }
+                assert_eq!(usual.taken(), copy.taken());
+            }
+        }
+        assert!(
+            copy.of(15, u64::MAX).is_some_and(|of| of.controls == REMEMBERED)
+                && copy.of(16, u64::MAX).is_none()
+        );
+        assert_eq!(places(&copy), before);
     }
 }

@@ -5,7 +5,7 @@
 //! only happens to be a little more than the mean, is no cause, and neither is what hides behind it.
 
 use super::cause::{Cause, PARTS, Parts};
-use super::evidence::KNOWN_RING;
+use super::evidence::{Evidence, KNOWN_RING};
 use super::exemplar::Exemplar;
 use super::usual::Ordinary;
 
@@ -20,10 +20,17 @@ pub struct Verdict {
     pub excess: Parts,
     /// Page faults beyond those that are usual.
     pub faults: u64,
+    /// It is not known since what came before it, in the same window of accounts, may have been most of what seems to be in excess.
+    pub is_too_short: bool,
 }
 
-const NOTHING: Verdict =
-    Verdict { cause: Cause::NotKnown, parts: Parts([0; PARTS]), excess: Parts([0; PARTS]), faults: 0 };
+const NOTHING: Verdict = Verdict {
+    cause: Cause::NotKnown,
+    parts: Parts([0; PARTS]),
+    excess: Parts([0; PARTS]),
+    faults: 0,
+    is_too_short: false,
+};
 
 impl Verdict {
     /// Of an observation, beside the ordinary ones of its kind.
@@ -37,27 +44,60 @@ impl Verdict {
         for ((excess, &part), usual) in excess.0.iter_mut().zip(&parts.0).zip(usual) {
             *excess = (part as f64 - usual).max(0.0) as u64;
         }
-        // What was before the observation is in its accounts, and may have been idleness: where that could be half of the excess, nothing is said.
-        let before = exemplar.evidence.window_nanos.saturating_sub(exemplar.wall_nanos);
-        let excess_nanos = excess.0.iter().fold(0u64, |sum, &nanos| sum.saturating_add(nanos));
-        let was_off = exemplar.evidence.window_nanos > exemplar.evidence.cpu_nanos;
-        if !exemplar.evidence.knows(KNOWN_RING) && was_off && before.saturating_mul(2) > excess_nanos {
-            return Verdict { parts, ..NOTHING };
-        }
         let all: f64 = excess.0.iter().map(|&nanos| nanos as f64).sum();
         let spread: f64 = deviation.iter().sum();
-        let named = Cause::ALL.into_iter().take(PARTS).find(|cause| {
-            let at = *cause as usize - 1;
-            let own = excess.0[at] as f64;
-            let least = own - deviation[at];
-            let others = all - own + (spread - deviation[at]);
-            own * 2.0 > all && least > others
-        });
-        Verdict {
-            cause: named.unwrap_or(Cause::Several),
-            parts,
-            excess,
-            faults: (exemplar.evidence.faults() as f64 - ordinary.faults).max(0.0) as u64,
+        let before = Before::of(&exemplar.evidence, exemplar.wall_nanos);
+        // What of a part may be of the time before is taken as nothing of it, and as the others'.
+        let named = |before: Before| {
+            Cause::ALL.into_iter().take(PARTS).find(|&cause| {
+                let at = cause as usize - 1;
+                let own = excess.0[at] as f64;
+                let doubt = before.within(cause).min(own);
+                let least = own - deviation[at] - doubt;
+                let others = all - own + (spread - deviation[at]) + doubt;
+                own * 2.0 > all && least > others
+            })
+        };
+        let cause = named(before).unwrap_or(Cause::Several);
+        let faults = (exemplar.evidence.faults() as f64 - ordinary.faults).max(0.0) as u64;
+        let verdict = Verdict { cause, parts, excess, faults, is_too_short: false };
+        // Without the doubt there would be one; or it may be what tells several from one.
+        let is_in_doubt = || named(Before::NONE).is_some() || !before.has_ring && before.nanos * 2.0 > all;
+        match cause {
+            Cause::Several if before.nanos > 0.0 && is_in_doubt() => {
+                Verdict { parts, is_too_short: true, ..NOTHING }
+            }
+            _ => verdict,
+        }
+    }
+}
+
+/// What a window of accounts has of the time before the observation. That may have been idleness, or waiting for a CPU, which is in them all the
+/// same; [`Parts::of`] takes it for work.
+#[derive(Clone, Copy)]
+struct Before {
+    nanos: f64,
+    has_ring: bool,
+}
+
+impl Before {
+    const NONE: Before = Before { nanos: 0.0, has_ring: true };
+
+    fn of(evidence: &Evidence, wall_nanos: u64) -> Before {
+        // Who was on the CPU all the time has waited for nothing before.
+        let off = evidence.window_nanos.saturating_sub(evidence.cpu_nanos);
+        let before = evidence.window_nanos.saturating_sub(wall_nanos).min(off);
+        Before { nanos: before as f64, has_ring: evidence.knows(KNOWN_RING) }
+    }
+
+    /// How much of what a cause has may be of that time.
+    fn within(self, cause: Cause) -> f64 {
+        match cause {
+            // If some of the time before was not work, more of the observation was.
+            Cause::OnCpu | Cause::PageFaults | Cause::MoreInstructions | Cause::SlowerInstructions => 0.0,
+            // The kernel's record of switches is of the observation alone, but not the account of the run queue.
+            Cause::OwnWaiting | Cause::OffCpu | Cause::Unexplained if self.has_ring => 0.0,
+            _ => self.nanos,
         }
     }
 }

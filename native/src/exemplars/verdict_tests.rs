@@ -147,7 +147,22 @@ fn idleness_before_a_short_one_is_not_its_own_waiting() {
     let mut short = observed(250_000, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     short.evidence.window_nanos += 200_000;
     short.evidence.voluntary = 1;
-    assert_eq!(verdict(&short, &usual).cause, Cause::NotKnown);
+    let found = verdict(&short, &usual);
+    assert!(found.cause == Cause::NotKnown && found.is_too_short);
+    // It waited for a CPU all that time, or before: the account of the run queue is of the window, whatever else is known.
+    let mut queued = observed(50_000, 0, 200_000, ALL);
+    queued.evidence.window_nanos += 200_000;
+    queued.evidence.run_delay_nanos += 150_000;
+    assert_eq!(verdict(&queued, &usual).cause, Cause::NotKnown);
+    // As the other, but the kernel has written down that it waited within it.
+    let mut waited = observed(50_000, 200_000, 0, ALL);
+    waited.evidence.window_nanos += 200_000;
+    assert_eq!(verdict(&waited, &usual).cause, Cause::OwnWaiting);
+    // It worked all the time, before and within.
+    let mut worked = observed(250_000, 0, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
+    worked.evidence.window_nanos += 200_000;
+    worked.evidence.cpu_nanos += 200_000;
+    assert_eq!(verdict(&worked, &usual).cause, Cause::OnCpu);
     // Of a long one so little does not matter.
     let mut long = observed(MS, 20 * MS, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     long.evidence.window_nanos += 200_000;

@@ -80,18 +80,32 @@ impl<T> TryLock<T> {
         }
     }
 
-    /// The same, however long it takes: for who collects. `Forked` only.
+    /// The same, however long it takes: for who collects or has a context. `Forked` only.
     pub(super) fn with<R>(&self, mut work: impl FnMut(&mut T) -> R) -> Result<R, Refused> {
         for attempt in 0u32.. {
             match self.try_with(&mut work) {
-                Err(Refused::Busy) if attempt < 100 => core::hint::spin_loop(),
-                // Also a holder of a lower priority has to run.
-                Err(Refused::Busy) => std::thread::sleep(std::time::Duration::from_micros(50)),
+                Err(Refused::Busy) => pause(attempt),
                 done => return done,
             }
         }
         Err(Refused::Busy)
     }
+}
+
+#[cfg(not(all(loom, test)))]
+fn pause(attempt: u32) {
+    match attempt {
+        0..100 => core::hint::spin_loop(),
+        _ => {
+            let _uncancelled = crate::os::cancel::Uncancelled::new();
+            // Also a holder of a lower priority has to run.
+            std::thread::sleep(std::time::Duration::from_micros(50));
+        }
+    }
+}
+#[cfg(all(loom, test))]
+fn pause(_: u32) {
+    loom::thread::yield_now();
 }
 
 /// An observation that waits to be taken in.
@@ -100,6 +114,10 @@ pub(super) struct Pending {
     pub exemplar: Exemplar,
     pub is_slow: bool,
     pub is_for_octave: bool,
+    /// When it began and ended, in ticks, where that is known.
+    pub span: Option<[u64; 2]>,
+    /// Of which process it is.
+    pub process: u64,
 }
 
 /// See [`Places::put`]. A model waits for as long as it takes.
@@ -154,23 +172,30 @@ impl Places {
         false
     }
 
-    /// Takes out what is there.
-    pub(super) fn drain(&self, mut each: impl FnMut(&Pending)) {
+    /// Whether there may be any.
+    pub(super) fn has_any(&self) -> bool {
+        self.full.load(Ordering::Relaxed) != 0
+    }
+
+    /// Takes out what is there of this process: a child's parent has taken in its own, or will.
+    pub(super) fn drain(&self, mut each: impl FnMut(&mut Pending)) {
         if self.full.load(Ordering::Relaxed) == 0 {
             return;
         }
         for place in &self.places {
-            if let Ok(Some(pending)) = place.try_with(Option::take) {
+            if let Ok(Some(mut pending)) = place.try_with(Option::take) {
                 self.full.fetch_sub(1, Ordering::Relaxed);
-                each(&pending);
+                if pending.process == process() {
+                    each(&mut pending);
+                }
             }
         }
     }
 
-    /// Changes the one with this number. Whether it is there.
+    /// Changes the one with this number. Whether it is there. Waits for whoever looks at a place: it may be the one.
     pub(super) fn change(&self, number: u64, change: impl Fn(&mut Exemplar)) -> bool {
         self.places.iter().any(|place| {
-            let changed = place.try_with(|place| match place {
+            let changed = place.with(|place| match place {
                 Some(pending) if pending.exemplar.number == number => {
                     change(&mut pending.exemplar);
                     true
@@ -179,6 +204,26 @@ impl Places {
             });
             changed == Ok(true)
         })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_takes_in_none_of_its_parents() {
+        let places = Places::new();
+        for (value, process) in [(1, process()), (2, process() + 1), (3, process())] {
+            let exemplar = Exemplar { value, ..Exemplar::default() };
+            let pending = Pending { exemplar, is_slow: true, is_for_octave: false, span: None, process };
+            assert!(places.put(&pending, 0));
+        }
+        assert!(places.has_any());
+        let mut values = Vec::new();
+        places.drain(|pending| values.push(pending.exemplar.value));
+        assert_eq!(values, [1, 3]);
+        assert!(!places.has_any());
     }
 }
 
@@ -195,16 +240,20 @@ mod model {
         places: Places,
     }
 
+    fn pending(value: u64) -> Pending {
+        let exemplar = Exemplar { value, number: value, ..Exemplar::default() };
+        Pending { exemplar, is_slow: true, is_for_octave: false, span: None, process: process() }
+    }
+
     impl Modelled {
         /// As collectors do.
         fn hand_in(&self, value: u64) {
-            let exemplar = Exemplar { value, ..Exemplar::default() };
             let taken = self.largest.try_with(|largest| {
                 self.places.drain(|pending| *largest = (*largest).max(pending.exemplar.value));
                 *largest = (*largest).max(value);
             });
             if taken.is_err() {
-                self.places.put(&Pending { exemplar, is_slow: true, is_for_octave: false }, 0);
+                self.places.put(&pending(value), 0);
             }
         }
 
@@ -244,5 +293,23 @@ mod model {
     fn the_largest_is_never_lost() {
         model(&[&[3, 1], &[2, 5]]);
         model(&[&[1], &[3], &[2]]);
+    }
+
+    /// While another thread looks for a place for its own.
+    #[test]
+    fn contexts_find_what_waits() {
+        loom::model(|| {
+            let places = Arc::new(Places::new());
+            let other = {
+                let places = Arc::clone(&places);
+                thread::spawn(move || places.put(&pending(2), 0))
+            };
+            assert!(places.put(&pending(3), 0));
+            assert!(places.change(3, |exemplar| exemplar.context.words = [3, 3]));
+            other.join().unwrap();
+            let mut words = Vec::new();
+            places.drain(|pending| words.push(pending.exemplar.context.words));
+            assert_eq!(words, [[3, 3]]);
+        });
     }
 }

@@ -1,0 +1,100 @@
+//! Collectors where the system gives them nothing: no descriptors, no memory to lock, threads by the thousands. Each in a child of its own, as
+//! limits are the process's.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::child_exit_code;
+use picollo_core::{Options, SharedHistogram};
+use picollo_native::exemplars::{Cause, Collector, ExemplarOptions, KNOWN_ACCOUNTS, KNOWN_RUN_DELAY};
+
+fn collector(options: ExemplarOptions) -> Collector {
+    let histogram = SharedHistogram::create(&Options::default()).unwrap();
+    Collector::create(&histogram, &options).unwrap()
+}
+
+/// 64 ordinary ones and a slow one that slept.
+fn observe(collector: &Collector) {
+    for _ in 0..64 {
+        let mut scope = collector.scope();
+        std::thread::sleep(Duration::from_micros(300));
+        scope.end();
+    }
+    let mut slow = collector.scope();
+    std::thread::sleep(Duration::from_millis(30));
+    assert!(slow.end(), "it is kept");
+}
+
+fn limit(resource: libc::__rlimit_resource_t, most: libc::rlim_t) {
+    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+    // SAFETY: reads the live struct.
+    assert_eq!(unsafe { libc::setrlimit(resource, &raw const limit) }, 0);
+}
+
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
+}
+
+fn threshold() -> ExemplarOptions {
+    ExemplarOptions { threshold: 10_000_000, ..ExemplarOptions::default() }
+}
+
+/// All in one test: a child is only safe where there is one thread.
+#[test]
+fn nothing_is_given() {
+    let without_descriptors = || {
+        limit(libc::RLIMIT_NOFILE, 0);
+        let collector = collector(threshold());
+        observe(&collector);
+        let interval = collector.collect().unwrap();
+        let (exemplar, verdict) = interval.exemplars()[0];
+        assert!(exemplar.evidence.knows(KNOWN_ACCOUNTS) && !exemplar.evidence.knows(KNOWN_RUN_DELAY));
+        assert_eq!(verdict.cause, Cause::OffCpu, "that it was off the CPU is known, and no more");
+        let mut text = String::new();
+        interval.write_text(&mut text).unwrap();
+        assert!(text.contains("Waiting and the run queue are not told apart"), "{text}");
+        0
+    };
+    assert_eq!(child_exit_code(without_descriptors), 0);
+
+    let without_locked_memory = || {
+        limit(libc::RLIMIT_MEMLOCK, 0);
+        let collector = collector(threshold());
+        collector.prepare_thread().ok();
+        observe(&collector);
+        let (_, verdict) = collector.collect().unwrap().exemplars()[0];
+        assert!([Cause::OwnWaiting, Cause::OffCpu].contains(&verdict.cause), "{verdict:?}");
+        0
+    };
+    assert_eq!(child_exit_code(without_locked_memory), 0);
+
+    let threads_by_the_thousands = || {
+        let collector = collector(ExemplarOptions { threshold: 1, ..ExemplarOptions::default() });
+        let wave = || {
+            for _ in 0..100 {
+                std::thread::scope(|scope| {
+                    for _ in 0..10 {
+                        scope.spawn(|| {
+                            let mut one = collector.scope();
+                            std::thread::sleep(Duration::from_micros(50));
+                            one.end();
+                        });
+                    }
+                });
+            }
+        };
+        wave();
+        let before = resident();
+        wave();
+        wave();
+        // What a thread has is 11 kB: of 2,000 that were left behind it would be 22 MB.
+        assert!(resident() < before + 5_000_000, "{before} bytes, then {}", resident());
+        let interval = collector.collect().unwrap();
+        assert_eq!((interval.observations, interval.slow), (3000, 3000));
+        0
+    };
+    assert_eq!(child_exit_code(threads_by_the_thousands), 0);
+}

@@ -5484,7 +5484,7 @@ typedef struct picollo_benchmark_outcome {
     uint64_t repetitions_a;
     /** Calls of B in each sample: as many as of A, unless the two differ fourfold. */
     uint64_t repetitions_b;
-    /** Samples of each side: two a block. */
+    /** Samples of each side: two a block, with those of the pilot. */
     uint64_t sample_count;
     /** Since the benchmark was made. */
     uint64_t elapsed;

@@ -276,7 +276,7 @@ namespace Picollo.Metrics
         /// <summary>Valgrind executed it: its times say nothing, and there is no verdict.</summary>
         public bool IsSimulated => (_result.Flags & 8) != 0;
 
-        /// <summary>Samples of each: two a block.</summary>
+        /// <summary>Samples of each: two a block, with those of the pilot.</summary>
         public ulong SampleCount => _result.SampleCount;
 
         /// <summary>How long it took.</summary>

@@ -50,7 +50,7 @@ pub struct BenchmarkResult {
     pub repetitions_a: u64,
     /// Calls of B in each sample: as many as of A, unless the two differ fourfold.
     pub repetitions_b: u64,
-    /// Samples of each side: two a block.
+    /// Samples of each side: two a block, with those of the pilot.
     pub sample_count: u64,
     /// Since the benchmark was made.
     pub elapsed: u64,

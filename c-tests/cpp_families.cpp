@@ -285,7 +285,9 @@ static void benchmarks()
     const picollo_benchmark_outcome result = must(benchmark.measured());
     /* Valgrind's times say nothing. */
     const bool is_simulated = (result.flags & PICOLLO_BENCHMARK_SIMULATED) != 0;
-    CHECK(result.blocks.verdict == (is_simulated ? PICOLLO_VERDICT_NO_EVIDENCE : PICOLLO_VERDICT_SLOWER) && result.sample_count == 2 * result.blocks.block_count);
+    CHECK(result.blocks.verdict == (is_simulated ? PICOLLO_VERDICT_NO_EVIDENCE : PICOLLO_VERDICT_SLOWER));
+    /* It ends by itself: with samples of a pilot, which is not judged. */
+    CHECK(result.sample_count % 2 == 0 && result.sample_count >= 2 * result.blocks.block_count && result.sample_count <= 200);
     const picollo_benchmark_disturbance noise = must(benchmark.noise());
     CHECK(noise.block_count == result.blocks.block_count && noise.left_out_count == 0 && noise.disturbed_count <= noise.block_count);
     picollo::histogram samples = must(benchmark.samples(PICOLLO_BENCHMARK_B));

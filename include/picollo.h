@@ -5388,7 +5388,8 @@ picollo_status picollo_session_histogram_ref(const picollo_session *session,
  * alike, and the differences within blocks are judged. A benchmark is asked what to run next, and how often, and is told
  * when that is done. It warms up, finds the number of calls that make a sample long enough for the clock (one number for
  * both, so that what calling costs cancels, unless they differ fourfold), measures empty samples and subtracts what they
- * take, and ends when the interval of the difference is narrow enough or the budget is spent:
+ * take, and ends when the budget is spent, or before where that is enough: the first blocks, a pilot, tell how many it
+ * takes for an interval that is narrow enough, and those after it are judged:
  *
  *     picollo_benchmark *benchmark;
  *     picollo_benchmark_outcome result;
@@ -5453,9 +5454,9 @@ typedef struct picollo_benchmark_options {
     uint32_t struct_size;
     /** PICOLLO_BENCHMARK_NO_OVERHEAD and PICOLLO_BENCHMARK_KEEP_DISTURBED, or 0. */
     uint32_t flags;
-    /** Blocks before it may end for being precise enough. 0: 20. */
+    /** Blocks before it may end for being precise enough: in the pilot, and judged. 0: 20. */
     uint32_t min_blocks;
-    /** Blocks at most. 0: 100,000. */
+    /** Blocks at most, with those of the pilot. 0: 100,000. */
     uint32_t max_blocks;
     /** Calls in a sample. 0: as many as sample_seconds take. */
     uint64_t repetitions;
@@ -5469,8 +5470,8 @@ typedef struct picollo_benchmark_options {
     /** Seconds that a sample should take. 0: 0.0002, or a hundredth of the budget where that is less. An eighth of it at most. */
     double sample_seconds;
     /**
-     * It ends when half the width of the interval of the difference is at most this share of A, or a tenth of the
-     * resolution. 0: 0.002; negative: only with the budget.
+     * It ends with as many blocks as make half the width of the interval of the difference about this share of A, or a
+     * tenth of the resolution. 0: 0.002; negative: only with the budget.
      */
     double precision;
     /** Of the interval, between 0 and 1. 0: 0.95. */
@@ -5503,7 +5504,7 @@ typedef struct picollo_benchmark_outcome {
     uint64_t repetitions_a;
     /** Calls of B in each sample: as many as of A, unless the two differ fourfold. */
     uint64_t repetitions_b;
-    /** Samples of each side: two a block. */
+    /** Samples of each side: two a block, with those of the pilot. */
     uint64_t sample_count;
     /** Since the benchmark was made. */
     uint64_t elapsed;
@@ -5698,7 +5699,7 @@ picollo_status picollo_benchmark_format(const picollo_benchmark *benchmark,
 
 /** What else the machine did meanwhile. NaN is what is not known. */
 typedef struct picollo_benchmark_disturbance {
-    /** Blocks that were measured. */
+    /** Blocks that were measured, after the pilot. */
     uint64_t block_count;
     /** Of these, what was disturbed from outside. */
     uint64_t disturbed_count;

@@ -23,14 +23,14 @@ public:
     benchmark_options &sample(double seconds) noexcept { return native_.sample_seconds = seconds, *this; }
     /** Calls in a sample, instead of a time. */
     benchmark_options &repetitions(std::uint64_t count) noexcept { return native_.repetitions = count, *this; }
-    /** Blocks before it may end for being precise enough, and at most; 0: the default. */
+    /** Blocks before it may end for being precise enough, in the pilot and judged, and at most, of both; 0: the default. */
     benchmark_options &blocks(std::uint32_t min, std::uint32_t max) noexcept
     {
         native_.min_blocks = min;
         native_.max_blocks = max;
         return *this;
     }
-    /** It ends when half the interval of the difference is at most this share of A, or a tenth of the resolution; negative: only with the budget. */
+    /** It ends with as many blocks as make half the interval of the difference about this share of A, or a tenth of the resolution; negative: only with the budget. */
     benchmark_options &precision(double share) noexcept { return native_.precision = share, *this; }
     benchmark_options &confidence(double value) noexcept { return native_.confidence = value, *this; }
     /** Differences up to this share of A do not matter; 0.01 unless set; negative: no such threshold. */

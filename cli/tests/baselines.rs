@@ -39,6 +39,46 @@ fn remember(directory: &Path, name: &str, benchmark: &str, picos: u64, count: us
     }
 }
 
+/// A check that has nothing to go by has not passed; and nothing is run, or saved, for it.
+#[test]
+fn a_missing_baseline_fails() {
+    let place = std::env::temp_dir().join(format!("picollo-cli-missing-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place).unwrap();
+    let checked = |more: &[&str]| {
+        let arguments =
+            ["--shell", "--name", "it", "--against", "main", "--save", "main", "--fail-if-slower"];
+        picollo(&place, &[&arguments[..], more, &["echo run >> runs"]].concat())
+    };
+    let missing = |why: &str| {
+        let (status, out, error) = checked(&[]);
+        let told = "picollo compare: --fail-if-slower has nothing to go by: main: no earlier run of this machine has it, ";
+        assert_eq!((status, out.as_str()), (1, ""), "{error}");
+        assert!(error.starts_with(&format!("{told}{why}. --allow-missing is")), "{error}");
+        assert!(!place.join("runs").exists());
+    };
+    missing("the baseline has no run yet");
+    remember(&place, "main", "other", 1_000_000, 1);
+    missing("the baseline has other benchmarks, in 1 run: 'other'");
+    let unlike = place.join(".picollo/main/0-0.hlog");
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../native/tests/baselines/pytest");
+    let saved = std::fs::read_dir(shared).unwrap().next().unwrap().unwrap().path();
+    let saved = std::fs::read_to_string(saved).unwrap().replace("Tag=test_it.py::test_sort,", "Tag=it,");
+    std::fs::write(&unlike, saved).unwrap();
+    missing("1 earlier run was left out, of a machine with another processor");
+    std::fs::remove_file(unlike).unwrap();
+    // The first run, said to be one; and the second, which there are too few for.
+    for (more, runs) in [(&["--allow-missing"][..], 2), (&[], 3)] {
+        let (status, out, error) = checked(more);
+        assert!(status == 0 && out.contains(&format!("main has {runs} runs")), "{out}{error}");
+    }
+    // Who does not ask for a check is told, and no more.
+    let (status, out, _) = picollo(&place, &["--against", "none", "true"]);
+    assert!(status == 0 && out.contains("none: the baseline has no run yet\n"), "{out}");
+    assert_eq!(picollo(&place, &["--allow-missing", "true", "true"]).0, 2);
+    std::fs::remove_dir_all(&place).unwrap();
+}
+
 #[test]
 fn runs_are_saved_and_judged() {
     let place = std::env::temp_dir().join(format!("picollo-cli-baselines-{}", std::process::id()));
@@ -119,7 +159,7 @@ fn runs_are_saved_and_judged() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../native/tests/baselines");
     let shared = ["--baselines", shared.to_str().unwrap(), "--against"];
     let of = |more: &[&str]| picollo(&place, &[&shared[..], more].concat());
-    let (status, out, _) = of(&["pytest", "--name", "test_it.py::test_sort", "--fail-if-slower", "true"]);
+    let (status, out, _) = of(&["pytest", "--name", "test_it.py::test_sort", "true"]);
     assert_eq!(
         (status, out.as_str()),
         (

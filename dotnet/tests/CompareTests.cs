@@ -175,7 +175,8 @@ namespace Picollo.Tests
             Benchmark run = Benchmark.Run(() => CpuUtils.AddChain256(4), () => CpuUtils.AddChain256(12), options);
             Check.Equal(Verdict.Slower, run.Verdict, run.Format());
             Check.True(run.Blocks.MedianAfter > 2 * run.Blocks.MedianBefore, run.Format());
-            Check.Equal(2 * run.Blocks.BlockCount, run.SampleCount);
+            // It may have ended by itself: with samples of a pilot, which is not judged.
+            Check.True(run.SampleCount >= 2 * run.Blocks.BlockCount && run.SampleCount <= 200, run.Format());
             Check.Equal(run.SampleCount, run.HistogramBefore.TotalCount);
             Check.True(run.RepetitionsBefore > 0 && run.RepetitionsAfter > 0 && run.OverheadBefore > 0, "samples");
             Check.True(run.Elapsed > TimeSpan.Zero && run.Elapsed < TimeSpan.FromSeconds(30), run.Elapsed.ToString());

@@ -4,7 +4,8 @@
 //! alike, and the differences within blocks are judged. A benchmark is asked what to run next, and how often, and is told
 //! when that is done. It warms up, finds the number of calls that make a sample long enough for the clock (one number for
 //! both, so that what calling costs cancels, unless they differ fourfold), measures empty samples and subtracts what they
-//! take, and ends when the interval of the difference is narrow enough or the budget is spent:
+//! take, and ends when the budget is spent, or before where that is enough: the first blocks, a pilot, tell how many it
+//! takes for an interval that is narrow enough, and those after it are judged:
 //!
 //!     picollo_benchmark *benchmark;
 //!     picollo_benchmark_outcome result;
@@ -98,9 +99,9 @@ pub struct picollo_benchmark_options {
     pub struct_size: u32,
     /// PICOLLO_BENCHMARK_NO_OVERHEAD and PICOLLO_BENCHMARK_KEEP_DISTURBED, or 0.
     pub flags: u32,
-    /// Blocks before it may end for being precise enough. 0: 20.
+    /// Blocks before it may end for being precise enough: in the pilot, and judged. 0: 20.
     pub min_blocks: u32,
-    /// Blocks at most. 0: 100,000.
+    /// Blocks at most, with those of the pilot. 0: 100,000.
     pub max_blocks: u32,
     /// Calls in a sample. 0: as many as sample_seconds take.
     pub repetitions: u64,
@@ -111,8 +112,8 @@ pub struct picollo_benchmark_options {
     pub warm_up_seconds: f64,
     /// Seconds that a sample should take. 0: 0.0002, or a hundredth of the budget where that is less. An eighth of it at most.
     pub sample_seconds: f64,
-    /// It ends when half the width of the interval of the difference is at most this share of A, or a tenth of the
-    /// resolution. 0: 0.002; negative: only with the budget.
+    /// It ends with as many blocks as make half the width of the interval of the difference about this share of A, or a
+    /// tenth of the resolution. 0: 0.002; negative: only with the budget.
     pub precision: f64,
     /// Of the interval, between 0 and 1. 0: 0.95.
     pub confidence: f64,

@@ -213,8 +213,8 @@ class Benchmark(Handle):
             print(bench.result())
 
     :param budget: seconds at most.
-    :param precision: it ends when half the width of the interval of the difference is at most this share of A, or a tenth of the
-        resolution; 0: only with the budget.
+    :param precision: it ends with as many blocks as make half the width of the interval of the difference about this share of A, or a
+        tenth of the resolution; 0: only with the budget. The first blocks, a pilot, tell how many it takes, and are not judged.
     :param events: what to count beside the time. All calls are then to be made by one thread.
     :param warm_up: seconds for both together (default: a tenth of the budget).
     :param sample: seconds that a sample should take.

@@ -13,7 +13,7 @@ __all__ = ["BenchmarkNoise"]
 class BenchmarkNoise(NamedTuple):
     """What else the machine did during a benchmark; ``None`` is what is not known."""
 
-    #: Blocks that were measured.
+    #: Blocks that were measured, after the pilot.
     blocks: int
     #: Of these, what was disturbed from outside.
     disturbed: int

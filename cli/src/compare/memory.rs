@@ -5,7 +5,7 @@ use std::path::Path;
 use picollo_core::{
     COMPARISON_NOISY, CompareOptions, Options, RunComparison, Since, SingleWriterHistogram, Snapshot, Verdict,
 };
-use picollo_native::baseline::{Against, Baseline, Environment, Run, environment, judge};
+use picollo_native::baseline::{Against, Baseline, Environment, Run, environment, judge, missing};
 use serde_json::{Value, json};
 
 use super::metric::{Kind, Metric};
@@ -37,6 +37,23 @@ impl Memory {
         };
         let names = [save, against].map(|name| name.unwrap_or_default().to_owned());
         Ok(Memory { save: open(save)?, against: open(against)?, names, benchmark })
+    }
+
+    /// An error where there is no earlier run to judge by: before anything is run for it.
+    pub(super) fn demand(&self) -> Result<(), Failure> {
+        let Some(baseline) = &self.against else { return Ok(()) };
+        let earlier = baseline.runs().map_err(|error| error.to_string())?;
+        match missing(&earlier, &self.benchmark, &environment()) {
+            None => Ok(()),
+            Some(why) => Err(Failure::Told(format!(
+                "--fail-if-slower has nothing to go by: {}, {why}. --allow-missing is for the first run, --name for what it is called.",
+                self.unknown()
+            ))),
+        }
+    }
+
+    fn unknown(&self) -> String {
+        format!("{}: no earlier run of this machine has {}", self.names[1], printable(&self.benchmark))
     }
 
     /// What earlier runs say of these blocks, of the newer command.
@@ -87,10 +104,7 @@ impl Memory {
     pub(super) fn text(&self, against: &Against, is_second_look: bool) -> String {
         let name = &self.names[1];
         let mut text = match &against.comparison {
-            None => format!(
-                "{name}: no earlier run of this machine has {} (--name calls it otherwise)\n",
-                printable(&self.benchmark)
-            ),
+            None => format!("{} (--name calls it otherwise)\n", self.unknown()),
             Some(found) => {
                 let medians = [found.mean, found.value].map(|picos| Kind::Seconds.write(picos / 1e12));
                 format!("{name}: {} earlier, {} now\n{name}: {found}\n", medians[0], medians[1])

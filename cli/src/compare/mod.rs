@@ -30,8 +30,8 @@ use runner::{Run, Runner, split};
 const ABOUT: &str = "Which of two commands is faster, and by how much";
 const LONG_ABOUT: &str = "Which of two commands is faster, and by how much.
 
-Runs the commands A and B in turns, in blocks (A B B A, then B A A B), until the difference of their wall times is known well enough or the \
-budget is spent, and compares time, memory, page faults, context switches and what the processor counted, or with --event what that says, by the \
+Runs the commands A and B in turns, in blocks (A B B A, then B A A B), until the budget is spent, or before where that is enough: the first \
+blocks, a pilot, tell how many it takes to know the difference of their wall times as --precision says, and those after it are judged. Compares time, memory, page faults, context switches and what the processor counted, or with --event what that says, by the \
 differences within blocks. Figures, as instructions per cycle, are told of both, with their difference (see picollo stat --help). Each difference is shown with its interval. Differences below the resolution (20 us, 256 KiB, one of what is \
 counted) are below what this measurement can tell.
 
@@ -51,7 +51,8 @@ Peak memory is at least that of this program itself, some 5 MiB, which a new pro
 
 With --save or --against one command is enough. Runs on different days differ though the program does not: a verdict against saved ones is \
 never finer than the spread between them, and a slower run is measured a second time. Of two commands the new one, B, is saved and judged; where it \
-is slower than A or than it was, both are run in turns a second time, and --fail-if-slower goes by that.
+is slower than A or than it was, both are run in turns a second time, and --fail-if-slower goes by that. With --fail-if-slower a baseline that has no \
+such run of this machine is an error, unless --allow-missing says that it may be the first.
 
 Where there is no PMU, as on most clouds, --counts=valgrind counts instructions all the same: exactly, in three runs of each, in a world that is \
 the same each time (few variables, fixed addresses, one name for both programs).
@@ -80,12 +81,12 @@ pub(crate) fn command() -> Command {
             .help("the one to compare it with"),
         flag("shell", "run the commands by sh -c, whose start is then part of the time"),
         option("budget", "S", "seconds at most").default_value("10").value_parser(positive),
-        option("precision", "P", "end when the difference is known to plus or minus this share of A's time; 0: only with the budget")
+        option("precision", "P", "end before the budget is spent, with as many blocks as make the difference known to about plus or minus this share of A's time; 0: only with the budget")
             .default_value("0.005")
             .value_parser(finite)
             .allow_hyphen_values(true),
-        option("min-blocks", "N", "blocks, of two runs each, at least").default_value("10").value_parser(count()),
-        option("max-blocks", "N", "blocks at most").default_value("100000").value_parser(count()),
+        option("min-blocks", "N", "blocks, of two runs each, at least: in the pilot, and judged").default_value("10").value_parser(count()),
+        option("max-blocks", "N", "blocks at most, with those of the pilot").default_value("100000").value_parser(count()),
         option("warm-up", "N", "runs of each before it counts").default_value("1").value_parser(count()),
         option("threshold", "T", "differences up to this share do not matter")
             .default_value("0.01")
@@ -106,6 +107,8 @@ pub(crate) fn command() -> Command {
         option("against", "NAME", "judge the times by the runs in the baseline of that name")
             .conflicts_with("counts"),
         option("baselines", "DIRECTORY", "where baselines are").default_value(".picollo"),
+        flag("allow-missing", "with --fail-if-slower and --against: pass where that baseline has no such run yet")
+            .requires("against"),
         flag("json", "write JSON, with the times of all blocks"),
         flag("own-names", "with --counts: start programs by their own names, which cost instructions; else two programs have one name"),
     ]).args(crate::simulated::arguments())
@@ -163,7 +166,9 @@ pub(crate) fn noise(noise: &BenchmarkNoise) -> Value {
 /// All blocks, and what else the machine did.
 struct Measured {
     blocks: Vec<Block>,
-    /// Those that are left out.
+    /// The first so many told how many it takes, and are not judged.
+    pilot: usize,
+    /// Those that are left out of the rest.
     left_out: Vec<usize>,
     noise: BenchmarkNoise,
     /// So many were disturbed that times prove nothing.
@@ -173,7 +178,7 @@ struct Measured {
 impl Measured {
     fn counting(&self) -> Vec<&Block> {
         let counts = |at: &usize| !self.left_out.contains(at);
-        (0..self.blocks.len()).filter(counts).map(|at| &self.blocks[at]).collect()
+        (self.pilot..self.blocks.len()).filter(counts).map(|at| &self.blocks[at]).collect()
     }
 }
 
@@ -217,6 +222,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     // What it is called in a baseline: as the user says, else by the words of its command line.
     let benchmark = texts("name").into_iter().last().unwrap_or_else(|| b.to_owned());
     let memory = Memory::new(directory, command("save"), command("against"), benchmark)?;
+    if matches.get_flag("fail-if-slower") && !matches.get_flag("allow-missing") {
+        memory.demand()?;
+    }
     let with_shell = matches.get_flag("shell");
     let mut runner = Runner::of(
         vec![split(a, with_shell)?, split(b, with_shell)?],
@@ -260,7 +268,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<u8, Failure> {
     } else {
         let mut text = String::new();
         if !is_alone {
-            text += &report::text(&arguments, &runner, measured.blocks.len(), &compared, took);
+            text += &report::text(&arguments, &runner, &measured, &compared, took);
             text += &figures::text(&figures::of(&sets, &measured.counting(), &arguments), &arguments);
             text += &report::sentence(&arguments, &compared[WALL].metric, &wall);
         }
@@ -349,9 +357,10 @@ fn measure(runner: &mut Runner, arguments: &Arguments) -> Result<Measured, Failu
     let blocks: Vec<Block> = blocks.iter().map(block_of).collect();
     let noise = benchmark.noise().map_err(failed)?;
     let is_noisy = benchmark.result().map_err(failed)?.blocks.flags & COMPARISON_NOISY != 0;
+    let pilot = benchmark.pilot_block_count();
     let is_left_out = |at: &usize| noise.left_out_count != 0 && benchmark.disturbed().get(*at) == Some(&true);
-    let left_out = (0..blocks.len()).filter(is_left_out).collect();
-    Ok(Measured { blocks, left_out, noise, is_noisy })
+    let left_out = (pilot..blocks.len()).filter(is_left_out).collect();
+    Ok(Measured { blocks, pilot, left_out, noise, is_noisy })
 }
 
 fn block_of(samples: &[(Side, Run); 4]) -> Block {

@@ -89,7 +89,7 @@ const BELOW_RESOLUTION: &str = "below what this measurement can tell";
 pub(super) fn text(
     arguments: &Arguments,
     runner: &Runner,
-    blocks: usize,
+    measured: &Measured,
     compared: &[Compared],
     took: Duration,
 ) -> String {
@@ -98,7 +98,10 @@ pub(super) fn text(
         let command = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
         text += &format!("{}: {}\n", printable(name), printable(&command));
     }
-    text += &format!("{} runs of each in {blocks} blocks, {:.1} s\n\n", 2 * blocks, took.as_secs_f64());
+    let (pilot, judged) = (measured.pilot, measured.blocks.len() - measured.pilot);
+    let before = if pilot == 0 { String::new() } else { format!(" after a pilot of {pilot}") };
+    let took = took.as_secs_f64();
+    text += &format!("{} runs of each in {judged} blocks{before}, {took:.1} s\n\n", 2 * judged);
     // What neither has a trace of is not worth a line.
     let is_shown = |compared: &&Compared| {
         compared.metric.key != "major_faults"
@@ -168,6 +171,7 @@ pub(super) fn json(
         "names": arguments.names,
         "commands": runner.commands,
         "block_count": measured.blocks.len(),
+        "pilot_block_count": measured.pilot,
         "metrics": metrics,
         "events": runner.events_json(&arguments.events),
         "noise": noise,

@@ -28,7 +28,7 @@ fn measured(left_out: Vec<usize>, is_noisy: bool) -> Measured {
     let blocks = (0..30).map(|at| [of(0, at), of(1, at)]).collect();
     let noise =
         BenchmarkNoise { block_count: 30, disturbed_count: 10, seconds: 5.0, ..BenchmarkNoise::default() };
-    Measured { blocks, left_out, noise, is_noisy }
+    Measured { blocks, pilot: 0, left_out, noise, is_noisy }
 }
 
 #[test]
@@ -39,6 +39,15 @@ fn what_is_left_out_does_not_count() {
     let wall = quiet[WALL].found.unwrap();
     assert_eq!((wall.verdict(), wall.block_count), (Verdict::Slower, 20));
     assert!((wall.difference - 1.0).abs() < 1e-6);
+}
+
+/// Whatever it was that the pilot saw.
+#[test]
+fn the_pilot_is_not_judged() {
+    let pilot = Measured { pilot: 20, ..measured(vec![22], false) };
+    assert_eq!(pilot.counting().len(), 9);
+    let wall = compare(&pilot, &arguments()).unwrap()[WALL].found.unwrap();
+    assert_eq!((wall.verdict(), wall.block_count), (Verdict::Slower, 9));
 }
 
 /// Nothing is proven of the time, whatever it was; what the program did in it stands.

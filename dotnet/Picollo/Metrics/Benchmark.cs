@@ -20,15 +20,16 @@ namespace Picollo.Metrics
         /// <summary>Calls in a sample. 0: as many as <see cref="SampleSeconds"/> take.</summary>
         public ulong Repetitions { get; set; }
 
-        /// <summary>Blocks before it may end for being precise enough. 0: 20.</summary>
+        /// <summary>Blocks before it may end for being precise enough: in the pilot, and judged. 0: 20.</summary>
         public int MinBlocks { get; set; }
 
-        /// <summary>Blocks at most. 0: 100,000.</summary>
+        /// <summary>Blocks at most, with those of the pilot. 0: 100,000.</summary>
         public int MaxBlocks { get; set; }
 
         /// <summary>
-        /// It ends when half the width of the interval of the difference is at most this share of the older way's time, or a tenth of
-        /// the resolution. 0: 0.002; negative: only with the budget.
+        /// It ends with as many blocks as make half the width of the interval of the difference about this share of the older way's time,
+        /// or a tenth of the resolution. 0: 0.002; negative: only with the budget. The first blocks, a pilot, tell how many it takes, and
+        /// are not judged.
         /// </summary>
         public double Precision { get; set; }
 
@@ -126,7 +127,7 @@ namespace Picollo.Metrics
             CpuCount = native.CpuCount == 0 ? (int?)null : (int)native.CpuCount;
         }
 
-        /// <summary>Blocks that were measured.</summary>
+        /// <summary>Blocks that were measured, after the pilot.</summary>
         public ulong BlockCount { get; }
 
         /// <summary>Of these, what was disturbed from outside.</summary>
@@ -275,7 +276,7 @@ namespace Picollo.Metrics
         /// <summary>Valgrind executed it: its times say nothing, and there is no verdict.</summary>
         public bool IsSimulated => (_result.Flags & 8) != 0;
 
-        /// <summary>Samples of each: two a block.</summary>
+        /// <summary>Samples of each: two a block, with those of the pilot.</summary>
         public ulong SampleCount => _result.SampleCount;
 
         /// <summary>How long it took.</summary>

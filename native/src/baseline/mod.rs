@@ -165,6 +165,47 @@ const OF_MACHINE: [&str; 2] = ["cpu", "cpus"];
 /// These may change what things take: that they changed is said.
 const OF_SYSTEM: [&str; 4] = ["host", "kernel", "governor", "compiler"];
 
+/// The earlier runs of a benchmark.
+struct Earlier<'a> {
+    /// The medians of those of this machine, and the width of the widest of their buckets.
+    values: Vec<f64>,
+    width: f64,
+    /// What these were measured in.
+    counted: Vec<&'a Environment>,
+    /// How many are of another machine.
+    others: usize,
+}
+
+impl<'a> Earlier<'a> {
+    fn of(earlier: &'a [SavedRun], name: &str, environment: &Environment) -> Earlier<'a> {
+        let mut found = Earlier { values: Vec::new(), width: 0.0, counted: Vec::new(), others: 0 };
+        for run in earlier {
+            let Some(median) = run.medians.iter().find(|median| median.name == name) else { continue };
+            if OF_MACHINE.iter().any(|key| !is_same(&run.environment, environment, key)) {
+                found.others += 1;
+                continue;
+            }
+            found.width = found.width.max(median.width);
+            found.values.push(median.value);
+            found.counted.push(&run.environment);
+        }
+        found
+    }
+}
+
+fn left_out(others: usize) -> String {
+    let plural = if others == 1 { " was" } else { "s were" };
+    format!("{others} earlier run{plural} left out, of a machine with another processor")
+}
+
+/// Why no run of a benchmark can be judged by earlier ones in this environment; `None` where one of them is of this machine, so that
+/// [`judge`] has something to go by.
+pub fn missing(earlier: &[SavedRun], name: &str, environment: &Environment) -> Option<String> {
+    let Earlier { values, others, .. } = Earlier::of(earlier, name, environment);
+    let why = || if others > 0 { left_out(others) } else { unknown(earlier) };
+    values.is_empty().then(why)
+}
+
 /// Judges a run of a benchmark, measured in this environment, by earlier runs.
 ///
 /// `Empty` where nothing was recorded, and as [`picollo_core::compare_runs`] for options.
@@ -175,25 +216,15 @@ pub fn judge(
     environment: &Environment,
     options: &CompareOptions,
 ) -> Result<Against> {
-    let Median { value, mut width, .. } = Median::of(String::new(), snapshot)?;
-    let (mut values, mut others, mut counted) = (Vec::new(), 0, Vec::new());
-    for run in earlier {
-        let Some(median) = run.medians.iter().find(|median| median.name == name) else { continue };
-        if OF_MACHINE.iter().any(|key| !is_same(&run.environment, environment, key)) {
-            others += 1;
-            continue;
-        }
-        width = width.max(median.width);
-        values.push(median.value);
-        counted.push(&run.environment);
-    }
+    let Median { value, width, .. } = Median::of(String::new(), snapshot)?;
+    let Earlier { values, width: widest, counted, others } = Earlier::of(earlier, name, environment);
+    let width = width.max(widest);
     let mut notes = Vec::new();
     if values.is_empty() && others == 0 {
         notes.push(unknown(earlier));
     }
     if others > 0 {
-        let plural = if others == 1 { " was" } else { "s were" };
-        notes.push(format!("{others} earlier run{plural} left out, of a machine with another processor"));
+        notes.push(left_out(others));
     }
     for key in OF_SYSTEM {
         // Of all of them, and not of the last alone: each is one of those that judge.

@@ -1,26 +1,11 @@
-//! What the blocks so far say: the verdict, of those that count.
+//! What the blocks so far say: the verdict, of those that count: after the pilot, and not disturbed.
 
-use picollo_core::{
-    BlockComparison, COMPARISON_NOISY, COMPARISON_TOO_FEW, CompareOptions, compare_blocks_above,
-};
+use picollo_core::{BlockComparison, COMPARISON_TOO_FEW, CompareOptions, compare_blocks_above};
 
 use super::Benchmark;
 use crate::base::error::{Error, Result, Status};
 
-/// It is precise enough, too, where half the interval is so much of the resolution.
-const RESOLUTION_PRECISION: f64 = 0.1;
-
 impl Benchmark {
-    /// Whether the difference is known well enough.
-    pub(super) fn is_precise(&self) -> bool {
-        let BlockComparison { difference_lower, difference_upper, median_a, resolution, .. } = self.judged;
-        let enough = (self.limits.precision * median_a.max(0.0)).max(resolution * RESOLUTION_PRECISION);
-        // Where it is too noisy, it may still become quiet.
-        let is_enough = self.judged.block_count >= self.limits.min_blocks as u64
-            && self.judged.flags & COMPARISON_NOISY == 0;
-        is_enough && self.limits.precision >= 0.0 && (difference_upper - difference_lower) / 2.0 <= enough
-    }
-
     pub(super) fn judge(&mut self) -> Result<()> {
         // So that the last blocks lie between two looks, too.
         self.look();
@@ -44,7 +29,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// Judges the blocks so far, without those that were disturbed. The scratch grows as it has to.
+    /// Judges the blocks so far, without the pilot and those that were disturbed. The scratch grows as it has to.
     pub(super) fn compare(&self, disturbed: &[bool], scratch: &mut Vec<f64>) -> Result<BlockComparison> {
         let options = CompareOptions {
             confidence: self.limits.confidence,
@@ -53,6 +38,9 @@ impl Benchmark {
             ..CompareOptions::default()
         };
         let overhead = self.overhead.of_blocks();
+        let first = self.pilot_block_count();
+        let (of_a, of_b, disturbed) =
+            (&self.blocks[0][first..], &self.blocks[1][first..], &disturbed[first..]);
         let length = disturbed.len();
         let lost = disturbed.iter().filter(|&&is| is).count();
         // Of what is to be sorted, and of the two sides.
@@ -62,7 +50,7 @@ impl Benchmark {
             .map_err(|_| Error::from(Status::OutOfMemory))?;
         scratch.resize(room, 0.0);
         let (scratch, sides) = scratch.split_at_mut(length);
-        let of_all = compare_blocks_above(&self.blocks[0], &self.blocks[1], &overhead, scratch, &options)?;
+        let of_all = compare_blocks_above(of_a, of_b, &overhead, scratch, &options)?;
         if lost == 0 || self.limits.keeps_disturbed {
             return Ok(of_all);
         }
@@ -70,7 +58,7 @@ impl Benchmark {
             return Ok(of_all.unproven());
         }
         let (a, b) = sides.split_at_mut(length);
-        for (kept, blocks) in [&mut *a, &mut *b].into_iter().zip(&self.blocks) {
+        for (kept, blocks) in [&mut *a, &mut *b].into_iter().zip([of_a, of_b]) {
             let counting = blocks.iter().zip(disturbed).filter(|(_, is)| !**is).map(|(time, _)| *time);
             kept.iter_mut().zip(counting).for_each(|(slot, time)| *slot = time);
         }

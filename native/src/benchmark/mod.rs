@@ -14,8 +14,8 @@
 //! by a rule that looks at the time alone and not at what was measured (`noise.rs`); where more than half were, there is no verdict
 //! (*unproven: noisy*, [`COMPARISON_NOISY`]). [`Benchmark::noise`] tells what disturbed.
 //!
-//! It ends when the interval of the difference is narrow enough, or the budget is spent. Looking at the interval's width as it goes
-//! does not favour either side; looking for a verdict would.
+//! It ends when the budget is spent, or before where that is enough: the first blocks, a pilot, tell how many it takes for an interval that
+//! is narrow enough, and those after it are judged (`stopping.rs`).
 //!
 //! [`Benchmark`] is a stepper: it says what to run next, and is told when that is done. So it works in every language, without
 //! callbacks. [`benchmark`] runs two closures with it.
@@ -35,6 +35,9 @@ mod plan;
 mod report;
 mod result;
 mod schedule;
+mod stopping;
+#[cfg(test)]
+mod stopping_simulation;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -58,6 +61,7 @@ use self::options::Limits;
 use self::overhead::Overhead;
 use self::report::Totals;
 use self::schedule::{BLOCK, Phase, Schedule};
+use self::stopping::Stopping;
 use crate::base::error::{Error, Result, Status};
 use crate::base::vectors::with_room;
 use crate::clock::{Clock, Unit};
@@ -102,6 +106,7 @@ pub struct Benchmark {
     scratch: Vec<f64>,
     overhead: Overhead,
     next_check: usize,
+    stopping: Stopping,
     judged: BlockComparison,
     /// How many blocks there were then.
     judged_of: usize,
@@ -158,6 +163,7 @@ impl Benchmark {
             scratch: with_room(ROOM)?,
             overhead: Overhead::default(),
             next_check: limits.min_blocks,
+            stopping: Stopping::default(),
             judged: BlockComparison::default(),
             judged_of: 0,
             simulation,
@@ -323,22 +329,21 @@ impl Benchmark {
         let must_end = self.is_spent() || length >= self.limits.max_blocks;
         if must_end || length >= self.next_check {
             self.judge()?;
-            // Not after each: sorting would take as long as measuring.
-            self.next_check = length + (length / 8).max(1);
-            if must_end || self.is_precise() {
+            if must_end || self.is_enough() {
                 self.schedule.end();
             }
         }
         Ok(())
     }
 
-    /// How far it is, 0 to 1: the part of the budget that is spent, or 1 at the end.
+    /// How far it is, 0 to 1: the part of the budget that is spent, or of the blocks that it takes; 1 at the end.
     pub fn progress(&self) -> f64 {
         if self.schedule.phase() == Phase::End {
             return 1.0;
         }
         let of_time = self.elapsed() as f64 / self.limits.budget as f64;
-        let of_blocks = self.blocks[0].len() as f64 / self.limits.max_blocks as f64;
+        let all = self.stopping.all().unwrap_or(self.limits.max_blocks);
+        let of_blocks = self.blocks[0].len() as f64 / all as f64;
         of_time.max(of_blocks).min(1.0)
     }
 
@@ -348,7 +353,7 @@ impl Benchmark {
     }
 
     /// The times of the blocks, in the order in which they were measured: picoseconds a call, of A and of B, with what calling
-    /// costs in them.
+    /// costs in them. The first [`Benchmark::pilot_block_count`] are not judged.
     pub fn blocks(&self) -> (&[f64], &[f64]) {
         (&self.blocks[0], &self.blocks[1])
     }

@@ -90,17 +90,19 @@ impl Benchmark {
         Ok(result)
     }
 
-    /// What else the machine did so far, and how many blocks were left out for it. Errors: as of [`Benchmark::result`].
+    /// What else the machine did so far, and how many blocks were left out for it, the pilot's apart. Errors: as of [`Benchmark::result`].
     pub fn noise(&self) -> Result<BenchmarkNoise> {
         let judged = self.result()?.blocks;
         let length = self.blocks[0].len();
         let mut disturbed = super::with_room(length)?;
         self.find_disturbed(&mut disturbed)?;
         let is_unproven = judged.flags & COMPARISON_NOISY != 0;
+        let pilot = self.pilot_block_count();
+        let block_count = (length - pilot) as u64;
         Ok(BenchmarkNoise {
-            block_count: length as u64,
-            disturbed_count: disturbed.iter().filter(|&&is| is).count() as u64,
-            left_out_count: if is_unproven { 0 } else { length as u64 - judged.block_count },
+            block_count,
+            disturbed_count: disturbed[pilot..].iter().filter(|&&is| is).count() as u64,
+            left_out_count: if is_unproven { 0 } else { block_count - judged.block_count },
             ..self.trace.all()
         })
     }

@@ -50,7 +50,7 @@ pub struct BenchmarkResult {
     pub repetitions_a: u64,
     /// Calls of B in each sample: as many as of A, unless the two differ fourfold.
     pub repetitions_b: u64,
-    /// Samples of each side: two a block.
+    /// Samples of each side: two a block, with those of the pilot.
     pub sample_count: u64,
     /// Since the benchmark was made.
     pub elapsed: u64,
@@ -70,7 +70,7 @@ pub struct BenchmarkResult {
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C)]
 pub struct BenchmarkNoise {
-    /// Blocks that were measured.
+    /// Blocks that were measured, after the pilot.
     pub block_count: u64,
     /// Of these, what was disturbed from outside.
     pub disturbed_count: u64,

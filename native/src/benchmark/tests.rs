@@ -75,7 +75,8 @@ fn overhead_is_subtracted_and_drift_does_not_matter() {
     assert_eq!(blocks.verdict, picollo_core::Verdict::Slower as u32, "{blocks:?}");
     assert!(blocks.block_count < 500, "precise enough before");
     assert!(steps.iter().filter(|step| step.side == Side::Empty).count() > 16 + 200 / 5);
-    assert_eq!(benchmark.blocks().0.len() as u64, blocks.block_count);
+    assert_eq!(benchmark.pilot_block_count(), 200);
+    assert_eq!(benchmark.blocks().0.len() as u64, 200 + blocks.block_count);
     let mut text = String::new();
     benchmark.write_markdown(&mut text, "ps a call", "", "").unwrap().unwrap();
     assert!(text.starts_with("##### ps a call\n| Percentile |") && text.contains("| Verdict "), "{text}");
@@ -203,4 +204,44 @@ fn errors_say_which_event_and_why() {
         assert_eq!((error.status(), error.os_errno(), error.event_index()), (Status::Os, libc::EBADF, 0));
         assert!(error.message().starts_with("Software:TaskClock: "), "{error}");
     }
+}
+
+/// Where there is no room for the blocks that a pilot asks for, all are judged, up to the end. Samples take a millisecond, by up to 1 % more.
+#[test]
+fn a_pilot_needs_room() {
+    let told = |budget_seconds, max_blocks, keep: fn(&mut u64) -> u64| {
+        let mut state = 3;
+        let options = BenchmarkOptions {
+            flags: BENCHMARK_NO_OVERHEAD,
+            repetitions: 1,
+            budget_seconds,
+            max_blocks,
+            precision: 0.001,
+            warm_up_seconds: 0.2,
+            ..BenchmarkOptions::default()
+        };
+        let mut benchmark = Benchmark::create(&options, &[]).unwrap();
+        benchmark.simulated = Some(0);
+        while benchmark.next().unwrap().is_some() {
+            benchmark.done_after(1_000_000_000 + keep(&mut state)).unwrap();
+        }
+        let (measured, pilot) = (benchmark.blocks().0.len(), benchmark.pilot_block_count());
+        let judged = benchmark.result().unwrap().blocks.block_count as usize;
+        assert_eq!(judged, measured - pilot);
+        let noise = benchmark.noise().unwrap();
+        assert_eq!((noise.block_count as usize, noise.left_out_count), (judged, 0));
+        (pilot, measured)
+    };
+    let some = |state: &mut u64| noise(state) * 10_000;
+    // Equal differences are narrow at once, and the fewest blocks are enough.
+    assert_eq!(told(5.0, 0, |_| 0), (20, 40));
+    let (pilot, measured) = told(5.0, 0, some);
+    assert!((20..=40).contains(&pilot) && measured > pilot + 20, "{pilot} {measured}");
+    assert_eq!(told(5.0, measured as u32, some), (pilot, measured));
+    assert_eq!(told(5.0, measured as u32 - 1, some).0, 0);
+    // Four milliseconds a block after the warm-up, and as much again to spare.
+    let all = 0.2 + 0.00402 * (pilot + 2 * (measured - pilot)) as f64;
+    assert_eq!(told(all + 0.01, 0, some), (pilot, measured));
+    let (pilot, measured) = told(all - 0.01, 0, some);
+    assert!(pilot == 0 && measured > 40, "{pilot} {measured}");
 }

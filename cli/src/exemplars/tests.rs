@@ -31,8 +31,8 @@ impl Random {
     fn hints(&mut self) -> Value {
         let mut share = || match self.below(3) {
             0 => Value::Null,
-            // Few digits: the reader of JSON is exact of these.
-            _ => (self.below(1 << 10) as f64 / 1024.0).into(),
+            // Few digits, of which the reader of JSON is exact, and not 0, which is written without a point.
+            _ => ((1 + self.below(1023)) as f64 / 1024.0).into(),
         };
         let [steal, cpu, memory, io] = [share(), share(), share(), share()];
         let pages = self.any();

@@ -64,7 +64,7 @@ impl Random {
             (self.any(), self.any(), self.any() >> 32, self.below(64));
         // Written with four digits behind the point.
         let digits = |number: f64| serde_json::from_str::<Value>(&format!("{number:.4}")).unwrap();
-        let (executed, passed) = (self.any() >> 11, self.any() >> 20 | 1);
+        let (executed, passed) = (self.any() >> 11, self.any() >> 20 | 1 << 30);
         let [instructions, cycles, ipc] = match self.below(2) {
             0 => [Value::Null, Value::Null, Value::Null],
             _ => [executed.into(), passed.into(), digits(executed as f64 / passed as f64)],

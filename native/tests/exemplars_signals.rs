@@ -1,0 +1,75 @@
+//! Scopes in a signal handler that comes at any moment: into scopes, into what is looked at and kept, and into collecting.
+#![cfg(target_os = "linux")]
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use picollo_core::{Options, SharedHistogram};
+use picollo_native::exemplars::{Collector, Context, ExemplarOptions};
+
+static COLLECTOR: OnceLock<Collector> = OnceLock::new();
+static HANDLED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn handler(_: libc::c_int) {
+    let mut scope = COLLECTOR.get().unwrap().scope();
+    scope.end();
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn a_handler_has_scopes() {
+    let histogram = SharedHistogram::create(&Options::default()).unwrap();
+    // All of them are slow, so that every end is cold.
+    let options = ExemplarOptions { threshold: 1, rate: 1_000_000, ..ExemplarOptions::default() };
+    let collector = COLLECTOR.get_or_init(|| Collector::create(&histogram, &options).unwrap());
+    collector.prepare_thread().ok();
+    // SAFETY: the handler does what is documented to work in one; the structs are live.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        assert_eq!(libc::sigaction(libc::SIGVTALRM, &raw const action, std::ptr::null_mut()), 0);
+    }
+    let me = {
+        // SAFETY: asks for the calling thread.
+        unsafe { libc::pthread_self() as u64 }
+    };
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let (mut own, mut observations, mut slow) = (0, 0, 0);
+    let mut collect = || {
+        let interval = collector.collect().unwrap();
+        observations += interval.observations;
+        slow += interval.slow;
+        assert!(!interval.exemplars().is_empty() || interval.observations == 0);
+    };
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                // SAFETY: that thread waits for this one to end.
+                unsafe { libc::pthread_kill(me as libc::pthread_t, libc::SIGVTALRM) };
+                std::thread::sleep(Duration::from_micros(20));
+            }
+        });
+        let end = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < end {
+            for _ in 0..50 {
+                let mut scope = collector.scope();
+                let is_kept = scope.end();
+                own += 1;
+                if is_kept {
+                    scope.annotate(&Context { words: [own, 0], ..Context::default() }).unwrap();
+                }
+            }
+            collect();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    collect();
+    let handled = HANDLED.load(Ordering::Relaxed);
+    println!("{own} scopes, and {handled} in a handler");
+    assert!(handled > 100, "{handled}");
+    assert_eq!(observations, own + handled);
+    // Of a clock with steps of some nanoseconds a few take none.
+    assert!(slow <= observations && slow > observations / 2, "{slow} of {observations}");
+}

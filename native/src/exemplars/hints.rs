@@ -57,24 +57,20 @@ impl Sums {
     }
 
     /// From what writes the beginning of a file into memory, and says how much that is.
-    fn of(file: impl Fn(&str, &mut [u8]) -> Option<usize>) -> Sums {
-        fn parsed<T>(
-            file: impl Fn(&str, &mut [u8]) -> Option<usize>,
-            path: &str,
-            parse: impl Fn(&str) -> Option<T>,
-        ) -> Option<T> {
-            // Of `/proc/stat` the first line is enough; the others are a page and a half at most.
-            let mut buffer = [0; 1 << 14];
-            let length = file(path, &mut buffer)?;
-            parse(core::str::from_utf8(buffer.get(..length)?).ok()?)
-        }
-        Sums {
-            steal: parsed(&file, "/proc/stat", steal),
-            cpu: parsed(&file, "/proc/pressure/cpu", some),
-            memory: parsed(&file, "/proc/pressure/memory", some),
-            io: parsed(&file, "/proc/pressure/io", some),
-            swapped_in: parsed(&file, "/proc/vmstat", |text| number(text, "pswpin ")),
-        }
+    fn of(mut file: impl FnMut(&str, &mut [u8]) -> Option<usize>) -> Sums {
+        // Of `/proc/stat` the first line is enough; the others are a page and a half at most.
+        let mut buffer = [0; 1 << 13];
+        let mut read = |path, parse: &mut dyn FnMut(&str)| {
+            let length = file(path, &mut buffer).unwrap_or(0);
+            parse(buffer.get(..length).and_then(|text| core::str::from_utf8(text).ok()).unwrap_or(""));
+        };
+        let mut sums = Sums::default();
+        read("/proc/stat", &mut |text| sums.steal = steal(text));
+        read("/proc/pressure/cpu", &mut |text| sums.cpu = some(text));
+        read("/proc/pressure/memory", &mut |text| sums.memory = some(text));
+        read("/proc/pressure/io", &mut |text| sums.io = some(text));
+        read("/proc/vmstat", &mut |text| sums.swapped_in = number(text, "pswpin "));
+        sums
     }
 
     /// What happened since, in so many nanoseconds.

@@ -12,6 +12,7 @@ enum { PAINTED = 1 << 20, PAINT = 0xa5, MOST = 16 << 10 };
 static picollo_histogram *histogram, *thread_local_one;
 static picollo_snapshot *snapshot, *other, *coarse;
 static picollo_registry *registry;
+static picollo_exemplars *slow;
 static picollo_log_reader *reader;
 static picollo_summary summaries[2];
 static unsigned char bytes[1 << 20];
@@ -103,6 +104,32 @@ static void compare(void)
     CHECK_OK(picollo_comparison_format(&comparison, &summaries[0], &summaries[0], "Title", "a", "b", 0, text, sizeof text, &text_length));
 }
 
+static void slow_scopes(void)
+{
+    picollo_exemplar_scope scope;
+    for (int i = 0; i < 100; i++) {
+        picollo_exemplars_begin(slow, &scope);
+        picollo_work_add_chain_256(40);
+        CHECK(picollo_exemplars_end(slow, &scope) == PICOLLO_EXEMPLAR_KEPT);
+    }
+    picollo_exemplar_context context = {{1, 2}, {0}, {0}};
+    CHECK_OK(picollo_exemplars_annotate(slow, &scope, &context));
+}
+static void collect(void)
+{
+    picollo_exemplars *made;
+    CHECK_OK(picollo_exemplars_create(histogram, NULL, &made, NULL));
+    picollo_exemplars_free(made);
+    CHECK_OK(picollo_exemplars_collect(slow, NULL));
+}
+static void why_slow(void)
+{
+    for (uint32_t format = 0; format <= PICOLLO_TEXT_HTML; format++) {
+        if (format == PICOLLO_TEXT_HUMAN || format == PICOLLO_TEXT_MARKDOWN || format == PICOLLO_TEXT_JSON || format == PICOLLO_TEXT_HTML)
+            CHECK_OK(picollo_exemplars_format(slow, format, text, sizeof text, &text_length));
+    }
+}
+
 static const struct {
     const char *name;
     void (*call)(void);
@@ -128,6 +155,9 @@ static const struct {
     {"OpenMetrics", openmetrics, MOST},
     {"comparison", compare, MOST},
     {"resets", reset, MOST},
+    {"slow scopes of a collector", slow_scopes, MOST},
+    {"collecting", collect, MOST},
+    {"why slow, in all forms", why_slow, MOST},
 };
 
 static void *run(void *call)
@@ -178,6 +208,10 @@ static void no_call_needs_much_stack(void)
     metric.struct_size = sizeof metric;
     metric.name = "latency";
     CHECK_OK(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id));
+    picollo_exemplars_options all_slow = PICOLLO_EXEMPLARS_OPTIONS_INIT;
+    all_slow.threshold = 1;
+    all_slow.slowest = 200;
+    CHECK_OK(picollo_exemplars_create(histogram, &all_slow, &slow, NULL));
     base = stack_of(&calls[0].call);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         const size_t used = stack_of(&calls[i].call), own = used > base ? used - base : 0;
@@ -187,6 +221,7 @@ static void no_call_needs_much_stack(void)
             CHECK_U64(calls[i].most, own);
         }
     }
+    picollo_exemplars_free(slow);
 }
 
 int main(void)

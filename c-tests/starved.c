@@ -192,8 +192,56 @@ static void sessions(void)
     picollo_session_free(session);
 }
 
+/* What is slow is counted, whatever is not kept of it. */
+static void collectors(void)
+{
+    static char text[65536];
+    static const uint32_t forms[] = {PICOLLO_TEXT_HUMAN, PICOLLO_TEXT_MARKDOWN, PICOLLO_TEXT_JSON, PICOLLO_TEXT_HTML};
+    picollo_exemplars_options options = PICOLLO_EXEMPLARS_OPTIONS_INIT;
+    picollo_exemplar_context context = {{1, 2}, {3}, {4}};
+    picollo_exemplar_interval interval;
+    picollo_exemplars *exemplars = NULL;
+    picollo_exemplar_scope scope;
+    picollo_registry *registry = NULL;
+    picollo_metric_options metric;
+    uint64_t id;
+    size_t length;
+    picollo_histogram *const histogram = made(PICOLLO_MODE_INTERLOCKED, PICOLLO_STORAGE_DENSE);
+    if (histogram == NULL) return;
+    options.threshold = 1;
+    options.slowest = 2;
+    /* A ring takes no memory of the process's, and is refused here and there. */
+    options.flags = PICOLLO_EXEMPLARS_NO_RING;
+    if (!done(picollo_exemplars_create(histogram, &options, &exemplars, NULL))) {
+        CHECK(exemplars == NULL);
+        picollo_histogram_free(histogram);
+        return;
+    }
+    for (int i = 0; i < 20; i++) {
+        picollo_exemplars_begin(exemplars, &scope);
+        picollo_work_add_chain_256(40);
+        if (picollo_exemplars_end(exemplars, &scope) == PICOLLO_EXEMPLAR_KEPT) CHECK_OK(picollo_exemplars_annotate(exemplars, &scope, &context));
+    }
+    (void)picollo_exemplars_offer(exemplars, 12345678, &context);
+    if (done(picollo_exemplars_collect(exemplars, NULL))) {
+        CHECK_OK(picollo_exemplars_interval(exemplars, &interval));
+        CHECK_U64(21, interval.observations);
+        CHECK_U64(21, interval.slow);
+        for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+            CHECK_OK(picollo_exemplars_format(exemplars, forms[i], text, sizeof text, &length));
+        memset(&metric, 0, sizeof metric);
+        metric.struct_size = sizeof metric;
+        metric.name = "latency";
+        if (done(picollo_registry_create(&registry)) && done(picollo_registry_add(registry, histogram, &metric, NULL, 0, &id)))
+            (void)done(picollo_exemplars_publish(exemplars, registry, id));
+        picollo_registry_free(registry);
+    }
+    picollo_exemplars_free(exemplars);
+    picollo_histogram_free(histogram);
+}
+
 static void (*const scenarios[])(void) = {
-    single, sparse, sparse_interlocked, interlocked, thread_local_mode, scalable, per_cpu, copies, arrays, doubles, registries, counters, sessions,
+    collectors, single, sparse, sparse_interlocked, interlocked, thread_local_mode, scalable, per_cpu, copies, arrays, doubles, registries, counters, sessions,
 };
 
 struct job {

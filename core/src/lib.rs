@@ -109,6 +109,9 @@ pub use platform::banks::BaselineWord;
 #[doc(hidden)] // For the C interface.
 #[cfg(feature = "std")]
 pub use platform::lock::Lock;
+#[doc(hidden)] // For what native keeps of threads.
+#[cfg(feature = "std")]
+pub use platform::memory::is_at_hand;
 pub use snapshot::merge::Merged;
 pub use snapshot::snapshot::{Counts, Since, Snapshot};
 pub use snapshot::source::Source;

@@ -27,7 +27,6 @@ use core::ffi::c_char;
 use core::fmt::{self, Write};
 use core::mem::offset_of;
 use core::ptr::NonNull;
-use std::sync::Arc;
 
 use picollo_core::text::Format;
 use picollo_native::Unit;
@@ -290,7 +289,7 @@ pub unsafe extern "C" fn picollo_exemplars_collect(
 ///
 /// # Safety
 /// If not NULL, a handle that is not freed meanwhile.
-unsafe fn ended(exemplars: *const picollo_exemplars) -> Outcome<Arc<Interval>> {
+unsafe fn ended(exemplars: *const picollo_exemplars) -> Outcome<native::Reference<Interval>> {
     // SAFETY: the caller's promise, passed on.
     let ended = unsafe { borrow(exemplars)? }.ended()?;
     ended.ok_or(Failure::from(picollo_core::Error::Empty))

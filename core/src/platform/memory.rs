@@ -41,7 +41,7 @@ pub(crate) unsafe fn free(block: NonNull<u8>, size: usize, align: usize) {
 /// Whether the allocator has a page or so left, for code that cannot bear to be refused a few words. (More than allocators keep
 /// for a thread in advance, so that it is there for whatever is allocated next.)
 #[cfg(feature = "std")]
-pub(crate) fn is_at_hand() -> bool {
+pub fn is_at_hand() -> bool {
     const SIZE: usize = 2048;
     let Ok(block) = allocate_zeroed(SIZE, align_of::<u64>()) else { return false };
     // Nobody looks at it; but it is not to be optimised away.

@@ -1,7 +1,6 @@
 //! Collectors: what they have, and how their intervals end.
 
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
 
 use picollo_core::{SharedHistogram, Since, Snapshot, ValueSelection};
 
@@ -20,6 +19,7 @@ use super::thread;
 use super::usual::Usual;
 use super::waiting::{Places, Refused, TryLock};
 use crate::base::error::{Error, Result, Status};
+use crate::base::reference::Reference;
 use crate::clock::{Clock, Unit, unix_nanos};
 use crate::os::thread::process;
 
@@ -42,12 +42,12 @@ struct Counts {
     /// At the interval's begin, and when that was, in ticks.
     sums: Sums,
     began: u64,
-    ended: Option<Arc<Interval>>,
+    ended: Option<Reference<Interval>>,
 }
 
 /// Collects observations of one histogram. A counted reference.
 #[derive(Clone, Debug)]
-pub struct Collector(Arc<Inner>);
+pub struct Collector(Reference<Inner>);
 
 /// What is behind it.
 #[derive(Debug)]
@@ -145,7 +145,7 @@ impl Collector {
             created: now,
             numbers: AtomicU64::new(1),
             random: AtomicU64::new(now | 1),
-            places: Places::new(),
+            places: Places::new()?,
             shared: TryLock::new(shared),
             uncounted: TryLock::new(uncounted),
             counts: TryLock::new(Counts {
@@ -156,7 +156,7 @@ impl Collector {
                 ended: None,
             }),
         };
-        let collector = Collector(Arc::new(inner));
+        let collector = Collector(Reference::new(inner)?);
         collector.0.set_least(shared_least(slowest));
         Ok(collector)
     }
@@ -211,13 +211,13 @@ impl Collector {
 
     /// Ends the interval, and begins the next one. Of the one that ended [`Collector::ended`] tells.
     ///
-    /// `OutOfMemory`, and nothing has changed; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
-    pub fn collect(&self) -> Result<Arc<Interval>> {
+    /// `OutOfMemory`, when what the interval had kept may be lost; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
+    pub fn collect(&self) -> Result<Reference<Interval>> {
         self.0.collect()
     }
 
     /// The interval that was ended last; `None` before the first.
-    pub fn ended(&self) -> Result<Option<Arc<Interval>>> {
+    pub fn ended(&self) -> Result<Option<Reference<Interval>>> {
         self.0.counts.with(|counts| counts.ended.clone()).map_err(refused)
     }
 
@@ -228,7 +228,7 @@ impl Collector {
 
     /// The reference as a pointer, which stands for it.
     pub fn into_raw(self) -> *const Inner {
-        Arc::into_raw(self.0)
+        self.0.into_raw()
     }
 
     /// The reference that a pointer stands for.
@@ -237,7 +237,7 @@ impl Collector {
     /// From [`Collector::into_raw`], once for each call.
     pub unsafe fn from_raw(raw: *const Inner) -> Collector {
         // SAFETY: the caller's promise.
-        Collector(unsafe { Arc::from_raw(raw) })
+        Collector(unsafe { Reference::from_raw(raw) })
     }
 }
 
@@ -281,7 +281,7 @@ impl Inner {
         }
     }
 
-    fn collect(&self) -> Result<Arc<Interval>> {
+    fn collect(&self) -> Result<Reference<Interval>> {
         let slowest = self.options.slowest.unwrap_or(16);
         let mut next = Some(Kept::new(slowest as usize, Clock::Tsc.ticks())?);
         let now = unix_nanos();
@@ -331,7 +331,7 @@ impl Inner {
                 if interval.counted < interval.known {
                     interval.uncounted = self.uncounted.with(|why| *why).ok().flatten();
                 }
-                let interval = Arc::new(interval);
+                let interval = Reference::new(interval)?;
                 counts.ended = Some(interval.clone());
                 Ok(interval)
             })

@@ -58,8 +58,8 @@ impl Sums {
 
     /// From what writes the beginning of a file into memory, and says how much that is.
     fn of(mut file: impl FnMut(&str, &mut [u8]) -> Option<usize>) -> Sums {
-        // Of `/proc/stat` the first line is enough; the others are a page and a half at most.
-        let mut buffer = [0; 1 << 13];
+        // Of `/proc/stat` the first line is enough, and `pswpin` is in the first half of this.
+        let mut buffer = [0; 1 << 12];
         let mut read = |path, parse: &mut dyn FnMut(&str)| {
             let length = file(path, &mut buffer).unwrap_or(0);
             parse(buffer.get(..length).and_then(|text| core::str::from_utf8(text).ok()).unwrap_or(""));

@@ -6,7 +6,6 @@
 use core::fmt::{self, Display, Write};
 
 use super::*;
-use crate::exemplars::Parts;
 use crate::machine::place::write_day;
 
 /// Observations that are shown: as many as are kept by default.
@@ -53,6 +52,38 @@ impl Write for Escaping<'_> {
             c if c.is_control() => self.0.write_char(' '),
             c => self.0.write_char(c),
         })
+    }
+}
+
+/// Escapes what is written through it, with something before the first line, and something before each other; empty ones are left out.
+struct Lines<'a> {
+    out: &'a mut dyn Write,
+    before: &'static [&'static str; 2],
+    count: usize,
+    is_within: bool,
+}
+
+impl<'a> Lines<'a> {
+    fn new(out: &'a mut dyn Write, before: &'static [&'static str; 2]) -> Lines<'a> {
+        Lines { out, before, count: 0, is_within: false }
+    }
+}
+
+impl Write for Lines<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for (at, line) in text.split('\n').enumerate() {
+            self.is_within &= at == 0;
+            if line.is_empty() {
+                continue;
+            }
+            if !self.is_within {
+                self.out.write_str(self.before[self.count.min(1)])?;
+                self.count += 1;
+                self.is_within = true;
+            }
+            Escaping(self.out).write_str(line)?;
+        }
+        Ok(())
     }
 }
 
@@ -138,30 +169,23 @@ impl Interval {
             threshold => write!(out, "observations above {} were slow", Text(self.shown(threshold)))?,
         }
         out.write_str("</h2>\n")?;
-        let mut answer = String::new();
-        self.write_answer(&mut answer)?;
-        for (at, line) in answer.lines().enumerate() {
-            let class = if at == 0 { "answer" } else { "count" };
-            writeln!(out, "<p class=\"{class}\">{}</p>", Text(line))?;
-        }
+        self.write_answer(&mut Lines::new(out, &["<p class=\"answer\">", "</p>\n<p class=\"count\">"]))?;
+        out.write_str("</p>\n")?;
         if self.unix_nanos[1] != 0 {
             let [begin, end] = self.unix_nanos.map(|time| Moment(time, true));
             writeln!(out, "<p class=\"note\">From {begin} to {end} UTC.</p>")?;
         }
         self.write_causes(out)?;
         self.write_slowest(out)?;
-        let mut hints = String::new();
-        self.hints.write_text(&mut hints)?;
-        if !hints.is_empty() {
-            writeln!(out, "<p class=\"note\">{}</p>", Text(hints))?;
+        if !self.hints.is_empty() {
+            out.write_str("<p class=\"note\">")?;
+            self.hints.write_text(&mut Escaping(out))?;
+            out.write_str("</p>\n")?;
         }
-        let mut unknown = String::new();
+        let mut unknown = Lines::new(out, &["<ul class=\"unknown\">\n<li>", "</li>\n<li>"]);
         self.write_unknown(&mut unknown)?;
-        let mut lines = unknown.lines().filter(|line| !line.is_empty()).peekable();
-        if lines.peek().is_some() {
-            out.write_str("<ul class=\"unknown\">\n")?;
-            lines.try_for_each(|line| writeln!(out, "<li>{}</li>", Text(line)))?;
-            out.write_str("</ul>\n")?;
+        if unknown.count > 0 {
+            out.write_str("</li>\n</ul>\n")?;
         }
         out.write_str("</section>\n")
     }
@@ -177,7 +201,7 @@ impl Interval {
              Share of the excess</th><th scope=\"col\">Observations</th><th scope=\"col\">Typical</th><th scope=\"col\"{LEFT}>It</th></tr></thead>\n\
              <tbody>"
         )?;
-        for cause in rows {
+        for &cause in rows.iter() {
             let share = self.share(cause);
             write!(out, "<tr><td>{}</td><td>", Text(cause.name()))?;
             match (cause as usize) <= PARTS && self.known > 0 {
@@ -297,48 +321,40 @@ fn is_traced(exemplar: &Exemplar) -> bool {
     exemplar.context.trace_id != [0; 16] || exemplar.context.span_id != [0; 8]
 }
 
-/// The causes of some nanoseconds, most first.
-fn largest(parts: &Parts) -> Vec<(Cause, u64)> {
-    let mut found: Vec<(Cause, u64)> =
-        Cause::ALL.into_iter().take(PARTS).map(|cause| (cause, parts.get(cause))).collect();
-    found.retain(|&(_, nanos)| nanos > 0);
-    found.sort_by_key(|&(_, nanos)| core::cmp::Reverse(nanos));
-    found
-}
-
 /// The verdict, with what of it is beyond the usual: where it is several, the two with most.
 fn write_cause(out: &mut dyn Write, verdict: &Verdict) -> fmt::Result {
     write!(out, "{}", Text(verdict.cause.name()))?;
-    let excess = largest(&verdict.excess);
-    let named = excess.iter().filter(|(cause, _)| verdict.cause == Cause::Several || *cause == verdict.cause);
-    for (at, &(cause, nanos)) in named.take(2).enumerate() {
+    let excess = Causes::of(&verdict.excess);
+    let named = excess.iter().filter(|&&cause| verdict.cause == Cause::Several || cause == verdict.cause);
+    for (at, &cause) in named.take(2).enumerate() {
         match (verdict.cause, at) {
             (Cause::Several, 0) => write!(out, ": {} ", Text(cause.name()))?,
             (Cause::Several, _) => write!(out, "; {} ", Text(cause.name()))?,
             _ => out.write_char(' ')?,
         }
-        write!(out, "{}", Text(time(nanos)))?;
+        write!(out, "{}", Text(time(verdict.excess.get(cause))))?;
     }
     Ok(())
 }
 
 /// A bar of the parts of an observation, beside the longest, and the parts in words.
 fn write_parts(out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict, longest: u64) -> fmt::Result {
-    let parts = largest(&verdict.parts);
+    let parts = Causes::of(&verdict.parts);
+    let share = |cause| verdict.parts.get(cause) as f64;
     // Without a verdict, its accounts may be of what came before it.
     if parts.is_empty() || verdict.cause == Cause::NotKnown {
         return out.write_str("not known");
     }
-    let mut drawn = parts.iter().map(|&(cause, nanos)| (color(cause), nanos as f64 / longest.max(1) as f64));
+    let mut drawn = parts.iter().map(|&cause| (color(cause), share(cause) / longest.max(1) as f64));
     write_bar(out, "width:100%;min-width:13em;max-width:20em", &mut drawn)?;
     let least = exemplar.wall_nanos as f64 * NAMED;
     // The largest always has a name.
-    let named = parts.iter().enumerate().filter(|&(at, &(_, nanos))| at == 0 || nanos as f64 >= least);
-    for (at, &(cause, nanos)) in named {
+    let named = parts.iter().enumerate().filter(|&(at, &cause)| at == 0 || share(cause) >= least);
+    for (at, &cause) in named {
         let between = if at == 0 { "" } else { "; " };
         // Most of that is as usual, and needs no cause.
         let name = if cause == Cause::OnCpu { "on CPU" } else { cause.name() };
-        write!(out, "{between}{} {}", Text(name), Text(time(nanos)))?;
+        write!(out, "{between}{} {}", Text(name), Text(time(verdict.parts.get(cause))))?;
     }
     Ok(())
 }

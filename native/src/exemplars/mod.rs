@@ -48,6 +48,8 @@ pub use scope::{ExemplarScope, RawScope};
 pub use told::{MAX_COUNT, MAX_EXEMPLARS, MAX_UNITS_PER_SECOND, Told};
 pub use verdict::Verdict;
 
+pub use crate::base::reference::Reference;
+
 /// Whether the kernel writes down this thread's switches, as collectors ask it to: if not, why, and what to do about it.
 pub fn switch_records() -> crate::base::error::Result<()> {
     let sys = crate::os::sys::Kernel;

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use picollo_core::text::{Quantity, Unit};
 
-use super::cause::{Cause, PARTS};
+use super::cause::{Cause, PARTS, Parts};
 use super::evidence::{KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY};
 use super::executed_text::{Ipc, IpcCell, JsonExecuted, Uncounted, ipc_column};
 use super::exemplar::{Exemplar, NO_CPU};
@@ -35,6 +35,51 @@ fn time(nanos: u64) -> Quantity {
     Unit::new("ns").integer(nanos)
 }
 
+/// Causes in some order, without memory of their own.
+struct Causes([Cause; Cause::ALL.len()], usize);
+
+impl Causes {
+    /// Those that are wanted, the least by its key first.
+    fn sorted<K: Ord>(is_wanted: impl Fn(Cause) -> bool, key: impl Fn(Cause) -> K) -> Causes {
+        let mut causes = Causes(Cause::ALL, 0);
+        for cause in Cause::ALL.into_iter().filter(|&cause| is_wanted(cause)) {
+            causes.0[causes.1] = cause;
+            causes.1 += 1;
+        }
+        causes.0[..causes.1].sort_unstable_by_key(|&cause| key(cause));
+        causes
+    }
+
+    /// Those with some of these nanoseconds, most first.
+    fn of(parts: &Parts) -> Causes {
+        let key = |cause: Cause| (core::cmp::Reverse(parts.get(cause)), cause as usize);
+        Causes::sorted(|cause| parts.get(cause) > 0, key)
+    }
+}
+
+impl core::ops::Deref for Causes {
+    type Target = [Cause];
+
+    fn deref(&self) -> &[Cause] {
+        &self.0[..self.1]
+    }
+}
+
+/// What a cause means, where it typically had so many page faults.
+struct Meaning(Cause, u64);
+
+impl fmt::Display for Meaning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            // No time is known of them, so that they are not said to be the cause.
+            Meaning(Cause::OnCpu, faults) if faults >= MANY_FAULTS => {
+                write!(f, "ran for longer, with {} page faults", Grouped(faults))
+            }
+            Meaning(cause, _) => f.write_str(cause.meaning()),
+        }
+    }
+}
+
 impl Interval {
     /// A value: a time, or a number where values are no times.
     fn shown(&self, value: u64) -> Quantity {
@@ -45,28 +90,18 @@ impl Interval {
     }
 
     /// The causes that have a part of the excess, or are verdicts, the largest first.
-    fn rows(&self) -> Vec<Cause> {
-        let mut rows: Vec<Cause> = Cause::ALL
-            .into_iter()
-            .filter(|&cause| self.share(cause).observations > 0 || self.percent(cause) >= 0.5)
-            .collect();
-        rows.sort_by_key(|&cause| {
+    fn rows(&self) -> Causes {
+        let has_row = |cause| self.share(cause).observations > 0 || self.percent(cause) >= 0.5;
+        Causes::sorted(has_row, |cause| {
             let share = self.share(cause);
             let after = (cause as usize).saturating_sub(PARTS);
-            (after, core::cmp::Reverse((share.excess_nanos, share.observations)))
-        });
-        rows
+            (after, core::cmp::Reverse((share.excess_nanos, share.observations)), cause as usize)
+        })
     }
 
     /// What a cause means here.
-    fn meaning(&self, cause: Cause) -> String {
-        match self.share(cause).typical_faults {
-            // No time is known of them, so that they are not said to be the cause.
-            faults if cause == Cause::OnCpu && faults >= MANY_FAULTS => {
-                format!("ran for longer, with {} page faults", Grouped(faults))
-            }
-            _ => cause.meaning().into(),
-        }
+    fn meaning(&self, cause: Cause) -> Meaning {
+        Meaning(cause, self.share(cause).typical_faults)
     }
 
     fn percent(&self, cause: Cause) -> f64 {
@@ -83,7 +118,7 @@ impl Interval {
         if !rows.is_empty() {
             let widest = rows.iter().map(|cause| cause.name().len()).max().unwrap_or(0);
             write!(out, "\n\n{:widest$}  Excess  Observations   Typical  It", "Cause")?;
-            for &cause in &rows {
+            for &cause in rows.iter() {
                 let share = self.share(cause);
                 write!(out, "\n{:widest$}  ", cause.name())?;
                 match (cause as usize) <= PARTS && self.known > 0 {
@@ -148,9 +183,7 @@ impl Interval {
 
     fn write_exemplar(&self, out: &mut dyn Write, exemplar: &Exemplar, verdict: &Verdict) -> fmt::Result {
         write!(out, "{}  {}", Right(self.shown(exemplar.value), 8), verdict.cause.name())?;
-        let mut parts: Vec<Cause> =
-            Cause::ALL.into_iter().take(PARTS).filter(|&cause| verdict.excess.get(cause) > 0).collect();
-        parts.sort_by_key(|&cause| core::cmp::Reverse(verdict.excess.get(cause)));
+        let parts = Causes::of(&verdict.excess);
         if verdict.cause == Cause::Several {
             for (at, &cause) in parts.iter().take(2).enumerate() {
                 write!(
@@ -223,7 +256,7 @@ impl Interval {
                 "\n\n| Cause | Excess | Observations | Typical | It |\n| :-- | --: | --: | --: | :-- |",
             )?;
         }
-        for cause in rows {
+        for &cause in rows.iter() {
             let share = self.share(cause);
             write!(out, "\n| {} | ", cause.name())?;
             if (cause as usize) <= PARTS && self.known > 0 {

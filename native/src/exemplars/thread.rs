@@ -96,6 +96,10 @@ pub(super) fn made() -> *mut Thread {
     if !thread.is_null() {
         return thread;
     }
+    // The first access registers the destructor, which allocates a few words; glibc ends the process where it cannot.
+    if !picollo_core::is_at_hand() {
+        return thread;
+    }
     let thread = OWNER.try_with(|owner| {
         let thread = Thread::new().map_or(core::ptr::null_mut(), Box::into_raw);
         owner.0.set(thread);

@@ -9,6 +9,8 @@ use loom::{
 };
 
 use super::exemplar::Exemplar;
+use crate::base::error::Result;
+use crate::base::vectors::with_room;
 
 /// As loom has it.
 #[cfg(not(all(loom, test)))]
@@ -60,7 +62,7 @@ impl<T> TryLock<T> {
     }
 
     /// Works on the data, if nobody else does.
-    pub(super) fn try_with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Result<R, Refused> {
+    pub(super) fn try_with<R>(&self, work: impl FnOnce(&mut T) -> R) -> core::result::Result<R, Refused> {
         struct Held<'a>(&'a AtomicU64);
         impl Drop for Held<'_> {
             fn drop(&mut self) {
@@ -81,7 +83,7 @@ impl<T> TryLock<T> {
     }
 
     /// The same, however long it takes: for who collects or has a context. `Forked` only.
-    pub(super) fn with<R>(&self, mut work: impl FnMut(&mut T) -> R) -> Result<R, Refused> {
+    pub(super) fn with<R>(&self, mut work: impl FnMut(&mut T) -> R) -> core::result::Result<R, Refused> {
         for attempt in 0u32.. {
             match self.try_with(&mut work) {
                 Err(Refused::Busy) => pause(attempt),
@@ -127,13 +129,17 @@ const PLACES: usize = if cfg!(all(loom, test)) { 1 } else { 32 };
 /// Places for observations that came while another thread was at work. The largest of them is never lost.
 #[derive(Debug)]
 pub(super) struct Places {
-    places: [TryLock<Option<Pending>>; PLACES],
+    /// So many of them.
+    places: Vec<TryLock<Option<Pending>>>,
     full: AtomicU32,
 }
 
 impl Places {
-    pub(super) fn new() -> Places {
-        Places { places: core::array::from_fn(|_| TryLock::new(None)), full: AtomicU32::new(0) }
+    /// `OutOfMemory`.
+    pub(super) fn new() -> Result<Places> {
+        let mut places = with_room(PLACES)?;
+        places.extend((0..PLACES).map(|_| TryLock::new(None)));
+        Ok(Places { places, full: AtomicU32::new(0) })
     }
 
     /// Puts one into a free place, or into that of a smaller one. Whether it has one.
@@ -213,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_child_takes_in_none_of_its_parents() {
-        let places = Places::new();
+        let places = Places::new().unwrap();
         for (value, process) in [(1, process()), (2, process() + 1), (3, process())] {
             let exemplar = Exemplar { value, ..Exemplar::default() };
             let pending = Pending { exemplar, is_slow: true, is_for_octave: false, span: None, process };
@@ -271,7 +277,7 @@ mod model {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound.get_or_insert(3);
         builder.check(move || {
-            let modelled = Arc::new(Modelled { largest: TryLock::new(0), places: Places::new() });
+            let modelled = Arc::new(Modelled { largest: TryLock::new(0), places: Places::new().unwrap() });
             let running: Vec<_> = threads[1..]
                 .iter()
                 .map(|&values| {
@@ -299,7 +305,7 @@ mod model {
     #[test]
     fn contexts_find_what_waits() {
         loom::model(|| {
-            let places = Arc::new(Places::new());
+            let places = Arc::new(Places::new().unwrap());
             let other = {
                 let places = Arc::clone(&places);
                 thread::spawn(move || places.put(&pending(2), 0))

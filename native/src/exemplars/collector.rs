@@ -89,7 +89,12 @@ impl Collector {
     ///
     /// `InvalidArgument` for options out of range, `Unsupported` for unknown flags, `OutOfMemory`.
     pub fn create(histogram: &SharedHistogram, options: &ExemplarOptions) -> Result<Collector> {
-        let mut options = *options;
+        // Before there is much on the stack: paths are.
+        Collector::with(histogram, *options, Quota::open())
+    }
+
+    #[inline(never)]
+    fn with(histogram: &SharedHistogram, mut options: ExemplarOptions, quota: Quota) -> Result<Collector> {
         let unit = options.unit.unwrap_or(Unit::Nanos);
         if options.flags & !(EXEMPLARS_NO_RING | EXEMPLARS_FAULT_TIMES | EXEMPLARS_COUNTERS) != 0 {
             return Err(Error::new(Status::Unsupported, format_args!("unknown flags of exemplars")));
@@ -129,7 +134,7 @@ impl Collector {
             usual: Usual::new().ok_or_else(no_memory)?,
             began_unix_nanos: unix_nanos(),
             process: process(),
-            quota: Quota::open(),
+            quota,
         };
         let inner = Inner {
             threshold: AtomicU64::new(0),

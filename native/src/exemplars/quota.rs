@@ -26,6 +26,8 @@ struct Growth {
 }
 
 impl Quota {
+    /// Paths take some kilobytes of the stack, which its caller is not to keep.
+    #[inline(never)]
     pub(super) fn open() -> Quota {
         let group = Cgroup::open();
         let mut quota =

@@ -12,7 +12,7 @@ pub(crate) const NOT_AVAILABLE: &str = "n/a";
 const MAX_DECIMALS: u32 = 6;
 
 /// An integer with its digits grouped by commas.
-pub(crate) struct Grouped(pub u128);
+pub struct Grouped(pub u128);
 
 impl Grouped {
     /// Longest text: the 39 digits of `u128::MAX` and 12 commas.

@@ -73,7 +73,7 @@ impl Display for Repeat {
 }
 
 /// The number of Unicode scalar values in a cell's text.
-pub(crate) fn width(cell: &dyn Display) -> Result<usize, fmt::Error> {
+pub fn width(cell: &dyn Display) -> Result<usize, fmt::Error> {
     struct Scalars(usize);
     impl Write for Scalars {
         fn write_str(&mut self, text: &str) -> fmt::Result {

@@ -38,6 +38,10 @@ use crate::format::escape;
 use core::fmt::{self, Write};
 
 pub use crate::format::buffer::{BufferWriter, Written, write_c_string};
+#[doc(hidden)] // For what native writes.
+pub use crate::format::number::Grouped;
+#[doc(hidden)] // As above.
+pub use crate::format::table::width;
 pub use crate::interchange::hgrm::{DEFAULT_TICKS, HgrmFormat, MAX_TICKS};
 pub use blocks::{Conditions, CounterRow};
 pub use bucket::ListedBucket;

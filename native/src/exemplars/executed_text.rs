@@ -2,10 +2,11 @@
 
 use core::fmt;
 
+use picollo_core::text::Grouped;
+
 use super::exemplar::Exemplar;
 use super::interval::Interval;
 use super::verdict::Verdict;
-use super::written::Grouped;
 
 /// Instructions of a cycle, beside the usual, behind what else is said of an exemplar.
 pub(super) struct Ipc<'a>(pub &'a Exemplar, pub &'a Verdict);
@@ -47,7 +48,7 @@ pub(super) struct Uncounted<'a>(pub &'a Interval);
 impl fmt::Display for Uncounted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(why) = &self.0.uncounted else { return Ok(()) };
-        let (counted, known) = (Grouped(self.0.counted), Grouped(self.0.known));
+        let (counted, known) = (Grouped::from(self.0.counted), Grouped::from(self.0.known));
         write!(
             f,
             "\nInstructions were counted of {counted} of {known}: {}.",

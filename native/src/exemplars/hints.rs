@@ -5,7 +5,9 @@
 
 use core::fmt::{self, Write};
 
-use super::written::{Grouped, Optional};
+use picollo_core::text::Grouped;
+
+use super::written::Optional;
 
 /// How often, how long or how much so far; what cannot be read is not known.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -138,7 +140,7 @@ impl Hints {
             }
         }
         if let Some(pages) = self.swapped_in.filter(|&pages| pages > 0) {
-            part(out, format_args!("{} pages were read from swap", Grouped(pages)))?;
+            part(out, format_args!("{} pages were read from swap", Grouped::from(pages)))?;
         }
         if begin == "; " { out.write_str(".") } else { Ok(()) }
     }

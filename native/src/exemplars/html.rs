@@ -212,7 +212,7 @@ impl Interval {
                 }
                 false => out.write_str("</td><td>")?,
             }
-            write!(out, "</td><td>{}</td><td>", Grouped(share.observations))?;
+            write!(out, "</td><td>{}</td><td>", Grouped::from(share.observations))?;
             if share.typical_nanos > 0 {
                 write!(out, "{}", Text(time(share.typical_nanos)))?;
             }
@@ -234,7 +234,7 @@ impl Interval {
         };
         out.write_str("<h3>The slowest</h3>\n")?;
         if self.exemplars().len() > SHOWN {
-            let all = Grouped(self.exemplars().len() as u64);
+            let all = Grouped::from(self.exemplars().len() as u64);
             writeln!(out, "<p class=\"note\">{SHOWN} of {all} observations that were kept.</p>")?;
         }
         write!(
@@ -274,7 +274,7 @@ impl Interval {
         write_parts(out, exemplar, verdict, longest)?;
         out.write_str("</td><td>")?;
         match exemplar.evidence.knows(KNOWN_ACCOUNTS) {
-            true => write!(out, "{}", Grouped(exemplar.evidence.faults()))?,
+            true => write!(out, "{}", Grouped::from(exemplar.evidence.faults()))?,
             false => out.write_str("–")?,
         }
         if exemplar.evidence.major_faults > 0 {

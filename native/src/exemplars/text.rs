@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use picollo_core::text::{Quantity, Unit};
+use picollo_core::text::{Grouped, Quantity, Unit};
 
 use super::cause::{Cause, PARTS, Parts};
 use super::evidence::{KNOWN_ACCOUNTS, KNOWN_FAULT_TIMES, KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY};
@@ -11,7 +11,7 @@ use super::exemplar::{Exemplar, NO_CPU};
 use super::interval::Interval;
 use super::json::write_json_parts;
 use super::verdict::Verdict;
-use super::written::{Grouped, Hex, Optional, Right};
+use super::written::{Hex, Optional, Right};
 
 /// Exemplars that are shown to people.
 const SHOWN: usize = 8;
@@ -73,7 +73,7 @@ impl fmt::Display for Meaning {
         match *self {
             // No time is known of them, so that they are not said to be the cause.
             Meaning(Cause::OnCpu, faults) if faults >= MANY_FAULTS => {
-                write!(f, "ran for longer, with {} page faults", Grouped(faults))
+                write!(f, "ran for longer, with {} page faults", Grouped::from(faults))
             }
             Meaning(cause, _) => f.write_str(cause.meaning()),
         }
@@ -125,7 +125,7 @@ impl Interval {
                     true => write!(out, "{:>5.0}%", self.percent(cause))?,
                     false => write!(out, "      ")?,
                 }
-                write!(out, "  {:>12}  ", Grouped(share.observations))?;
+                write!(out, "  {}  ", Right(Grouped::from(share.observations), 12))?;
                 match share.typical_nanos {
                     0 => write!(out, "{:8}", "")?,
                     nanos => write!(out, "{}", Right(time(nanos), 8))?,
@@ -166,17 +166,17 @@ impl Interval {
             0 => write!(
                 out,
                 "\nThe {} slowest of {} observations; causes are known of {}.",
-                Grouped(self.slow),
-                Grouped(self.observations),
-                Grouped(self.known)
+                Grouped::from(self.slow),
+                Grouped::from(self.observations),
+                Grouped::from(self.known)
             ),
             threshold => write!(
                 out,
                 "\n{} of {} observations were above {}; causes are known of {}.",
-                Grouped(self.slow),
-                Grouped(self.observations),
+                Grouped::from(self.slow),
+                Grouped::from(self.observations),
                 self.shown(threshold),
-                Grouped(self.known)
+                Grouped::from(self.known)
             ),
         }
     }
@@ -229,7 +229,12 @@ impl Interval {
             if count == 0 {
                 return Ok(());
             }
-            write!(out, "{}Not known of {}: {why}.", core::mem::replace(&mut breaks, "\n"), Grouped(count))
+            write!(
+                out,
+                "{}Not known of {}: {why}.",
+                core::mem::replace(&mut breaks, "\n"),
+                Grouped::from(count)
+            )
         };
         line(out, counted_only, "only counted")?;
         line(out, without_controls, "too few ordinary ones of their kind")?;
@@ -262,7 +267,7 @@ impl Interval {
             if (cause as usize) <= PARTS && self.known > 0 {
                 write!(out, "{:.0}%", self.percent(cause))?;
             }
-            write!(out, " | {} | ", Grouped(share.observations))?;
+            write!(out, " | {} | ", Grouped::from(share.observations))?;
             if share.typical_nanos > 0 {
                 write!(out, "{}", time(share.typical_nanos))?;
             }
@@ -282,7 +287,7 @@ impl Interval {
             }
             out.write_str(" | ")?;
             if exemplar.evidence.knows(KNOWN_ACCOUNTS) {
-                write!(out, "{}", Grouped(exemplar.evidence.faults()))?;
+                write!(out, "{}", Grouped::from(exemplar.evidence.faults()))?;
             }
             out.write_str(" | ")?;
             write!(out, "{}", IpcCell(self, exemplar))?;

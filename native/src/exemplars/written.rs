@@ -1,6 +1,8 @@
-//! How numbers are written: grouped, padded, in hexadecimal digits, or null.
+//! How numbers are written: padded, in hexadecimal digits, or null.
 
-use core::fmt::{self, Write};
+use core::fmt;
+
+use picollo_core::text::width;
 
 /// Bytes in hexadecimal digits.
 pub(super) struct Hex<'a>(pub &'a [u8]);
@@ -11,45 +13,13 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// A number with commas.
-pub(super) struct Grouped(pub u64);
-
-impl fmt::Display for Grouped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut digits = [0; 27];
-        let (mut at, mut rest, mut count) = (digits.len(), self.0, 0);
-        loop {
-            if count > 0 && count % 3 == 0 {
-                at -= 1;
-                digits[at] = b',';
-            }
-            at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
-            count += 1;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        f.pad(core::str::from_utf8(&digits[at..]).unwrap_or_default())
-    }
-}
-
 /// Pads what is written in another way.
 pub(super) struct Right<T>(pub T, pub usize);
 
 impl<T: fmt::Display> fmt::Display for Right<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        struct Count(usize);
-        impl Write for Count {
-            fn write_str(&mut self, text: &str) -> fmt::Result {
-                self.0 += text.chars().count();
-                Ok(())
-            }
-        }
-        let mut width = Count(0);
-        write!(width, "{}", self.0)?;
-        write!(f, "{:1$}", "", self.1.saturating_sub(width.0))?;
+        let padding = self.1.saturating_sub(width(&self.0)?);
+        write!(f, "{:padding$}", "")?;
         self.0.fmt(f)
     }
 }

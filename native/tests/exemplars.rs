@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use picollo_core::{Options, Registry, SharedHistogram};
 use picollo_native::exemplars::{
-    Cause, Collector, Context, EXEMPLARS_COUNTERS, EXEMPLARS_NO_RING, ExemplarOptions, KNOWN_ACCOUNTS,
-    KNOWN_RUN_DELAY, MAX_SLOWEST, Missing,
+    Cause, Collector, Context, EXEMPLARS_COUNTERS, EXEMPLARS_NO_RING, Exemplar, ExemplarOptions,
+    KNOWN_ACCOUNTS, KNOWN_RUN_DELAY, MAX_SLOWEST, Missing, Verdict,
 };
 
 fn collector(options: ExemplarOptions) -> Collector {
@@ -189,16 +189,23 @@ fn sleep_and_work_are_told_apart() {
                 interval.exemplars().iter().find(|(one, _)| one.context.words[0] == id).unwrap();
             assert!(exemplar.evidence.knows(KNOWN_ACCOUNTS | KNOWN_RUN_DELAY), "{exemplar:?}");
             assert_eq!(verdict.parts.0.iter().sum::<u64>(), exemplar.wall_nanos, "the parts are the whole");
-            verdict
+            (exemplar, verdict)
+        };
+        // Beside others it may have waited for a CPU as long, or just before, when it is not known which of both.
+        let is_right = |(exemplar, verdict): (&Exemplar, &Verdict), right| {
+            let before = exemplar.evidence.window_nanos.saturating_sub(exemplar.wall_nanos);
+            [right, Cause::RunQueue, Cause::Several].contains(&verdict.cause)
+                || verdict.is_too_short && before > 1_000_000
         };
         let (slept, spun) = (of(100), of(200));
-        assert!(slept.parts.get(Cause::OwnWaiting) >= 19_900_000, "{slept:?}");
-        assert!([Cause::OwnWaiting, Cause::RunQueue, Cause::Several].contains(&slept.cause), "{slept:?}");
+        assert!(slept.1.parts.get(Cause::OwnWaiting) >= 19_900_000, "{slept:?}");
+        assert!(is_right(slept, Cause::OwnWaiting), "{slept:?}");
+        assert!(is_right(spun, Cause::OnCpu), "{spun:?}");
+        let parts = &spun.1.parts;
         // The clock is read as long as the thread's time is: little of it is in the kernel.
-        let on_cpu = spun.parts.get(Cause::OnCpu) + spun.parts.get(Cause::PageFaults);
+        let on_cpu = parts.get(Cause::OnCpu) + parts.get(Cause::PageFaults);
         assert!(on_cpu > worked * 98 / 100 && on_cpu < worked + 3_000_000, "{worked} {spun:?}");
-        assert!(spun.parts.get(Cause::OwnWaiting) < 200_000, "{spun:?}");
-        assert!([Cause::OnCpu, Cause::RunQueue, Cause::Several].contains(&spun.cause), "{spun:?}");
+        assert!(parts.get(Cause::OwnWaiting) < 200_000, "{spun:?}");
     }
 }
 

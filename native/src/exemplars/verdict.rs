@@ -27,6 +27,9 @@ pub struct Verdict {
     pub usual_ipc: f64,
 }
 
+/// A part of the excess that is not worth a doubt: parts are right to as much.
+const LITTLE: f64 = 0.05;
+
 const NOTHING: Verdict = Verdict {
     cause: Cause::NotKnown,
     parts: Parts([0; PARTS]),
@@ -64,9 +67,9 @@ impl Verdict {
         };
         let mut cause = named(before).unwrap_or(Cause::Several);
         let faults = (exemplar.evidence.faults() as f64 - ordinary.faults).max(0.0) as u64;
-        // Without the doubt there would be one; or it may be what tells several from one.
+        // Without the doubt there would be one; or it may be what tells several from one. Where it is little, none has much more than half.
         let is_in_doubt = || named(Before::NONE).is_some() || !before.has_ring && before.nanos * 2.0 > all;
-        if cause == Cause::Several && before.nanos > 0.0 && is_in_doubt() {
+        if cause == Cause::Several && before.nanos > all * LITTLE && is_in_doubt() {
             return Verdict { parts, is_too_short: true, ..NOTHING };
         }
         instructions::split(exemplar, ordinary, &mut excess, &mut cause);

@@ -167,6 +167,12 @@ fn idleness_before_a_short_one_is_not_its_own_waiting() {
     let mut long = observed(MS, 20 * MS, 0, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
     long.evidence.window_nanos += 200_000;
     assert_eq!(verdict(&long, &usual).cause, Cause::OwnWaiting);
+    // Nor where the run queue has a little more than half, which it has not without what may be of the time before.
+    let mut halves = observed(20 * MS, 0, 20 * MS + 400_000, KNOWN_ACCOUNTS | KNOWN_RUN_DELAY);
+    halves.evidence.window_nanos += 300_000;
+    halves.evidence.cpu_nanos += 300_000;
+    let found = verdict(&halves, &usual);
+    assert!(found.cause == Cause::Several && !found.is_too_short, "{found:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use picollo_native::exemplars::{
     KNOWN_QUOTA, KNOWN_RING, KNOWN_RUN_DELAY, MAX_COUNT, MAX_EXEMPLARS, MAX_UNITS_PER_SECOND, MISSING_NAMES,
     NO_CPU, Parts, Share, Told, Verdict,
 };
+use picollo_native::{Error, Status};
 use serde_json::{Deserializer, Map, Value};
 
 /// What is wrong, and behind the path of a field: ` is missing`, `.value is missing`.
@@ -69,6 +70,7 @@ fn interval(value: &Value) -> Outcome<Interval> {
         controls: field(of, "controls", count)?,
         has_run_delay: later(of, "has_run_delay", boolean)?.unwrap_or(true),
         counted: later(of, "counted", count)?.unwrap_or(0),
+        uncounted: later(of, "uncounted", reason)?,
         hints: later(of, "machine", hints)?.unwrap_or_default(),
         without_controls: field(of, "without_controls", count)?,
         too_short: later(of, "too_short", count)?.unwrap_or(0),
@@ -77,6 +79,12 @@ fn interval(value: &Value) -> Outcome<Interval> {
         exemplars: exemplars.collect::<Outcome<_>>()?,
     };
     Interval::told(told).map_err(|error| format!(": {error}"))
+}
+
+/// Why something is not known.
+fn reason(value: &Value) -> Outcome<Error> {
+    let message = value.as_str().ok_or_else(|| unlike(value, "a text"))?;
+    Ok(Error::new(Status::NotCounted, format_args!("{message}")))
 }
 
 fn hints(value: &Value) -> Outcome<Hints> {

@@ -41,6 +41,12 @@ impl Random {
         })
     }
 
+    fn reason(&mut self) -> Value {
+        [json!(null), json!("not allowed."), json!("no \"PMU\" in <a> &\tmachine: \u{e4}")]
+            [self.below(3) as usize]
+            .clone()
+    }
+
     fn parts(&mut self) -> Value {
         let mut found = serde_json::Map::new();
         for cause in Cause::ALL.iter().take(10) {
@@ -121,7 +127,7 @@ impl Random {
             "observations": count(self), "slow": slow, "known": known, "controls": count(self),
             "counted_only": counted_only, "without_controls": without_controls, "too_short": too_short, "without_evidence": without_evidence,
             "counted": count(self), "excess_nanos": sum, "machine": self.hints(), "units_per_second": self.maybe(units), "has_run_delay": self.below(2) == 0,
-            "missing": missing, "causes": shares, "exemplars": exemplars,
+            "missing": missing, "uncounted": self.reason(), "causes": shares, "exemplars": exemplars,
         })
     }
 }
@@ -300,6 +306,7 @@ fn what_is_missing_is_named_unless_it_came_later() {
     let later = [
         "too_short",
         "counted",
+        "uncounted",
         "machine",
         "instructions",
         "cycles",

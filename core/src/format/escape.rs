@@ -65,7 +65,7 @@ fn is_entity(rest: &str) -> bool {
 }
 
 /// The content of a JSON string, without the quotes.
-pub(crate) struct Json<'a>(pub &'a str);
+pub struct Json<'a>(pub &'a str);
 
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

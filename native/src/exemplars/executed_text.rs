@@ -144,6 +144,7 @@ mod tests {
         let json = written(|text| interval.write_json(text));
         for part in [
             r#""counted":2,"#,
+            r#""uncounted":"not allowed.","#,
             r#","instructions":6000000,"cycles":120000000,"ipc":0.0500,"usual_ipc":2.0000,"excess":{"slower instructions":39000000}"#,
             r#","instructions":null,"cycles":null,"ipc":null,"usual_ipc":2.0000,"excess":{"on CPU, cause not known":8000000}"#,
         ] {

@@ -177,7 +177,7 @@ impl Interval {
         }
         self.write_causes(out)?;
         self.write_slowest(out)?;
-        if !self.hints.is_empty() {
+        if self.has_hints() {
             out.write_str("<p class=\"note\">")?;
             self.hints.write_text(&mut Escaping(out))?;
             out.write_str("</p>\n")?;

@@ -50,6 +50,7 @@ fn told() -> Told {
         controls: 0,
         has_run_delay: true,
         counted: 0,
+        uncounted: None,
         hints: Hints::default(),
         without_controls: 0,
         too_short: 0,

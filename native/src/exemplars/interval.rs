@@ -42,7 +42,7 @@ pub struct Interval {
     pub has_run_delay: bool,
     /// Of how many slow ones it is known what they executed.
     pub counted: u64,
-    /// Why of others it is not, where counters were asked for and could not be had.
+    /// Why it is not of all, where counters were asked for and could not be had.
     pub uncounted: Option<Error>,
     /// What else the machine did.
     pub hints: Hints,

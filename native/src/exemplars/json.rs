@@ -2,6 +2,8 @@
 
 use core::fmt::{self, Write};
 
+use picollo_core::text::Json;
+
 use super::cause::{Cause, PARTS};
 use super::interval::Interval;
 use super::verdict::Verdict;
@@ -37,7 +39,10 @@ impl Interval {
         for (at, (name, count)) in found.enumerate() {
             write!(out, "{}\"{name}\":{count}", if at == 0 { "" } else { "," })?;
         }
-        out.write_char('}')
+        match &self.uncounted {
+            Some(why) => write!(out, "}},\"uncounted\":\"{}\"", Json(why.message())),
+            None => out.write_str("},\"uncounted\":null"),
+        }
     }
 }
 

@@ -148,6 +148,10 @@ impl Interval {
         if self.observations == 0 && self.exemplars().is_empty() {
             return out.write_str("Nothing was recorded.");
         }
+        if self.slow == 0 && self.threshold != 0 {
+            let (observations, threshold) = (Grouped::from(self.observations), self.shown(self.threshold));
+            return write!(out, "None of {observations} observations was above {threshold}.");
+        }
         let largest = self.rows().first().copied().filter(|&cause| self.percent(cause) > 50.0);
         match (self.known, largest) {
             (0, _) => write!(out, "Why these were slow is not known.")?,
@@ -214,8 +218,13 @@ impl Interval {
         }
     }
 
+    /// Where to look next, if there is something to look for.
+    fn has_hints(&self) -> bool {
+        self.slow > 0 && !self.hints.is_empty()
+    }
+
     fn write_hints(&self, out: &mut dyn Write) -> fmt::Result {
-        if self.hints.is_empty() {
+        if !self.has_hints() {
             return Ok(());
         }
         out.write_str("\n\n")?;

@@ -122,7 +122,7 @@ fn programs_are_told_exactly() {
         "\"threshold\":8000000,\"observations\":12345,\"slow\":8,\"known\":4,\"controls\":20,\"counted_only\":2,\"without_controls\":1,\"too_short\":0,\"without_evidence\":1",
         "{\"cause\":\"run queue\",\"excess_nanos\":34000000,\"observations\":1,\"typical_nanos\":30000000,\"typical_faults\":0}",
         "{\"cause\":\"several\",\"excess_nanos\":null,\"observations\":1,\"typical_nanos\":null,\"typical_faults\":null}",
-        "\"excess_nanos\":64000000,\"units_per_second\":1000000000,\"has_run_delay\":true,\"missing\":{\"other_thread\":1},\"machine\":{",
+        "\"excess_nanos\":64000000,\"units_per_second\":1000000000,\"has_run_delay\":true,\"missing\":{\"other_thread\":1},\"uncounted\":null,\"machine\":{",
         "\"excess\":{\"run queue\":30000000},\"parts\":{\"run queue\":30000000,\"on CPU, cause not known\":1000000}}",
         "\"machine\":{\"steal\":0.12,\"waited_for_cpu\":null,\"waited_for_memory\":0.009,\"waited_for_io\":0.5,\"swapped_in\":null}",
         "\"cpu\":null",
@@ -151,10 +151,18 @@ fn nothing_is_said_of_nothing() {
         unit_nanos: 1.0,
         observations: 0,
         slow: 0,
-        hints: Hints::default(),
+        // Whatever else the machine did.
+        hints: Hints { steal: Some(0.5), ..Hints::default() },
     };
-    let interval = Interval::new(counted, &[], 16, &[], 0, &Usual::new().unwrap()).unwrap();
-    let mut text = String::new();
-    interval.write_text(&mut text).unwrap();
-    assert_eq!(text, "Nothing was recorded.");
+    let told = |counted| {
+        let interval = Interval::new(counted, &[], 16, &[], 0, &Usual::new().unwrap()).unwrap();
+        let (mut text, mut html) = (String::new(), String::new());
+        interval.write_text(&mut text).unwrap();
+        interval.write_html(&mut html).unwrap();
+        assert!(html.contains(&text) && !html.contains("Meanwhile"), "{html}");
+        text
+    };
+    assert_eq!(told(counted), "Nothing was recorded.");
+    let fast = Counted { threshold: 8 * MS, observations: 12_345, ..counted };
+    assert_eq!(told(fast), "None of 12,345 observations was above 8.00 ms.");
 }

@@ -39,6 +39,8 @@ pub struct Told {
     pub has_run_delay: bool,
     /// As in [`Interval`].
     pub counted: u64,
+    /// As in [`Interval`]; of its fields, the message is told.
+    pub uncounted: Option<Error>,
     /// As in [`Interval`].
     pub hints: Hints,
     /// Slow ones whose kind has too few controls.
@@ -90,7 +92,7 @@ impl Interval {
         interval.known = told.known;
         interval.controls = told.controls;
         interval.has_run_delay = told.has_run_delay;
-        interval.counted = told.counted;
+        (interval.counted, interval.uncounted) = (told.counted, told.uncounted);
         let mut exemplars = told.exemplars;
         exemplars.sort_by_key(|(exemplar, _)| core::cmp::Reverse(exemplar.value));
         interval.fill(exemplars, told.shares, told.missing, [told.without_controls, told.too_short]);

@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = {
     "PICOLLO_MAY_CHANGE_THIS_MACHINE=1 make demo": "make demo",
     "make demo-slow": "make demo-slow",
+    "make -C c-tests bench-exemplars": "make -C c-tests bench-exemplars",
     "make bench": "PICOLLO_BENCH_QUICK=1 make bench",
     "PICOLLO_BENCH_QUICK=1 make bench": "PICOLLO_BENCH_QUICK=1 make bench",
     "cd python-demo && python3 bench.py": "cd python-demo && python3 bench.py",

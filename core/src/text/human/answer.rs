@@ -131,10 +131,16 @@ struct Interval<'a, 'b>(&'a Answer<'b>, bool);
 impl Display for Interval<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Interval(answer, has_change) = *self;
-        let shares = [answer.difference, answer.lower, answer.upper].map(|value| answer.share(value));
+        // Nothing is less than nothing, however wide the interval is.
+        let is_whole = answer.base > 0.0 && answer.base + answer.difference >= 0.0;
+        let share = |value: f64| {
+            let is_less = is_whole && value.is_finite() && answer.base + value < 0.0;
+            answer.share(if is_less { -answer.base } else { value })
+        };
+        let shares = [answer.difference, answer.lower, answer.upper].map(share);
         let decimals = decimals_of(&shares);
         let end = |value: f64| -> (Percent, Quantity) {
-            let share = Percent { value: answer.share(value), decimals, is_signed: true };
+            let share = Percent { value: share(value), decimals, is_signed: true };
             (share, answer.unit.number(value).signed())
         };
         let is_share = answer.is_share();

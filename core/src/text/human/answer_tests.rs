@@ -55,6 +55,10 @@ fn sentences() {
         (fast, "B is 8.6 × faster than A (−88.4 %, 95 %: −88.5 to −88.3)."),
         (slow, "B is 3.6 % slower than A (95 %: +3.0 to +4.2 %)."),
         (
+            BlockComparison { difference_lower: -1090.0, difference_upper: -680.0, ..fast },
+            "B is 8.6 × faster than A (−88 %, 95 %: −100 to −68).",
+        ),
+        (
             BlockComparison {
                 difference: 7_600.0,
                 difference_lower: 7_590.0,

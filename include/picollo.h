@@ -4770,8 +4770,8 @@ picollo_status picollo_exemplars_prepare_thread(picollo_exemplars *exemplars,
 /**
  * Ends the interval and begins the next one. The calls below tell of the one that has ended.
  *
- * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_OUT_OF_MEMORY; PICOLLO_ERR_BUSY where the histogram cannot be
- *   read now; PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
+ * Returns: PICOLLO_OK; PICOLLO_ERR_NULL_POINTER (exemplars); PICOLLO_ERR_OUT_OF_MEMORY, when nothing is lost, and the next call tells the
+ *   same interval, or a longer one; PICOLLO_ERR_BUSY where the histogram cannot be read now, as well; PICOLLO_ERR_FORKED as picollo_exemplars_annotate.
  * Threads: any thread.
  * Cost: reads the histogram, allocates anew what the next interval keeps, and judges what this one kept.
  * Since: 0.3

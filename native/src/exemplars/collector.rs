@@ -42,7 +42,17 @@ struct Counts {
     /// At the interval's begin, and when that was, in ticks.
     sums: Sums,
     began: u64,
+    /// Has ended, and there was no memory to tell it: the next call does, whose interval goes on.
+    untold: Option<Untold>,
     ended: Option<Reference<Interval>>,
+}
+
+#[derive(Debug)]
+struct Untold {
+    counted: Counted,
+    kept: Kept,
+    /// What a fork's child has of it is its parent's.
+    process: u64,
 }
 
 /// Collects observations of one histogram. A counted reference.
@@ -158,6 +168,7 @@ impl Collector {
                 usual: Usual::new().ok_or_else(no_memory)?,
                 sums: Sums::read(),
                 began: now,
+                untold: None,
                 ended: None,
             }),
         };
@@ -216,7 +227,7 @@ impl Collector {
 
     /// Ends the interval, and begins the next one. Of the one that ended [`Collector::ended`] tells.
     ///
-    /// `OutOfMemory`, when what the interval had kept may be lost; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
+    /// `OutOfMemory`: nothing is lost, and the next call tells the same interval, or one that is longer; `Forked` in the child of a fork in whose parent another thread was at work on the collector.
     pub fn collect(&self) -> Result<Reference<Interval>> {
         self.0.collect()
     }
@@ -287,60 +298,72 @@ impl Inner {
     }
 
     fn collect(&self) -> Result<Reference<Interval>> {
-        let slowest = self.options.slowest.unwrap_or(16);
-        let mut next = Some(Kept::new(slowest as usize, Clock::Tsc.ticks())?);
-        let now = unix_nanos();
-        let slow = self.slow.load(Ordering::Relaxed);
         self.counts
             .with(|counts| {
-                self.histogram.update(&mut counts.snapshot, Since::PreviousUpdate)?;
-                let taken = self.shared.with(|shared| {
-                    self.take_in(shared, false);
-                    let kept = next.take().map(|next| core::mem::replace(&mut shared.kept, next));
-                    shared.usual.copy_to(&mut counts.usual);
-                    (kept, core::mem::replace(&mut shared.began_unix_nanos, now))
-                });
-                let (Some(kept), began) = taken.map_err(refused)? else {
+                if counts.untold.as_ref().is_none_or(|untold| untold.process != process()) {
+                    counts.untold = Some(self.end_interval(counts)?);
+                }
+                let Some(Untold { counted, kept, .. }) = &counts.untold else {
                     return Err(Status::Busy.into());
                 };
-                let (sums, ended) = (Sums::read(), Clock::Tsc.ticks());
-                let lasted = Clock::Tsc.convert(ended.saturating_sub(counts.began), Unit::Nanos);
-                let hints = sums.since(&counts.sums, lasted);
-                (counts.sums, counts.began) = (sums, ended);
-                let snapshot = &counts.snapshot;
-                let observations = snapshot.counts();
-                let above = |bucket: &picollo_core::Bucket| bucket.lower > slow;
-                let in_range: u64 =
-                    snapshot.recorded_buckets().filter(above).map(|bucket| bucket.count).sum();
-                let counted = Counted {
-                    unix_nanos: [began, now],
-                    threshold: if slow == u64::MAX { 0 } else { slow },
-                    unit_nanos: self.unit_nanos(),
-                    observations: observations
-                        .total
-                        .saturating_add(observations.underflow)
-                        .saturating_add(observations.overflow),
-                    hints,
-                    slow: in_range.saturating_add(if slow == u64::MAX { 0 } else { observations.overflow }),
-                };
-                if self.options.threshold == 0
-                    && let Ok(found) = snapshot.percentile(99.0, ValueSelection::Upper)
-                {
-                    self.slow.store(found.value, Ordering::Relaxed);
-                }
-                self.set_least(shared_least(slowest));
                 let exemplars = kept.exemplars()?;
                 let (sampled, of_slow) = kept.slow();
+                let slowest = self.options.slowest.unwrap_or(16) as usize;
                 let mut interval =
-                    Interval::new(counted, &exemplars, slowest as usize, sampled, of_slow, &counts.usual)?;
+                    Interval::new(*counted, &exemplars, slowest, sampled, of_slow, &counts.usual)?;
                 if interval.counted < interval.known {
                     interval.uncounted = self.uncounted.with(|why| *why).ok().flatten();
                 }
                 let interval = Reference::new(interval)?;
+                counts.untold = None;
                 counts.ended = Some(interval.clone());
                 Ok(interval)
             })
             .map_err(refused)?
+    }
+
+    /// Begins the next interval. Where that fails, the present one goes on.
+    fn end_interval(&self, counts: &mut Counts) -> Result<Untold> {
+        let slowest = self.options.slowest.unwrap_or(16);
+        let mut next = Some(Kept::new(slowest as usize, Clock::Tsc.ticks())?);
+        let now = unix_nanos();
+        let slow = self.slow.load(Ordering::Relaxed);
+        let taken = self.shared.with(|shared| -> Result<_> {
+            self.histogram.update(&mut counts.snapshot, Since::PreviousUpdate)?;
+            self.take_in(shared, false);
+            let kept = next.take().map(|next| core::mem::replace(&mut shared.kept, next));
+            shared.usual.copy_to(&mut counts.usual);
+            Ok((kept, core::mem::replace(&mut shared.began_unix_nanos, now)))
+        });
+        let (Some(kept), began) = taken.map_err(refused)?? else {
+            return Err(Status::Busy.into());
+        };
+        let (sums, ended) = (Sums::read(), Clock::Tsc.ticks());
+        let lasted = Clock::Tsc.convert(ended.saturating_sub(counts.began), Unit::Nanos);
+        let hints = sums.since(&counts.sums, lasted);
+        (counts.sums, counts.began) = (sums, ended);
+        let snapshot = &counts.snapshot;
+        let observations = snapshot.counts();
+        let above = |bucket: &picollo_core::Bucket| bucket.lower > slow;
+        let in_range: u64 = snapshot.recorded_buckets().filter(above).map(|bucket| bucket.count).sum();
+        let counted = Counted {
+            unix_nanos: [began, now],
+            threshold: if slow == u64::MAX { 0 } else { slow },
+            unit_nanos: self.unit_nanos(),
+            observations: observations
+                .total
+                .saturating_add(observations.underflow)
+                .saturating_add(observations.overflow),
+            hints,
+            slow: in_range.saturating_add(if slow == u64::MAX { 0 } else { observations.overflow }),
+        };
+        if self.options.threshold == 0
+            && let Ok(found) = snapshot.percentile(99.0, ValueSelection::Upper)
+        {
+            self.slow.store(found.value, Ordering::Relaxed);
+        }
+        self.set_least(shared_least(slowest));
+        Ok(Untold { counted, kept, process: process() })
     }
 
     /// What waits in places. With a look at the quota, where that is for more than these.

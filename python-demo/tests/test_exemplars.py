@@ -163,7 +163,7 @@ def test_planted_work_is_told() -> None:
     # On a busy machine it waits for the CPU as well, and this is told of those.
     for one in kept:
         assert one.on_cpu_nanos is not None and one.on_cpu_nanos >= 59 * MILLI
-        half = one.value < 2 * one.on_cpu_nanos * 0.9
+        half = one.value < 1.5 * one.on_cpu_nanos
         assert not half or one.cause in right, one
         assert one.cause not in (Cause.OWN_WAITING, Cause.OFF_CPU), one
 

@@ -187,9 +187,13 @@ impl Service {
     fn take(self: &Arc<Self>, mut stream: Box<dyn Stream + Send>) {
         if self.open.fetch_add(1, Acquire) >= self.options.connections.max(1) {
             self.open.fetch_sub(1, Release);
-            // A few bytes into an empty buffer: nobody waits for that.
+            // A few bytes into an empty buffer: nobody waits for that. What was asked is read, as what is unread at a close would take the
+            // answer with it; but this is the thread that accepts, so that only what comes at once is.
             let deadline = Instant::now() + Duration::from_millis(20);
-            let _ = connection::write_all(&mut *stream, &plain(503, "too many connections", false), deadline);
+            let refusal = plain(503, "too many connections", false);
+            let _ = connection::write_all(&mut *stream, &refusal, deadline)
+                .and_then(|()| stream.end_writing())
+                .and_then(|()| connection::read_some(&mut *stream, &mut [0; 2048], deadline));
             return;
         }
         let open = Open(self.clone());

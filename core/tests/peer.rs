@@ -137,7 +137,8 @@ proptest! {
                 expected.next();
             }
             let Some(theirs) = expected.peek() else { continue };
-            let is_tie = (step.rank - step.rank_level).abs() < 1e-9;
+            // Where a bucket ends at the level but for a rounding, one may go on to the next and the other not.
+            let is_tie = [step.rank / 100.0, theirs.quantile()].iter().any(|rank| (rank - level).abs() < 1e-11);
             if (theirs.quantile_iterated_to() - level).abs() < 1e-12 && !is_tie {
                 prop_assert_eq!(step.to, theirs.value_iterated_to());
             }

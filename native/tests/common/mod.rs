@@ -107,6 +107,13 @@ pub fn page_faults(count: usize) {
     }
 }
 
+/// Sleeps twenty times; how many context switches that makes. Not always twenty: a thread that is held up on its way to sleep
+/// until the time is over does not leave the CPU, and one that is awake may be made to.
+pub fn naps() -> std::ops::Range<u64> {
+    (0..20).for_each(|_| std::thread::sleep(std::time::Duration::from_millis(2)));
+    10..1000
+}
+
 /// Keeps the CPU busy.
 pub fn busy(nanos: u64) {
     let start = Clock::Monotonic.ticks();

@@ -6,6 +6,7 @@ mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use common::skipped;
 use picollo_native::{Event, Status, processor_events};
@@ -16,9 +17,10 @@ fn main() {
         Some("--child-parses") => return child_parses(arguments.collect()),
         Some("--child-lists") => return child_lists(),
         Some("--child-races") => return child_races(),
+        Some("--child-forks-early") => return child_forks_early(arguments.collect()),
         _ => {}
     }
-    let tests: [(&str, fn()); 8] = [
+    let tests: [(&str, fn()); 9] = [
         ("codes_are_the_makers", codes_are_the_makers),
         ("attributes_and_modifiers", attributes_and_modifiers),
         ("names_mean_their_events_again", names_mean_their_events_again),
@@ -26,6 +28,7 @@ fn main() {
         ("threads_and_forks", threads_and_forks),
         ("nothing_is_forced_by_nothing", nothing_is_forced_by_nothing),
         ("a_broken_library", a_broken_library),
+        ("a_half_loaded_library", a_half_loaded_library),
         ("no_library", no_library),
     ];
     let wanted: Vec<String> = arguments.take_while(|argument| !argument.starts_with('-')).collect();
@@ -37,7 +40,7 @@ fn main() {
     }
     let (mut passed, mut failed) = (0, 0);
     for (name, test) in tests {
-        let needs_it = !matches!(name, "a_broken_library" | "no_library");
+        let needs_it = !matches!(name, "a_broken_library" | "a_half_loaded_library" | "no_library");
         if needs_it && !is_there || !wanted.is_empty() && !wanted.iter().any(|part| name.contains(part)) {
             continue;
         }
@@ -111,6 +114,28 @@ fn child_races() {
     }
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     println!("raced");
+}
+
+/// Forks while another thread is loading the library, which makes the file of that name as the first thing of all, and tells what the child
+/// was told.
+fn child_forks_early(arguments: Vec<String>) {
+    let begun = PathBuf::from(&arguments[0]);
+    let loads = std::thread::spawn(|| line("NO_SUCH_NAME"));
+    while !begun.exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // SAFETY: as above.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        println!("{}", line("NO_SUCH_NAME"));
+        // SAFETY: ends the child at once. Lines are written as they end.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    // SAFETY: the child is ours, and the status is live.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0, "the child did not end by itself");
+    println!("{}", loads.join().unwrap());
 }
 
 fn child(mode: &str, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
@@ -328,7 +353,6 @@ fn a_broken_library() {
     assert!(lines[0].contains("libpfm4 cannot be used: ") && lines[0].contains("libpfm.so.4"), "{lines:?}");
     // What it is not needed for goes on.
     assert!(lines[1].ends_with(" Hardware:CpuCycles"), "{lines:?}");
-    let source = folder.0.join("other.c");
     for (code, said) in [
         ("int pfm_initialize(void) { return 0; }", "libpfm.so.4 has no pfm_get_os_event_encoding"),
         (
@@ -337,18 +361,44 @@ fn a_broken_library() {
             "it does not start:  [1mno body",
         ),
     ] {
-        std::fs::write(&source, code).unwrap();
-        let compiled = Command::new("cc")
-            .args(["-shared", "-fPIC", "-Wl,-soname,libpfm.so.4", "-o"])
-            .arg(&file)
-            .arg(&source)
-            .status();
-        if !compiled.is_ok_and(|status| status.success()) {
+        if !compile(&folder, code) {
             return skipped("no compiler for a library that is not the one it says");
         }
         let lines = say();
         assert!(lines[0].contains(said) && lines[1].ends_with(" Hardware:CpuCycles"), "{lines:?}");
     }
+}
+
+/// Makes a library of that name there. `false`: there is no compiler.
+fn compile(folder: &Folder, code: &str) -> bool {
+    let source = folder.0.join("other.c");
+    std::fs::write(&source, code).unwrap();
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-Wl,-soname,libpfm.so.4", "-o"])
+        .arg(folder.0.join("libpfm.so.4"))
+        .arg(&source)
+        .status();
+    compiled.is_ok_and(|status| status.success())
+}
+
+/// What the loader was in the middle of when the process was forked is half a library in the child, where nobody goes on with it.
+fn a_half_loaded_library() {
+    let folder = Folder::new("half");
+    let code = "#include <stdlib.h>\n#include <fcntl.h>\n#include <unistd.h>\n\
+        __attribute__((constructor)) static void load(void) { close(creat(getenv(\"BEGUN\"), 0600)); sleep(1); }\n\
+        int pfm_initialize(void) { return -3; } const char *pfm_strerror(int n) { return n == -3 ? \"nobody\" : 0; }\n\
+        int pfm_get_os_event_encoding, pfm_get_event_next, pfm_get_event_info, pfm_get_event_attr_info, pfm_get_pmu_info;";
+    if !compile(&folder, code) {
+        return skipped("no compiler for a library that takes its time");
+    }
+    let begun = folder.0.join("begun").to_str().unwrap().to_owned();
+    let place = folder.0.to_str().unwrap();
+    let output =
+        text(&child("--child-forks-early", &[("LD_LIBRARY_PATH", place), ("BEGUN", &begun)], &[&begun]));
+    let lines: Vec<&str> = output.lines().collect();
+    assert!(lines[0].contains("this process was forked while another thread was starting it"), "{output}");
+    assert!(lines[1].contains("it does not start: nobody"), "{output}");
+    assert_eq!(lines.len(), 2);
 }
 
 /// In a root with nothing but this program and what it cannot do without.

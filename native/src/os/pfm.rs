@@ -1,8 +1,9 @@
 //! libpfm4, the library that knows the events of processors by their makers' names: its structures and functions, as its header has them.
 //! It is loaded when it is first needed, and one thread at a time is in it.
 
+use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::mem::{offset_of, transmute};
+use core::mem::{MaybeUninit, offset_of, transmute};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::base::text;
@@ -115,6 +116,13 @@ const NOT_LOADED: u32 = 0;
 const STARTING: u32 = 1;
 const READY: u32 = 2;
 static STATE: AtomicU32 = AtomicU32::new(NOT_LOADED);
+/// The functions, from `READY` on: the loader, which has a state of its own that a fork may cut in two, is not asked again.
+static LOADED: Loaded = Loaded(UnsafeCell::new(MaybeUninit::uninit()));
+
+struct Loaded(UnsafeCell<MaybeUninit<Functions>>);
+
+// SAFETY: whoever holds the lock writes it, before `READY` is stored and never again.
+unsafe impl Sync for Loaded {}
 /// The process whose thread is in the library, which keeps no order among threads; 0: none.
 static HOLDER: AtomicU64 = AtomicU64::new(0);
 
@@ -186,10 +194,27 @@ pub(crate) fn copy(from: *const c_char, to: &mut [c_char]) {
 /// Loads the library and finds its functions. What failed is tried again next time: memory may have been short, or the library be
 /// installed meanwhile.
 pub(crate) fn load(_: &Held) -> Result<Functions, Unloaded> {
-    // A child of a process that was forked while the library was setting itself up has half of it.
-    if STATE.load(Ordering::Relaxed) == STARTING {
-        return Err(broken(format_args!("this process was forked while another thread was starting it")));
+    match STATE.load(Ordering::Acquire) {
+        // SAFETY: it was written before this state, and is not written any more.
+        READY => return Ok(unsafe { (*LOADED.0.get()).assume_init() }),
+        // A child of a process that was forked while the library was being loaded, or setting itself up, has half of it. The loader would
+        // give it out as whole.
+        STARTING => {
+            return Err(broken(format_args!("this process was forked while another thread was starting it")));
+        }
+        _ => {}
     }
+    STATE.store(STARTING, Ordering::Relaxed);
+    let functions = start();
+    if let Ok(functions) = &functions {
+        // SAFETY: no other thread has the lock, and whoever has it reads this after `READY` only.
+        unsafe { *LOADED.0.get() = MaybeUninit::new(*functions) };
+    }
+    STATE.store(if functions.is_ok() { READY } else { NOT_LOADED }, Ordering::Release);
+    functions
+}
+
+fn start() -> Result<Functions, Unloaded> {
     // The error's text does not always say that memory was out, so the C library's number is looked at, too.
     // SAFETY: the C library's variable of this thread.
     unsafe { *libc::__errno_location() = 0 };
@@ -232,22 +257,18 @@ pub(crate) fn load(_: &Held) -> Result<Functions, Unloaded> {
         };
         (initialize, functions)
     };
-    if STATE.load(Ordering::Relaxed) != READY {
-        STATE.store(STARTING, Ordering::Relaxed);
-        // SAFETY: no other thread is in it.
-        let result = unsafe { initialize() };
-        // It keeps its answer, and gives it again; what it says on the way to it is that no PMU was found, which names tell better.
-        STATE.store(if result == 0 { READY } else { NOT_LOADED }, Ordering::Relaxed);
-        if result == NO_MEMORY {
-            return Err(Unloaded::NoMemory);
-        }
-        if result != 0 {
+    // SAFETY: no other thread is in it.
+    let result = unsafe { initialize() };
+    // It keeps its answer, and gives it again; what it says on the way to it is that no PMU was found, which names tell better.
+    match result {
+        0 => Ok(functions),
+        NO_MEMORY => Err(Unloaded::NoMemory),
+        _ => {
             let mut why = [0; 80];
             functions.why(result, &mut why);
-            return Err(broken(format_args!("it does not start: {}", text::get(&why))));
+            Err(broken(format_args!("it does not start: {}", text::get(&why))))
         }
     }
-    Ok(functions)
 }
 
 impl Functions {

@@ -41,7 +41,9 @@ fn a_handler_has_scopes() {
         let interval = collector.collect().unwrap();
         observations += interval.observations;
         slow += interval.slow;
-        assert!(!interval.exemplars().is_empty() || interval.observations == 0);
+        assert!(interval.slow <= interval.observations, "{} of {}", interval.slow, interval.observations);
+        // What a handler ended within the end of an interval may be kept in that, and counted in the next, which may hold nothing else.
+        assert!(!interval.exemplars().is_empty() || interval.observations < 50, "{}", interval.observations);
     };
     std::thread::scope(|threads| {
         threads.spawn(|| {

@@ -95,6 +95,10 @@ impl Interval {
             ),
             threshold => (sampled, of_slow, threshold),
         };
+        // What ended while the interval did may be kept in it and counted in the next, or the other way round: of those in it, more cannot
+        // have been slow than were counted.
+        let slow = counted.slow.max(of_slow).min(counted.observations);
+        let of_slow = of_slow.min(slow);
         let verdict = |exemplar: &Exemplar| Verdict::of(exemplar, usual.of(exemplar.label, most).as_ref());
         let mut judged = Vec::new();
         judged.try_reserve_exact(exemplars.len()).map_err(no_memory)?;
@@ -104,7 +108,7 @@ impl Interval {
             threshold: counted.threshold,
             unit_nanos: counted.unit_nanos,
             observations: counted.observations,
-            slow: counted.slow.max(of_slow),
+            slow,
             known: 0,
             controls: usual.taken(),
             has_run_delay: false,

@@ -143,6 +143,27 @@ fn programs_are_told_exactly() {
     assert!(depth == 0 && !is_text);
 }
 
+/// What ends while the interval does is kept before it is counted, or counted before it is kept.
+#[test]
+fn no_more_are_slow_than_there_are() {
+    let slow = [one(101, [MS, 0, 30 * MS], 3), one(102, [MS, 12 * MS, 0], 3), one(103, [11 * MS, 0, 0], 3)];
+    for (observations, counted, most) in [(3, 3, 3), (2, 2, 2), (5, 2, 3), (5, 4, 4), (0, 0, 0)] {
+        let counted = Counted {
+            unix_nanos: [1, 2],
+            threshold: 8 * MS,
+            unit_nanos: 1.0,
+            observations,
+            slow: counted,
+            hints: Hints::default(),
+        };
+        let interval = Interval::new(counted, &slow, 3, &slow, 3, &Usual::new().unwrap()).unwrap();
+        assert_eq!((interval.observations, interval.slow), (observations, most));
+        let shares: u64 = Cause::ALL.iter().map(|&cause| interval.share(cause).observations).sum();
+        assert_eq!(shares, most);
+        assert_eq!(interval.exemplars().len(), 3);
+    }
+}
+
 #[test]
 fn nothing_is_said_of_nothing() {
     let counted = Counted {

@@ -89,7 +89,7 @@ impl Interval {
         };
         let nothing = Usual::new().ok_or(Error::from(Status::OutOfMemory))?;
         let mut interval = Interval::new(counted, &[], 0, &[], 0, &nothing)?;
-        interval.known = told.known;
+        (interval.slow, interval.known) = (told.slow, told.known);
         interval.controls = told.controls;
         interval.has_run_delay = told.has_run_delay;
         (interval.counted, interval.uncounted) = (told.counted, told.uncounted);

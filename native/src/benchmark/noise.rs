@@ -208,11 +208,13 @@ impl Trace {
         let took = self.took(0, self.moments.len() - 1);
         let known = |amount: f64, of: f64| if of > 0.0 { amount.max(0.0) } else { f64::NAN };
         let hertz = self.frequency.map_or((f64::NAN, f64::NAN), |(low, high)| (low as f64, high as f64));
+        let seconds = (last.at - first.at) as f64 / SECOND;
         BenchmarkNoise {
-            seconds: (last.at - first.at) as f64 / SECOND,
+            seconds,
             steal_seconds: known(took.steal, took.of_steal),
             others_seconds: known(took.busy - took.own, took.of_cpus),
-            pressure_seconds: known(took.waited, took.of_waiting),
+            // Sums of all of it differ in their last digits.
+            pressure_seconds: known(took.waited.min(seconds), took.of_waiting),
             frequency_low: hertz.0,
             frequency_high: hertz.1,
             cpu_count: last.load.cpus.map_or(0, |cpus| cpus.count),

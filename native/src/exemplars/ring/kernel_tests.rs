@@ -35,6 +35,11 @@ fn left() -> u32 {
     (usage.ru_nvcsw + usage.ru_nivcsw) as u32
 }
 
+/// How many absences a ring holds: two records of 16 bytes for each, in one page.
+fn holds() -> u32 {
+    page_size() as u32 / 32
+}
+
 /// When a piece of work began and ended, and how long it was off the CPU by the thread's CPU clock.
 pub(super) fn timed(work: impl FnOnce()) -> (u64, u64, u64) {
     let cpu = || clock_nanos(libc::CLOCK_THREAD_CPUTIME_ID);
@@ -97,16 +102,25 @@ fn preemption_is_seen() {
             return eprintln!("SKIPPED: threads cannot be bound to a CPU here");
         }
         let Some(ring) = ring(false) else { return };
-        let (begin, end, off) = timed(|| {
-            let from = raw();
-            while raw() - from < 60_000_000 {
-                std::hint::spin_loop();
+        for _ in 0..20 {
+            let before = left();
+            let (begin, end, off) = timed(|| {
+                let from = raw();
+                while raw() - from < 60_000_000 {
+                    std::hint::spin_loop();
+                }
+            });
+            let window = ring.window(begin, end);
+            // Others of this machine may want the CPU far more often.
+            if !window.complete && left() - before >= holds() {
+                continue;
             }
-        });
-        let window = ring.window(begin, end);
-        assert!(window.complete && near(window.off_nanos, off), "{window:?} {off}");
-        assert!(off > 5_000_000, "the spinner did not run: {off}");
-        assert!(window.preempted_nanos * 10 >= window.off_nanos * 9, "{window:?}");
+            assert!(window.complete && near(window.off_nanos, off), "{window:?} {off}");
+            assert!(off > 5_000_000, "the spinner did not run: {off}");
+            assert!(window.preempted_nanos * 10 >= window.off_nanos * 9, "{window:?}");
+            return;
+        }
+        eprintln!("SKIPPED: this thread is preempted more often than a ring holds");
     })
     .join();
     stop.store(true, Memory::Relaxed);
@@ -117,8 +131,7 @@ fn preemption_is_seen() {
 #[test]
 fn more_than_the_ring_holds_is_not_known() {
     let Some(ring) = ring(false) else { return };
-    // Records of 16 bytes, two for each absence, in one page.
-    let holds = page_size() as u32 / 32;
+    let holds = holds();
     let naps = |count| {
         // A nap of no length is now and then over before it has begun: how often it left the CPU is the kernel's word.
         let before = left();

@@ -114,17 +114,24 @@ fn missing_files_and_many_cpus() {
 #[test]
 fn this_machine() {
     let mut watch = Watch::machine().unwrap();
-    let before = watch.look(true);
-    let Some(cpus) = before.cpus else { return eprintln!("SKIPPED: no /proc/stat here") };
-    assert!(cpus.count >= 1 && cpus.busy > 0, "{cpus:?}");
-    let began = std::time::Instant::now();
-    while began.elapsed().as_millis() < 60 {
-        crate::work::add_chain_256(10);
-    }
-    let after = watch.look(true);
-    let own = after.own.unwrap() - before.own.unwrap();
-    assert!(own > 0, "{before:?} {after:?}");
-    let busy = after.cpus.unwrap().busy - cpus.busy;
-    // What this program took is among what all did, but for the ticks of its threads.
-    assert!(busy + 4 * watch.tick() * u64::from(cpus.count) >= own, "{busy} {own}");
+    // Between its two figures a look may lose its CPU for as long as others like.
+    let is_among = (0..20).any(|_| {
+        let before = watch.look(true);
+        let Some(cpus) = before.cpus else {
+            eprintln!("SKIPPED: no /proc/stat here");
+            return true;
+        };
+        assert!(cpus.count >= 1 && cpus.busy > 0, "{cpus:?}");
+        let began = std::time::Instant::now();
+        while began.elapsed().as_millis() < 60 {
+            crate::work::add_chain_256(10);
+        }
+        let after = watch.look(true);
+        let own = after.own.unwrap() - before.own.unwrap();
+        assert!(own > 0, "{before:?} {after:?}");
+        let busy = after.cpus.unwrap().busy - cpus.busy;
+        // What this program took is among what all did, but for the ticks of its threads.
+        busy + 4 * watch.tick() * u64::from(cpus.count) >= own
+    });
+    assert!(is_among);
 }
